@@ -1,0 +1,52 @@
+# Needs only Python >= 3.11 with pip and venv, and make. Each target sets up
+# what it needs in .venv; `make PYTHON=python3.12 test` picks the interpreter.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+# Test processes; the fast suite is small, more than the cores does not help.
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-statistical test-nojit check bench clean
+
+help: ## Show this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+# Redone only when the dependencies or the tested versions change.
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
+	@touch $@
+
+demo: $(READY) ## Fit the five-topic example and show what the sampler found
+	$(BIN)/python examples/five_topics.py
+
+test: $(READY) ## Run the fast tests
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+test-statistical: $(READY) ## Run the long tests of distributions
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "statistical and not large"
+
+test-nojit: $(READY) ## Run the suited tests with the JIT off, with coverage of the kernels
+	$(BIN)/python -m coverage erase
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -m "nojit and not statistical and not large"
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
+
+check: $(READY) ## Lint, format, types, layers, length of files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/file_lengths.py
+
+bench: $(READY) ## Time the sampler
+	$(BIN)/python -m benchmarks.sweep
+
+clean: ## Remove everything that make and the tests have made
+	rm -rf $(VENV) .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf build dist
+	find src tests examples benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

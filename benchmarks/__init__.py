@@ -1,0 +1,1 @@
+"""Programs that print tables of ratios, each measured in one run."""

@@ -1,0 +1,218 @@
+"""How fast a sweep is: against a plain dense kernel, against the size of the corpus, and in memory.
+
+    python -m benchmarks.sweep            (about five minutes on one core)
+    python -m benchmarks.sweep --quick    (smaller corpora, about one minute)
+
+Every table is measured in one run, the programs compared taking turns, so its ratios bear the
+machine's noise; figures of different machines do not compare.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.dense import dense_from, dense_word_tables
+from benchmarks.planted_start import planted_state
+from franchise.corpus.synthetic import Planted, planted
+from franchise.model import Priors, joint
+from franchise.moves import complete_move
+from franchise.moves.concentrations import slice_concentrations
+from franchise.moves.random import CONCENTRATIONS, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.moves.scratch import new_scratch
+from franchise.moves.table_topics import table_topics
+from franchise.moves.word_tables import word_tables
+
+console = Console(width=110)
+PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
+SETTLE = 3  # sweeps before the clock starts
+
+
+class Sweeper:
+    """A chain's moves, each with its own clock (CPU seconds of this thread)."""
+
+    def __init__(self, corpus: Planted) -> None:
+        self.arrays = corpus.corpus.arrays
+        self.state = planted_state(corpus, PRIORS)
+        self.scratch = new_scratch(self.arrays, self.state)
+        self.priors = PRIORS.as_array()
+        self.sweep = 0
+
+    def _key(self, move: int) -> Key:
+        return Key(0, 0, self.sweep, move)
+
+    def words(self) -> None:
+        self.sweep += 1
+        key = self._key(WORD_TABLES)
+        self.state, self.scratch, _ = complete_move(word_tables, key, self.arrays, self.state, self.scratch)
+
+    def tables(self) -> None:
+        key = self._key(TABLE_TOPICS)
+        self.state, self.scratch, _ = complete_move(table_topics, key, self.arrays, self.state, self.scratch)
+
+    def rest(self) -> None:
+        slice_concentrations(self._key(CONCENTRATIONS), self.arrays, self.state, self.scratch, self.priors)
+        joint(self.arrays, self.state, PRIORS)
+
+
+def seconds(work: Callable[..., Any], *arguments: Any) -> float:
+    """Return the CPU seconds that a call takes."""
+    began = time.thread_time()
+    work(*arguments)
+    return time.thread_time() - began
+
+
+def against_dense(n_topics: int, n_documents: int, sweeps: int) -> list[str]:
+    """Compare the word move with the dense kernel, and look at the parts of a sweep."""
+    corpus = planted(n_topics=n_topics, n_terms=10_000, n_documents=n_documents, document_length=100, seed=1)
+    sweeper = Sweeper(corpus)
+    dense = dense_from(sweeper.state)
+    times = []
+    for i in range(SETTLE + sweeps):
+        times.append(
+            (
+                seconds(sweeper.words),
+                seconds(sweeper.tables),
+                seconds(sweeper.rest),
+                seconds(dense_word_tables, Key(0, 0, i, 0), sweeper.arrays, dense),
+            )
+        )
+    words, tables, rest, yardstick = np.median(np.array(times[SETTLE:]), axis=0)
+    ratio = np.median([row[3] / row[0] for row in times[SETTLE:]])
+    n_words = corpus.corpus.n_words
+    whole = words + tables + rest
+    terms_topics = sweeper.state.row_len[corpus.corpus.x].mean()
+    return [
+        str(n_topics),
+        f"{terms_topics:.0f}",
+        f"{n_words / yardstick / 1e6:.1f}",
+        f"{n_words / words / 1e6:.1f}",
+        f"{ratio:.1f}",
+        f"{n_words / whole / 1e6:.1f}",
+        f"{yardstick / whole:.2f}",
+        f"{tables / whole:.0%}",
+    ]
+
+
+def growth(sizes: list[int], sweeps: int) -> tuple[list[list[str]], float]:
+    """Time a sweep on corpora of growing size; return rows and the exponent of growth."""
+    rows, measured = [], []
+    for n_words in sizes:
+        corpus = planted(
+            n_topics=100, n_terms=10_000, n_documents=n_words // 100, document_length=100, seed=1
+        )
+        before = resident_bytes()
+        sweeper = Sweeper(corpus)
+        times = []
+        for _ in range(SETTLE + sweeps):
+            times.append(seconds(sweeper.words) + seconds(sweeper.tables) + seconds(sweeper.rest))
+        measured.append(np.median(times[SETTLE:]))
+        rows.append(
+            [
+                f"{n_words:,}",
+                f"{measured[-1]:.3f}",
+                f"{n_words / measured[-1] / 1e6:.2f}",
+                f"{sweeper.state.row_len[corpus.corpus.x].mean():.0f}",
+                f"{bytes_beyond_counts(sweeper) / n_words:.1f}",
+                f"{(resident_bytes() - before) / n_words:.1f}",
+            ]
+        )
+    exponent = float(np.polyfit(np.log(sizes), np.log(measured), 1)[0])
+    return rows, exponent
+
+
+def bytes_beyond_counts(sweeper: Sweeper) -> int:
+    """Return the bytes of corpus, state and working memory, term-topic counts left out."""
+    counts = {"row_k", "row_n"}
+    state = sweeper.state._asdict()
+    arrays = [array for name, array in state.items() if name not in counts]
+    arrays += [*sweeper.scratch, sweeper.arrays.x, sweeper.arrays.doc_ptr]
+    return sum(array.nbytes for array in arrays)
+
+
+def resident_bytes() -> int:
+    """Return the memory that this process holds; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+_FIRST_CALL = """
+import time
+began = time.perf_counter()
+import franchise
+imported = time.perf_counter() - began
+from franchise.corpus.synthetic import five_topics
+chain = franchise.Chain(five_topics(0).corpus, seed=1)
+chain.run(2)
+print(imported, time.perf_counter() - began)
+"""
+
+
+def start_up() -> list[list[str]]:
+    """Time the import, the first run with an empty cache, and the next process."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+        rows = []
+        for name in ("empty cache", "next process"):
+            command = [sys.executable, "-c", _FIRST_CALL]
+            answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            imported, ready = map(float, answer.stdout.split())
+            rows.append([name, f"{imported:.3f}", f"{ready:.2f}"])
+    return rows
+
+
+def show(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Print a table."""
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def main() -> None:
+    """Print all tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+
+    n_documents, sweeps = (2_000, 5) if quick else (10_000, 9)
+    show(
+        f"Planted corpus, {100 * n_documents:,} words, V = 10,000, at the planted state; millions of words "
+        "a second on one core",
+        [
+            "K",
+            "topics a term",
+            "dense words",
+            "words",
+            "words/dense",
+            "sweep",
+            "sweep/dense",
+            "tables' share",
+        ],
+        [against_dense(n_topics, n_documents, sweeps) for n_topics in (100, 1000)],
+    )
+    sizes = [100_000, 300_000, 1_000_000] if quick else [100_000, 1_000_000, 10_000_000]
+    rows, exponent = growth(sizes, 3 if quick else 5)
+    show(
+        f"A sweep against the words of the corpus (100 topics): grows with exponent {exponent:.2f}",
+        ["words", "seconds", "M words/s", "topics a term", "bytes a word, counts apart", "resident, all"],
+        rows,
+    )
+    show("Start-up, seconds", ["", "import franchise", "ready after 2 sweeps"], start_up())
+
+
+if __name__ == "__main__":
+    main()

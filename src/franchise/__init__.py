@@ -1,0 +1,57 @@
+"""Hierarchical Dirichlet process topic models by exact MCMC.
+
+The public names below are imported when first used, so that ``import
+franchise`` itself loads neither NumPy nor Numba.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from franchise.corpus import Corpus, from_counts, from_tokens, read_ldac
+    from franchise.errors import CorpusError, FranchiseError, SettingsError
+    from franchise.model import Priors
+    from franchise.sampling import Chain, Schedule
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Chain",
+    "Corpus",
+    "CorpusError",
+    "FranchiseError",
+    "Priors",
+    "Schedule",
+    "SettingsError",
+    "__version__",
+    "from_counts",
+    "from_tokens",
+    "read_ldac",
+]
+
+_HOME = {
+    "Chain": "franchise.sampling",
+    "Corpus": "franchise.corpus",
+    "CorpusError": "franchise.errors",
+    "FranchiseError": "franchise.errors",
+    "Priors": "franchise.model",
+    "Schedule": "franchise.sampling",
+    "SettingsError": "franchise.errors",
+    "from_counts": "franchise.corpus",
+    "from_tokens": "franchise.corpus",
+    "read_ldac": "franchise.corpus",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value  # the next look-up does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, whether imported yet or not."""
+    return sorted({*globals(), *__all__})

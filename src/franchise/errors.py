@@ -1,0 +1,27 @@
+"""The errors that Franchise raises on purpose.
+
+Every one descends from `FranchiseError`, so a caller can catch them all at
+once, and from the built-in error nearest in meaning, so a caller who has never
+heard of `FranchiseError` still catches the right thing.
+"""
+
+__all__ = ["CorpusError", "FranchiseError", "SettingsError"]
+
+
+class FranchiseError(Exception):
+    """Base class of every error that Franchise raises on purpose."""
+
+
+class CorpusError(FranchiseError, ValueError):
+    """Input that cannot be a corpus.
+
+    The message names the offending document or line, and what was expected
+    there.
+    """
+
+
+class SettingsError(FranchiseError, ValueError):
+    """A setting out of its range.
+
+    The message names the setting, the value given and the range allowed.
+    """

@@ -1,0 +1,51 @@
+"""The likelihood of words given their topics, phi integrated out.
+
+With n_k words in topic k, n_kv of them of term v (paper, section 2.2 and appendix)::
+
+    one word     f_k(v)    = (n_kv + eta) / (n_k + V eta)
+    all words    log f(S)  = lnG(V eta) - lnG(n_k + V eta) + sum_v [lnG(n_kv + eta) - lnG(eta)]
+
+The moves look up lnG(n + eta) and lnG(n + V eta) in tables, `lg` and `lgv`. The first reaches up to the
+count of the commonest term; the second stops at 2**16 (half a megabyte): few topics are larger, and
+theirs is computed.
+"""
+
+import math
+
+import numpy as np
+
+from franchise._jit import helper, kernel
+from franchise.model.state import TOPICS
+
+MOST_TABULATED = 1 << 16
+
+
+@kernel
+def fill_log_gamma(table, offset):
+    """Set table[n] = lnG(n + offset)."""
+    for n in range(table.size):
+        table[n] = math.lgamma(n + offset)
+
+
+@helper
+def log_gamma(table, offset, n):
+    """Return lnG(n + offset), from the table where it reaches."""
+    if n < table.size:
+        return table[np.uint32(n)]
+    return math.lgamma(n + offset)
+
+
+@kernel
+def log_p_words(state, eta):
+    """Return log p(x | c), the sum of log f(S) over the topics."""
+    n_terms = state.row_len.size
+    v_eta = n_terms * eta
+    total = state.totals[TOPICS] * math.lgamma(v_eta)
+    for i in range(state.totals[TOPICS]):
+        total -= math.lgamma(state.n_k[state.live[i]] + v_eta)
+    at_zero = math.lgamma(eta)
+    for v in range(n_terms):
+        first = state.row_ptr[v]
+        for place in range(first, first + state.row_len[v]):
+            total += math.lgamma(state.row_n[place] + eta) - at_zero
+    return total

@@ -1,0 +1,77 @@
+"""The concentrations alpha (documents), gamma (topics) and eta (terms): fixed, or with a Gamma prior."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from franchise.errors import SettingsError
+from franchise.model.state import Array
+
+Setting = float | tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priors:
+    """What is assumed of the concentrations before any word is seen.
+
+    Each is either a number, which fixes it, or a pair (shape, rate), the Gamma prior under which it
+    is sampled.
+
+    Parameters
+    ----------
+    alpha
+        alpha_0 of the paper: the larger, the more tables (and topics) a document has.
+    gamma
+        The larger, the more topics the corpus has.
+    eta
+        The Dirichlet parameter of a topic's terms: the smaller, the fewer terms a topic uses, and
+        the more topics there are.
+
+    Examples
+    --------
+    >>> Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.5).initial()
+    array([1. , 1. , 0.5])
+    """
+
+    alpha: Setting = (1.0, 1.0)
+    gamma: Setting = (1.0, 1.0)
+    eta: Setting = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse what is no positive number and no pair of them."""
+        for name in ("alpha", "gamma", "eta"):
+            setting = getattr(self, name)
+            numbers = setting if isinstance(setting, tuple) else (setting, 1.0)
+            if len(numbers) != 2 or not all(_is_positive(number) for number in numbers):
+                raise SettingsError(
+                    f"{name}={setting!r}: give a positive number to fix {name}, or a pair (shape, rate) "
+                    "of positive numbers to sample it under that Gamma prior"
+                )
+
+    @property
+    def settings(self) -> tuple[Setting, Setting, Setting]:
+        """alpha, gamma, eta, in the order of ``state.concentrations``."""
+        return self.alpha, self.gamma, self.eta
+
+    def initial(self) -> Array:
+        """Return the values to start from: the fixed ones, and the priors' means."""
+        return np.array([s[0] / s[1] if isinstance(s, tuple) else float(s) for s in self.settings])
+
+    def as_array(self) -> Array:
+        """Return (shape, rate) of each concentration, (0, 0) for a fixed one, as kernels take them."""
+        return np.array([s if isinstance(s, tuple) else (0.0, 0.0) for s in self.settings])
+
+    def log_density(self, concentrations: Array) -> float:
+        """Return the sum of the log Gamma densities of the sampled concentrations."""
+        total = 0.0
+        for setting, value in zip(self.settings, concentrations, strict=True):
+            if isinstance(setting, tuple):
+                shape, rate = setting
+                total += shape * math.log(rate) - math.lgamma(shape)
+                total += (shape - 1.0) * math.log(value) - rate * float(value)
+        return total
+
+
+def _is_positive(number: object) -> bool:
+    return isinstance(number, int | float | np.number) and math.isfinite(number) and bool(number > 0)

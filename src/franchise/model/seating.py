@@ -1,0 +1,109 @@
+"""Seat words at tables and tables at topics: the only code that changes counts.
+
+The word move (`moves.word_tables`) knows where in its row a count stands, and uses the parts
+with a place; everything else moves whole tables.
+"""
+
+from franchise._jit import helper, prefetch
+from franchise.model.capacity import close_topic, open_topic
+from franchise.model.state import TABLES
+
+
+@helper
+def prefetch_row(state, v):
+    """Ask for the row of term v, which lies anywhere in memory, ahead of its use."""
+    first = state.row_ptr[v]
+    prefetch(state.row_k, first)
+    prefetch(state.row_n, first)
+
+
+@helper
+def find_in_row(state, v, k):
+    """Return the place of topic k among the pairs of term v, or -1."""
+    first = state.row_ptr[v]
+    row_k = state.row_k[first : first + state.row_len[v]]
+    for e in range(row_k.size):
+        if row_k[e] == k:
+            return first + e
+    return -1
+
+
+@helper
+def take_from_row(state, v, place, count):
+    """Take `count` words off the pair at `place`; an empty pair gives its place to the last."""
+    state.row_n[place] -= count
+    if state.row_n[place] == 0:
+        state.row_len[v] -= 1
+        last = state.row_ptr[v] + state.row_len[v]
+        state.row_k[place] = state.row_k[last]
+        state.row_n[place] = state.row_n[last]
+
+
+@helper
+def put_in_row(state, v, k, count):
+    """Add `count` words of term v to topic k."""
+    place = find_in_row(state, v, k)
+    if place >= 0:
+        state.row_n[place] += count
+    else:
+        place = state.row_ptr[v] + state.row_len[v]
+        state.row_k[place] = k
+        state.row_n[place] = count
+        state.row_len[v] += 1
+
+
+@helper
+def close_table(corpus, state, j, t):
+    """Close the empty table t of document j: the document's last table takes its number."""
+    first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
+    state.m_j[j] -= 1
+    last = state.m_j[j]
+    if t != last:
+        state.n_jt[first + t] = state.n_jt[first + last]
+        state.k_jt[first + t] = state.k_jt[first + last]
+        for i in range(first, end):
+            if state.t_ji[i] == last:
+                state.t_ji[i] = t
+
+
+@helper
+def move_table(state, slot, k, terms, counts, n_terms):
+    """Give the table at `slot`, with its distinct terms and their counts, to the live topic k.
+
+    The topic that it leaves is closed when this was its last table.
+    """
+    old = state.k_jt[slot]
+    for e in range(n_terms):
+        v, count = terms[e], counts[e]
+        take_from_row(state, v, find_in_row(state, v, old), count)
+        put_in_row(state, v, k, count)
+    n = state.n_jt[slot]
+    state.k_jt[slot] = k
+    state.n_k[old] -= n
+    state.m_k[old] -= 1
+    state.n_k[k] += n
+    state.m_k[k] += 1
+    if state.m_k[old] == 0:
+        close_topic(state, old)
+
+
+@helper
+def seat_everyone(corpus, state, n_topics):
+    """Fill in all counts from t_ji and k_jt, whose topics are 0, ..., n_topics - 1.
+
+    The state must be new (`empty_state`) but for t_ji, k_jt, and have room for the topics.
+    """
+    for _ in range(n_topics):
+        open_topic(state)
+    for j in range(state.m_j.size):
+        first = corpus.doc_ptr[j]
+        for i in range(first, corpus.doc_ptr[j + 1]):
+            slot = first + state.t_ji[i]
+            k = state.k_jt[slot]
+            if state.n_jt[slot] == 0:
+                state.m_j[j] += 1
+                state.m_k[k] += 1
+                state.totals[TABLES] += 1
+            state.n_jt[slot] += 1
+            state.n_k[k] += 1
+            put_in_row(state, corpus.x[i], k, 1)

@@ -1,0 +1,31 @@
+"""The Markov moves, one a file: compiled, silent, without input or output.
+
+A move is a function ``move(key, corpus, state, scratch, ...) -> Info``. It changes the arrays of `state`
+in place, allocates nothing, and returns a small NamedTuple of numbers, which is logged and never
+fed back. A move that may open a topic has ``complete`` in its Info: see `complete_move`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from franchise.corpus import CorpusArrays
+from franchise.model.capacity import grown
+from franchise.model.state import State
+from franchise.moves.random import Key
+from franchise.moves.scratch import Scratch, grown_scratch
+
+
+def complete_move(
+    move: Callable[..., Any], key: Key, corpus: CorpusArrays, state: State, scratch: Scratch
+) -> tuple[State, Scratch, Any]:
+    """Run a move to its end, making room for more topics whenever it asks.
+
+    Returns the state and scratch, which are new tuples when room was made, and the move's Info
+    with its numbers added up.
+    """
+    info = move(key, corpus, state, scratch)
+    while not info.complete:
+        state, scratch = grown(state), grown_scratch(scratch)
+        more = move(key, corpus, state, scratch)
+        info = type(info)(more.complete, *(a + b for a, b in zip(info[1:], more[1:], strict=True)))
+    return state, scratch, info

@@ -1,0 +1,52 @@
+"""Where a chain starts: words seated one after another, or topics drawn at random.
+
+The sequential start (the paper's section 4, "sequential prediction") draws every word's table and
+topic given the words before it: that is the word move on a franchise that is still empty, its
+documents in random order.
+"""
+
+from franchise._jit import kernel
+from franchise.model.seating import seat_everyone
+from franchise.moves.random import integer, shuffle, start_stream
+
+
+@kernel
+def shuffle_documents(key, scratch):
+    """Put scratch.documents in random order."""
+    # No document has this number, so no word's stream is touched.
+    start_stream(scratch.stream, key, scratch.documents.size)
+    shuffle(scratch.stream, scratch.documents)
+
+
+@kernel
+def draw_topics(key, corpus, state, scratch, number, table):
+    """Set t_ji, k_jt: a random topic for each word, a table a topic in each document.
+
+    `number` and `table`, filled with -1, are as long as there are topics to draw from. Returns how
+    many were drawn at least once; they are numbered in the order in which they appear.
+    """
+    used = 0
+    for j in range(state.m_j.size):
+        start_stream(scratch.stream, key, j)
+        first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
+        n_tables = 0
+        for i in range(first, end):
+            draw = integer(scratch.stream, number.size)
+            if number[draw] < 0:
+                number[draw] = used
+                used += 1
+            # A table number left over from another document does not serve this topic here.
+            t = table[draw]
+            if t < 0 or t >= n_tables or state.k_jt[first + t] != number[draw]:
+                t = n_tables
+                table[draw] = t
+                state.k_jt[first + t] = number[draw]
+                n_tables += 1
+            state.t_ji[i] = t
+    return used
+
+
+@kernel
+def seat_all(corpus, state, n_topics):
+    """Fill in the counts of a new state whose t_ji and k_jt are set."""
+    seat_everyone(corpus, state, n_topics)

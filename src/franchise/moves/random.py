@@ -1,0 +1,142 @@
+"""Keyed random streams and the distributions that are drawn inside kernels.
+
+A stream is named by (seed, chain, sweep, move, item). One block of Philox4x64-10 turns the name
+into the 256 bits that start a xoshiro256++ generator, so a stream depends on nothing that
+happened before it: not on order, threads, or a restart.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise._jit import helper
+
+# What a stream is for: one number a move, never reused.
+INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS = 0, 1, 2, 3
+
+
+class Key(NamedTuple):
+    """The name of a family of streams; the item (document, trial) completes it."""
+
+    seed: int
+    chain: int
+    sweep: int
+    move: int
+
+
+_LOW32 = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+
+@helper
+def _multiply(a, b):
+    """Return the high and low halves of the 128-bit product of two 64-bit numbers."""
+    a_low, a_high = a & _LOW32, a >> _32
+    b_low, b_high = b & _LOW32, b >> _32
+    low = a_low * b_low
+    cross = a_high * b_low + (low >> _32)
+    cross_low = (cross & _LOW32) + a_low * b_high
+    high = a_high * b_high + (cross >> _32) + (cross_low >> _32)
+    return high, a * b
+
+
+@helper
+def philox(c0, c1, c2, c3, k0, k1):
+    """Return one block of Philox4x64-10 (Salmon et al. 2011), four 64-bit numbers."""
+    for _ in range(10):
+        high0, low0 = _multiply(np.uint64(0xD2E7470EE14C6C93), c0)
+        high1, low1 = _multiply(np.uint64(0xCA5A826395121157), c2)
+        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
+        k0 = k0 + np.uint64(0x9E3779B97F4A7C15)
+        k1 = k1 + np.uint64(0xBB67AE8584CAA73B)
+    return c0, c1, c2, c3
+
+
+@helper
+def start_stream(stream, key, item):
+    """Set `stream` (uint64[4]) to the beginning of the stream (key, item)."""
+    stream[0], stream[1], stream[2], stream[3] = philox(
+        np.uint64(item),
+        np.uint64(key.sweep),
+        np.uint64(key.move),
+        np.uint64(0),
+        np.uint64(key.seed),
+        np.uint64(key.chain),
+    )
+
+
+@helper
+def next_bits(stream):
+    """Return the next 64 bits of xoshiro256++ (Blackman & Vigna)."""
+    s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
+    total = s0 + s3
+    result = ((total << np.uint64(23)) | (total >> np.uint64(41))) + s0
+    shifted = s1 << np.uint64(17)
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
+    stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
+    return result
+
+
+@helper
+def uniform(stream):
+    """Draw from [0, 1) with 53 random bits."""
+    return float(next_bits(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@helper
+def integer(stream, n):
+    """Draw from 0, ..., n - 1. The bias is below n / 2**53."""
+    return int(uniform(stream) * n)
+
+
+@helper
+def shuffle(stream, values):
+    """Permute `values` in place, every order equally likely (Fisher-Yates)."""
+    for i in range(values.size - 1, 0, -1):
+        j = integer(stream, i + 1)
+        values[i], values[j] = values[j], values[i]
+
+
+@helper
+def normal(stream):
+    """Draw a standard normal (Box-Muller; the second value is thrown away)."""
+    radius = math.sqrt(-2.0 * math.log(1.0 - uniform(stream)))
+    return radius * math.cos(2.0 * math.pi * uniform(stream))
+
+
+@helper
+def log_gamma_variate(stream, shape):
+    """Draw the logarithm of a Gamma(shape, 1) variable (Marsaglia & Tsang 2000).
+
+    In logarithms, because a shape far below one gives values below the smallest double.
+    """
+    boost = 0.0
+    if shape < 1.0:
+        boost = math.log(1.0 - uniform(stream)) / shape
+        shape = shape + 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        z = normal(stream)
+        v = 1.0 + c * z
+        v = v * v * v  # not v**3, which compiled code rounds otherwise than Python
+        if v <= 0.0:
+            continue
+        u = 1.0 - uniform(stream)
+        if math.log(u) < 0.5 * z * z + d - d * v + d * math.log(v):
+            return boost + math.log(d * v)
+
+
+@helper
+def log_beta_variate(stream, a, b):
+    """Draw the logarithm of a Beta(a, b) variable."""
+    x = log_gamma_variate(stream, a)
+    y = log_gamma_variate(stream, b)
+    top = max(x, y)
+    return x - (top + math.log(math.exp(x - top) + math.exp(y - top)))

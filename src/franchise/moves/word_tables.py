@@ -1,0 +1,354 @@
+"""Gibbs for t_ji, the table of every word (the paper's appendix), topic first, then table.
+
+Take word i of document j, of term v, from its table. With c = alpha / (m + gamma) and
+w_k = 1 / (n_k + V eta), summing the appendix's conditional over tables of one topic gives::
+
+    P(topic k)    ~ (n_jk + c m_k) (n_kv + eta) w_k          P(new topic) ~ c gamma / V
+
+and inside topic k: table t with probability n_jt / (n_jk + c m_k), else a new table. The topic's
+weight falls into parts that are cheap to add up, as in SparseLDA (Yao, Mimno & McCallum 2009)::
+
+    term      sum over the topics that v has          n_kv (n_jk + c m_k) w_k
+    document  eta B,    B = sum over topics of j      n_jk w_k
+    corpus    c eta A,  A = sum over all topics       m_k w_k
+    new       c gamma / V
+
+A and B are kept up as words move, so a word costs time in proportion to the topics of its term and
+of its document (and a glance at the document's tables); all topics are looked at only when the
+draw falls on the corpus part.
+
+The sequential start is this move on words that sit nowhere yet (t_ji = -1).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise._jit import helper, kernel
+from franchise.model.capacity import close_topic, is_full, open_topic
+from franchise.model.seating import close_table, prefetch_row, put_in_row, take_from_row
+from franchise.model.state import ALPHA, ETA, GAMMA, NUMBERED, TABLES, TOPICS
+from franchise.moves.random import start_stream, uniform
+from franchise.moves.scratch import DOCUMENT, INSIDE, N_HERE, NOT_ENTERED
+
+# A is kept by adding and subtracting; a fresh sum now and then keeps its rounding near 1e-13.
+_DOCUMENTS_PER_FRESH_SUM = 256
+_WORDS_AHEAD = 2  # time enough for memory to answer
+# Places in scratch.sums.
+_A, _B = 0, 1
+
+
+class WordTablesInfo(NamedTuple):
+    """What the move did to the words that it visited."""
+
+    complete: bool  # False: out of topic numbers; make room and call again
+    moved: int  # words that changed their topic
+    opened: int  # tables opened
+    born: int  # topics born
+
+
+@helper
+def _weigh_topics(state, scratch, v_eta):
+    """Compute w_k and m_k w_k of every topic; return A."""
+    total = 0.0
+    for i in range(state.totals[TOPICS]):
+        k = state.live[i]
+        scratch.w_k[k] = 1.0 / (state.n_k[k] + v_eta)
+        scratch.mw_k[k] = state.m_k[k] * scratch.w_k[k]
+        total += scratch.mw_k[k]
+    return total
+
+
+@helper
+def _enter(state, scratch, first, j, c):
+    """Gather n_jk of document j; return the number of its topics and B."""
+    n_here = 0
+    for slot in range(first, first + state.m_j[j]):
+        k = state.k_jt[slot]
+        if scratch.n_jk[k] == 0:
+            n_here = _list_here(scratch, k, n_here)
+            scratch.table_k[k] = slot - first
+        scratch.n_jk[k] += state.n_jt[slot]
+    total = 0.0
+    for i in range(n_here):
+        k = scratch.here[i]
+        scratch.nw_k[k] = scratch.n_jk[k] * scratch.w_k[k]
+        scratch.p_k[k] = scratch.nw_k[k] + c * scratch.mw_k[k]
+        total += scratch.nw_k[k]
+    return n_here, total
+
+
+@helper
+def _list_here(scratch, k, n_here):
+    """Put topic k on the list of the document's topics unless it is there.
+
+    A topic that the document has left stays listed, with weight 0, until the document is done.
+    """
+    place = scratch.here_place[k]
+    if place < n_here and scratch.here[place] == k:
+        return n_here
+    scratch.here[n_here] = k
+    scratch.here_place[k] = n_here
+    return n_here + 1
+
+
+@helper
+def _leave(scratch, n_here, c):
+    """Clear what was gathered about the document."""
+    for i in range(n_here):
+        k = scratch.here[i]
+        scratch.n_jk[k] = 0
+        scratch.nw_k[k] = 0.0
+        scratch.p_k[k] = c * scratch.mw_k[k]
+
+
+@helper
+def _reweigh(state, scratch, k, v_eta, c, sum_a, sum_b):
+    """Follow a change of n_k, m_k or n_jk of topic k in its weights; return A and B."""
+    sum_a -= scratch.mw_k[k]
+    sum_b -= scratch.nw_k[k]
+    w = 1.0 / (state.n_k[k] + v_eta)
+    scratch.w_k[k] = w
+    scratch.mw_k[k] = state.m_k[k] * w
+    scratch.nw_k[k] = scratch.n_jk[k] * w
+    scratch.p_k[k] = scratch.nw_k[k] + c * scratch.mw_k[k]
+    return sum_a + scratch.mw_k[k], sum_b + scratch.nw_k[k]
+
+
+@helper
+def _place_of(row_k, k):
+    """Return where topic k, which is there, stands in a row; without branches, so in steps of many."""
+    k = np.uint32(k)
+    place = 0
+    for e in range(row_k.size):
+        place += e if row_k[e] == k else 0
+    return place
+
+
+@helper
+def _cumulate(row_k, row_n, p_k, weight):
+    """Cumulate the weights of a term's topics; return their sum.
+
+    Four at a time, so that each addition need not wait for the one before it.
+    """
+    total = 0.0
+    length = row_k.size
+    e = 0
+    while e + 4 <= length:
+        w0 = row_n[e] * p_k[row_k[e]]
+        w1 = row_n[e + 1] * p_k[row_k[e + 1]]
+        w2 = row_n[e + 2] * p_k[row_k[e + 2]]
+        w3 = row_n[e + 3] * p_k[row_k[e + 3]]
+        two = w0 + w1
+        weight[e] = total + w0
+        weight[e + 1] = total + two
+        weight[e + 2] = total + (two + w2)
+        total += two + (w2 + w3)
+        weight[e + 3] = total
+        e += 4
+    while e < length:
+        total += row_n[e] * p_k[row_k[e]]
+        weight[e] = total
+        e += 1
+    return total
+
+
+@helper
+def _weigh_all(state, scratch, c):
+    """Follow a change of c in the weights of all topics; dead ones have weight 0."""
+    p_k, nw_k, mw_k = scratch.p_k, scratch.nw_k, scratch.mw_k
+    for k in range(state.totals[NUMBERED]):
+        p_k[k] = nw_k[k] + c * mw_k[k]
+
+
+@helper
+def _count_up_to(weight, length, u):
+    """Return how many of the cumulated weights do not exceed u: the place that u falls on."""
+    place = 0
+    for e in range(length):
+        place += weight[e] <= u
+    return place
+
+
+@helper
+def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, part_new, n_here):
+    """Draw the topic of a word of term v; -1 is a new one.
+
+    The word is taken off its pair in the row of v, if it has one, but a pair that is empty now
+    stays. Also returns where in the row the old and the drawn topic stand (-1: not met there).
+    """
+    first = state.row_ptr[v]
+    row_k = state.row_k[first : first + state.row_len[v]]
+    row_n = state.row_n[first : first + state.row_len[v]]
+    place_old = 0
+    if k_old >= 0:
+        place_old = _place_of(row_k, k_old)
+        row_n[place_old] -= 1
+    part_term = _cumulate(row_k, row_n, scratch.p_k, scratch.weight)
+    u = uniform(scratch.stream) * (part_term + part_document + part_corpus + part_new)
+    if u < part_term:
+        e = _count_up_to(scratch.weight, row_k.size, u)
+        return np.int64(row_k[e]), first + place_old, first + e
+    place_old += first
+    u -= part_term
+    if u < part_document:
+        u /= eta
+        for i in range(n_here):
+            u -= scratch.nw_k[scratch.here[i]]
+            if u < 0.0:
+                return scratch.here[i], place_old, -1
+        u = 0.0  # only rounding leads here
+    else:
+        u -= part_document
+    if u < part_corpus:
+        u /= c * eta
+        for i in range(state.totals[TOPICS]):
+            u -= scratch.mw_k[state.live[i]]
+            if u < 0.0:
+                return state.live[i], place_old, -1
+    return -1, place_old, -1
+
+
+@helper
+def _draw_table(state, scratch, first, j, k, c):
+    """Draw a table of document j that serves topic k; -1 is a new one."""
+    n = scratch.n_jk[k]
+    if n == 0:
+        return -1
+    u = uniform(scratch.stream) * (n + c * state.m_k[k])
+    if u < n:
+        t = scratch.table_k[k]
+        if t < state.m_j[j] and state.k_jt[first + t] == k and state.n_jt[first + t] == n:
+            return np.int64(t)  # the document's only table of this topic
+        for t in range(state.m_j[j]):
+            if state.k_jt[first + t] == k:
+                u -= state.n_jt[first + t]
+                if u < 0.0:
+                    return t
+    return -1
+
+
+@helper
+def _recount(state, v, k_old, place_old, k, place):
+    """Give one word of term v, taken off topic k_old (-1: from nowhere), to topic k."""
+    if k == k_old:
+        state.row_n[place_old] += 1
+        return
+    if k_old >= 0:
+        take_from_row(state, v, place_old, 0)
+        if place == state.row_ptr[v] + state.row_len[v]:
+            place = place_old  # the drawn topic's pair was the last and has filled the gap
+    if place >= 0:
+        state.row_n[place] += 1
+    else:
+        put_in_row(state, v, k, 1)
+
+
+@helper
+def _seat(corpus, state, i, j, t, t_old, k, alone):
+    """Seat word i at table t, -1 a new one of topic k, and close the table that it left empty."""
+    first = corpus.doc_ptr[j]
+    if t < 0:
+        t = t_old if alone else state.m_j[j]
+        if not alone:
+            state.m_j[j] += 1
+        state.n_jt[first + t] = 1
+        state.k_jt[first + t] = k
+        state.m_k[k] += 1
+        state.totals[TABLES] += 1
+        state.t_ji[i] = t
+    else:
+        state.n_jt[first + t] += 1
+        state.t_ji[i] = t
+        if alone:
+            close_table(corpus, state, j, t_old)
+
+
+@kernel
+def word_tables(key, corpus, state, scratch):
+    """Draw a new table for every word, document by document in the order of scratch.documents."""
+    alpha = state.concentrations[ALPHA]
+    gamma = state.concentrations[GAMMA]
+    eta = state.concentrations[ETA]
+    n_terms = state.row_len.size
+    v_eta = n_terms * eta
+    moved, opened, born = 0, 0, 0
+    sum_a, sum_b = scratch.sums[_A], scratch.sums[_B]
+    c, m_weighed = 0.0, -1  # the weights p_k hold for c, that is, for this number of tables
+
+    for d in range(scratch.cursor[DOCUMENT], scratch.documents.size):
+        j = scratch.documents[d]
+        first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
+        begin, n_here = scratch.cursor[INSIDE], scratch.cursor[N_HERE]
+        if begin == NOT_ENTERED:
+            if d % _DOCUMENTS_PER_FRESH_SUM == 0:
+                sum_a = _weigh_topics(state, scratch, v_eta)
+                m_weighed = -1
+            start_stream(scratch.stream, key, j)
+            n_here, sum_b = _enter(state, scratch, first, j, c)
+            begin = first
+
+        for i in range(begin, end):
+            if is_full(state):
+                scratch.cursor[DOCUMENT], scratch.cursor[INSIDE], scratch.cursor[N_HERE] = d, i, n_here
+                scratch.sums[_A], scratch.sums[_B] = sum_a, sum_b
+                return WordTablesInfo(False, moved, opened, born)
+            v = corpus.x[i]
+            if i + _WORDS_AHEAD < corpus.x.size:
+                prefetch_row(state, corpus.x[i + _WORDS_AHEAD])
+
+            # Take the word away; the counts of its term follow once the new topic is known.
+            t_old, k_old, alone = state.t_ji[i], -1, False
+            before_a, before_b = sum_a, sum_b
+            before_w, before_mw, before_nw = 0.0, 0.0, 0.0
+            if t_old >= 0:
+                k_old = state.k_jt[first + t_old]
+                before_w, before_mw, before_nw = scratch.w_k[k_old], scratch.mw_k[k_old], scratch.nw_k[k_old]
+                state.n_jt[first + t_old] -= 1
+                alone = state.n_jt[first + t_old] == 0
+                state.n_k[k_old] -= 1
+                scratch.n_jk[k_old] -= 1
+                if alone:
+                    state.m_k[k_old] -= 1
+                    state.totals[TABLES] -= 1
+                sum_a, sum_b = _reweigh(state, scratch, k_old, v_eta, c, sum_a, sum_b)
+
+            if state.totals[TABLES] != m_weighed:
+                m_weighed = state.totals[TABLES]
+                c = alpha / (m_weighed + gamma)
+                _weigh_all(state, scratch, c)
+            k, place_old, place = _draw_topic(
+                state, scratch, v, k_old, c, eta, eta * sum_b, c * eta * sum_a, c * gamma / n_terms, n_here
+            )
+            t = -1 if k < 0 else _draw_table(state, scratch, first, j, k, c)
+
+            if alone and state.m_k[k_old] == 0:
+                close_topic(state, k_old)
+            if k < 0:
+                k = open_topic(state)
+                scratch.mw_k[k] = 0.0
+                scratch.nw_k[k] = 0.0
+                born += 1
+            _recount(state, v, k_old, place_old, k, place)
+            if k != k_old:
+                n_here = _list_here(scratch, k, n_here)
+                moved += 1
+            if t < 0:
+                opened += 1
+            _seat(corpus, state, i, j, t, t_old, k, alone)
+            scratch.table_k[k] = state.t_ji[i]
+            state.n_k[k] += 1
+            scratch.n_jk[k] += 1
+            if k == k_old and alone == (t < 0):
+                # All is as it was: put back the very numbers, which also keeps rounding at bay.
+                scratch.w_k[k], scratch.mw_k[k], scratch.nw_k[k] = before_w, before_mw, before_nw
+                scratch.p_k[k] = before_nw + c * before_mw
+                sum_a, sum_b = before_a, before_b
+            else:
+                sum_a, sum_b = _reweigh(state, scratch, k, v_eta, c, sum_a, sum_b)
+
+        _leave(scratch, n_here, c)
+        scratch.cursor[INSIDE] = NOT_ENTERED
+
+    scratch.cursor[DOCUMENT] = 0
+    return WordTablesInfo(True, moved, opened, born)

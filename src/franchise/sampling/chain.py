@@ -1,0 +1,169 @@
+"""One chain: start, sweep, draw."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from franchise.corpus import Corpus
+from franchise.errors import SettingsError
+from franchise.model import Priors, State, empty_state, joint
+from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
+from franchise.moves import complete_move
+from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
+from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
+from franchise.moves.random import CONCENTRATIONS, INITIALIZE, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.moves.scratch import new_scratch
+from franchise.moves.table_topics import table_topics
+from franchise.moves.word_tables import word_tables
+from franchise.sampling.schedule import Schedule
+from franchise.sampling.trace import Draw, Trace, draw_of
+
+Start = str | int
+
+
+class Chain:
+    """A Markov chain over the franchises of a corpus.
+
+    The same corpus, settings, seed and number give the same chain, to the bit, whether it runs in
+    one piece or sweep by sweep.
+
+    Parameters
+    ----------
+    corpus
+        The documents.
+    priors
+        The concentrations, fixed or with priors.
+    schedule
+        Which moves, how many sweeps, what is kept.
+    seed
+        Any whole number from 0 to 2**63 - 1.
+    number
+        Which chain of a run this is; chains of one seed are independent of each other.
+    start
+        ``"sequential"``: the paper's, every word seated given the words before it; a number: that
+        many random topics; ``"one"``: one topic.
+    capacity
+        Room for topics to begin with. It grows as needed and changes nothing.
+
+    Examples
+    --------
+    >>> from franchise.corpus import from_tokens
+    >>> corpus = from_tokens([["dog", "bone", "dog"], ["cat", "milk"], ["dog", "cat"]])
+    >>> chain = Chain(corpus, seed=1)
+    >>> chain.run(10)
+    >>> len(chain.trace)  # the start and ten sweeps
+    11
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        priors: Priors | None = None,
+        schedule: Schedule | None = None,
+        *,
+        seed: int = 0,
+        number: int = 0,
+        start: Start = "sequential",
+        capacity: int = 64,
+    ) -> None:
+        _check(seed, start, capacity)
+        self.corpus = corpus
+        self.priors = priors or Priors()
+        self.schedule = schedule or Schedule()
+        self.seed, self.number, self.start_from = seed, number, start
+        self.sweeps_done = 0
+        self.trace = Trace()
+        self.draws: list[Draw] = []
+        self._arrays = corpus.arrays
+        self._gamma_priors = self.priors.as_array()
+        self.state = empty_state(self._arrays, capacity)
+        self.state.concentrations[:] = self.priors.initial()
+        self._scratch = new_scratch(self._arrays, self.state)
+
+    def start(self) -> None:
+        """Seat every word for the first time; `run` and `sweep` do it when it has not been done."""
+        began = time.perf_counter()
+        key = self._key(INITIALIZE)
+        if self.start_from == "sequential":
+            shuffle_documents(key, self._scratch)
+            self._complete(word_tables, key)
+            self._scratch.documents.sort()
+        else:
+            n_topics = 1 if self.start_from == "one" else int(self.start_from)
+            number, table = np.full((2, n_topics), -1, np.int32)
+            used = draw_topics(key, self._arrays, self.state, self._scratch, number, table)
+            state = empty_state(self._arrays, max(used, self.state.n_k.size))
+            state.t_ji[:], state.k_jt[:] = self.state.t_ji, self.state.k_jt
+            state.concentrations[:] = self.state.concentrations
+            seat_all(self._arrays, state, used)
+            self.state, self._scratch = state, new_scratch(self._arrays, state)
+        self._record({}, began)
+
+    def sweep(self) -> None:
+        """Make one sweep and add its row to the trace, and its draw to the draws if it is kept."""
+        if not len(self.trace):
+            self.start()
+        began = time.perf_counter()
+        self.sweeps_done += 1
+        infos = {
+            "word_tables": self._complete(word_tables, self._key(WORD_TABLES)),
+            "table_topics": self._complete(table_topics, self._key(TABLE_TOPICS)),
+        }
+        draw = slice_concentrations if self.schedule.concentrations == "slice" else auxiliary_concentrations
+        draw(self._key(CONCENTRATIONS), self._arrays, self.state, self._scratch, self._gamma_priors)
+        self._record(infos, began)
+        if self.schedule.keeps(self.sweeps_done):
+            self.draws.append(self.draw())
+
+    def run(self, sweeps: int | None = None, callback: Callable[["Chain"], None] | None = None) -> None:
+        """Make `sweeps` more sweeps, by default those that the schedule still has.
+
+        `callback` is called with the chain after the start and after every sweep.
+        """
+        if sweeps is None:
+            sweeps = max(0, self.schedule.sweeps - self.sweeps_done)
+        if not len(self.trace):
+            self.start()
+            if callback:
+                callback(self)
+        for _ in range(sweeps):
+            self.sweep()
+            if callback:
+                callback(self)
+
+    def draw(self) -> Draw:
+        """Gather topics and mixtures of the current state."""
+        return draw_of(self._arrays, self.state, self.sweeps_done)
+
+    def _key(self, move: int) -> Key:
+        return Key(self.seed, self.number, self.sweeps_done, move)
+
+    def _complete(self, move: Callable[..., Any], key: Key) -> Any:
+        self.state, self._scratch, info = complete_move(move, key, self._arrays, self.state, self._scratch)
+        return info
+
+    def _record(self, infos: dict[str, Any], began: float) -> None:
+        state: State = self.state
+        parts = joint(self._arrays, state, self.priors)
+        numbers = {
+            "sweep": self.sweeps_done,
+            "n_topics": int(state.totals[TOPICS]),
+            "n_tables": int(state.totals[TABLES]),
+            **parts._asdict(),
+            "log_joint": parts.log_joint,
+            "alpha": float(state.concentrations[ALPHA]),
+            "gamma": float(state.concentrations[GAMMA]),
+            "eta": float(state.concentrations[ETA]),
+        }
+        self.trace.append(numbers | {"seconds": time.perf_counter() - began}, infos)
+
+
+def _check(seed: int, start: Start, capacity: int) -> None:
+    if not 0 <= seed < 2**63:
+        raise SettingsError(f"seed={seed}: give a whole number from 0 to 2**63 - 1")
+    if start not in ("sequential", "one") and not (isinstance(start, int | np.integer) and start >= 1):
+        raise SettingsError(f"start={start!r}: give 'sequential', 'one', or a number of random topics")
+    if capacity < 1:
+        raise SettingsError(f"capacity={capacity}: give 1 or more")

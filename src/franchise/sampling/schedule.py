@@ -1,0 +1,47 @@
+"""Which moves a chain makes, and when."""
+
+from dataclasses import dataclass
+
+from franchise.errors import SettingsError
+
+CONCENTRATION_METHODS = ("slice", "auxiliary")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """The plan of a run.
+
+    Parameters
+    ----------
+    sweeps
+        How many sweeps a run takes. One sweep draws every word's table, every table's topic, and
+        the concentrations.
+    burn_in
+        How many of them to leave out of what is kept.
+    thin
+        Keep every `thin`-th sweep after the burn-in.
+    concentrations
+        ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables (which leave
+        eta as it is).
+    """
+
+    sweeps: int = 500
+    burn_in: int = 250
+    thin: int = 5
+    concentrations: str = "slice"
+
+    def __post_init__(self) -> None:
+        """Refuse plans that cannot be carried out."""
+        if self.sweeps < 0:
+            raise SettingsError(f"sweeps={self.sweeps}: give 0 or more")
+        if not 0 <= self.burn_in <= self.sweeps:
+            raise SettingsError(f"burn_in={self.burn_in}: give a number from 0 to sweeps={self.sweeps}")
+        if self.thin < 1:
+            raise SettingsError(f"thin={self.thin}: give 1 or more")
+        if self.concentrations not in CONCENTRATION_METHODS:
+            known = " or ".join(repr(name) for name in CONCENTRATION_METHODS)
+            raise SettingsError(f"concentrations={self.concentrations!r}: give {known}")
+
+    def keeps(self, sweep: int) -> bool:
+        """Say whether the draw after this sweep (the first is 1) is kept."""
+        return sweep > self.burn_in and (sweep - self.burn_in) % self.thin == 0

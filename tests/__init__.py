@@ -1,0 +1,1 @@
+"""The tests; a package, so that `tests.reference` means this one and no other."""

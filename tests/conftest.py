@@ -1,0 +1,51 @@
+"""What every test shares: the kernels' cache, the seed, Hypothesis's settings."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _hash_of_source() -> str:
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        digest.update(path.relative_to(ROOT).as_posix().encode())
+        digest.update(b"\0")
+        digest.update(path.read_bytes())
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]
+
+
+# Numba's cache notices a change only in a function's own file, so an edited
+# callee elsewhere would leave the old answer. Numba reads this on import:
+# it must be set before any test module is.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / _hash_of_source()))
+
+SEED = int(os.environ.get("FRANCHISE_TEST_SEED", "20120109"))
+
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_report_header() -> str:
+    return f"FRANCHISE_TEST_SEED={SEED}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Name the seed beside the failure of a test that used it."""
+    report = yield
+    if report.failed and "seed" in getattr(item, "fixturenames", ()):
+        report.sections.append(("seed", f"repeat with FRANCHISE_TEST_SEED={SEED}"))
+    return report
+
+
+@pytest.fixture
+def seed() -> int:
+    """Seed of the random tests; set FRANCHISE_TEST_SEED to try another."""
+    return SEED

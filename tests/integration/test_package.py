@@ -1,0 +1,45 @@
+"""The package as a whole: what it exports, and what importing it costs."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import franchise
+
+
+@pytest.mark.parametrize("name", franchise.__all__)
+def test_every_exported_name_resolves(name):
+    assert getattr(franchise, name) is not None
+
+
+def test_every_lazy_name_is_exported():
+    assert {*franchise._HOME, "__version__"} == set(franchise.__all__)
+
+
+def test_dir_lists_the_exported_names():
+    assert set(franchise.__all__) <= set(dir(franchise))
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = franchise.no_such_name
+
+
+def test_version_is_that_of_the_distribution():
+    assert franchise.__version__ == version("franchise")
+
+
+def test_import_loads_no_heavy_package():
+    heavy = {"numba", "numpy", "rich", "scipy"}
+    # -I leaves out the environment and the working directory, but keeps the installed package.
+    code = f"import sys, franchise; print(*sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("error", [franchise.CorpusError, franchise.SettingsError])
+def test_errors_can_be_caught_as_ours_or_as_value_errors(error):
+    assert issubclass(error, franchise.FranchiseError)
+    assert issubclass(error, ValueError)

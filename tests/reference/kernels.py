@@ -1,0 +1,79 @@
+"""The library's moves on the library's state, one at a time, without the chain that drives them."""
+
+from importlib import import_module
+
+import numpy as np
+
+from franchise.model import State, empty_state
+from franchise.moves import complete_move
+from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
+from franchise.moves.random import INITIALIZE, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.moves.scratch import fill_tables, new_scratch
+from tests.reference.enumeration import Concentrations, Documents, Seating
+from tests.reference.franchise import Plain, corpus_of, plain
+
+MOVES = {
+    INITIALIZE: "word_tables",  # on words that sit nowhere yet
+    WORD_TABLES: "word_tables",
+    TABLE_TOPICS: "table_topics",
+}
+
+
+def module_of(move: int):
+    """Return the module of a move."""
+    return import_module(f"franchise.moves.{MOVES[move]}")
+
+
+class Kernels:
+    """A state and the means to change it."""
+
+    def __init__(self, documents: Documents, n_terms: int, at: Concentrations, capacity: int = 64) -> None:
+        self.corpus = corpus_of(documents, n_terms).arrays
+        self._renew(empty_state(self.corpus, capacity))
+        self.set(at)
+
+    @classmethod
+    def seated(cls, documents: Documents, n_terms: int, at: Concentrations, seating: Seating) -> "Kernels":
+        """Return the state of a seating."""
+        kernels = cls(documents, n_terms, at)
+        first = 0
+        for own, slot in zip(seating.t, kernels.corpus.doc_ptr):
+            n_tables = len(set(own))
+            kernels.state.t_ji[slot : slot + len(own)] = own
+            kernels.state.k_jt[slot : slot + n_tables] = seating.k[first : first + n_tables]
+            first += n_tables
+        seat_all(kernels.corpus, kernels.state, seating.n_topics)
+        return kernels
+
+    def _renew(self, state: State) -> None:
+        self.state, self.scratch = state, new_scratch(self.corpus, state)
+
+    def set(self, at: Concentrations) -> None:
+        """Change the concentrations."""
+        self.state.concentrations[:] = at
+        fill_tables(self.state, self.scratch)
+
+    def plain(self) -> Plain:
+        return plain(self.corpus, self.state)
+
+    def start_sequential(self, seed: int) -> None:
+        shuffle_documents(Key(seed, 0, 0, INITIALIZE), self.scratch)
+        self.make(INITIALIZE, seed, sweep=0)
+        self.scratch.documents.sort()
+
+    def start_random(self, seed: int, n_topics: int) -> None:
+        number, table = np.full((2, n_topics), -1, np.int32)
+        key = Key(seed, 0, 0, INITIALIZE)
+        used = draw_topics(key, self.corpus, self.state, self.scratch, number, table)
+        state = empty_state(self.corpus, max(used, self.state.n_k.size))
+        for name in ("t_ji", "k_jt", "concentrations"):
+            getattr(state, name)[:] = getattr(self.state, name)
+        seat_all(self.corpus, state, used)
+        self._renew(state)
+
+    def make(self, move: int, seed: int, sweep: int = 1, chain: int = 0):
+        """Make one Gibbs move over the whole corpus and return its Info."""
+        key = Key(seed, chain, sweep, move)
+        kernel = getattr(module_of(move), MOVES[move])
+        self.state, self.scratch, info = complete_move(kernel, key, self.corpus, self.state, self.scratch)
+        return info

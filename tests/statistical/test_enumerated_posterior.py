@@ -1,0 +1,108 @@
+"""Long runs visit every state as often as the enumerated posterior says.
+
+Tested are the probabilities of each number of topics and of tables, of two words having one topic or one
+table, and the mean log joint, for two corpora with fixed concentrations.
+"""
+
+import dataclasses
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+
+from franchise import Chain, Priors
+from franchise.model import word_topics
+from franchise.moves import complete_move
+from franchise.moves.random import TABLE_TOPICS, WORD_TABLES, Key
+from franchise.moves.table_topics import table_topics
+from franchise.moves.word_tables import word_tables
+from tests.reference.enumeration import Concentrations, Posterior, seating_of
+from tests.reference.franchise import corpus_of
+from tests.statistical.means import assert_means
+
+CORPORA = {
+    "overlap": Posterior([[0, 0, 1], [1, 1, 2]], 3, Concentrations(alpha=1.3, gamma=0.9, eta=0.4)),
+    # An empty document, one of one word, a term without words, few tables, topics apart.
+    "edges": Posterior([[0, 1, 0, 3], [], [1, 1], [3]], 4, Concentrations(alpha=0.6, gamma=2.0, eta=0.15)),
+}
+BURN_IN = 200
+RAREST = 0.01  # rarer events come too seldom for the means of batches to be normal
+
+
+@pytest.fixture(params=CORPORA)
+def name(request):
+    return request.param
+
+
+@cache
+def visited(name, seed, sweeps):
+    """Run the moves of a sweep; return the number in `Posterior.seatings` of each state visited."""
+    posterior = CORPORA[name]
+    at = posterior.at
+    priors = Priors(alpha=at.alpha, gamma=at.gamma, eta=at.eta)
+    chain = Chain(corpus_of(posterior.documents, posterior.n_terms), priors, seed=seed)
+    chain.run(BURN_IN)
+    corpus, state, scratch = chain.corpus.arrays, chain.state, chain._scratch
+    numbers, known = np.empty(sweeps, np.int64), {}
+    for i in range(sweeps):
+        sweep = chain.sweeps_done + 1 + i
+        for move, name in ((word_tables, WORD_TABLES), (table_topics, TABLE_TOPICS)):
+            state, scratch, _ = complete_move(move, Key(seed, 0, sweep, name), corpus, state, scratch)
+        z = word_topics(corpus, state)
+        labels = state.t_ji.tobytes() + z.tobytes()
+        if labels not in known:
+            known[labels] = posterior.number[seating(corpus, state.t_ji, z)]
+        numbers[i] = known[labels]
+    return numbers
+
+
+def seating(corpus, t_ji, z):
+    """Forget the labels of tables and topics."""
+    ends = list(itertools.pairwise(corpus.doc_ptr))
+    tables = [t_ji[first:end].tolist() for first, end in ends]
+    topics = [dict(zip(own, z[first:end].tolist())) for own, (first, end) in zip(tables, ends)]
+    return seating_of(tables, topics)
+
+
+def statistics(posterior):
+    """Return the names of the statistics, and their values in every state."""
+    columns = {"log joint": posterior.log_joints}
+    for name in ("n_topics", "n_tables"):
+        values = np.array([getattr(seating, name) for seating in posterior.seatings])
+        columns |= {f"{name} = {value}": values == value for value in np.unique(values)}
+    z = np.array([seating.word_topics() for seating in posterior.seatings])
+    # Tables of different documents are told apart by their document.
+    t = np.array([[100 * j + t for j, own in enumerate(s.t) for t in own] for s in posterior.seatings])
+    for a, b in itertools.combinations(range(z.shape[1]), 2):
+        columns[f"one topic: {a}, {b}"] = z[:, a] == z[:, b]
+        columns[f"one table: {a}, {b}"] = t[:, a] == t[:, b]
+    shares = {name: posterior.probabilities @ values for name, values in columns.items()}
+    kept = [name for name in columns if name == "log joint" or RAREST < shares[name] < 1 - RAREST]
+    return kept, np.column_stack([columns[name] for name in kept]).astype(float)
+
+
+def compare(posterior, numbers, other):
+    """Compare a run on one posterior with another over the same states."""
+    names, values = statistics(posterior)
+    assert_means(names, values[numbers], other.probabilities @ values)
+
+
+def test_short_run(name, seed):
+    """20,000 sweeps see a probability off by about 0.03."""
+    compare(CORPORA[name], visited(name, seed, 20_000), CORPORA[name])
+
+
+@pytest.mark.statistical
+def test_long_run(name, seed):
+    """400,000 sweeps see a probability off by about 0.007."""
+    compare(CORPORA[name], visited(name, seed, 400_000), CORPORA[name])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("concentration", Concentrations._fields)
+def test_a_long_run_tells_a_concentration_from_one_a_tenth_larger(name, seed, concentration):
+    posterior = CORPORA[name]
+    at = posterior.at._replace(**{concentration: 1.1 * getattr(posterior.at, concentration)})
+    with pytest.raises(AssertionError, match="standard errors off"):
+        compare(posterior, visited(name, seed, 400_000), dataclasses.replace(posterior, at=at))

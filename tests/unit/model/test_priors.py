@@ -1,0 +1,72 @@
+"""The concentrations' priors: values, densities, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import gamma
+
+from franchise.errors import SettingsError
+from franchise.model import Priors
+
+pytestmark = pytest.mark.nojit
+
+REFUSED = [
+    0,
+    -1.0,
+    math.nan,
+    math.inf,
+    "1",
+    None,
+    (),
+    (1.0,),
+    (1.0, 1.0, 1.0),
+    (0.0, 1.0),
+    (1.0, -2.0),
+    (1.0, math.inf),
+    ("1", 1.0),
+    [1.0, 1.0],
+    np.array([1.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize("name", ["alpha", "gamma", "eta"])
+@pytest.mark.parametrize("setting", REFUSED, ids=repr)
+def test_no_positive_number_and_no_pair_is_refused(name, setting):
+    with pytest.raises(SettingsError) as error:
+        Priors(**{name: setting})
+    message = str(error.value)
+    assert message.startswith(f"{name}={setting!r}: give a positive number")
+    assert "(shape, rate)" in message
+
+
+def test_positions_are_not_accepted():
+    with pytest.raises(TypeError):
+        Priors(1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("number", [1, 0.5, np.float32(0.5), np.int64(2)])
+def test_numbers_of_any_kind_fix_a_concentration(number):
+    priors = Priors(alpha=number, gamma=number, eta=number)
+    assert priors.initial().tolist() == [float(number)] * 3
+    assert priors.initial().dtype == float
+    assert priors.as_array().tolist() == [[0.0, 0.0]] * 3
+    assert priors.log_density(priors.initial()) == 0.0
+
+
+def test_pairs_start_at_their_mean():
+    priors = Priors(alpha=(3, 2), gamma=0.7, eta=(1.0, 4.0))
+    assert priors.initial().tolist() == [1.5, 0.7, 0.25]
+    assert priors.as_array().tolist() == [[3.0, 2.0], [0.0, 0.0], [1.0, 4.0]]
+    assert priors.as_array().dtype == float
+
+
+@pytest.mark.parametrize("value", [1e-6, 0.3, 1.0, 25.0])
+@pytest.mark.parametrize(("shape", "rate"), [(1.0, 1.0), (0.1, 3.0), (7.5, 0.2)])
+def test_log_density_is_that_of_the_gamma_distribution(shape, rate, value):
+    expected = gamma.logpdf(value, shape, scale=1 / rate)
+    values = np.array([value, 5.0, value])
+    alone = Priors(alpha=(shape, rate), gamma=1.0, eta=1.0).log_density(values)
+    assert alone == pytest.approx(expected, rel=1e-12)
+    two = Priors(alpha=(shape, rate), gamma=1.0, eta=(shape, rate)).log_density(values)
+    assert two == pytest.approx(2 * expected, rel=1e-12)

@@ -1,0 +1,57 @@
+"""Starts, as a chain makes them; draw for draw, with the twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from franchise.model import Priors, broken_invariants
+from franchise.model.state import NUMBERED, TABLES, TOPICS
+from franchise.moves.random import INITIALIZE
+from franchise.sampling.chain import Chain
+from tests.reference.choices import Drawn
+from tests.reference.enumeration import Concentrations
+from tests.reference.franchise import Franchise, corpus_of, plain
+from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
+
+pytestmark = pytest.mark.nojit
+
+
+def started(corpus, at, seed, number, start, capacity):
+    """Return the state of a started chain."""
+    priors = Priors(**at._asdict())
+    chain = Chain(corpus_of(*corpus), priors, seed=seed, number=number, start=start, capacity=capacity)
+    chain.start()
+    assert broken_invariants(chain.corpus.arrays, chain.state) == []
+    return chain.state
+
+
+@given(
+    corpora(),
+    CONCENTRATIONS,
+    SEEDS,
+    st.integers(0, 3),
+    st.sampled_from(["sequential", 1, 2, 50]),
+    st.sampled_from([1, 64]),
+)
+def test_a_chain_starts_as_the_twin_does(corpus, at, seed, number, start, capacity):
+    state = started(corpus, at, seed, number, start, capacity)
+    twin, choose = Franchise(*corpus, at), Drawn((seed, number, 0, INITIALIZE))
+    if start == "sequential":
+        twin.start_sequential(choose)
+    else:
+        twin.start_random(choose, start)
+    assert plain(corpus_of(*corpus).arrays, state) == twin.plain()
+
+
+@given(corpora(), CONCENTRATIONS, SEEDS)
+def test_one_topic_is_one_topic_with_a_table_in_each_document(corpus, at, seed):
+    state = started(corpus, at, seed, 0, "one", 1)
+    assert state.totals[TOPICS] == 1
+    assert state.totals[TABLES] == sum(map(bool, corpus[0]))
+    assert np.all(state.t_ji == 0)
+
+
+def test_topics_that_no_word_has_drawn_do_not_exist(seed):
+    state = started(([[0] * 12], 1), Concentrations(1.0, 1.0, 1.0), seed, 0, 50, 1)
+    assert state.totals[NUMBERED] == state.totals[TOPICS] <= 12

@@ -1,7 +1,8 @@
 """Every Numba option of the library, in one place.
 
-No ``fastmath``: sums keep the order in which they are written, so a seed gives the same bits
-with the compiler on and off. No explicit signatures: they would compile at import. No reference
+No ``fastmath``: sums keep the order in which they are written, so a seed gives the same chain
+with the compiler on and off (log densities may differ in the last digit, as Numba's lgamma is not
+Python's). No explicit signatures: they would compile at import. No reference
 counts (``_nrt``): a kernel that allocates does not compile, and one that takes its arrays in
 NamedTuples would otherwise spend nine tenths of its time counting references to them.
 """

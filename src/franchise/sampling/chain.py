@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.errors import SettingsError
+from franchise.errors import FranchiseError, SettingsError
 from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.moves import complete_move
@@ -21,6 +22,7 @@ from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace, draw_of
 
 Start = str | int
+_LARGEST = 2**63 - 1
 
 
 class Chain:
@@ -68,22 +70,26 @@ class Chain:
         start: Start = "sequential",
         capacity: int = 64,
     ) -> None:
-        _check(seed, start, capacity)
         self.corpus = corpus
         self.priors = priors or Priors()
         self.schedule = schedule or Schedule()
-        self.seed, self.number, self.start_from = seed, number, start
+        # One type for all seeds, or every kernel would be compiled anew.
+        self.seed = whole_number("seed", seed, 0, _LARGEST)
+        self.number = whole_number("number", number, 0, _LARGEST)
+        self.start_from = start if start in ("sequential", "one") else _random_topics(start)
         self.sweeps_done = 0
         self.trace = Trace()
         self.draws: list[Draw] = []
         self._arrays = corpus.arrays
         self._gamma_priors = self.priors.as_array()
-        self.state = empty_state(self._arrays, capacity)
+        self.state = empty_state(self._arrays, whole_number("capacity", capacity, 1))
         self.state.concentrations[:] = self.priors.initial()
         self._scratch = new_scratch(self._arrays, self.state)
 
     def start(self) -> None:
         """Seat every word for the first time; `run` and `sweep` do it when it has not been done."""
+        if len(self.trace):
+            raise FranchiseError("the chain has started already; make a new one to start again")
         began = time.perf_counter()
         key = self._key(INITIALIZE)
         if self.start_from == "sequential":
@@ -124,6 +130,7 @@ class Chain:
         """
         if sweeps is None:
             sweeps = max(0, self.schedule.sweeps - self.sweeps_done)
+        whole_number("sweeps", sweeps, 0)
         if not len(self.trace):
             self.start()
             if callback:
@@ -160,10 +167,10 @@ class Chain:
         self.trace.append(numbers | {"seconds": time.perf_counter() - began}, infos)
 
 
-def _check(seed: int, start: Start, capacity: int) -> None:
-    if not 0 <= seed < 2**63:
-        raise SettingsError(f"seed={seed}: give a whole number from 0 to 2**63 - 1")
-    if start not in ("sequential", "one") and not (isinstance(start, int | np.integer) and start >= 1):
-        raise SettingsError(f"start={start!r}: give 'sequential', 'one', or a number of random topics")
-    if capacity < 1:
-        raise SettingsError(f"capacity={capacity}: give 1 or more")
+def _random_topics(start: object) -> int:
+    try:
+        return whole_number("start", start, 1)
+    except SettingsError:
+        raise SettingsError(
+            f"start={start!r}: give 'sequential', 'one', or a number of random topics"
+        ) from None

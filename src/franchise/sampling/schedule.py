@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from franchise._settings import whole_number
 from franchise.errors import SettingsError
 
 CONCENTRATION_METHODS = ("slice", "auxiliary")
@@ -32,12 +33,11 @@ class Schedule:
 
     def __post_init__(self) -> None:
         """Refuse plans that cannot be carried out."""
-        if self.sweeps < 0:
-            raise SettingsError(f"sweeps={self.sweeps}: give 0 or more")
-        if not 0 <= self.burn_in <= self.sweeps:
-            raise SettingsError(f"burn_in={self.burn_in}: give a number from 0 to sweeps={self.sweeps}")
-        if self.thin < 1:
-            raise SettingsError(f"thin={self.thin}: give 1 or more")
+        whole_number("sweeps", self.sweeps, 0)
+        whole_number("burn_in", self.burn_in, 0)
+        whole_number("thin", self.thin, 1)
+        if self.burn_in > self.sweeps:
+            raise SettingsError(f"burn_in={self.burn_in}: give no more than sweeps={self.sweeps}")
         if self.concentrations not in CONCENTRATION_METHODS:
             known = " or ".join(repr(name) for name in CONCENTRATION_METHODS)
             raise SettingsError(f"concentrations={self.concentrations!r}: give {known}")

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from franchise import Chain, Corpus, Priors, Schedule, SettingsError
+from franchise import Chain, Corpus, FranchiseError, Priors, Schedule, SettingsError
 from franchise.model import broken_invariants, joint
 from tests.golden.fingerprint import SWEEPS, arithmetic_corpus, fixed_chain, in_bits
 
@@ -265,14 +265,30 @@ def test_terms_that_no_word_uses_are_carried_through(start):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"seed": -1}, "seed=-1: give a whole number from 0 to 2**63 - 1"),
-        ({"seed": 2**63}, f"seed={2**63}: give a whole number from 0 to 2**63 - 1"),
+        ({"seed": -1}, f"seed=-1: give a whole number, from 0 to {2**63 - 1}"),
+        ({"seed": 2**63}, f"seed={2**63}: give a whole number, from 0 to {2**63 - 1}"),
+        ({"seed": "a"}, f"seed='a': give a whole number, from 0 to {2**63 - 1}"),
+        ({"seed": 1.5}, f"seed=1.5: give a whole number, from 0 to {2**63 - 1}"),
+        ({"number": -1}, f"number=-1: give a whole number, from 0 to {2**63 - 1}"),
+        ({"start": True}, "start=True: give 'sequential', 'one', or a number of random topics"),
         ({"start": "two"}, "start='two': give 'sequential', 'one', or a number of random topics"),
         ({"start": 0}, "start=0: give 'sequential', 'one', or a number of random topics"),
         ({"start": 2.5}, "start=2.5: give 'sequential', 'one', or a number of random topics"),
-        ({"capacity": 0}, "capacity=0: give 1 or more"),
+        ({"capacity": 0}, "capacity=0: give a whole number, 1 or more"),
     ],
 )
 def test_refuses(settings, message):
     with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
         Chain(arithmetic_corpus(), **settings)
+
+
+def test_starts_once():
+    chain = Chain(Corpus([0, 1], [0, 2], list("ab")))
+    chain.start()
+    with pytest.raises(FranchiseError, match="has started already"):
+        chain.start()
+
+
+def test_runs_no_negative_number_of_sweeps():
+    with pytest.raises(SettingsError, match="sweeps=-3"):
+        Chain(Corpus([0, 1], [0, 2], list("ab"))).run(-3)

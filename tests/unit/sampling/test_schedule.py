@@ -22,10 +22,12 @@ def test_goes_on_beyond_the_planned_sweeps():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sweeps": -1, "burn_in": 0}, "sweeps=-1: give 0 or more"),
-        ({"burn_in": -1}, "burn_in=-1: give a number from 0 to sweeps=500"),
-        ({"sweeps": 10, "burn_in": 11}, "burn_in=11: give a number from 0 to sweeps=10"),
-        ({"thin": 0}, "thin=0: give 1 or more"),
+        ({"sweeps": -1, "burn_in": 0}, "sweeps=-1: give a whole number, 0 or more"),
+        ({"sweeps": 1.5, "burn_in": 0}, "sweeps=1.5: give a whole number, 0 or more"),
+        ({"burn_in": -1}, "burn_in=-1: give a whole number, 0 or more"),
+        ({"sweeps": 10, "burn_in": 11}, "burn_in=11: give no more than sweeps=10"),
+        ({"thin": 0}, "thin=0: give a whole number, 1 or more"),
+        ({"thin": True}, "thin=True: give a whole number, 1 or more"),
         ({"concentrations": "gibbs"}, "concentrations='gibbs': give 'slice' or 'auxiliary'"),
     ],
 )

@@ -52,14 +52,20 @@ class Sweeper:
     def words(self) -> None:
         self.sweep += 1
         key = self._key(WORD_TABLES)
-        self.state, self.scratch, _ = complete_move(word_tables, key, self.arrays, self.state, self.scratch)
+        self.state, self.scratch, _ = complete_move(
+            word_tables, key, self.arrays, self.state, self.scratch, "words"
+        )
 
     def tables(self) -> None:
         key = self._key(TABLE_TOPICS)
-        self.state, self.scratch, _ = complete_move(table_topics, key, self.arrays, self.state, self.scratch)
+        self.state, self.scratch, _ = complete_move(
+            table_topics, key, self.arrays, self.state, self.scratch, "tables"
+        )
 
     def rest(self) -> None:
-        slice_concentrations(self._key(CONCENTRATIONS), self.arrays, self.state, self.scratch, self.priors)
+        slice_concentrations(
+            self._key(CONCENTRATIONS), self.arrays, self.state, self.scratch.concentrations, self.priors
+        )
         joint(self.arrays, self.state, PRIORS)
 
 
@@ -134,8 +140,10 @@ def bytes_beyond_counts(sweeper: Sweeper) -> int:
     counts = {"row_k", "row_n"}
     state = sweeper.state._asdict()
     arrays = [array for name, array in state.items() if name not in counts]
-    arrays += [*sweeper.scratch, sweeper.arrays.x, sweeper.arrays.doc_ptr]
-    return sum(array.nbytes for array in arrays)
+    arrays += [array for own in sweeper.scratch for array in own]
+    arrays += [sweeper.arrays.x, sweeper.arrays.doc_ptr]
+    once = {id(array): array.nbytes for array in arrays}  # moves share some of their memory
+    return sum(once.values())
 
 
 def resident_bytes() -> int:

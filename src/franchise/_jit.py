@@ -29,8 +29,13 @@ def kernel(function: _F) -> _F:
 
 
 def helper(function: _F) -> _F:
-    """Compile a function that only kernels (and tests) call: it is cached as a part of them."""
+    """Compile a function that kernels call, on its own: for what is called from several places."""
     return cast(_F, numba.njit(**_OPTIONS)(function))
+
+
+def part(function: _F) -> _F:
+    """Make a function a part of the one kernel that calls it: it takes no compilation of its own."""
+    return cast(_F, numba.njit(inline="always", **_OPTIONS)(function))
 
 
 if numba.config.DISABLE_JIT:

@@ -17,6 +17,7 @@ MOVES = {
     WORD_TABLES: "word_tables",
     TABLE_TOPICS: "table_topics",
 }
+OWN = {"word_tables": "words", "table_topics": "tables"}  # which part of the scratch a move uses
 
 
 def module_of(move: int):
@@ -51,20 +52,21 @@ class Kernels:
     def set(self, at: Concentrations) -> None:
         """Change the concentrations."""
         self.state.concentrations[:] = at
-        fill_tables(self.state, self.scratch)
+        fill_tables(self.state, self.scratch.tables)
 
     def plain(self) -> Plain:
         return plain(self.corpus, self.state)
 
     def start_sequential(self, seed: int) -> None:
-        shuffle_documents(Key(seed, 0, 0, INITIALIZE), self.scratch)
+        words = self.scratch.words
+        shuffle_documents(Key(seed, 0, 0, INITIALIZE), words.stream, words.documents)
         self.make(INITIALIZE, seed, sweep=0)
-        self.scratch.documents.sort()
+        self.scratch.words.documents.sort()
 
     def start_random(self, seed: int, n_topics: int) -> None:
         number, table = np.full((2, n_topics), -1, np.int32)
         key = Key(seed, 0, 0, INITIALIZE)
-        used = draw_topics(key, self.corpus, self.state, self.scratch, number, table)
+        used = draw_topics(key, self.corpus, self.state, self.scratch.words.stream, number, table)
         state = empty_state(self.corpus, max(used, self.state.n_k.size))
         for name in ("t_ji", "k_jt", "concentrations"):
             getattr(state, name)[:] = getattr(self.state, name)
@@ -75,5 +77,8 @@ class Kernels:
         """Make one Gibbs move over the whole corpus and return its Info."""
         key = Key(seed, chain, sweep, move)
         kernel = getattr(module_of(move), MOVES[move])
-        self.state, self.scratch, info = complete_move(kernel, key, self.corpus, self.state, self.scratch)
+        own = OWN[MOVES[move]]
+        self.state, self.scratch, info = complete_move(
+            kernel, key, self.corpus, self.state, self.scratch, own
+        )
         return info

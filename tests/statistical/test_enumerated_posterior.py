@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from franchise import Chain, Priors
+from franchise import Chain, Priors, Schedule
 from franchise.model import word_topics
 from franchise.moves import complete_move
 from franchise.moves.random import TABLE_TOPICS, WORD_TABLES, Key
@@ -41,14 +41,15 @@ def visited(name, seed, sweeps):
     posterior = CORPORA[name]
     at = posterior.at
     priors = Priors(alpha=at.alpha, gamma=at.gamma, eta=at.eta)
-    chain = Chain(corpus_of(posterior.documents, posterior.n_terms), priors, seed=seed)
+    schedule = Schedule(split_merge=None)
+    chain = Chain(corpus_of(posterior.documents, posterior.n_terms), priors, schedule, seed=seed)
     chain.run(BURN_IN)
     corpus, state, scratch = chain.corpus.arrays, chain.state, chain._scratch
     numbers, known = np.empty(sweeps, np.int64), {}
     for i in range(sweeps):
         sweep = chain.sweeps_done + 1 + i
-        for move, name in ((word_tables, WORD_TABLES), (table_topics, TABLE_TOPICS)):
-            state, scratch, _ = complete_move(move, Key(seed, 0, sweep, name), corpus, state, scratch)
+        for move, name, own in ((word_tables, WORD_TABLES, "words"), (table_topics, TABLE_TOPICS, "tables")):
+            state, scratch, _ = complete_move(move, Key(seed, 0, sweep, name), corpus, state, scratch, own)
         z = word_topics(corpus, state)
         labels = state.t_ji.tobytes() + z.tobytes()
         if labels not in known:

@@ -124,10 +124,16 @@ def sweep(key, corpus, state, case, error=1.0):
     """Make the moves of a chain's sweep; with `error`, the word move uses alpha times that."""
     scratch = new_scratch(corpus, state)
     state.concentrations[ALPHA] *= error
-    state, scratch, _ = complete_move(word_tables, key._replace(move=WORD_TABLES), corpus, state, scratch)
+    state, scratch, _ = complete_move(
+        word_tables, key._replace(move=WORD_TABLES), corpus, state, scratch, "words"
+    )
     state.concentrations[ALPHA] /= error
-    state, scratch, _ = complete_move(table_topics, key._replace(move=TABLE_TOPICS), corpus, state, scratch)
-    case.concentrations(key._replace(move=CONCENTRATIONS), corpus, state, scratch, case.priors.as_array())
+    state, scratch, _ = complete_move(
+        table_topics, key._replace(move=TABLE_TOPICS), corpus, state, scratch, "tables"
+    )
+    case.concentrations(
+        key._replace(move=CONCENTRATIONS), corpus, state, scratch.concentrations, case.priors.as_array()
+    )
     return state
 
 

@@ -4,6 +4,8 @@ The word move (`moves.word_tables`) knows where in its row a count stands, and u
 with a place; everything else moves whole tables.
 """
 
+import numpy as np
+
 from franchise._jit import helper, prefetch
 from franchise.model.capacity import close_topic, open_topic
 from franchise.model.state import TABLES
@@ -72,9 +74,9 @@ def move_table(state, slot, k, terms, counts, n_terms):
 
     The topic that it leaves is closed when this was its last table.
     """
-    old = state.k_jt[slot]
+    old = np.int64(state.k_jt[slot])
     for e in range(n_terms):
-        v, count = terms[e], counts[e]
+        v, count = np.int64(terms[e]), np.int64(counts[e])
         take_from_row(state, v, find_in_row(state, v, old), count)
         put_in_row(state, v, k, count)
     n = state.n_jt[slot]
@@ -99,11 +101,11 @@ def seat_everyone(corpus, state, n_topics):
         first = corpus.doc_ptr[j]
         for i in range(first, corpus.doc_ptr[j + 1]):
             slot = first + state.t_ji[i]
-            k = state.k_jt[slot]
+            k = np.int64(state.k_jt[slot])
             if state.n_jt[slot] == 0:
                 state.m_j[j] += 1
                 state.m_k[k] += 1
                 state.totals[TABLES] += 1
             state.n_jt[slot] += 1
             state.n_k[k] += 1
-            put_in_row(state, corpus.x[i], k, 1)
+            put_in_row(state, np.int64(corpus.x[i]), k, np.int64(1))

@@ -1,8 +1,9 @@
 """The Markov moves, one a file: compiled, silent, without input or output.
 
-A move is a function ``move(key, corpus, state, scratch, ...) -> Info``. It changes the arrays of `state`
-in place, allocates nothing, and returns a small NamedTuple of numbers, which is logged and never
-fed back. A move that may open a topic has ``complete`` in its Info: see `complete_move`.
+A move is a function ``move(key, corpus, state, scratch, ...) -> Info``, `scratch` being the working memory
+of that move. It changes the arrays of `state` in place, allocates nothing, and returns a small NamedTuple
+of numbers, which is logged and never fed back. A move that may open a topic has ``complete`` in its
+Info: see `complete_move`.
 """
 
 from collections.abc import Callable
@@ -16,16 +17,23 @@ from franchise.moves.scratch import Scratch, grown_scratch
 
 
 def complete_move(
-    move: Callable[..., Any], key: Key, corpus: CorpusArrays, state: State, scratch: Scratch
+    move: Callable[..., Any],
+    key: Key,
+    corpus: CorpusArrays,
+    state: State,
+    scratch: Scratch,
+    own: str,
+    *more_arguments: Any,
 ) -> tuple[State, Scratch, Any]:
     """Run a move to its end, making room for more topics whenever it asks.
 
+    `own` is the name of the move's part of the scratch.
     Returns the state and scratch, which are new tuples when room was made, and the move's Info
     with its numbers added up.
     """
-    info = move(key, corpus, state, scratch)
+    info = move(key, corpus, state, getattr(scratch, own), *more_arguments)
     while not info.complete:
         state, scratch = grown(state), grown_scratch(scratch)
-        more = move(key, corpus, state, scratch)
+        more = move(key, corpus, state, getattr(scratch, own), *more_arguments)
         info = type(info)(more.complete, *(a + b for a, b in zip(info[1:], more[1:], strict=True)))
     return state, scratch, info

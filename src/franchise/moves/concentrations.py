@@ -17,10 +17,9 @@ auxiliary variables (Escobar & West 1995 for gamma; Teh et al. 2006 for alpha), 
 import math
 from typing import NamedTuple
 
-from franchise._jit import helper, kernel
+from franchise._jit import helper, kernel, part
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.moves.random import log_beta_variate, log_gamma_variate, start_stream, uniform
-from franchise.moves.scratch import fill_tables
 
 _LARGEST_STEPS = 64  # an interval this wide, in powers of e, holds every double there is
 _ROUNDS = 20  # auxiliary variables mix slowly: the paper's program takes 20 rounds as well
@@ -90,7 +89,7 @@ def _slice(stream, given, x):
             high = proposal
 
 
-@helper
+@part
 def _count_counts(state, histogram):
     """Set histogram[c] to the number of pairs n_kv = c; return the end of the part in use."""
     histogram[:] = 0
@@ -108,6 +107,7 @@ def _count_counts(state, histogram):
 def slice_concentrations(key, corpus, state, scratch, gamma_priors):
     """Draw every concentration that has a prior by slice sampling.
 
+    When eta has one, the tables that follow it must be filled anew (`scratch.fill_tables`).
     ``gamma_priors[i]`` is (shape, rate) of concentration i, or (0, 0) for a fixed one.
     """
     start_stream(scratch.stream, key, 0)
@@ -137,11 +137,10 @@ def slice_concentrations(key, corpus, state, scratch, gamma_priors):
         given = _Conditional(shape, rate, 0.0, float(n_terms), sizes, times, n_topics, histogram, n_counts)
         values[ETA], steps = _slice(scratch.stream, given, values[ETA])
         evaluations += steps
-        fill_tables(state, scratch)
     return ConcentrationsInfo(evaluations)
 
 
-@helper
+@part
 def _escobar_west(stream, gamma, shape, rate, n_topics, n_tables):
     log_u = log_beta_variate(stream, gamma + 1.0, n_tables)
     rate = rate - log_u
@@ -152,7 +151,7 @@ def _escobar_west(stream, gamma, shape, rate, n_topics, n_tables):
     return math.exp(log_gamma_variate(stream, shape)) / rate
 
 
-@helper
+@part
 def _teh(stream, alpha, shape, rate, n_tables, corpus):
     shape = shape + n_tables
     for j in range(corpus.doc_ptr.size - 1):

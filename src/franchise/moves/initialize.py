@@ -11,15 +11,15 @@ from franchise.moves.random import integer, shuffle, start_stream
 
 
 @kernel
-def shuffle_documents(key, scratch):
-    """Put scratch.documents in random order."""
+def shuffle_documents(key, stream, documents):
+    """Put the documents in random order."""
     # No document has this number, so no word's stream is touched.
-    start_stream(scratch.stream, key, scratch.documents.size)
-    shuffle(scratch.stream, scratch.documents)
+    start_stream(stream, key, documents.size)
+    shuffle(stream, documents)
 
 
 @kernel
-def draw_topics(key, corpus, state, scratch, number, table):
+def draw_topics(key, corpus, state, stream, number, table):
     """Set t_ji, k_jt: a random topic for each word, a table a topic in each document.
 
     `number` and `table`, filled with -1, are as long as there are topics to draw from. Returns how
@@ -27,11 +27,11 @@ def draw_topics(key, corpus, state, scratch, number, table):
     """
     used = 0
     for j in range(state.m_j.size):
-        start_stream(scratch.stream, key, j)
+        start_stream(stream, key, j)
         first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
         n_tables = 0
         for i in range(first, end):
-            draw = integer(scratch.stream, number.size)
+            draw = integer(stream, number.size)
             if number[draw] < 0:
                 number[draw] = used
                 used += 1

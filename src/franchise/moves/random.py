@@ -13,7 +13,7 @@ import numpy as np
 from franchise._jit import helper
 
 # What a stream is for: one number a move, never reused.
-INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS = 0, 1, 2, 3
+INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS, SPLIT_MERGE = 0, 1, 2, 3, 4
 
 
 class Key(NamedTuple):

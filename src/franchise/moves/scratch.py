@@ -1,33 +1,35 @@
 """The working memory of the moves: allocated once, so that kernels allocate nothing.
 
-Nothing here outlives a move but the tables that follow eta, and, when a kernel handed
-back for want of topic numbers, the cursor, stream and sums with which it goes on.
+Each move has a tuple of its own: a helper that is handed fifty arrays takes seconds to compile.
+Nothing here outlives a move but the tables that follow eta, the words laid out by table, which the table
+move leaves for split-merge, and, when a kernel handed back for want of topic numbers, the cursor,
+stream and sums with which it goes on.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
-from franchise.model.state import ETA, Array, State
+from franchise.model.state import ETA, TABLES, Array, State
 
-# Places in scratch.cursor: position in the list of documents; the word or table of that document to
-# go on with; how many topics of the document are listed.
+# Places in a cursor: position in the list of documents, or the trial; the word or table of that
+# document to go on with; how many topics of the document are listed.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
+TRIAL = DOCUMENT
 NOT_ENTERED = -1
 _SMALL_TABLE = 24  # words: the table move keeps weights ready for tables up to this size
 
 
-class Scratch(NamedTuple):
-    """Arrays that moves may scribble on."""
+class WordScratch(NamedTuple):
+    """For the word move; all but the first four on the topic axis."""
 
     stream: Array  # uint64[4]: the random stream in use
-    cursor: Array  # int64[3]: where a kernel stands
-    documents: Array  # document: the order in which documents are visited
-    sums: Array  # float64[2]: A = sum_k m_k w_k and B = sum_k n_jk w_k of the word move
-    # Topic axis.
+    cursor: Array  # where the kernel stands
+    documents: Array  # the order in which documents are visited
+    sums: Array  # A = sum_k m_k w_k and B = sum_k n_jk w_k
     w_k: Array  # 1 / (n_k + V eta)
     mw_k: Array  # m_k w_k
     nw_k: Array  # n_jk w_k of the document at hand, 0 elsewhere
@@ -36,95 +38,217 @@ class Scratch(NamedTuple):
     table_k: Array  # a table of the document at hand that may serve the topic
     here: Array  # the topics of the document at hand
     here_place: Array  # where a topic stands in `here`
-    weight: Array  # weights, cumulated or in logarithms
-    shared: Array  # table move: factor of the terms that a table shares with the topic, else 1
-    log_shared: Array  # table move: its logarithm, for large tables, else 0
-    log_x: Array  # table move: log(n_k + V eta)
-    sizes: Array  # concentrations: the n of the density
-    times: Array  # and how often each stands there
-    # Term axis.
-    count_v: Array
-    # As long as the longest document.
-    table_end: Array  # end of each table's words in table_words
-    table_words: Array  # the document's terms, table by table
-    terms: Array  # distinct terms of a table
+    weight: Array
+
+
+class TableScratch(NamedTuple):
+    """For the table move."""
+
+    stream: Array
+    cursor: Array
+    documents: Array
+    # Topic axis.
+    shared: Array  # factor of the terms that a table shares with the topic, else 1
+    log_shared: Array  # its logarithm, for large tables, else 0
+    log_x: Array  # log(n_k + V eta)
+    weight: Array
+    candidate: Array
+    base: Array  # (n, topic): m_k / [x_k ... (x_k + n - 1)], x_k = n_k + V eta
+    # The words of tables.
+    table_words: Array  # word axis: the terms of every document, table by table
+    table_end: Array  # end in table_words of each table of the document at hand
+    count_v: Array  # term axis, 0 between uses
+    terms: Array  # distinct terms of the table at hand
     counts: Array  # and how often each occurs there
-    # Concentrations.
-    lengths: Array  # the different document lengths, 0 apart
-    documents_of_length: Array  # how many documents have each
-    histogram: Array  # how many pairs n_kv have a count
-    # Tables that follow eta (see `model.likelihood`).
+    # Tables of functions that follow eta (`model.likelihood`).
     lg: Array  # lnG(n + eta)
     lgv: Array  # lnG(n + V eta)
     ratio: Array  # (n + eta) / eta
-    base: Array  # (n, topic): table move: m_k / [x_k ... (x_k + n - 1)], x_k = n_k + V eta
 
 
-_TOPIC_AXIS = (
-    *("w_k", "mw_k", "nw_k", "p_k", "n_jk", "table_k", "here", "here_place"),
-    *("weight", "log_shared", "log_x", "sizes", "times"),
-)
+class TrialScratch(NamedTuple):
+    """For split-merge: the tables by topic, and the two sides of a trial."""
+
+    stream: Array
+    cursor: Array
+    # Topic axis.
+    start_k: Array  # where the topic's tables begin on the table axis
+    squares_k: Array  # sum of the topic's squared counts
+    weight: Array
+    # Table axis, tables of one topic together.
+    slot: Array
+    begin: Array  # where the table's words begin in table_words
+    size: Array  # how many they are
+    # The tables of a trial: items in random order, behind them the anchors a and b.
+    item: Array  # positions on the table axis
+    side: Array  # int8: 0 with anchor a, 1 with anchor b
+    kept: Array  # int8: sides to replay (merge), or of the division that is kept so far (split)
+    # The two sides.
+    sizes: Array  # (side, 2): words and tables
+    words: Array  # (term, side)
+    soft_sizes: Array  # the same, counted by shares: em launch
+    soft_words: Array
+    log_odds: Array  # term axis: em launch
+    seen: Array  # terms of the trial
+    is_seen: Array
+    # Shared with the table move.
+    table_words: Array
+    count_v: Array
+    terms: Array
+    counts: Array
+    lg: Array
+    lgv: Array
+
+
+class ConcentrationScratch(NamedTuple):
+    """For the concentrations."""
+
+    stream: Array
+    sizes: Array  # topic axis: the n of the density
+    times: Array  # and how often each stands there
+    lengths: Array  # the different document lengths, 0 apart
+    documents_of_length: Array  # how many documents have each
+    histogram: Array  # how many counts n_kv have a value
+
+
+class Scratch(NamedTuple):
+    """Arrays that moves may scribble on, a tuple a move; a move is handed its own."""
+
+    words: WordScratch
+    tables: TableScratch
+    trial: TrialScratch
+    concentrations: ConcentrationScratch
+
+
+_TOPIC_AXIS = {
+    "words": ("w_k", "mw_k", "nw_k", "p_k", "n_jk", "table_k", "here", "here_place", "weight"),
+    "tables": ("log_shared", "log_x", "weight", "candidate"),
+    "trial": ("start_k", "squares_k", "weight"),
+    "concentrations": ("sizes", "times"),
+}
 
 
 def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
     """Allocate working memory for a state and fill the tables for its eta."""
-    capacity, n_words = state.n_k.size, corpus.x.size
+    capacity, stream = state.n_k.size, np.zeros(4, np.uint64)
     n_j = np.diff(corpus.doc_ptr)
-    longest = int(n_j.max(initial=0))
     lengths, documents_of_length = np.unique(n_j[n_j > 0], return_counts=True)
     largest_count = int(np.diff(state.row_ptr).max(initial=0))
+    tables = _table_scratch(corpus, capacity, stream, int(n_j.max(initial=0)), largest_count)
     scratch = Scratch(
-        stream=np.zeros(4, np.uint64),
-        cursor=np.array([0, NOT_ENTERED, 0]),
-        documents=np.arange(state.m_j.size, dtype=np.int64),
-        sums=np.zeros(2),
-        w_k=np.zeros(capacity),
-        mw_k=np.zeros(capacity),
-        nw_k=np.zeros(capacity),
-        p_k=np.zeros(capacity),
-        n_jk=np.zeros(capacity, np.int32),
-        table_k=np.zeros(capacity, np.int32),
-        here=np.zeros(capacity, np.int32),
-        here_place=np.zeros(capacity, np.int32),
-        weight=np.zeros(capacity),
-        shared=np.ones(capacity),
-        log_shared=np.zeros(capacity),
-        log_x=np.zeros(capacity),
-        sizes=np.zeros(capacity, np.int64),
-        times=np.zeros(capacity, np.int64),
-        count_v=np.zeros(corpus.n_terms, np.int32),
-        table_end=np.zeros(longest, np.int32),
-        table_words=np.zeros(longest, np.int32),
-        terms=np.zeros(longest, np.int32),
-        counts=np.zeros(longest, np.int32),
-        lengths=lengths,
-        documents_of_length=documents_of_length,
-        histogram=np.zeros(largest_count + 1, np.int64),
-        lg=np.zeros(largest_count + 1),
-        lgv=np.zeros(min(n_words + 1, MOST_TABULATED)),
-        ratio=np.zeros(largest_count + 1),
-        base=np.zeros((min(_SMALL_TABLE, longest) + 1, capacity)),
+        words=WordScratch(
+            stream=stream,
+            cursor=np.array([0, NOT_ENTERED, 0]),
+            documents=np.arange(state.m_j.size, dtype=np.int64),
+            sums=np.zeros(2),
+            w_k=np.zeros(capacity),
+            mw_k=np.zeros(capacity),
+            nw_k=np.zeros(capacity),
+            p_k=np.zeros(capacity),
+            n_jk=np.zeros(capacity, np.int32),
+            table_k=np.zeros(capacity, np.int32),
+            here=np.zeros(capacity, np.int32),
+            here_place=np.zeros(capacity, np.int32),
+            weight=np.zeros(capacity),
+        ),
+        tables=tables,
+        trial=_trial_scratch(corpus, capacity, tables),
+        concentrations=ConcentrationScratch(
+            stream=stream,
+            sizes=np.zeros(capacity, np.int64),
+            times=np.zeros(capacity, np.int64),
+            lengths=lengths,
+            documents_of_length=documents_of_length,
+            histogram=np.zeros(largest_count + 1, np.int64),
+        ),
     )
-    fill_tables(state, scratch)
+    fill_tables(state, tables)
     return scratch
 
 
+def _table_scratch(
+    corpus: CorpusArrays, capacity: int, stream: Array, longest: int, largest_count: int
+) -> TableScratch:
+    return TableScratch(
+        stream=stream,
+        cursor=np.array([0, NOT_ENTERED, 0]),
+        documents=np.arange(corpus.doc_ptr.size - 1, dtype=np.int64),
+        shared=np.ones(capacity),
+        log_shared=np.zeros(capacity),
+        log_x=np.zeros(capacity),
+        weight=np.zeros(capacity),
+        candidate=np.zeros(capacity, np.int32),
+        base=np.zeros((min(_SMALL_TABLE, longest) + 1, capacity)),
+        table_words=np.zeros(corpus.x.size, np.int32),
+        table_end=np.zeros(longest, np.int64),
+        count_v=np.zeros(corpus.n_terms, np.int32),
+        terms=np.zeros(longest, np.int32),
+        counts=np.zeros(longest, np.int32),
+        lg=np.zeros(largest_count + 1),
+        lgv=np.zeros(min(corpus.x.size + 1, MOST_TABULATED)),
+        ratio=np.zeros(largest_count + 1),
+    )
+
+
+def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) -> TrialScratch:
+    return TrialScratch(
+        stream=tables.stream,
+        cursor=np.array([0, NOT_ENTERED, 0]),
+        start_k=np.zeros(capacity, np.int64),
+        squares_k=np.zeros(capacity),
+        weight=np.zeros(capacity),
+        **_table_axis(0),
+        sizes=np.zeros((2, 2), np.int64),
+        words=np.zeros((corpus.n_terms, 2), np.int32),
+        soft_sizes=np.zeros((2, 2)),
+        soft_words=np.zeros((corpus.n_terms, 2)),
+        log_odds=np.zeros(corpus.n_terms),
+        seen=np.zeros(corpus.n_terms, np.int32),
+        is_seen=np.zeros(corpus.n_terms, np.bool_),
+        table_words=tables.table_words,
+        count_v=tables.count_v,
+        terms=tables.terms,
+        counts=tables.counts,
+        lg=tables.lg,
+        lgv=tables.lgv,
+    )
+
+
+def _table_axis(n_tables: int) -> dict[str, Array]:
+    types = {"slot": np.int64, "begin": np.int64, "size": np.int64, "item": np.int64}
+    types |= {"side": np.int8, "kept": np.int8}  # type: ignore[dict-item]
+    return {name: np.zeros(n_tables, kind) for name, kind in types.items()}
+
+
 @kernel
-def fill_tables(state, scratch):
+def fill_tables(state, tables):
     """Fill the tables for the state's eta; to be called whenever eta has changed."""
     eta = state.concentrations[ETA]
-    fill_log_gamma(scratch.lg, eta)
-    fill_log_gamma(scratch.lgv, state.row_len.size * eta)
-    for n in range(scratch.ratio.size):
-        scratch.ratio[n] = (n + eta) / eta
+    fill_log_gamma(tables.lg, eta)
+    fill_log_gamma(tables.lgv, state.row_len.size * eta)
+    for n in range(tables.ratio.size):
+        tables.ratio[n] = (n + eta) / eta
+
+
+def with_room_for_tables(scratch: Scratch, state: State) -> Scratch:
+    """Return the scratch with room for all tables in split-merge."""
+    n_tables = int(state.totals[TABLES])
+    if scratch.trial.slot.size >= n_tables:
+        return scratch
+    return scratch._replace(trial=scratch.trial._replace(**_table_axis(n_tables + n_tables // 4)))
 
 
 def grown_scratch(scratch: Scratch) -> Scratch:
     """Return the scratch with room for twice as many topics, contents kept."""
-    wider = {
-        name: np.concatenate([getattr(scratch, name), np.zeros_like(getattr(scratch, name))])
-        for name in _TOPIC_AXIS
-    }
-    wider["shared"] = np.ones(2 * scratch.shared.size)
-    wider["base"] = np.zeros((scratch.base.shape[0], 2 * scratch.base.shape[1]))
-    return scratch._replace(**wider)
+    grown: dict[str, Any] = {}
+    for move, names in _TOPIC_AXIS.items():
+        own = getattr(scratch, move)
+        arrays = {name: getattr(own, name) for name in names}
+        wider = {name: np.concatenate([array, np.zeros_like(array)]) for name, array in arrays.items()}
+        grown[move] = own._replace(**wider)
+    base = scratch.tables.base
+    grown["tables"] = grown["tables"]._replace(
+        shared=np.ones(2 * scratch.tables.shared.size),
+        base=np.zeros((base.shape[0], 2 * base.shape[1])),
+    )
+    return scratch._replace(**grown)

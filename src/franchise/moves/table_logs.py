@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from franchise._jit import helper
+from franchise._jit import part
 from franchise.model.likelihood import log_gamma
 from franchise.model.state import NUMBERED
 from franchise.moves.random import uniform
@@ -22,7 +22,7 @@ from franchise.moves.random import uniform
 _NEGLIGIBLE = 48.0
 
 
-@helper
+@part
 def draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, n, n_terms):
     """Draw the topic of a table; -1 is a new one."""
     _add_shared_terms(state, scratch, k_old, n_terms)
@@ -36,11 +36,11 @@ def draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, n, n_terms):
     u = uniform(scratch.stream) * (total + math.exp(new - largest))
     for i in range(n_candidates):
         if u < scratch.weight[i]:
-            return np.int64(scratch.here[i])
+            return np.int64(scratch.candidate[i])
     return -1
 
 
-@helper
+@part
 def _add_shared_terms(state, scratch, k_old, n_terms):
     """Add up in scratch.log_shared what the table's terms give to the topics that have them."""
     lg, shared = scratch.lg, scratch.log_shared
@@ -56,7 +56,7 @@ def _add_shared_terms(state, scratch, k_old, n_terms):
             shared[row_k[i]] += lg[n + c] - lg[n] - alone
 
 
-@helper
+@part
 def _list_candidates(state, scratch, v_eta, k_old, n, largest):
     """List the topics whose weight can matter, with log weights, and clear scratch.log_shared.
 
@@ -80,7 +80,7 @@ def _list_candidates(state, scratch, v_eta, k_old, n, largest):
         log_weight = math.log(m_k) + log_gamma(lgv, v_eta, n_k) - log_gamma(lgv, v_eta, n_k + n) + its_shared
         if log_weight > largest - _NEGLIGIBLE:
             largest = max(largest, log_weight)
-            scratch.here[n_listed] = k
+            scratch.candidate[n_listed] = k
             scratch.weight[n_listed] = log_weight
             n_listed += 1
     return n_listed, largest

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, kernel
+from franchise._jit import helper, kernel, part
 from franchise.model.capacity import is_full, open_topic
 from franchise.model.seating import move_table, prefetch_row
 from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
@@ -46,7 +46,7 @@ class TableTopicsInfo(NamedTuple):
 def sort_words_by_table(corpus, state, scratch, j):
     """Lay the words of document j table by table; table t's end at scratch.table_end[t]."""
     first = corpus.doc_ptr[j]
-    begin = 0
+    begin = first
     for t in range(state.m_j[j]):
         scratch.table_end[t] = begin
         begin += state.n_jt[first + t]
@@ -57,16 +57,12 @@ def sort_words_by_table(corpus, state, scratch, j):
 
 
 @helper
-def count_terms(state, scratch, begin, end):
-    """List the distinct terms of table_words[begin:end] and their counts; return how many.
-
-    The rows of the terms are fetched meanwhile: they will be read next.
-    """
+def count_terms(scratch, begin, end):
+    """List the distinct terms of table_words[begin:end] and their counts; return how many."""
     n_terms = 0
     for i in range(begin, end):
         v = scratch.table_words[i]
         if scratch.count_v[v] == 0:
-            prefetch_row(state, v)
             scratch.terms[n_terms] = v
             n_terms += 1
         scratch.count_v[v] += 1
@@ -77,7 +73,7 @@ def count_terms(state, scratch, begin, end):
     return n_terms
 
 
-@helper
+@part
 def _largest_small_table(corpus, scratch, eta, v_eta):
     """Return the largest n for which every weight is a product within the range of doubles."""
     largest_factor = max((scratch.lg.size + eta) / eta, corpus.x.size + v_eta)
@@ -98,13 +94,13 @@ def _prepare(scratch, k, m, x):
 @helper
 def _one_base(m, x, n):
     """Return m / [x ... (x + n - 1)]."""
-    weight = float(m)
+    weight = m
     for i in range(n):
         weight /= x + i
     return weight
 
 
-@helper
+@part
 def _multiply_shared_terms(state, scratch, eta, k_old, n_terms):
     """Multiply up in scratch.shared what the table's terms give to the topics that have them."""
     ratio, shared = scratch.ratio, scratch.shared
@@ -130,7 +126,7 @@ def _multiply_shared_terms(state, scratch, eta, k_old, n_terms):
                 shared[row_k[i]] *= factor
 
 
-@helper
+@part
 def _cumulate(base_n, shared, weight, n_numbers):
     """Cumulate base times shared over the topics and set shared back to 1.
 
@@ -157,13 +153,13 @@ def _cumulate(base_n, shared, weight, n_numbers):
     return total
 
 
-@helper
+@part
 def _draw_topic(state, scratch, eta, gamma, v_eta, k_old, n, n_terms):
     """Draw the topic of a small table; -1 is a new one."""
     _multiply_shared_terms(state, scratch, eta, k_old, n_terms)
     base_n = scratch.base[n]
     kept = base_n[k_old]
-    base_n[k_old] = _one_base(state.m_k[k_old] - 1, state.n_k[k_old] - n + v_eta, n)
+    base_n[k_old] = _one_base(float(state.m_k[k_old] - 1), state.n_k[k_old] - n + v_eta, n)
     n_numbers = state.totals[NUMBERED]
     total = _cumulate(base_n, scratch.shared, scratch.weight, n_numbers)
     base_n[k_old] = kept
@@ -185,7 +181,7 @@ def table_topics(key, corpus, state, scratch):
     tables, moved, born = 0, 0, 0
     scratch.base[:, : state.totals[NUMBERED]] = 0.0  # dead topics weigh nothing
     for i in range(state.totals[TOPICS]):
-        k = state.live[i]
+        k = np.int64(state.live[i])
         _prepare(scratch, k, state.m_k[k], state.n_k[k] + v_eta)
 
     for d in range(scratch.cursor[DOCUMENT], scratch.documents.size):
@@ -205,7 +201,9 @@ def table_topics(key, corpus, state, scratch):
                 return TableTopicsInfo(False, tables, moved, born)
             tables += 1
             k_old = np.int64(state.k_jt[first + t])
-            n_terms = count_terms(state, scratch, scratch.table_end[t] - n, scratch.table_end[t])
+            for i in range(scratch.table_end[t] - n, scratch.table_end[t]):
+                prefetch_row(state, scratch.table_words[i])
+            n_terms = count_terms(scratch, scratch.table_end[t] - n, scratch.table_end[t])
             if n <= largest_small:
                 k = _draw_topic(state, scratch, eta, gamma, v_eta, k_old, n, n_terms)
             else:

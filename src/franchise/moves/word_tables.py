@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, kernel
+from franchise._jit import helper, kernel, part
 from franchise.model.capacity import close_topic, is_full, open_topic
 from franchise.model.seating import close_table, prefetch_row, put_in_row, take_from_row
 from franchise.model.state import ALPHA, ETA, GAMMA, NUMBERED, TABLES, TOPICS
@@ -47,7 +47,7 @@ class WordTablesInfo(NamedTuple):
     born: int  # topics born
 
 
-@helper
+@part
 def _weigh_topics(state, scratch, v_eta):
     """Compute w_k and m_k w_k of every topic; return A."""
     total = 0.0
@@ -59,12 +59,12 @@ def _weigh_topics(state, scratch, v_eta):
     return total
 
 
-@helper
+@part
 def _enter(state, scratch, first, j, c):
     """Gather n_jk of document j; return the number of its topics and B."""
-    n_here = 0
+    n_here = np.int64(0)
     for slot in range(first, first + state.m_j[j]):
-        k = state.k_jt[slot]
+        k = np.int64(state.k_jt[slot])
         if scratch.n_jk[k] == 0:
             n_here = _list_here(scratch, k, n_here)
             scratch.table_k[k] = slot - first
@@ -92,7 +92,7 @@ def _list_here(scratch, k, n_here):
     return n_here + 1
 
 
-@helper
+@part
 def _leave(scratch, n_here, c):
     """Clear what was gathered about the document."""
     for i in range(n_here):
@@ -115,7 +115,7 @@ def _reweigh(state, scratch, k, v_eta, c, sum_a, sum_b):
     return sum_a + scratch.mw_k[k], sum_b + scratch.nw_k[k]
 
 
-@helper
+@part
 def _place_of(row_k, k):
     """Return where topic k, which is there, stands in a row; without branches, so in steps of many."""
     k = np.uint32(k)
@@ -125,7 +125,7 @@ def _place_of(row_k, k):
     return place
 
 
-@helper
+@part
 def _cumulate(row_k, row_n, p_k, weight):
     """Cumulate the weights of a term's topics; return their sum.
 
@@ -153,7 +153,7 @@ def _cumulate(row_k, row_n, p_k, weight):
     return total
 
 
-@helper
+@part
 def _weigh_all(state, scratch, c):
     """Follow a change of c in the weights of all topics; dead ones have weight 0."""
     p_k, nw_k, mw_k = scratch.p_k, scratch.nw_k, scratch.mw_k
@@ -161,7 +161,7 @@ def _weigh_all(state, scratch, c):
         p_k[k] = nw_k[k] + c * mw_k[k]
 
 
-@helper
+@part
 def _count_up_to(weight, length, u):
     """Return how many of the cumulated weights do not exceed u: the place that u falls on."""
     place = 0
@@ -170,7 +170,7 @@ def _count_up_to(weight, length, u):
     return place
 
 
-@helper
+@part
 def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, part_new, n_here):
     """Draw the topic of a word of term v; -1 is a new one.
 
@@ -209,7 +209,7 @@ def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, pa
     return -1, place_old, -1
 
 
-@helper
+@part
 def _draw_table(state, scratch, first, j, k, c):
     """Draw a table of document j that serves topic k; -1 is a new one."""
     n = scratch.n_jk[k]
@@ -228,23 +228,23 @@ def _draw_table(state, scratch, first, j, k, c):
     return -1
 
 
-@helper
+@part
 def _recount(state, v, k_old, place_old, k, place):
     """Give one word of term v, taken off topic k_old (-1: from nowhere), to topic k."""
     if k == k_old:
         state.row_n[place_old] += 1
         return
     if k_old >= 0:
-        take_from_row(state, v, place_old, 0)
+        take_from_row(state, v, place_old, np.int64(0))
         if place == state.row_ptr[v] + state.row_len[v]:
             place = place_old  # the drawn topic's pair was the last and has filled the gap
     if place >= 0:
         state.row_n[place] += 1
     else:
-        put_in_row(state, v, k, 1)
+        put_in_row(state, v, k, np.int64(1))
 
 
-@helper
+@part
 def _seat(corpus, state, i, j, t, t_old, k, alone):
     """Seat word i at table t, -1 a new one of topic k, and close the table that it left empty."""
     first = corpus.doc_ptr[j]
@@ -293,16 +293,16 @@ def word_tables(key, corpus, state, scratch):
                 scratch.cursor[DOCUMENT], scratch.cursor[INSIDE], scratch.cursor[N_HERE] = d, i, n_here
                 scratch.sums[_A], scratch.sums[_B] = sum_a, sum_b
                 return WordTablesInfo(False, moved, opened, born)
-            v = corpus.x[i]
+            v = np.int64(corpus.x[i])
             if i + _WORDS_AHEAD < corpus.x.size:
                 prefetch_row(state, corpus.x[i + _WORDS_AHEAD])
 
-            # Take the word away; the counts of its term follow once the new topic is known.
-            t_old, k_old, alone = state.t_ji[i], -1, False
+            # Take the word away; the counts of its term follow once the new topic is knscratch.
+            t_old, k_old, alone = state.t_ji[i], np.int64(-1), False
             before_a, before_b = sum_a, sum_b
             before_w, before_mw, before_nw = 0.0, 0.0, 0.0
             if t_old >= 0:
-                k_old = state.k_jt[first + t_old]
+                k_old = np.int64(state.k_jt[first + t_old])
                 before_w, before_mw, before_nw = scratch.w_k[k_old], scratch.mw_k[k_old], scratch.nw_k[k_old]
                 state.n_jt[first + t_old] -= 1
                 alone = state.n_jt[first + t_old] == 0
@@ -325,7 +325,7 @@ def word_tables(key, corpus, state, scratch):
             if alone and state.m_k[k_old] == 0:
                 close_topic(state, k_old)
             if k < 0:
-                k = open_topic(state)
+                k = np.int64(open_topic(state))
                 scratch.mw_k[k] = 0.0
                 scratch.nw_k[k] = 0.0
                 born += 1

@@ -3,5 +3,6 @@
 from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace
+from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
 
-__all__ = ["Chain", "Draw", "Schedule", "Trace"]
+__all__ = ["Chain", "Draw", "Event", "Proposal", "Schedule", "SplitMerge", "Trace", "Trial"]

@@ -14,12 +14,14 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
-from franchise.moves.random import CONCENTRATIONS, INITIALIZE, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import new_scratch
+from franchise.moves.random import CONCENTRATIONS, INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.moves.scratch import fill_tables, new_scratch, with_room_for_tables
+from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace, draw_of
+from franchise.sampling.trials import Event, Trial, events_of, trials_of
 
 Start = str | int
 _LARGEST = 2**63 - 1
@@ -80,8 +82,11 @@ class Chain:
         self.sweeps_done = 0
         self.trace = Trace()
         self.draws: list[Draw] = []
+        self.trials: list[Trial] = []
+        self.events: list[Event] = []
         self._arrays = corpus.arrays
         self._gamma_priors = self.priors.as_array()
+        self._plans = self.schedule.split_merge.plans() if self.schedule.split_merge else np.zeros((0, 5))
         self.state = empty_state(self._arrays, whole_number("capacity", capacity, 1))
         self.state.concentrations[:] = self.priors.initial()
         self._scratch = new_scratch(self._arrays, self.state)
@@ -93,13 +98,13 @@ class Chain:
         began = time.perf_counter()
         key = self._key(INITIALIZE)
         if self.start_from == "sequential":
-            shuffle_documents(key, self._scratch)
-            self._complete(word_tables, key)
-            self._scratch.documents.sort()
+            shuffle_documents(key, self._scratch.words.stream, self._scratch.words.documents)
+            self._complete(word_tables, key, "words")
+            self._scratch.words.documents.sort()
         else:
             n_topics = 1 if self.start_from == "one" else int(self.start_from)
             number, table = np.full((2, n_topics), -1, np.int32)
-            used = draw_topics(key, self._arrays, self.state, self._scratch, number, table)
+            used = draw_topics(key, self._arrays, self.state, self._scratch.words.stream, number, table)
             state = empty_state(self._arrays, max(used, self.state.n_k.size))
             state.t_ji[:], state.k_jt[:] = self.state.t_ji, self.state.k_jt
             state.concentrations[:] = self.state.concentrations
@@ -113,12 +118,17 @@ class Chain:
             self.start()
         began = time.perf_counter()
         self.sweeps_done += 1
-        infos = {
-            "word_tables": self._complete(word_tables, self._key(WORD_TABLES)),
-            "table_topics": self._complete(table_topics, self._key(TABLE_TOPICS)),
+        names = self._names()
+        infos: dict[str, Any] = {
+            "word_tables": self._complete(word_tables, self._key(WORD_TABLES), "words"),
+            "table_topics": self._complete(table_topics, self._key(TABLE_TOPICS), "tables"),
         }
-        draw = slice_concentrations if self.schedule.concentrations == "slice" else auxiliary_concentrations
-        draw(self._key(CONCENTRATIONS), self._arrays, self.state, self._scratch, self._gamma_priors)
+        n_trials = self.schedule.split_merge.trials_in(self.sweeps_done) if self.schedule.split_merge else 0
+        if n_trials:
+            infos["split_merge"] = self._try_splits_and_merges(n_trials, names)
+        else:
+            self.events += events_of(self.sweeps_done, names, self._names(), [])
+        self._draw_concentrations()
         self._record(infos, began)
         if self.schedule.keeps(self.sweeps_done):
             self.draws.append(self.draw())
@@ -147,8 +157,31 @@ class Chain:
     def _key(self, move: int) -> Key:
         return Key(self.seed, self.number, self.sweeps_done, move)
 
-    def _complete(self, move: Callable[..., Any], key: Key) -> Any:
-        self.state, self._scratch, info = complete_move(move, key, self._arrays, self.state, self._scratch)
+    def _draw_concentrations(self) -> None:
+        move = slice_concentrations if self.schedule.concentrations == "slice" else auxiliary_concentrations
+        own = self._scratch.concentrations
+        move(self._key(CONCENTRATIONS), self._arrays, self.state, own, self._gamma_priors)
+        if isinstance(self.priors.eta, tuple):
+            fill_tables(self.state, self._scratch.tables)
+
+    def _names(self) -> set[int]:
+        return set(self.state.name_k[self.state.live[: self.state.totals[TOPICS]]].tolist())
+
+    def _try_splits_and_merges(self, n_trials: int, names: set[int]) -> Any:
+        split_merge_setting = self.schedule.split_merge
+        records = np.zeros((n_trials, len(RECORD)))
+        self._scratch = with_room_for_tables(self._scratch, self.state)
+        info = self._complete(split_merge, self._key(SPLIT_MERGE), "trial", self._plans, records)
+        accepted = trials_of(records[records[:, 2] > 0], self.sweeps_done)
+        self.events += events_of(self.sweeps_done, names, self._names(), accepted)
+        if split_merge_setting is not None and split_merge_setting.keep_trials:
+            self.trials += trials_of(records, self.sweeps_done)
+        return info
+
+    def _complete(self, move: Callable[..., Any], key: Key, own: str, *more_arguments: Any) -> Any:
+        self.state, self._scratch, info = complete_move(
+            move, key, self._arrays, self.state, self._scratch, own, *more_arguments
+        )
         return info
 
     def _record(self, infos: dict[str, Any], began: float) -> None:

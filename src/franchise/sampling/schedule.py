@@ -1,9 +1,10 @@
 """Which moves a chain makes, and when."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from franchise._settings import whole_number
 from franchise.errors import SettingsError
+from franchise.sampling.trials import SplitMerge
 
 CONCENTRATION_METHODS = ("slice", "auxiliary")
 
@@ -15,12 +16,14 @@ class Schedule:
     Parameters
     ----------
     sweeps
-        How many sweeps a run takes. One sweep draws every word's table, every table's topic, and
-        the concentrations.
+        How many sweeps a run takes. One sweep draws every word's table, every table's topic, makes
+        split-merge trials, and draws the concentrations.
     burn_in
         How many of them to leave out of what is kept.
     thin
         Keep every `thin`-th sweep after the burn-in.
+    split_merge
+        When and how split-merge trials are made; None for none.
     concentrations
         ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables (which leave
         eta as it is).
@@ -29,6 +32,7 @@ class Schedule:
     sweeps: int = 500
     burn_in: int = 250
     thin: int = 5
+    split_merge: SplitMerge | None = field(default_factory=SplitMerge)
     concentrations: str = "slice"
 
     def __post_init__(self) -> None:

@@ -81,17 +81,19 @@ def test_growth_doubles_the_room_and_keeps_the_contents(capacity):
 def test_growth_of_the_working_memory_gives_the_room_of_a_larger_one():
     small, large = started(16).scratch, started(32).scratch
     wider = grown_scratch(small)
-    assert [array.shape for array in wider] == [array.shape for array in large]
-    assert [array.dtype for array in wider] == [array.dtype for array in large]
+    for own, other in zip(wider, large, strict=True):
+        assert [array.shape for array in own] == [array.shape for array in other]
+        assert [array.dtype for array in own] == [array.dtype for array in other]
 
 
 def test_growth_keeps_what_a_kernel_goes_on_with():
     """The word move hands back in the middle of a document, and goes on with sums that it keeps up."""
     kernels = Kernels([[0, 1, 2, 0, 1], [2, 1]], 3, Concentrations(9.0, 9.0, 9.0), capacity=1)
-    assert not word_tables(Key(0, 0, 1, WORD_TABLES), kernels.corpus, kernels.state, kernels.scratch).complete
-    wider = grown_scratch(kernels.scratch)
+    words = kernels.scratch.words
+    assert not word_tables(Key(0, 0, 1, WORD_TABLES), kernels.corpus, kernels.state, words).complete
+    wider = grown_scratch(kernels.scratch).words
     for name in ("stream", "cursor", "sums", "w_k", "mw_k", "nw_k", "n_jk", "here", "here_place"):
-        old, new = getattr(kernels.scratch, name), getattr(wider, name)
+        old, new = getattr(words, name), getattr(wider, name)
         assert old.any() or name in ("here", "here_place"), "nothing is shown by zeros"
         assert new[: old.size].tolist() == old.tolist()
 

@@ -51,7 +51,7 @@ def log_density_of(kernels, which, prior):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_slice", catch)
         move = getattr(slice_concentrations, "py_func", slice_concentrations)
-        move(Key(0, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch, priors)
+        move(Key(0, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch.concentrations, priors)
     (given,) = caught
     return lambda log_x: module._log_density(given, log_x)
 
@@ -98,7 +98,7 @@ def draws_from_afar(move, kernels, which, n, calls, seed):
         kernels.state.concentrations[which] = FAR
         for sweep in range(calls):
             key = Key(seed, chain, sweep, MOVE)
-            move(key, kernels.corpus, kernels.state, kernels.scratch, priors)
+            move(key, kernels.corpus, kernels.state, kernels.scratch.concentrations, priors)
         draws.append(kernels.state.concentrations[which])
     return draws
 
@@ -141,7 +141,7 @@ def test_auxiliary_variables_draw_from_the_posterior_to_two_percent(which, seed)
 def test_fixed_concentrations_stay(move, seed):
     kernels = seated(seed)
     before = kernels.state.concentrations.copy()
-    move(Key(seed, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch, FIXED)
+    move(Key(seed, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch.concentrations, FIXED)
     assert kernels.state.concentrations.tolist() == before.tolist()
 
 
@@ -149,23 +149,20 @@ def test_fixed_concentrations_stay(move, seed):
 def test_auxiliary_variables_leave_eta(seed):
     kernels = seated(seed)
     before = kernels.state.concentrations.copy()
-    auxiliary_concentrations(Key(seed, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch, PRIORS)
+    auxiliary_concentrations(
+        Key(seed, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch.concentrations, PRIORS
+    )
     changed = kernels.state.concentrations != before
     assert changed.tolist() == [True, True, False]
 
 
 @pytest.mark.nojit
-def test_slice_sampling_changes_all_and_the_tables_that_follow_eta(seed):
+def test_slice_sampling_changes_all(seed):
     kernels = seated(seed)
     before = kernels.state.concentrations.copy()
-    slice_concentrations(Key(seed, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch, PRIORS)
+    own = kernels.scratch.concentrations
+    slice_concentrations(Key(seed, 0, 0, MOVE), kernels.corpus, kernels.state, own, PRIORS)
     assert np.all(kernels.state.concentrations != before)
-    unlike = Kernels(*DOCUMENTS, Concentrations(*before)).scratch
-    after = Kernels(*DOCUMENTS, Concentrations(*kernels.state.concentrations)).scratch
-    follow = [name for name in after._fields if np.any(getattr(after, name) != getattr(unlike, name))]
-    assert follow
-    for name in follow:
-        assert getattr(kernels.scratch, name).tolist() == getattr(after, name).tolist()
 
 
 @pytest.mark.nojit
@@ -175,7 +172,7 @@ def test_seating_is_left_alone(corpus, at, seed):
     kernels.start_sequential(seed)
     before = kernels.plain()
     for move in (slice_concentrations, auxiliary_concentrations):
-        move(Key(seed, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch, PRIORS)
+        move(Key(seed, 0, 0, MOVE), kernels.corpus, kernels.state, kernels.scratch.concentrations, PRIORS)
         assert kernels.plain() == before
         assert np.all(np.isfinite(kernels.state.concentrations))
         assert np.all(kernels.state.concentrations > 0)

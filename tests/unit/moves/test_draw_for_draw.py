@@ -134,7 +134,8 @@ def test_table_move_is_the_same_without_a_table_of_log_gamma(seed):
     at = Concentrations(alpha=0.01, gamma=2.0, eta=3.0)
     tabulated, _ = started(documents, 3, at, seed, "sequential")
     computed, _ = started(documents, 3, at, seed, "sequential")
-    computed.scratch = computed.scratch._replace(lgv=computed.scratch.lgv[:1].copy())
+    tables = computed.scratch.tables
+    computed.scratch = computed.scratch._replace(tables=tables._replace(lgv=tables.lgv[:1].copy()))
     for sweep in range(1, 20):
         for kernels in (tabulated, computed):
             kernels.make(TABLE_TOPICS, seed, sweep)

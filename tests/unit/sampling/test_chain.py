@@ -5,6 +5,7 @@ import pytest
 
 from franchise import Chain, Corpus, FranchiseError, Priors, Schedule, SettingsError
 from franchise.model import broken_invariants, joint
+from franchise.moves.scratch import new_scratch
 from tests.golden.fingerprint import SWEEPS, arithmetic_corpus, fixed_chain, in_bits
 
 pytestmark = pytest.mark.nojit
@@ -292,3 +293,12 @@ def test_starts_once():
 def test_runs_no_negative_number_of_sweeps():
     with pytest.raises(SettingsError, match="sweeps=-3"):
         Chain(Corpus([0, 1], [0, 2], list("ab"))).run(-3)
+
+
+def test_the_tables_of_functions_follow_eta():
+    chain = Chain(Corpus([0, 1, 1, 0], [0, 2, 4], list("ab")), Priors(eta=(2.0, 4.0)))
+    chain.run(3)
+    fresh = new_scratch(chain.corpus.arrays, chain.state)
+    assert chain.trace["eta"][-1] != chain.trace["eta"][0]
+    for name in ("lg", "lgv", "ratio"):
+        assert getattr(chain._scratch.tables, name).tolist() == getattr(fresh.tables, name).tolist()

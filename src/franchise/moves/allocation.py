@@ -1,0 +1,198 @@
+"""Divide the tables of a trial between two topics: propose a division, or replay a known one.
+
+Anchor a begins side 0, anchor b side 1; the other tables are visited in a random order. `allocate` draws
+a division into ``trial.side`` and returns the log probability with which it was drawn; told to replay, it
+returns that of drawing the division in ``trial.kept``. The launches:
+
+sequential
+    Each table goes to side s with probability proportional to m_s f_s(x_jt), the tables before it
+    counted (the paper's section 3.2; Dahl 2003).
+sequential, then scans
+    From a sequential division, a number of restricted Gibbs scans; only the last counts (Jain & Neal
+    2004). What the scans start from is drawn, never taken from the present state, in a replay too.
+em
+    A few steps of EM for a mixture of two multinomials, begun at the anchors, without a look at the present
+    division; then every table by itself. Scans may follow here as well.
+"""
+
+import math
+
+import numpy as np
+
+from franchise._jit import helper, part
+from franchise.model.likelihood import log_gamma
+from franchise.moves.random import uniform
+from franchise.moves.table_topics import count_terms
+
+SEQUENTIAL, EM = 0, 1
+_EM_STEPS = 10
+# The em launch must be able to draw any division: no table goes to a side with more than these log odds.
+_MOST_LOG_ODDS = 27.0
+
+
+@helper
+def load_table(trial, position):
+    """List the terms of a table; return their number and that of the table's words."""
+    first, n = trial.begin[position], trial.size[position]
+    return count_terms(trial, first, first + n), n
+
+
+@helper
+def add_table(trial, side, n_terms, n):
+    """Add the loaded table to a side."""
+    for e in range(n_terms):
+        trial.words[trial.terms[e], side] += trial.counts[e]
+    trial.sizes[side, 0] += n
+    trial.sizes[side, 1] += 1
+
+
+@part
+def _take_table(trial, side, n_terms, n):
+    """Take the loaded table from a side."""
+    for e in range(n_terms):
+        trial.words[trial.terms[e], side] -= trial.counts[e]
+    trial.sizes[side, 0] -= n
+    trial.sizes[side, 1] -= 1
+
+
+@helper
+def clear_sides(trial, n_seen):
+    """Empty both sides."""
+    for e in range(n_seen):
+        trial.words[trial.seen[e], 0] = 0
+        trial.words[trial.seen[e], 1] = 0
+    trial.sizes[:, :] = 0
+
+
+@part
+def seat_anchors(trial, n_items):
+    """Begin the sides with the anchors, which stand behind the items."""
+    for side in range(2):
+        n_terms, n = load_table(trial, trial.item[n_items + side])
+        add_table(trial, side, n_terms, n)
+
+
+@helper
+def _log_weight(trial, v_eta, side, n_terms, n):
+    """Return log m_s f_s of the loaded table."""
+    lg, lgv, words = trial.lg, trial.lgv, trial.words
+    n_s, m_s = trial.sizes[side, 0], trial.sizes[side, 1]
+    total = math.log(m_s) + log_gamma(lgv, v_eta, n_s) - log_gamma(lgv, v_eta, n_s + n)
+    for e in range(n_terms):
+        before = np.uint32(words[trial.terms[e], side])
+        total += lg[before + np.uint32(trial.counts[e])] - lg[before]
+    return total
+
+
+@helper
+def _chance(log_odds):
+    """Return 1 / (1 + exp(-log_odds)), without overflow."""
+    if log_odds > 0.0:
+        return 1.0 / (1.0 + math.exp(-log_odds))
+    odds = math.exp(log_odds)
+    return odds / (1.0 + odds)
+
+
+@helper
+def _choose(trial, i, log_odds, replay):
+    """Set the side of item i, 0 with these log odds, or replay it; return the log chance of it."""
+    side = trial.kept[i]
+    if not replay:
+        side = np.int8(0) if uniform(trial.stream) < _chance(log_odds) else np.int8(1)
+    trial.side[i] = side
+    if side == 1:
+        log_odds = -log_odds
+    if log_odds > 0.0:
+        return -math.log1p(math.exp(-log_odds))
+    return log_odds - math.log1p(math.exp(log_odds))
+
+
+@helper
+def _pass(trial, v_eta, n_items, again, replay):
+    """Visit every item once and give it a side, taking it from the one it has when seated before."""
+    log_q = 0.0
+    for i in range(n_items):
+        n_terms, n = load_table(trial, trial.item[i])
+        if again:
+            _take_table(trial, np.int64(trial.side[i]), n_terms, n)
+        log_odds = _log_weight(trial, v_eta, np.int64(0), n_terms, n)
+        log_odds -= _log_weight(trial, v_eta, np.int64(1), n_terms, n)
+        log_q += _choose(trial, i, log_odds, replay)
+        add_table(trial, np.int64(trial.side[i]), n_terms, n)
+    return log_q
+
+
+@part
+def _weigh_terms(trial, eta, v_eta, n_seen):
+    """Set the terms' log odds from the soft counts (M step); return those of the sides."""
+    soft, sums = trial.soft_words, trial.soft_sizes
+    sides = (sums[1, 0] + v_eta) / (sums[0, 0] + v_eta)
+    for e in range(n_seen):
+        v = trial.seen[e]
+        trial.log_odds[v] = math.log(sides * (soft[v, 0] + eta) / (soft[v, 1] + eta))
+    return math.log(sums[0, 1] / sums[1, 1])
+
+
+@helper
+def _table_log_odds(trial, log_odds, n_terms):
+    """Return the log odds of side 0 for the loaded table, given those of the sides."""
+    for e in range(n_terms):
+        log_odds += trial.counts[e] * trial.log_odds[trial.terms[e]]
+    return min(max(log_odds, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
+
+
+@part
+def _add_softly(trial, share, n_terms, n):
+    """Add the loaded table to side 0 by its share, and to side 1 by the rest."""
+    for e in range(n_terms):
+        v, c = trial.terms[e], trial.counts[e]
+        trial.soft_words[v, 0] += share * c
+        trial.soft_words[v, 1] += (1.0 - share) * c
+    trial.soft_sizes[0, 0] += share * n
+    trial.soft_sizes[0, 1] += share
+    trial.soft_sizes[1, 0] += (1.0 - share) * n
+    trial.soft_sizes[1, 1] += 1.0 - share
+
+
+@part
+def _gather_softly(trial, n_seen, n_items, whole, log_prior):
+    """Count the anchors and, when `whole`, the items by their present odds (E step)."""
+    for e in range(n_seen):
+        trial.soft_words[trial.seen[e], 0] = 0.0
+        trial.soft_words[trial.seen[e], 1] = 0.0
+    trial.soft_sizes[:, :] = 0.0
+    for i in range(0 if whole else n_items, n_items + 2):
+        n_terms, n = load_table(trial, trial.item[i])
+        share = 1.0 if i == n_items else 0.0
+        if i < n_items:
+            share = _chance(_table_log_odds(trial, log_prior, n_terms))
+        _add_softly(trial, share, n_terms, n)
+
+
+@helper
+def _launch_by_em(trial, eta, v_eta, n_seen, n_items, replay):
+    """Divide the items one by one by a mixture of two multinomials that the anchors began."""
+    log_prior = 0.0
+    for step in range(_EM_STEPS + 1):
+        _gather_softly(trial, n_seen, n_items, step > 0, log_prior)
+        log_prior = _weigh_terms(trial, eta, v_eta, n_seen)
+    log_q = 0.0
+    for i in range(n_items):
+        n_terms, n = load_table(trial, trial.item[i])
+        log_q += _choose(trial, i, _table_log_odds(trial, log_prior, n_terms), replay)
+        add_table(trial, np.int64(trial.side[i]), n_terms, n)
+    return log_q
+
+
+@helper
+def allocate(trial, eta, v_eta, launch, scans, n_seen, n_items, replay):
+    """Divide the items (see above); return the log probability of the division drawn or replayed."""
+    clear_sides(trial, n_seen)
+    seat_anchors(trial, n_items)
+    log_q = 0.0
+    if launch == EM:
+        log_q = _launch_by_em(trial, eta, v_eta, n_seen, n_items, replay and scans == 0)
+    # The first pass is the sequential launch; only the last is replayed.
+    for scan in range(1 if launch == EM else 0, scans + 1):
+        log_q = _pass(trial, v_eta, n_items, scan > 0, replay and scan == scans)
+    return log_q

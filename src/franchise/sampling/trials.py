@@ -1,0 +1,183 @@
+"""Settings of split-merge, and what its trials leave behind."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise._settings import whole_number
+from franchise.errors import SettingsError
+from franchise.model.state import Array
+from franchise.moves.split_merge import RECORD
+
+_ANCHORS = ("uniform", "size", "balanced", "similar")
+_LAUNCHES = ("sequential", "em")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """How a split-merge trial chooses its tables and divides a topic.
+
+    Parameters
+    ----------
+    anchors
+        How the two tables are chosen that tell whether to split or to merge: ``"uniform"`` (the
+        paper), ``"size"`` (in proportion to their words), ``"balanced"`` (as many splits as merges), or
+        ``"similar"`` (the same, and topics to merge are chosen for their likeness).
+    launch
+        How tables are divided: ``"sequential"``, one after another, given those before (the paper),
+        or ``"em"``, each by itself, by a mixture of two topics fitted to them.
+    scans
+        Restricted Gibbs scans after the launch (Jain & Neal); 0 is the paper's.
+    particles
+        Divisions to average over in a trial; 1 is the paper's.
+    weight
+        How often this proposal is taken, relative to the others.
+    """
+
+    anchors: str = "uniform"
+    launch: str = "sequential"
+    scans: int = 0
+    particles: int = 1
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what does not exist."""
+        for name, known in (("anchors", _ANCHORS), ("launch", _LAUNCHES)):
+            if getattr(self, name) not in known:
+                choices = ", ".join(repr(choice) for choice in known)
+                raise SettingsError(f"{name}={getattr(self, name)!r}: give one of {choices}")
+        whole_number("scans", self.scans, 0)
+        whole_number("particles", self.particles, 1)
+        if not 0 < self.weight < float("inf"):
+            raise SettingsError(f"weight={self.weight!r}: give a positive number")
+
+
+# Which variants help when, and by how much, is measured in benchmarks/mixing.py.
+_MIXTURE = (
+    Proposal(anchors="balanced"),
+    Proposal(anchors="similar"),
+    Proposal(anchors="balanced", launch="em"),
+    Proposal(anchors="balanced", scans=3),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitMerge:
+    """When split-merge trials are made, how many, and of which kinds.
+
+    Parameters
+    ----------
+    trials
+        Trials a sweep.
+    until
+        The last sweep with trials (the paper: 50 of 500 on text); None for all.
+    proposals
+        Kinds of trials; each trial takes one at random.
+    keep_trials
+        Keep a record of every trial (`Chain.trials`), not only sums in the trace.
+
+    Examples
+    --------
+    >>> SplitMerge.paper(until=50).proposals[0].anchors
+    'uniform'
+    """
+
+    trials: int = 10
+    until: int | None = None
+    proposals: tuple[Proposal, ...] = _MIXTURE
+    keep_trials: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse plans that cannot be carried out."""
+        whole_number("trials", self.trials, 1)
+        if self.until is not None:
+            whole_number("until", self.until, 0)
+        if not self.proposals or not all(isinstance(one, Proposal) for one in self.proposals):
+            raise SettingsError(f"proposals={self.proposals!r}: give one or more Proposal(...)")
+
+    @classmethod
+    def paper(cls, *, trials: int = 1, until: int | None = None, keep_trials: bool = False) -> "SplitMerge":
+        """Return the move as the paper has it: uniform anchors, sequential allocation, one trial a sweep."""
+        return cls(trials=trials, until=until, proposals=(Proposal(),), keep_trials=keep_trials)
+
+    def trials_in(self, sweep: int) -> int:
+        """Return how many trials this sweep (the first is 1) has."""
+        return self.trials if self.until is None or sweep <= self.until else 0
+
+    def plans(self) -> Array:
+        """Return the proposals as the kernel takes them (`moves.split_merge`)."""
+        weights = np.array([proposal.weight for proposal in self.proposals])
+        return np.array(
+            [
+                (up_to, _ANCHORS.index(one.anchors), _LAUNCHES.index(one.launch), one.scans, one.particles)
+                for one, up_to in zip(self.proposals, np.cumsum(weights / weights.sum()), strict=True)
+            ]
+        )
+
+
+class Trial(NamedTuple):
+    """One split-merge trial."""
+
+    sweep: int
+    proposal: int  # which of the proposals
+    kind: str  # "split", "merge", or "none" where the state allowed no trial of this proposal
+    accepted: bool
+    log_acceptance: float
+    topic: int  # the name of the topic split, or of the one that lives on after a merge
+    other: int  # the name of the new topic, or of the one merged into `topic`
+    tables: int  # of the topics concerned
+    words: int  # of the topics concerned
+    words_moved: int
+
+
+class Event(NamedTuple):
+    """A change in the family tree of topics."""
+
+    sweep: int
+    kind: str  # "born", "died" (by Gibbs moves), "split" (topic is new, from other), "merged" (into other)
+    topic: int
+    other: int  # -1 for none
+
+
+def trials_of(records: Array, sweep: int) -> list[Trial]:
+    """Read the rows that the kernel wrote."""
+    kinds = {1: "split", 0: "merge", -1: "none"}
+    trials = []
+    for row in records:
+        field = dict(zip(RECORD, row.tolist(), strict=True))
+        trials.append(
+            Trial(
+                sweep=sweep,
+                proposal=int(field["plan"]),
+                kind=kinds[int(field["split"])],
+                accepted=bool(field["accepted"]),
+                log_acceptance=field["log_acceptance"],
+                topic=int(field["topic"]),
+                other=int(field["other"]),
+                tables=int(field["tables"]),
+                words=int(field["words"]),
+                words_moved=int(field["words_moved"]),
+            )
+        )
+    return trials
+
+
+def events_of(sweep: int, before: set[int], after: set[int], trials: list[Trial]) -> list[Event]:
+    """Return what happened to the topics in a sweep, from their names before and after it.
+
+    The trials are those that were accepted, in their order. Topics that Gibbs moves gave birth to
+    and buried again within the sweep leave no event.
+    """
+    events = []
+    for trial in trials:
+        if trial.kind == "split":
+            events.append(Event(sweep, "split", trial.other, trial.topic))
+        else:
+            events.append(Event(sweep, "merged", trial.other, trial.topic))
+    concerned = {name for trial in trials for name in (trial.topic, trial.other)}
+    split_off = {event.topic for event in events if event.kind == "split"}
+    merged = {event.topic for event in events if event.kind == "merged"}
+    born = [Event(sweep, "born", name, -1) for name in sorted((after | concerned) - before - split_off)]
+    died = [Event(sweep, "died", name, -1) for name in sorted(before - after - merged)]
+    return [*born, *died, *events]

@@ -43,8 +43,9 @@ check: $(READY) ## Lint, format, types, layers, length of files
 	$(BIN)/lint-imports
 	$(BIN)/python tools/file_lengths.py
 
-bench: $(READY) ## Time the sampler
+bench: $(READY) ## Time the sampler, and measure how well it mixes (20 minutes)
 	$(BIN)/python -m benchmarks.sweep
+	$(BIN)/python -m benchmarks.mixing five planted cost
 
 clean: ## Remove everything that make and the tests have made
 	rm -rf $(VENV) .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from franchise.corpus import Corpus, from_counts, from_tokens, read_ldac
     from franchise.errors import CorpusError, FranchiseError, SettingsError
     from franchise.model import Priors
-    from franchise.sampling import Chain, Schedule
+    from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
 
 __version__ = "0.1.0"
 
@@ -21,8 +21,10 @@ __all__ = [
     "CorpusError",
     "FranchiseError",
     "Priors",
+    "Proposal",
     "Schedule",
     "SettingsError",
+    "SplitMerge",
     "__version__",
     "from_counts",
     "from_tokens",
@@ -35,8 +37,10 @@ _HOME = {
     "CorpusError": "franchise.errors",
     "FranchiseError": "franchise.errors",
     "Priors": "franchise.model",
+    "Proposal": "franchise.sampling",
     "Schedule": "franchise.sampling",
     "SettingsError": "franchise.errors",
+    "SplitMerge": "franchise.sampling",
     "from_counts": "franchise.corpus",
     "from_tokens": "franchise.corpus",
     "read_ldac": "franchise.corpus",

@@ -6,7 +6,7 @@ choices: a kernel agrees on them all only if its weights do to ten digits. `outc
 with its probability: the move's exact transition probabilities.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import accumulate
 from random import Random
@@ -17,6 +17,7 @@ import numpy as np
 from tests.reference.streams import Stream
 
 Outcome = TypeVar("Outcome", bound=Hashable)
+Label = TypeVar("Label", bound=Hashable)
 
 
 class Choose(Protocol):
@@ -27,6 +28,9 @@ class Choose(Protocol):
 
     def __call__(self, weights: Sequence[float]) -> int:
         """Return an index with probability in proportion to its weight."""
+
+    def one_of(self, labels: Sequence[Label], but: Label | None = None) -> Label:
+        """Return one of the labels, all alike, drawn again until it is not `but`."""
 
 
 class Drawn:
@@ -40,6 +44,12 @@ class Drawn:
 
     def __call__(self, weights: Sequence[float]) -> int:
         return _falls_on(self._stream.uniform(), weights)
+
+    def one_of(self, labels: Sequence[Label], but: Label | None = None) -> Label:
+        label = but
+        while label == but:
+            label = labels[self([1.0] * len(labels))]
+        return label
 
 
 def _falls_on(u: float, weights: Sequence[float]) -> int:
@@ -91,6 +101,10 @@ class _Scripted:
         self._made += (choice,)
         self.probability *= weights[choice] / sum(weights)
         return choice
+
+    def one_of(self, labels: Sequence[Label], but: Label | None = None) -> Label:
+        times = {label: n for label, n in Counter(labels).items() if label != but}
+        return list(times)[self(list(times.values()))]
 
 
 def _paths(run: Callable[[Choose], Outcome]) -> Iterator[tuple[Outcome, float]]:

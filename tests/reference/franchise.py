@@ -84,6 +84,13 @@ class Franchise:
         franchise._seat_everyone()
         return franchise
 
+    @classmethod
+    def like(cls, documents: Documents, n_terms: int, at: Concentrations, plain: Plain) -> "Franchise":
+        """Return the franchise in a given state, labels and orders included."""
+        franchise = cls(documents, n_terms, at)
+        franchise.t_ji, franchise.k_jt, franchise.live, franchise.dead, franchise.topics_of_term = plain
+        return franchise
+
     def plain(self) -> Plain:
         return Plain(self.t_ji, self.k_jt, self.live, self.dead, self.topics_of_term)
 
@@ -153,7 +160,7 @@ class Franchise:
         if alone and n.m_k[k_old] == 0:
             self._close_topic(k_old)
         if k is None:
-            k = self._open_topic()
+            k = self.open_topic()
         if k != k_old:
             if k_old != NOWHERE and n.n_kv[k_old, v] == 0:
                 self._unlist_topic(v, k_old)
@@ -216,11 +223,16 @@ class Franchise:
         weights = [n.m_k[k] * self._f(words, k, n) for k in topics]
         weights += [self.at.gamma * self._f(words, None, n)]
         k = [*topics, None][choose(weights)]
+        self.k_jt[j][t] = k_old
         if k == k_old or (k is None and n.m_k[k_old] == 0):
-            self.k_jt[j][t] = k_old
             return
-        if k is None:
-            k = self._open_topic()
+        self.move_table(j, t, self.open_topic() if k is None else k)
+
+    def move_table(self, j: int, t: int, k: int) -> None:
+        """Give a table to another living topic."""
+        words = [v for v, own in zip(self.documents[j], self.t_ji[j]) if own == t]
+        k_old, self.k_jt[j][t] = self.k_jt[j][t], NOWHERE
+        n = self.count()
         self.k_jt[j][t] = k
         for v in dict.fromkeys(words):
             if n.n_kv[k_old, v] == 0:
@@ -240,7 +252,7 @@ class Franchise:
 
     # ---------------------------------------------------------------- lists and numbers
 
-    def _open_topic(self) -> int:
+    def open_topic(self) -> int:
         k = self.dead.pop() if self.dead else len(self.live)
         self.live.append(k)
         return k

@@ -1,5 +1,6 @@
 """The library's moves on the library's state, one at a time, without the chain that drives them."""
 
+from collections.abc import Sequence
 from importlib import import_module
 
 import numpy as np
@@ -7,8 +8,11 @@ import numpy as np
 from franchise.model import State, empty_state
 from franchise.moves import complete_move
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
-from franchise.moves.random import INITIALIZE, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import fill_tables, new_scratch
+from franchise.moves.random import INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.moves.scratch import fill_tables, new_scratch, with_room_for_tables
+from franchise.moves.split_merge import RECORD, split_merge
+from franchise.moves.table_index import sort_words
+from franchise.sampling.trials import Proposal, SplitMerge
 from tests.reference.enumeration import Concentrations, Documents, Seating
 from tests.reference.franchise import Plain, corpus_of, plain
 
@@ -82,3 +86,14 @@ class Kernels:
             kernel, key, self.corpus, self.state, self.scratch, own
         )
         return info
+
+    def split_merge(self, kinds: Sequence[Proposal], trials: int, seed: int, sweep: int = 1):
+        """Make split-merge trials and return their records and Info."""
+        self.scratch = with_room_for_tables(self.scratch, self.state)
+        sort_words(self.corpus, self.state, self.scratch.tables)
+        plans, records = SplitMerge(proposals=tuple(kinds)).plans(), np.zeros((trials, len(RECORD)))
+        key = Key(seed, 0, sweep, SPLIT_MERGE)
+        self.state, self.scratch, info = complete_move(
+            split_merge, key, self.corpus, self.state, self.scratch, "trial", plans, records
+        )
+        return records, info

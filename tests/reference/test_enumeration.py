@@ -6,7 +6,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from tests.reference.choices import outcomes
+from tests.reference.choices import Drawn, outcomes
 from tests.reference.enumeration import (
     Concentrations,
     Posterior,
@@ -71,3 +71,15 @@ def test_outcomes_follow_every_choice():
     """A coin decides whether a second, loaded one is tossed."""
     distribution = outcomes(lambda choose: choose([1, 0, 3]) and 10 + choose([2, 2, 4]))
     assert distribution == pytest.approx({0: 0.25, 10: 0.75 * 0.25, 11: 0.75 * 0.25, 12: 0.75 * 0.5})
+
+
+def test_one_of_draws_again_until_it_is_another():
+    """Every way to choose: in proportion to how often a label stands there, the one left out apart."""
+    labels = ["a", "b", "b", "c", "a", "b"]
+    distribution = outcomes(lambda choose: choose.one_of(labels, but="a"))
+    assert distribution == pytest.approx({"b": 0.75, "c": 0.25})
+    choose = Drawn((1, 0, 0, 0))
+    choose.start(0)
+    drawn = [choose.one_of(labels, but="a") for _ in range(50)]
+    assert set(drawn) == {"b", "c"}
+    assert drawn.count("b") > drawn.count("c")

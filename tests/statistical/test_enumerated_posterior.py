@@ -11,14 +11,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from franchise import Chain, Priors, Schedule
 from franchise.model import word_topics
-from franchise.moves import complete_move
-from franchise.moves.random import TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.table_topics import table_topics
-from franchise.moves.word_tables import word_tables
+from franchise.model.state import GAMMA
+from franchise.moves.random import TABLE_TOPICS, WORD_TABLES
 from tests.reference.enumeration import Concentrations, Posterior, seating_of
-from tests.reference.franchise import corpus_of
+from tests.reference.kernels import Kernels
+from tests.reference.trials import KINDS
 from tests.statistical.means import assert_means
 
 CORPORA = {
@@ -36,26 +34,30 @@ def name(request):
 
 
 @cache
-def visited(name, seed, sweeps):
-    """Run the moves of a sweep; return the number in `Posterior.seatings` of each state visited."""
+def visited(name, seed, sweeps, kinds=(), table_move=True, error=1.0):
+    """Run the moves of a sweep; return the number in `Posterior.seatings` of each state visited.
+
+    `kinds` are those of three split-merge trials a sweep; with `error`, these use gamma times that.
+    """
     posterior = CORPORA[name]
-    at = posterior.at
-    priors = Priors(alpha=at.alpha, gamma=at.gamma, eta=at.eta)
-    schedule = Schedule(split_merge=None)
-    chain = Chain(corpus_of(posterior.documents, posterior.n_terms), priors, schedule, seed=seed)
-    chain.run(BURN_IN)
-    corpus, state, scratch = chain.corpus.arrays, chain.state, chain._scratch
-    numbers, known = np.empty(sweeps, np.int64), {}
-    for i in range(sweeps):
-        sweep = chain.sweeps_done + 1 + i
-        for move, name, own in ((word_tables, WORD_TABLES, "words"), (table_topics, TABLE_TOPICS, "tables")):
-            state, scratch, _ = complete_move(move, Key(seed, 0, sweep, name), corpus, state, scratch, own)
+    kernels = Kernels(posterior.documents, posterior.n_terms, posterior.at)
+    kernels.start_sequential(seed)
+    numbers, known = np.empty(BURN_IN + sweeps, np.int64), {}
+    for sweep in range(BURN_IN + sweeps):
+        kernels.make(WORD_TABLES, seed, sweep + 1)
+        if table_move:
+            kernels.make(TABLE_TOPICS, seed, sweep + 1)
+        if kinds:
+            kernels.state.concentrations[GAMMA] = posterior.at.gamma * error
+            kernels.split_merge(kinds, 3, seed, sweep + 1)
+            kernels.state.concentrations[GAMMA] = posterior.at.gamma
+        corpus, state = kernels.corpus, kernels.state
         z = word_topics(corpus, state)
         labels = state.t_ji.tobytes() + z.tobytes()
         if labels not in known:
             known[labels] = posterior.number[seating(corpus, state.t_ji, z)]
-        numbers[i] = known[labels]
-    return numbers
+        numbers[sweep] = known[labels]
+    return numbers[BURN_IN:]
 
 
 def seating(corpus, t_ji, z):
@@ -98,6 +100,31 @@ def test_short_run(name, seed):
 def test_long_run(name, seed):
     """400,000 sweeps see a probability off by about 0.007."""
     compare(CORPORA[name], visited(name, seed, 400_000), CORPORA[name])
+
+
+@pytest.mark.parametrize("table_move", [False, True])
+def test_short_run_with_split_merge(name, seed, table_move):
+    """A mixture of all kinds, in the place of the table move or after it."""
+    compare(CORPORA[name], visited(name, seed, 10_000, KINDS, table_move), CORPORA[name])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_long_run_with_split_merge_in_the_place_of_the_table_move(name, seed, kind):
+    """100,000 sweeps see a probability off by about 0.015."""
+    compare(CORPORA[name], visited(name, seed, 100_000, (kind,), table_move=False), CORPORA[name])
+
+
+@pytest.mark.statistical
+def test_long_run_with_all_moves(name, seed):
+    """400,000 sweeps see a probability off by about 0.007."""
+    compare(CORPORA[name], visited(name, seed, 400_000, KINDS), CORPORA[name])
+
+
+@pytest.mark.statistical
+def test_it_sees_split_merge_whose_gamma_is_three_tenths_too_large(name, seed):
+    with pytest.raises(AssertionError, match="standard errors off"):
+        compare(CORPORA[name], visited(name, seed, 100_000, KINDS, False, error=1.3), CORPORA[name])
 
 
 @pytest.mark.statistical

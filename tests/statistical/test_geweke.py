@@ -16,14 +16,17 @@ import pytest
 from franchise import Priors
 from franchise.corpus import CorpusArrays, draw_hdp
 from franchise.model import empty_state, joint, topic_term_counts, word_topics
-from franchise.model.state import ALPHA, ETA, TABLES, TOPICS
+from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
 from franchise.moves.initialize import seat_all
-from franchise.moves.random import CONCENTRATIONS, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import new_scratch
+from franchise.moves.random import CONCENTRATIONS, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.moves.scratch import new_scratch, with_room_for_tables
+from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
+from franchise.sampling.trials import Proposal, SplitMerge
+from tests.reference.trials import KINDS
 from tests.statistical.means import assert_means
 
 FORWARD, IN_TURN = 20_000, 60_000
@@ -34,12 +37,13 @@ ETA_FIXED = Priors(alpha=PRIOR, gamma=PRIOR, eta=0.4)
 
 
 class Case(NamedTuple):
-    """A model to draw from, and the move that draws its concentrations."""
+    """A model to draw from, the move that draws its concentrations, the kinds of split-merge trials."""
 
     lengths: list[int]
     n_terms: int
     priors: Priors
     concentrations: Callable
+    kinds: tuple[Proposal, ...] = ()
 
 
 CASES = {
@@ -47,6 +51,7 @@ CASES = {
     "auxiliary": Case([0, 2, 4, 5], 4, ETA_FIXED, auxiliary_concentrations),
     # Tables of dozens of words, which the table move weighs in another way than small ones.
     "large tables": Case([30, 0, 40, 1], 3, ALL_SAMPLED, slice_concentrations),
+    "split-merge": Case([0, 2, 4, 5], 4, ALL_SAMPLED, slice_concentrations, KINDS),
 }
 
 
@@ -120,8 +125,8 @@ def draw_words(rng, corpus, state):
     return corpus, seated(corpus, state.t_ji, k_jt, state.concentrations)
 
 
-def sweep(key, corpus, state, case, error=1.0):
-    """Make the moves of a chain's sweep; with `error`, the word move uses alpha times that."""
+def sweep(key, corpus, state, case, error=1.0, error_of_trials=1.0):
+    """Make the moves of a chain's sweep; with errors, the word move's alpha or the trials' gamma is wrong."""
     scratch = new_scratch(corpus, state)
     state.concentrations[ALPHA] *= error
     state, scratch, _ = complete_move(
@@ -131,6 +136,14 @@ def sweep(key, corpus, state, case, error=1.0):
     state, scratch, _ = complete_move(
         table_topics, key._replace(move=TABLE_TOPICS), corpus, state, scratch, "tables"
     )
+    if case.kinds:
+        plans, records = SplitMerge(proposals=case.kinds).plans(), np.zeros((5, len(RECORD)))
+        scratch = with_room_for_tables(scratch, state)
+        state.concentrations[GAMMA] *= error_of_trials
+        state, scratch, _ = complete_move(
+            split_merge, key._replace(move=SPLIT_MERGE), corpus, state, scratch, "trial", plans, records
+        )
+        state.concentrations[GAMMA] /= error_of_trials
     case.concentrations(
         key._replace(move=CONCENTRATIONS), corpus, state, scratch.concentrations, case.priors.as_array()
     )
@@ -144,13 +157,13 @@ def forward(seed, name):
     return rows_of(statistics(*draw_prior(rng, case), case.priors) for _ in range(FORWARD))
 
 
-def in_turn(seed, name, error=1.0):
+def in_turn(seed, name, **errors):
     """Return the names of the statistics, and their values along a chain of sweeps and new words."""
     case, rng = CASES[name], np.random.default_rng([seed, 1])
     corpus, state = draw_prior(rng, case)
     rows = []
     for i in range(IN_TURN):
-        state = sweep(Key(seed, 0, i, 0), corpus, state, case, error)
+        state = sweep(Key(seed, 0, i, 0), corpus, state, case, **errors)
         corpus, state = draw_words(rng, corpus, state)
         rows.append(statistics(corpus, state, case.priors))
     return list(rows[0]), rows_of(rows)
@@ -160,9 +173,9 @@ def rows_of(statistics):
     return np.array([list(row.values()) for row in statistics])
 
 
-def compare(seed, name, error=1.0):
+def compare(seed, name, **errors):
     """Draw both ways and compare all means."""
-    names, chain = in_turn(seed, name, error)
+    names, chain = in_turn(seed, name, **errors)
     draws = forward(seed, name)
     assert_means(names, chain, draws.mean(axis=0), draws.var(axis=0, ddof=1) / FORWARD)
 
@@ -178,3 +191,9 @@ def test_all_moves_together(seed, name):
 def test_it_sees_a_word_move_whose_alpha_is_three_tenths_too_large(seed):
     with pytest.raises(AssertionError, match="standard errors off"):
         compare(seed, "slice", error=1.3)
+
+
+@pytest.mark.statistical
+def test_it_sees_trials_whose_gamma_is_too_large_by_half(seed):
+    with pytest.raises(AssertionError, match="standard errors off"):
+        compare(seed, "split-merge", error_of_trials=1.5)

@@ -4,8 +4,8 @@ A trial picks two tables, a and b (`moves.anchors`). Where they share a topic, a
 divided into two topics, one with a, one with b (`moves.allocation`); where they do not, their topics are
 merged, and the division that exists is scored as if it had been proposed. With S the tables concerned::
 
-    united   log gamma-free prior and likelihood    log G(m) + log f(S)
-    divided                log gamma + log G(m_0) + log G(m_1) + log f(S_0) + log f(S_1)
+    log united  = log G(m) + log f(S)
+    log divided = log gamma + log G(m_0) + log f(S_0) + log G(m_1) + log f(S_1)
 
 Let W = divided / q, q the chance of the division. A split is accepted with probability min(1, W / united),
 a merge with min(1, united / W); chances of the pair of anchors multiply both sides where they depend on
@@ -45,8 +45,9 @@ from franchise.moves.table_index import index_tables, square_topics
 
 # Columns of `plans`: chance up to and with this plan, anchors, launch, scans, particles.
 UP_TO, ANCHORS, LAUNCH, SCANS, PARTICLES = 0, 1, 2, 3, 4
-# Columns of `records`, one row a trial.
+# Columns of `records`, one row a trial (see `sampling.trials.Trial`).
 RECORD = ("plan", "split", "accepted", "log_acceptance", "topic", "other", "tables", "words", "words_moved")
+PLAN, SPLIT, ACCEPTED, LOG_ACCEPTANCE, TOPIC, OTHER, N_TABLES, N_WORDS, WORDS_MOVED = range(9)
 
 
 class SplitMergeInfo(NamedTuple):
@@ -215,16 +216,17 @@ def log_acceptance(state, trial, plan, k1, k2, n_seen, n_items):
 @part
 def _carry_out(state, trial, k1, k2, n_items, record):
     """Change the state as the trial proposes; note names and words moved in its record."""
-    words = (_words_of_side(state, trial, n_items, 0), _words_of_side(state, trial, n_items, 1))
-    smaller = 0 if words[0] < words[1] else 1
+    words_0 = _words_of_side(state, trial, n_items, np.int8(0))
+    words_1 = _words_of_side(state, trial, n_items, np.int8(1))
+    smaller = np.int8(0) if words_0 < words_1 else np.int8(1)
     if k1 == k2:
-        kept, moved_to = k1, np.int64(open_topic(state))
+        goes_to = np.int64(open_topic(state))
+        record[TOPIC], record[OTHER] = state.name_k[k1], state.name_k[goes_to]
     else:
-        kept, moved_to = (k1, k1) if smaller == 1 else (k2, k2)
-    record[4] = state.name_k[kept]
-    record[5] = state.name_k[moved_to] if k1 == k2 else state.name_k[k2 if smaller == 1 else k1]
-    record[8] = words[smaller]
-    _move_side(state, trial, n_items, smaller, moved_to)
+        goes_to, ends = (k2, k1) if smaller == 0 else (k1, k2)
+        record[TOPIC], record[OTHER] = state.name_k[goes_to], state.name_k[ends]
+    record[WORDS_MOVED] = min(words_0, words_1)
+    _move_side(state, trial, n_items, smaller, goes_to)
 
 
 @part
@@ -236,11 +238,11 @@ def _trial(corpus, state, trial, plans, record):
     while which < plans.shape[0] - 1 and u >= plans[which, UP_TO]:
         which += 1
     plan = plans[which]
-    record[0] = which
+    record[PLAN] = which
     a, b, n_seen = _choose_anchors(corpus, state, trial, int(plan[ANCHORS]))
     if b < 0:
-        record[1] = -1.0
-        record[3] = -math.inf
+        record[SPLIT] = -1.0
+        record[LOG_ACCEPTANCE] = -math.inf
         return False, False
     k1, k2 = np.int64(state.k_jt[a]), np.int64(state.k_jt[b])
     split = k1 == k2
@@ -248,14 +250,14 @@ def _trial(corpus, state, trial, plans, record):
         n_seen = _gather_topic(state, trial, k1, np.int64(0), np.int64(0))
     if not split:
         n_seen = _gather_topic(state, trial, k2, np.int64(1), np.int64(n_seen))
-    record[1] = 1.0 if split else 0.0
-    record[4], record[5] = state.name_k[k1], state.name_k[k2]
-    record[6] = trial.sizes[0, 1] + trial.sizes[1, 1]
-    record[7] = trial.sizes[0, 0] + trial.sizes[1, 0]
+    record[SPLIT] = 1.0 if split else 0.0
+    record[TOPIC], record[OTHER] = state.name_k[k1], state.name_k[k2]
+    record[N_TABLES] = trial.sizes[0, 1] + trial.sizes[1, 1]
+    record[N_WORDS] = trial.sizes[0, 0] + trial.sizes[1, 0]
     n_items = _collect(state, trial, k1, k2, a, b)
-    record[3] = log_acceptance(state, trial, plan, k1, k2, n_seen, n_items)
-    accepted = math.log(1.0 - uniform(trial.stream)) < record[3]
-    record[2] = 1.0 if accepted else 0.0
+    record[LOG_ACCEPTANCE] = log_acceptance(state, trial, plan, k1, k2, n_seen, n_items)
+    accepted = math.log(1.0 - uniform(trial.stream)) < record[LOG_ACCEPTANCE]
+    record[ACCEPTED] = 1.0 if accepted else 0.0
     clear_sides(trial, n_seen)
     for e in range(n_seen):
         trial.is_seen[trial.seen[e]] = False
@@ -286,11 +288,11 @@ def split_merge(key, corpus, state, trial, plans, records):
         start_stream(trial.stream, key, number)
         split, accepted = _trial(corpus, state, trial, plans, records[number])
         stale = accepted
-        if records[number, 1] >= 0.0:
+        if records[number, SPLIT] >= 0.0:
             splits_tried += split
             merges_tried += not split
             splits += split and accepted
             merges += accepted and not split
-            words_moved += int(records[number, 8])
+            words_moved += int(records[number, WORDS_MOVED])
     trial.cursor[TRIAL] = 0
     return SplitMergeInfo(True, splits_tried, splits, merges_tried, merges, words_moved)

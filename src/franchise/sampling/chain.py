@@ -16,7 +16,7 @@ from franchise.moves.concentrations import auxiliary_concentrations, slice_conce
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
 from franchise.moves.random import CONCENTRATIONS, INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.moves.scratch import fill_tables, new_scratch, with_room_for_tables
-from franchise.moves.split_merge import RECORD, split_merge
+from franchise.moves.split_merge import ACCEPTED, RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.sampling.schedule import Schedule
@@ -172,7 +172,7 @@ class Chain:
         records = np.zeros((n_trials, len(RECORD)))
         self._scratch = with_room_for_tables(self._scratch, self.state)
         info = self._complete(split_merge, self._key(SPLIT_MERGE), "trial", self._plans, records)
-        accepted = trials_of(records[records[:, 2] > 0], self.sweeps_done)
+        accepted = trials_of(records[records[:, ACCEPTED] > 0], self.sweeps_done)
         self.events += events_of(self.sweeps_done, names, self._names(), accepted)
         if split_merge_setting is not None and split_merge_setting.keep_trials:
             self.trials += trials_of(records, self.sweeps_done)

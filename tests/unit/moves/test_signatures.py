@@ -40,7 +40,7 @@ for number, corpus in enumerate(corpora):
 
 from franchise.model.joint import log_p_tables, log_p_topics
 from franchise.model.likelihood import log_p_words
-from franchise.moves import concentrations, initialize, scratch, table_topics, word_tables
+from franchise.moves import concentrations, initialize, scratch, split_merge, table_topics, word_tables
 
 kernels = [
     log_p_tables,
@@ -52,6 +52,7 @@ kernels = [
     initialize.seat_all,
     initialize.shuffle_documents,
     scratch.fill_tables,
+    split_merge.split_merge,
     table_topics.table_topics,
     word_tables.word_tables,
 ]
@@ -67,6 +68,6 @@ def test_one_specialisation_a_kernel():
     )
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
-    assert len(lines) == 11
+    assert len(lines) == 12
     several = [line for line in lines if not line.startswith("1 ")]
     assert several == []

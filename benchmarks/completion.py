@@ -1,0 +1,42 @@
+"""Score topics on documents that they were not fitted to: half of each document given, half predicted."""
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.sampling import Draw
+
+_STEPS = 100
+Array = npt.NDArray[np.float64]
+
+
+def completion(draw: Draw, test: list[npt.NDArray[np.int32]], seed: int = 0) -> float:
+    """Return the log probability a word of the second halves, in nats.
+
+    Proportions are fitted to the first half by EM under the prior alpha m_k / (m + gamma), topics fixed
+    at (n_kv + eta) / (n_k + V eta); what is left of the prior is a topic with all terms alike.
+    """
+    alpha, gamma, eta = draw.concentrations
+    counts = draw.topic_terms.toarray()
+    n_terms = counts.shape[1]
+    phi = (counts + eta) / (counts.sum(axis=1, keepdims=True) + n_terms * eta)
+    terms = np.vstack([phi, np.full(n_terms, 1.0 / n_terms)]).T.copy()
+    prior = alpha * np.append(draw.m_k, gamma) / (draw.m_k.sum() + gamma)
+    rng = np.random.default_rng(seed)
+    total, n_scored = 0.0, 0
+    for document in test:
+        shuffled = rng.permutation(document)
+        given, hidden = shuffled[: document.size // 2], shuffled[document.size // 2 :]
+        total += float(np.log(terms[hidden] @ _proportions(terms, prior, given)).sum())
+        n_scored += hidden.size
+    return total / n_scored
+
+
+def _proportions(terms: Array, prior: Array, given: npt.NDArray[np.int32]) -> Array:
+    v, times = np.unique(given, return_counts=True)
+    likelihood = terms[v]
+    theta = prior / prior.sum()
+    for _ in range(_STEPS):
+        responsibility = likelihood * theta
+        theta = prior + (times / responsibility.sum(axis=1)) @ responsibility
+        theta /= theta.sum()
+    return theta

@@ -1,0 +1,298 @@
+"""A slow, obvious twin of a split-merge trial, for every kind of anchors, launch, scans and particles.
+
+Nothing is left out because it cancels: the ratio is made of the joint of whole states, the chance of the
+pair of anchors in both states, and the chance of the division.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+from math import exp, log
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise.sampling.trials import Proposal
+from tests.reference.choices import Choose
+from tests.reference.enumeration import Concentrations, Seating, log_joint, log_p_words
+from tests.reference.franchise import Franchise, fill_gap, shuffle
+
+Table = tuple[int, int]  # document, table
+Words = tuple[int, ...]
+EVENLY = 0.2  # similar anchors: the part of the chances that likeness does not decide
+EM_STEPS = 10
+MOST_LOG_ODDS = 27.0
+# One kind for each way to choose anchors, and for each way to divide.
+KINDS = (
+    Proposal(anchors="uniform"),
+    Proposal(anchors="size", particles=3),
+    Proposal(anchors="balanced", scans=2),
+    Proposal(anchors="similar", launch="em"),
+    Proposal(anchors="similar"),
+    Proposal(anchors="balanced", launch="em", scans=1, particles=2),
+)
+
+
+class Record(NamedTuple):
+    """What a trial did, in the order of the kernel's columns; topics by number, -1 where there are none."""
+
+    plan: int
+    split: int  # -1: no trial was possible
+    accepted: bool
+    log_acceptance: float
+    topic: int
+    other: int
+    tables: int
+    words: int
+    words_moved: int
+
+
+class SetUp(NamedTuple):
+    """The tables of a trial: anchors a and b, the others in the order of their visits."""
+
+    order: list[Table]
+    a: Table
+    b: Table
+
+
+class Division(NamedTuple):
+    """The sides of the tables of a trial, 0 with anchor a, 1 with b."""
+
+    side: dict[Table, int]
+    log_chance: float
+    log_normalisers: float  # of the last pass
+
+
+@lru_cache(maxsize=100_000)
+def log_f(words: Words, n_terms: int, eta: float) -> float:
+    """Return the log probability of the words of one topic."""
+    seating = Seating(((0,) * len(words),), (0,))
+    return log_p_words([list(words)], n_terms, seating, eta)
+
+
+@lru_cache(maxsize=100_000)
+def _log_joint(documents: tuple[Words, ...], n_terms: int, seating: Seating, at: Concentrations) -> float:
+    return log_joint([list(words) for words in documents], n_terms, seating, at)
+
+
+@lru_cache(maxsize=10_000)
+def em_log_odds(items: tuple[Words, ...], a: Words, b: Words, n_terms: int, eta: float) -> tuple[float, ...]:
+    """Return each item's log odds of a's side after EM for a mixture of two multinomials.
+
+    At the start the anchors alone are counted; they never leave their sides.
+    """
+    tables, shares, log_odds = [*items, a, b], np.array([1.0, 0.0]), []
+    counts = np.array([[words.count(v) for v in range(n_terms)] for words in tables], float)
+    for step in range(EM_STEPS + 1):
+        counted = counts if step > 0 else counts[-2:]
+        soft = [shares @ counted, (1 - shares) @ counted]
+        log_phi = [np.log((n_v + eta) / (n_v.sum() + n_terms * eta)) for n_v in soft]
+        by_sides = log(shares.sum() / (1 - shares).sum())
+        log_odds = np.clip(by_sides + counts[:-2] @ (log_phi[0] - log_phi[1]), -MOST_LOG_ODDS, MOST_LOG_ODDS)
+        shares = np.array([*(1 / (1 + np.exp(-log_odds))), 1.0, 0.0])
+    return tuple(float(odds) for odds in log_odds)
+
+
+class Trial:
+    """One trial of a kind on a franchise."""
+
+    def __init__(self, franchise: Franchise, choose: Choose, kind: Proposal) -> None:
+        self.franchise, self.choose, self.kind = franchise, choose, kind
+        self.words: dict[Table, Words] = {}
+        self.topic: dict[Table, int] = {}
+        for j, (terms, own) in enumerate(zip(franchise.documents, franchise.t_ji)):
+            for t, k in enumerate(franchise.k_jt[j]):
+                self.words[j, t] = tuple(v for v, its in zip(terms, own) if its == t)
+                self.topic[j, t] = k
+
+    def tables_of(self, *topics: int) -> list[Table]:
+        """Return the tables of these topics, one topic after another, by document."""
+        return [table for k in topics for table in self.words if self.topic[table] == k]
+
+    def words_of(self, tables: Iterable[Table]) -> Words:
+        """Return all words of these tables, in the order of the terms."""
+        return tuple(sorted(chain.from_iterable(self.words[table] for table in tables)))
+
+    # ---------------------------------------------------------------- the pair of anchors
+
+    def choose_anchors(self) -> tuple[Table, Table] | None:
+        """Return anchors a and b, None where the state has no such pair."""
+        choose, anchors = self.choose, self.kind.anchors
+        of_words = [(j, t) for j, own in enumerate(self.franchise.t_ji) for t in own]
+        if anchors in ("uniform", "size"):
+            if len(self.words) < 2:
+                return None
+            if anchors == "size":
+                a = choose.one_of(of_words)
+                return a, choose.one_of(of_words, but=a)
+            tables = self.tables_of(*sorted(set(self.topic.values())))
+            a = tables.pop(choose([1.0] * len(tables)))
+            return a, tables[choose([1.0] * len(tables))]
+        a = choose.one_of(of_words)
+        k = self.topic[a]
+        if choose([0.5, 0.5]) == 0:
+            others = self.tables_of(k)
+            fill_gap(others, a)
+        else:
+            others = self.tables_of(self._choose_topic(k)) if len(self.franchise.live) > 1 else []
+        return (a, others[choose([1.0] * len(others))]) if others else None
+
+    def _choose_topic(self, k: int) -> int:
+        """Choose a topic to merge topic k with."""
+        likeness = [self.likeness(self.topic, k, other) for other in self.franchise.live]
+        if sum(likeness) > 0 and self.choose([EVENLY, 1 - EVENLY]) == 1:
+            return self.franchise.live[self.choose(likeness)]
+        others = list(self.franchise.live)
+        fill_gap(others, k)
+        return others[self.choose([1.0] * len(others))]
+
+    def likeness(self, topic: dict[Table, int], k: int, other: int) -> float:
+        """Return the fourth power of the cosine of two topics' counts, 0 for a topic and itself."""
+        if self.kind.anchors != "similar" or k == other:
+            return 0.0
+        n, n_other = (Counter(self.words_of(t for t in topic if topic[t] == one)) for one in (k, other))
+        square = sum(n[v] * n_other[v] for v in n) ** 2
+        return (square / sum(c * c for c in n.values()) / sum(c * c for c in n_other.values())) ** 2
+
+    def chance_of_pair(self, topic: dict[Table, int], a: Table, b: Table) -> float:
+        """Return the probability that the anchors are a and b when tables have these topics."""
+        m, n = len(self.words), sum(map(len, self.words.values()))
+        n_a, n_b = len(self.words[a]), len(self.words[b])
+        if self.kind.anchors == "uniform":
+            return 1 / m / (m - 1)
+        if self.kind.anchors == "size":
+            return n_a / n * n_b / (n - n_a)
+        of_a, of_b = topic[a], topic[b]
+        m_k = Counter(topic.values())
+        if of_a == of_b:
+            return n_a / n * 0.5 / (m_k[of_a] - 1)
+        likeness = {k: self.likeness(topic, of_a, k) for k in m_k if k != of_a}
+        chance = 1 / len(likeness)
+        if sum(likeness.values()) > 0:
+            chance = EVENLY * chance + (1 - EVENLY) * likeness[of_b] / sum(likeness.values())
+        return n_a / n * 0.5 * chance / m_k[of_b]
+
+    # ---------------------------------------------------------------- divisions
+
+    def log_weight(self, table: Table, side: dict[Table, int], s: int) -> float:
+        """Return log m_s f_s of a table, given the tables that have a side."""
+        there = [other for other in side if side[other] == s]
+        n_terms, eta = self.franchise.n_terms, self.franchise.at.eta
+        together = log_f(self.words_of([*there, table]), n_terms, eta)
+        return log(len(there)) + together - log_f(self.words_of(there), n_terms, eta)
+
+    def divide(self, order: Sequence[Table], a: Table, b: Table, known: dict[Table, int] | None) -> Division:
+        """Divide the tables; where a division is known, score it (what it is launched from is drawn)."""
+        em: dict[Table, float] = {}
+        if self.kind.launch == "em":
+            # EM does not depend on the order: one for all orders.
+            tables = tuple(sorted(order))
+            words = tuple(self.words[table] for table in tables)
+            at = self.franchise.at
+            odds = em_log_odds(words, self.words[a], self.words[b], self.franchise.n_terms, at.eta)
+            em = dict(zip(tables, odds))
+        side, log_chance, log_normalisers = {a: 0, b: 1}, 0.0, 0.0
+        for scan in range(self.kind.scans + 1):
+            log_chance = log_normalisers = 0.0
+            for table in order:
+                side.pop(table, None)
+                if scan == 0 and em:
+                    logs = [em[table] / 2, -em[table] / 2]
+                else:
+                    logs = [self.log_weight(table, side, s) for s in (0, 1)]
+                weights = [exp(value - max(logs)) for value in logs]
+                if known is not None and scan == self.kind.scans:
+                    side[table] = known[table]
+                else:
+                    side[table] = self.choose(weights)
+                log_chance += logs[side[table]] - max(logs) - log(sum(weights))
+                log_normalisers += max(logs) + log(sum(weights))
+        return Division(side, log_chance, log_normalisers)
+
+    # ---------------------------------------------------------------- the ratio
+
+    def log_state(self, topic: dict[Table, int], a: Table, b: Table) -> float:
+        """Return log p(x, t, k) plus the log chance of the anchors, when tables have these topics."""
+        own = self.franchise
+        k_jt = [[topic[j, t] for t in range(len(topics))] for j, topics in enumerate(own.k_jt)]
+        seating = own.plain()._replace(k_jt=k_jt).seating
+        documents = tuple(tuple(words) for words in own.documents)
+        return _log_joint(documents, own.n_terms, seating, own.at) + log(self.chance_of_pair(topic, a, b))
+
+    def log_divided(self, division: Division, a: Table, b: Table) -> float:
+        """Return log W: the divided state over the chance of the division."""
+        topics = (self.topic[a], -1 if self.topic[a] == self.topic[b] else self.topic[b])
+        topic = self.topic | {table: topics[s] for table, s in division.side.items()}
+        return self.log_state(topic, a, b) - division.log_chance
+
+    def log_united(self, a: Table, b: Table) -> float:
+        """Return the same of the united state, for which there is one way only."""
+        united = dict.fromkeys(self.tables_of(self.topic[b]), self.topic[a])
+        return self.log_state(self.topic | united, a, b)
+
+    def present(self, order: Sequence[Table], a: Table, b: Table) -> dict[Table, int]:
+        """Return the sides as they are: 0 with the topic of a."""
+        return {table: int(self.topic[table] != self.topic[a]) for table in (*order, a, b)}
+
+    def log_acceptance(self, order: list[Table], a: Table, b: Table) -> tuple[float, dict[Table, int]]:
+        """Return the log ratio and the division to be made, or that exists."""
+        split = self.topic[a] == self.topic[b]
+        present = self.present(order, a, b)
+        log_sum, kept = -np.inf, present
+        for particle in range(self.kind.particles):
+            division = self.divide(order, a, b, present if not split and particle == 0 else None)
+            log_w = self.log_divided(division, a, b)
+            before, log_sum = log_sum, float(np.logaddexp(log_sum, log_w))
+            if split and (particle == 0 or self.choose([exp(log_w - log_sum), exp(before - log_sum)]) == 0):
+                kept = division.side
+        log_ratio = log_sum - log(self.kind.particles) - self.log_united(a, b)
+        return log_ratio if split else -log_ratio, kept
+
+    # ---------------------------------------------------------------- the trial
+
+    def set_up(self) -> SetUp | None:
+        """Choose the anchors and the order of the others; None where no trial is possible."""
+        anchors = self.choose_anchors()
+        if anchors is None:
+            return None
+        topics = dict.fromkeys(self.topic[table] for table in anchors)
+        order = [table for table in self.tables_of(*topics) if table not in anchors]
+        shuffle(order, self.choose)
+        return SetUp(order, *anchors)
+
+    def make(self, plan: int = 0) -> Record:
+        """Make the trial."""
+        found = self.set_up()
+        if found is None:
+            return Record(plan, -1, False, -np.inf, -1, -1, 0, 0, 0)
+        order, a, b = found
+        log_ratio, side = self.log_acceptance(order, a, b)
+        chance = min(1.0, exp(min(0.0, log_ratio)))
+        accepted = self.choose([1 - chance, chance]) == 1
+        k_a, k_b, n_words = self.topic[a], self.topic[b], len(self.words_of(side))
+        record = Record(plan, int(k_a == k_b), accepted, log_ratio, k_a, k_b, len(side), n_words, 0)
+        return self.carry_out(found, side, record) if accepted else record
+
+    def carry_out(self, found: SetUp, side: dict[Table, int], record: Record) -> Record:
+        """Change the franchise; the larger part keeps its topic. Return the record with what was moved."""
+        n_of_side = [sum(len(self.words[table]) for table in side if side[table] == s) for s in (0, 1)]
+        smaller = 0 if n_of_side[0] < n_of_side[1] else 1
+        if record.split:
+            kept, other = record.topic, self.franchise.open_topic()
+        else:
+            kept, other = (record.topic, record.other) if smaller == 1 else (record.other, record.topic)
+        for j, t in (*found.order, found.a, found.b):
+            if side[j, t] == smaller:
+                self.franchise.move_table(j, t, other if record.split else kept)
+        return record._replace(topic=kept, other=other, words_moved=n_of_side[smaller])
+
+
+def split_merge(franchise: Franchise, choose: Choose, kinds: Sequence[Proposal], trials: int) -> list[Record]:
+    """Make some trials, each of one of the kinds, in proportion to their weights."""
+    records = []
+    for number in range(trials):
+        choose.start(number)
+        plan = choose([kind.weight for kind in kinds])
+        records.append(Trial(franchise, choose, kinds[plan]).make(plan))
+    return records

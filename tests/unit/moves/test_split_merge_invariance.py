@@ -1,0 +1,128 @@
+"""Every kind of split-merge trial leaves the exact posterior of tiny corpora invariant, and is reversible.
+
+P is the transition matrix of the slow twin, every choice followed: anchors, order, launch, scans, particles,
+acceptance. `test_split_merge_draw_for_draw` shows that the kernel makes the twin's choices.
+"""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from franchise.sampling.trials import Proposal
+from tests.reference.choices import transition_matrix
+from tests.reference.enumeration import Concentrations, Posterior, Seating, log_joint, partitions
+from tests.reference.franchise import Franchise
+from tests.reference.trials import split_merge
+
+TOLERANCE = 1e-12  # of probabilities
+MODERATE = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
+SPARSE = Concentrations(alpha=0.2, gamma=3.0, eta=0.1)
+ANCHORS = ("uniform", "size", "balanced", "similar")
+LAUNCHES = ("sequential", "em")
+
+# All seatings of these, at most five tables.
+WHOLE = {
+    "documents of different lengths": Posterior([[0, 1], [1, 2], [2]], 3, MODERATE),
+    "an empty document": Posterior([[1, 0, 1], [], [0, 2]], 4, SPARSE),
+}
+# A trial leaves the tables as they are, so larger tables need only the partitions of them into topics.
+SEATED = {
+    "four tables": ([[0, 0, 1, 2], [1, 1, 0], [2, 2, 1]], 3, MODERATE, ((0, 0, 0, 1), (0, 0, 0), (0, 0, 0))),
+    "four tables, two alike": (
+        [[0, 0, 3, 3, 0], [0, 0, 1], [3]],
+        5,
+        SPARSE,
+        ((0, 0, 1, 1, 1), (0, 0, 0), (0,)),
+    ),
+}
+
+
+# Scans and particles; following every choice of the last three takes seconds.
+QUICK, LONG = [(0, 1), (1, 1), (0, 2)], [(2, 1), (0, 3), (1, 2)]
+
+
+def kinds_of(scans_and_particles, anchors=ANCHORS, launches=LAUNCHES):
+    """Return all anchors and launches with these numbers of scans and particles."""
+    return [
+        Proposal(anchors=one, launch=launch, scans=scans, particles=particles)
+        for one, launch, (scans, particles) in product(anchors, launches, scans_and_particles)
+    ]
+
+
+def name_of(kind):
+    return f"{kind.anchors}-{kind.launch}-{kind.scans}-scans-{kind.particles}-particles"
+
+
+@cache
+def states_of(name):
+    """Return documents, number of terms, concentrations, states and their probabilities."""
+    if name in WHOLE:
+        whole = WHOLE[name]
+        return whole.documents, whole.n_terms, whole.at, whole.seatings, whole.probabilities
+    documents, n_terms, at, t = SEATED[name]
+    states = [Seating(t, k) for k in partitions(sum(len(set(own)) for own in t))]
+    p = np.exp([log_joint(documents, n_terms, state, at) for state in states])
+    return documents, n_terms, at, states, p / p.sum()
+
+
+def check(name, kinds):
+    """Compare the flow from every state to every other with the flow back."""
+    documents, n_terms, at, states, probabilities = states_of(name)
+
+    def step(seating, choose):
+        twin = Franchise.seated(documents, n_terms, at, seating)
+        split_merge(twin, choose, kinds, trials=1)
+        return twin.plain().seating
+
+    matrix = transition_matrix(states, step)
+    assert_allclose(matrix.sum(axis=1), 1.0, rtol=0, atol=TOLERANCE)
+    assert_allclose(probabilities @ matrix, probabilities, rtol=0, atol=TOLERANCE)
+    flow = probabilities[:, None] * matrix
+    assert_allclose(flow, flow.T, rtol=0, atol=TOLERANCE)
+    assert np.any(matrix != np.eye(len(matrix)))
+    return matrix
+
+
+@pytest.mark.parametrize("kind", kinds_of([(0, 1)], launches=["sequential"]), ids=name_of)
+def test_over_all_seatings(kind):
+    check("documents of different lengths", [kind])
+
+
+@pytest.mark.parametrize("kind", kinds_of(QUICK), ids=name_of)
+def test_over_the_topics_of_given_tables(kind):
+    check("four tables", [kind])
+
+
+@pytest.mark.parametrize("kind", [*kinds_of([(0, 1)]), *kinds_of(QUICK[1:], ["similar"])], ids=name_of)
+def test_over_the_topics_of_tables_without_common_terms(kind):
+    """The likeness of some topics is 0 here, of some pairs of tables 1."""
+    check("four tables, two alike", [kind])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("kind", kinds_of([(0, 1)]), ids=name_of)
+def test_over_all_seatings_of_two_corpora(kind):
+    for name in WHOLE:
+        check(name, [kind])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("kind", [*kinds_of(QUICK), *kinds_of(LONG)], ids=name_of)
+def test_over_the_topics_of_given_tables_with_scans_and_particles(kind):
+    for name in SEATED:
+        check(name, [kind])
+
+
+def test_a_mixture_of_kinds():
+    """The kinds of a mixture are taken in proportion to their weights."""
+    kinds = [
+        Proposal(anchors="similar", weight=2.0),
+        Proposal(anchors="size", launch="em", weight=0.5),
+        Proposal(anchors="balanced", particles=2),
+    ]
+    mixture = check("four tables", kinds)
+    parts = sum(kind.weight / 3.5 * check("four tables", [kind]) for kind in kinds)
+    assert_allclose(mixture, parts, rtol=0, atol=TOLERANCE)

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from scipy.optimize import linear_sum_assignment
 
-from franchise import Chain, Priors, Schedule
+from franchise import Chain, FranchiseError, Priors, Schedule
 from franchise.corpus.synthetic import Planted, five_topics
 from franchise.sampling import Draw
 
@@ -27,17 +27,26 @@ def main() -> None:
     parser.add_argument("--twin", type=float, default=0.11, help="0.10 is hard, 0.12 easy")
     arguments = parser.parse_args()
 
-    truth = five_topics(arguments.seed, twin=arguments.twin)
+    try:
+        truth = five_topics(arguments.seed, twin=arguments.twin)
+        schedule = Schedule(sweeps=arguments.sweeps, burn_in=arguments.sweeps // 2, thin=5)
+    except FranchiseError as error:
+        parser.error(str(error))
     console.print(f"{truth.corpus}: five topics, two of them nearly alike")
     chain = Chain(
         truth.corpus,
         Priors(alpha=(0.1, 1.0), gamma=(0.1, 1.0), eta=0.5),
-        Schedule(sweeps=arguments.sweeps, burn_in=arguments.sweeps // 2, thin=5),
+        schedule,
         seed=arguments.seed,
     )
-    run(chain)
+    try:
+        run(chain)
+    except KeyboardInterrupt:
+        console.print(f"stopped after {chain.sweeps_done} sweeps")
+        if not len(chain.trace):
+            raise SystemExit(130) from None
     show_number_of_topics(chain)
-    show_topics(truth, chain.draws[-1])
+    show_topics(truth, chain.draw())
 
 
 def run(chain: Chain) -> None:
@@ -60,7 +69,8 @@ def run(chain: Chain) -> None:
 def show_number_of_topics(chain: Chain) -> None:
     """Print how many topics the kept draws have, leaving out those of a few words."""
     enough = 0.01 * chain.corpus.n_words
-    sizes = [int((draw.topic_terms.sum(axis=1) >= enough).sum()) for draw in chain.draws]
+    draws = chain.draws or [chain.draw()]
+    sizes = [int((draw.topic_terms.sum(axis=1) >= enough).sum()) for draw in draws]
     values, times = np.unique(sizes, return_counts=True)
     shares = ", ".join(f"{k}: {n / len(sizes):.0%}" for k, n in zip(values, times, strict=True))
     console.print(f"topics with at least 1% of the words, over {len(sizes)} draws: {shares}")
@@ -77,7 +87,7 @@ def show_topics(truth: Planted, draw: Draw) -> None:
     table = Table(
         title=f"Topics after sweep {draw.sweep} (probabilities in %)", box=box.SIMPLE, padding=(0, 1, 0, 0)
     )
-    for name in ("topic", "words", "planted", "off by"):
+    for name in ("topic", "words", "true", "off by"):
         table.add_column(name, justify="right")
     for term in truth.corpus.vocabulary:
         table.add_column(term, justify="right")

@@ -34,6 +34,11 @@ KINDS = (
 )
 
 
+def name_of(kind: Proposal) -> str:
+    """Return a kind's name for the list of tests."""
+    return f"{kind.anchors}-{kind.launch}-{kind.scans}-scans-{kind.particles}-particles"
+
+
 class Record(NamedTuple):
     """What a trial did, in the order of the kernel's columns; topics by number, -1 where there are none."""
 

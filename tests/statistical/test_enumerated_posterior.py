@@ -16,7 +16,7 @@ from franchise.model.state import GAMMA
 from franchise.moves.random import TABLE_TOPICS, WORD_TABLES
 from tests.reference.enumeration import Concentrations, Posterior, seating_of
 from tests.reference.kernels import Kernels
-from tests.reference.trials import KINDS
+from tests.reference.trials import KINDS, name_of
 from tests.statistical.means import assert_means
 
 CORPORA = {
@@ -109,7 +109,7 @@ def test_short_run_with_split_merge(name, seed, table_move):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_long_run_with_split_merge_in_the_place_of_the_table_move(name, seed, kind):
     """100,000 sweeps see a probability off by about 0.015."""
     compare(CORPORA[name], visited(name, seed, 100_000, (kind,), table_move=False), CORPORA[name])

@@ -19,6 +19,7 @@ from franchise.moves.scratch import fill_tables, new_scratch, with_room_for_tabl
 from franchise.moves.split_merge import ACCEPTED, RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
+from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace, draw_of
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
@@ -91,6 +92,7 @@ class Chain:
         self.state.concentrations[:] = self.priors.initial()
         self._scratch = new_scratch(self._arrays, self.state)
 
+    @interrupts_deferred()
     def start(self) -> None:
         """Seat every word for the first time; `run` and `sweep` do it when it has not been done."""
         if len(self.trace):
@@ -112,8 +114,12 @@ class Chain:
             self.state, self._scratch = state, new_scratch(self._arrays, state)
         self._record({}, began)
 
+    @interrupts_deferred()
     def sweep(self) -> None:
-        """Make one sweep and add its row to the trace, and its draw to the draws if it is kept."""
+        """Make one sweep and add its row to the trace, and its draw to the draws if it is kept.
+
+        Ctrl-C takes effect after the sweep.
+        """
         if not len(self.trace):
             self.start()
         began = time.perf_counter()

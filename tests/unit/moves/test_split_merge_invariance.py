@@ -15,7 +15,7 @@ from franchise.sampling.trials import Proposal
 from tests.reference.choices import transition_matrix
 from tests.reference.enumeration import Concentrations, Posterior, Seating, log_joint, partitions
 from tests.reference.franchise import Franchise
-from tests.reference.trials import split_merge
+from tests.reference.trials import name_of, split_merge
 
 TOLERANCE = 1e-12  # of probabilities
 MODERATE = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
@@ -50,10 +50,6 @@ def kinds_of(scans_and_particles, anchors=ANCHORS, launches=LAUNCHES):
         Proposal(anchors=one, launch=launch, scans=scans, particles=particles)
         for one, launch, (scans, particles) in product(anchors, launches, scans_and_particles)
     ]
-
-
-def name_of(kind):
-    return f"{kind.anchors}-{kind.launch}-{kind.scans}-scans-{kind.particles}-particles"
 
 
 @cache

@@ -16,7 +16,7 @@ from tests.reference.enumeration import Concentrations
 from tests.reference.franchise import Franchise
 from tests.reference.kernels import Kernels
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
-from tests.reference.trials import Trial, log_f
+from tests.reference.trials import Trial, log_f, name_of
 
 TOLERANCE = 1e-9
 AT = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
@@ -25,10 +25,6 @@ KINDS = [
     for anchors in ("uniform", "size", "balanced", "similar")
     for launch in ("sequential", "em")
 ]
-
-
-def name_of(kind):
-    return f"{kind.anchors}-{kind.launch}"
 
 
 def trial_of(kernels, documents, n_terms, at, kind, seed, sweep=1):

@@ -56,8 +56,8 @@ class Proposal:
 # Restricted scans are what makes splits of large topics succeed, and balanced anchors what makes half of the
 # trials splits (docs/split-merge.md has the measurements).
 _MIXTURE = (
-    Proposal(anchors="balanced", scans=5, weight=2.0),
-    Proposal(anchors="similar", scans=5, weight=1.0),
+    Proposal(anchors="balanced", scans=3, weight=2.0),
+    Proposal(anchors="similar", scans=3, weight=1.0),
 )
 
 

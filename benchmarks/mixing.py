@@ -170,8 +170,8 @@ def show_five(seeds: int, methods: list[str]) -> None:
                 ]
             )
     show(
-        f"The paper's five topics, {seeds} seeds, 1,000 sweeps: share of the later states with all five, from the "
-        "sequential start and from the truth, how far these two are apart on average, and best joint a word "
+        f"The paper's five topics, {seeds} seeds, 1,000 sweeps: share of the later states with all five, from "
+        "the sequential start and from the truth, how far these two are apart on average, and best joint a word "
         "against Gibbs after 10, 100, 1,000 sweeps",
         ["twin", "method", "all five", "from truth", "apart", "+10", "+100", "+1,000", *ACCEPTED],
         rows,
@@ -264,7 +264,7 @@ def read_split(path: Path) -> tuple[Corpus, list[np.ndarray]]:
 
 
 def text(path: Path, eta: float, start: str, method: str, seed: int) -> tuple[Any, Any, float, Any]:
-    """Run 60 sweeps; return scores and CPU seconds every five of them, topics, trials."""
+    """Run 60 sweeps; return scores and CPU seconds every ten of them, topics, trials."""
     corpus, test = read_split(path)
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=eta)
     chain = chain_with(corpus, priors, method, seed, start)
@@ -275,7 +275,7 @@ def text(path: Path, eta: float, start: str, method: str, seed: int) -> tuple[An
         began = time.thread_time()
         chain.sweep()
         spent += time.thread_time() - began
-        if sweep % 5 == 0:
+        if sweep % 10 == 0:
             scores.append(completion(chain.draw(), test))
             seconds.append(spent)
     return np.array(scores), np.array(seconds), chain.trace.last["n_topics"], accepted(chain)
@@ -306,7 +306,7 @@ def show_text(folder: Path, seeds: int, methods: list[str]) -> None:
                     str(case[1]),
                     case[2],
                     method,
-                    *(f"{scores[sweep // 5 - 1]:.3f}" for sweep in (10, 30, 60)),
+                    *(f"{scores[sweep // 10 - 1]:.3f}" for sweep in (10, 30, 60)),
                     f"{seconds[reached[0]]:.1f}" if reached.size else "-",
                     f"{seconds[-1]:.1f}",
                     f"{np.mean([one[2] for one in own]):.0f}",

@@ -170,9 +170,9 @@ def show_five(seeds: int, methods: list[str]) -> None:
                 ]
             )
     show(
-        f"The paper's five topics, {seeds} seeds, 1,000 sweeps: share of the later states with all five, from "
-        "the sequential start and from the truth, how far these two are apart on average, and best joint a word "
-        "against Gibbs after 10, 100, 1,000 sweeps",
+        f"The paper's five topics, {seeds} seeds, 1,000 sweeps: share of the later states with all five, "
+        "from the sequential start and the truth, how far apart these two are on average, and best joint "
+        "a word against Gibbs after 10, 100, 1,000 sweeps",
         ["twin", "method", "all five", "from truth", "apart", "+10", "+100", "+1,000", *ACCEPTED],
         rows,
     )

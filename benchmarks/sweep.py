@@ -108,14 +108,14 @@ def against_dense(n_topics: int, n_documents: int, sweeps: int) -> list[str]:
     ]
 
 
-def growth(sizes: list[int], sweeps: int) -> tuple[list[list[str]], float]:
+def growth(sizes: list[int], sweeps: int, vocabulary: Callable[[int], int]) -> tuple[list[list[str]], float]:
     """Time a sweep on corpora of growing size; return rows and the exponent of growth."""
     rows, measured = [], []
     for n_words in sizes:
+        n_terms = vocabulary(n_words)
         corpus = planted(
-            n_topics=100, n_terms=10_000, n_documents=n_words // 100, document_length=100, seed=1
+            n_topics=100, n_terms=n_terms, n_documents=n_words // 100, document_length=100, seed=1
         )
-        before = resident_bytes()
         sweeper = Sweeper(corpus)
         times = []
         for _ in range(SETTLE + sweeps):
@@ -124,11 +124,11 @@ def growth(sizes: list[int], sweeps: int) -> tuple[list[list[str]], float]:
         rows.append(
             [
                 f"{n_words:,}",
+                f"{n_terms:,}",
                 f"{measured[-1]:.3f}",
                 f"{n_words / measured[-1] / 1e6:.2f}",
                 f"{sweeper.state.row_len[corpus.corpus.x].mean():.0f}",
                 f"{bytes_beyond_counts(sweeper) / n_words:.1f}",
-                f"{(resident_bytes() - before) / n_words:.1f}",
             ]
         )
     exponent = float(np.polyfit(np.log(sizes), np.log(measured), 1)[0])
@@ -144,15 +144,6 @@ def bytes_beyond_counts(sweeper: Sweeper) -> int:
     arrays += [sweeper.arrays.x, sweeper.arrays.doc_ptr]
     once = {id(array): array.nbytes for array in arrays}  # moves share some of their memory
     return sum(once.values())
-
-
-def resident_bytes() -> int:
-    """Return the memory that this process holds; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
 
 
 _FIRST_CALL = """
@@ -213,12 +204,13 @@ def main() -> None:
         [against_dense(n_topics, n_documents, sweeps) for n_topics in (100, 1000)],
     )
     sizes = [100_000, 300_000, 1_000_000] if quick else [100_000, 1_000_000, 10_000_000]
-    rows, exponent = growth(sizes, 3 if quick else 5)
-    show(
-        f"A sweep against the words of the corpus (100 topics): grows with exponent {exponent:.2f}",
-        ["words", "seconds", "M words/s", "topics a term", "bytes a word, counts apart", "resident, all"],
-        rows,
-    )
+    columns = ["words", "terms", "seconds", "M words/s", "topics a term", "bytes a word, counts apart"]
+    for name, vocabulary in (
+        ("as many terms as in text (Heaps' law)", lambda n_words: int(10 * n_words**0.5)),
+        ("always 10,000 terms", lambda n_words: 10_000),
+    ):
+        rows, exponent = growth(sizes, 3 if quick else 5, vocabulary)
+        show(f"A sweep against the words of the corpus, {name}: exponent {exponent:.2f}", columns, rows)
     show("Start-up, seconds", ["", "import franchise", "ready after 2 sweeps"], start_up())
 
 

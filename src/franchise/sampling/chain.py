@@ -16,13 +16,13 @@ from franchise.moves.concentrations import auxiliary_concentrations, slice_conce
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
 from franchise.moves.random import CONCENTRATIONS, INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.moves.scratch import fill_tables, new_scratch, with_room_for_tables
-from franchise.moves.split_merge import ACCEPTED, RECORD, split_merge
+from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace, draw_of
-from franchise.sampling.trials import Event, Trial, events_of, trials_of
+from franchise.sampling.trials import Event, SplitMerge, Trial, events_of, trials_of
 
 Start = str | int
 _LARGEST = 2**63 - 1
@@ -51,6 +51,19 @@ class Chain:
         many random topics; ``"one"``: one topic.
     capacity
         Room for topics to begin with. It grows as needed and changes nothing.
+
+    Attributes
+    ----------
+    trace
+        A row of numbers a sweep.
+    draws
+        What the schedule keeps of the states.
+    events
+        The family tree of topics: which was born, died, split from, merged into which, and when.
+    trials
+        Every split-merge trial, where the schedule asks for it (`SplitMerge.keep_trials`).
+    state
+        The present state.
 
     Examples
     --------
@@ -129,11 +142,10 @@ class Chain:
             "word_tables": self._complete(word_tables, self._key(WORD_TABLES), "words"),
             "table_topics": self._complete(table_topics, self._key(TABLE_TOPICS), "tables"),
         }
-        n_trials = self.schedule.split_merge.trials_in(self.sweeps_done) if self.schedule.split_merge else 0
-        if n_trials:
-            infos["split_merge"] = self._try_splits_and_merges(n_trials, names)
-        else:
-            self.events += events_of(self.sweeps_done, names, self._names(), [])
+        accepted: list[Trial] = []
+        if setting := self.schedule.split_merge_in(self.sweeps_done):
+            infos["split_merge"], accepted = self._try_splits_and_merges(setting)
+        self.events += events_of(self.sweeps_done, names, self._names(), accepted)
         self._draw_concentrations()
         self._record(infos, began)
         if self.schedule.keeps(self.sweeps_done):
@@ -173,16 +185,14 @@ class Chain:
     def _names(self) -> set[int]:
         return set(self.state.name_k[self.state.live[: self.state.totals[TOPICS]]].tolist())
 
-    def _try_splits_and_merges(self, n_trials: int, names: set[int]) -> Any:
-        split_merge_setting = self.schedule.split_merge
-        records = np.zeros((n_trials, len(RECORD)))
+    def _try_splits_and_merges(self, setting: SplitMerge) -> tuple[Any, list[Trial]]:
+        records = np.zeros((setting.trials, len(RECORD)))
         self._scratch = with_room_for_tables(self._scratch, self.state)
         info = self._complete(split_merge, self._key(SPLIT_MERGE), "trial", self._plans, records)
-        accepted = trials_of(records[records[:, ACCEPTED] > 0], self.sweeps_done)
-        self.events += events_of(self.sweeps_done, names, self._names(), accepted)
-        if split_merge_setting is not None and split_merge_setting.keep_trials:
-            self.trials += trials_of(records, self.sweeps_done)
-        return info
+        trials = trials_of(records, self.sweeps_done)
+        if setting.keep_trials:
+            self.trials += trials
+        return info, [trial for trial in trials if trial.accepted]
 
     def _complete(self, move: Callable[..., Any], key: Key, own: str, *more_arguments: Any) -> Any:
         self.state, self._scratch, info = complete_move(

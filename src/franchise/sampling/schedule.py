@@ -46,6 +46,12 @@ class Schedule:
             known = " or ".join(repr(name) for name in CONCENTRATION_METHODS)
             raise SettingsError(f"concentrations={self.concentrations!r}: give {known}")
 
+    def split_merge_in(self, sweep: int) -> SplitMerge | None:
+        """Return the setting of split-merge if this sweep (the first is 1) has trials, else None."""
+        if self.split_merge is None or not self.split_merge.trials_in(sweep):
+            return None
+        return self.split_merge
+
     def keeps(self, sweep: int) -> bool:
         """Say whether the draw after this sweep (the first is 1) is kept."""
         return sweep > self.burn_in and (sweep - self.burn_in) % self.thin == 0

@@ -70,10 +70,10 @@ def show_number_of_topics(chain: Chain) -> None:
     """Print how many topics the kept draws have, leaving out those of a few words."""
     enough = 0.01 * chain.corpus.n_words
     draws = chain.draws or [chain.draw()]
-    sizes = [int((draw.topic_terms.sum(axis=1) >= enough).sum()) for draw in draws]
-    values, times = np.unique(sizes, return_counts=True)
-    shares = ", ".join(f"{k}: {n / len(sizes):.0%}" for k, n in zip(values, times, strict=True))
-    console.print(f"topics with at least 1% of the words, over {len(sizes)} draws: {shares}")
+    n_topics = [int((draw.topic_terms.sum(axis=1) >= enough).sum()) for draw in draws]
+    values, times = np.unique(n_topics, return_counts=True)
+    shares = ", ".join(f"{k}: {n / len(n_topics):.0%}" for k, n in zip(values, times, strict=True))
+    console.print(f"topics with at least 1% of the words, over {len(n_topics)} draws: {shares}")
 
 
 def show_topics(truth: Planted, draw: Draw) -> None:

@@ -1,8 +1,7 @@
 """The errors that Franchise raises on purpose.
 
 Every one descends from `FranchiseError`, so a caller can catch them all at
-once, and from the built-in error nearest in meaning, so a caller who has never
-heard of `FranchiseError` still catches the right thing.
+once; those about input and settings are `ValueError` as well.
 """
 
 __all__ = ["CorpusError", "FranchiseError", "SettingsError"]

@@ -1,4 +1,4 @@
-"""Seat words at tables and tables at topics: the only code that changes counts.
+"""Seat words at tables and tables at topics: all changes of counts but the word move's own.
 
 The word move (`moves.word_tables`) knows where in its row a count stands, and uses the parts
 with a place; everything else moves whole tables.

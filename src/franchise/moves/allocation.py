@@ -88,7 +88,7 @@ def _log_odds(trial, eta, v_eta, n_terms, n):
         under *= x0 + i
         factors += 1
         if factors == _MOST_FACTORS:
-            total += math.log(over / under)
+            total += math.log(over) - math.log(under)
             over, under, factors = 1.0, 1.0, 0
     for e in range(n_terms):
         v = trial.terms[e]
@@ -98,9 +98,9 @@ def _log_odds(trial, eta, v_eta, n_terms, n):
             under *= n1 + d
             factors += 1
             if factors == _MOST_FACTORS:
-                total += math.log(over / under)
+                total += math.log(over) - math.log(under)
                 over, under, factors = 1.0, 1.0, 0
-    return total + math.log(over / under)
+    return total + math.log(over) - math.log(under)
 
 
 @helper

@@ -21,7 +21,7 @@ from franchise._jit import helper, kernel, part
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.moves.random import log_beta_variate, log_gamma_variate, start_stream, uniform
 
-_LARGEST_STEPS = 64  # an interval this wide, in powers of e, holds every double there is
+_MOST_STEPS = 1500  # never reached: so many powers of e hold every double there is
 _ROUNDS = 20  # auxiliary variables mix slowly: the paper's program takes 20 rounds as well
 
 
@@ -68,12 +68,12 @@ def _slice(stream, given, x):
     height = _log_density(given, log_x) + math.log(1.0 - uniform(stream))
     low = log_x - uniform(stream)
     high = low + 1.0
-    for _ in range(_LARGEST_STEPS):
+    for _ in range(_MOST_STEPS):
         evaluations += 1
         if _log_density(given, low) <= height:
             break
         low -= 1.0
-    for _ in range(_LARGEST_STEPS):
+    for _ in range(_MOST_STEPS):
         evaluations += 1
         if _log_density(given, high) <= height:
             break

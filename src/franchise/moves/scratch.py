@@ -2,8 +2,8 @@
 
 Each move has a tuple of its own: a helper that is handed fifty arrays takes seconds to compile.
 Nothing here outlives a move but the tables that follow eta, the words laid out by table, which the table
-move leaves for split-merge, and, when a kernel handed back for want of topic numbers, the cursor,
-stream and sums with which it goes on.
+move leaves for split-merge, and, when a kernel handed back for want of topic numbers, what it was doing
+in the document at hand, with which it goes on.
 """
 
 from typing import Any, NamedTuple

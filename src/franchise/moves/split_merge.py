@@ -10,8 +10,10 @@ merged, and the division that exists is scored as if it had been proposed. With 
 Let W = divided / q, q the chance of the division. A split is accepted with probability min(1, W / united),
 a merge with min(1, united / W); chances of the pair of anchors multiply both sides where they depend on
 the topics. With several particles, W is the mean over as many divisions drawn independently: a split
-takes one of them in proportion to its W, a merge counts the existing division among them. All of it needs
-only the words of the topics concerned.
+takes one of them in proportion to its W, a merge counts the existing division among them.
+
+A trial goes through the words of the topics concerned; with similar anchors also through the other topics
+of their terms. An index of all tables is made once a sweep and after every acceptance.
 
 A split leaves its topic to the larger part and opens a new one for the smaller; a merge moves the
 smaller topic into the larger: so a topic keeps its name as long as most of it lives on.

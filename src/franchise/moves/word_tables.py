@@ -14,8 +14,8 @@ weight falls into parts that are cheap to add up, as in SparseLDA (Yao, Mimno & 
     new       c gamma / V
 
 A and B are kept up as words move, so a word costs time in proportion to the topics of its term and
-of its document (and a glance at the document's tables); all topics are looked at only when the
-draw falls on the corpus part.
+of its document (and a glance at the document's tables). All topics are looked at, quickly, only when
+a table opens or closes, which changes c, or when the draw falls on the corpus part.
 
 The sequential start is this move on words that sit nowhere yet (t_ji = -1).
 """
@@ -155,7 +155,7 @@ def _cumulate(row_k, row_n, p_k, weight):
 
 @part
 def _weigh_all(state, scratch, c):
-    """Follow a change of c in the weights of all topics; dead ones have weight 0."""
+    """Follow a change of c in the weights of all topics; dead ones stand in no row."""
     p_k, nw_k, mw_k = scratch.p_k, scratch.nw_k, scratch.mw_k
     for k in range(state.totals[NUMBERED]):
         p_k[k] = nw_k[k] + c * mw_k[k]
@@ -297,7 +297,7 @@ def word_tables(key, corpus, state, scratch):
             if i + _WORDS_AHEAD < corpus.x.size:
                 prefetch_row(state, corpus.x[i + _WORDS_AHEAD])
 
-            # Take the word away; the counts of its term follow once the new topic is knscratch.
+            # Take the word away; the counts of its term follow once the new topic is known.
             t_old, k_old, alone = state.t_ji[i], np.int64(-1), False
             before_a, before_b = sum_a, sum_b
             before_w, before_mw, before_nw = 0.0, 0.0, 0.0

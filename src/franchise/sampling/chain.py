@@ -146,7 +146,7 @@ class Chain:
         if setting := self.schedule.split_merge_in(self.sweeps_done):
             infos["split_merge"], accepted = self._try_splits_and_merges(setting)
         self.events += events_of(self.sweeps_done, names, self._names(), accepted)
-        self._draw_concentrations()
+        infos["concentrations"] = self._draw_concentrations()
         self._record(infos, began)
         if self.schedule.keeps(self.sweeps_done):
             self.draws.append(self.draw())
@@ -175,12 +175,13 @@ class Chain:
     def _key(self, move: int) -> Key:
         return Key(self.seed, self.number, self.sweeps_done, move)
 
-    def _draw_concentrations(self) -> None:
+    def _draw_concentrations(self) -> Any:
         move = slice_concentrations if self.schedule.concentrations == "slice" else auxiliary_concentrations
         own = self._scratch.concentrations
-        move(self._key(CONCENTRATIONS), self._arrays, self.state, own, self._gamma_priors)
+        info = move(self._key(CONCENTRATIONS), self._arrays, self.state, own, self._gamma_priors)
         if isinstance(self.priors.eta, tuple):
             fill_tables(self.state, self._scratch.tables)
+        return info
 
     def _names(self) -> set[int]:
         return set(self.state.name_k[self.state.live[: self.state.totals[TOPICS]]].tolist())

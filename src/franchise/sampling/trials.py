@@ -8,10 +8,12 @@ import numpy as np
 from franchise._settings import whole_number
 from franchise.errors import SettingsError
 from franchise.model.state import Array
+from franchise.moves.allocation import EM, SEQUENTIAL
+from franchise.moves.anchors import BALANCED, SIMILAR, SIZE, UNIFORM
 from franchise.moves.split_merge import RECORD
 
-_ANCHORS = ("uniform", "size", "balanced", "similar")
-_LAUNCHES = ("sequential", "em")
+_ANCHORS = {"uniform": UNIFORM, "size": SIZE, "balanced": BALANCED, "similar": SIMILAR}
+_LAUNCHES = {"sequential": SEQUENTIAL, "em": EM}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,14 +111,14 @@ class SplitMerge:
         weights = np.array([proposal.weight for proposal in self.proposals])
         return np.array(
             [
-                (up_to, _ANCHORS.index(one.anchors), _LAUNCHES.index(one.launch), one.scans, one.particles)
+                (up_to, _ANCHORS[one.anchors], _LAUNCHES[one.launch], one.scans, one.particles)
                 for one, up_to in zip(self.proposals, np.cumsum(weights / weights.sum()), strict=True)
             ]
         )
 
 
 class Trial(NamedTuple):
-    """One split-merge trial."""
+    """One split-merge trial. Of a rejected one, `topic` and `other` are the topics of the two anchors."""
 
     sweep: int
     proposal: int  # which of the proposals

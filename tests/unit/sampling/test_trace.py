@@ -34,7 +34,7 @@ def test_columns_are_the_common_ones_then_those_of_the_moves(trace):
     columns = trace.columns
     assert columns[: len(COMMON)] == COMMON
     moves = {name.partition(".")[0] for name in columns[len(COMMON) :]}
-    assert moves == {"word_tables", "table_topics", "split_merge"}
+    assert moves == {"word_tables", "table_topics", "split_merge", "concentrations"}
     assert not any(name.endswith(".complete") for name in columns)
 
 

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from benchmarks.completion import completion
 from benchmarks.planted_start import planted_state
+from benchmarks.tables import console, show
 from franchise import Chain, Corpus, Priors, Schedule
 from franchise.corpus.synthetic import Planted, five_topics, planted
 from franchise.model import copy_state
@@ -31,7 +30,6 @@ from franchise.moves.scratch import new_scratch, with_room_for_tables
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.sampling import Proposal, SplitMerge
 
-console = Console(width=150)
 _CALLS = 30
 METHODS = {"Gibbs": None, "paper": SplitMerge.paper(), "default": SplitMerge()}
 VARIANTS = METHODS | {
@@ -101,16 +99,6 @@ def show_accepted(numbers: np.ndarray) -> list[str]:
 
 
 ACCEPTED = ["splits", "merges", "accepted", "words moved"]
-
-
-def show(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table."""
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
 
 
 # ---------------------------------------------------------------- the paper's synthetic corpus
@@ -285,8 +273,7 @@ def show_text(folder: Path, seeds: int, methods: list[str]) -> None:
     """Print held-out scores against CPU time."""
     corpora = [path for name in ("reuters", "ap") if (path := folder / f"{name}.npz").exists()]
     if not corpora:
-        console.print(f"no reuters.npz or ap.npz in {folder}: nothing to measure")
-        return
+        raise SystemExit(f"no reuters.npz or ap.npz in {folder}: give the folder that holds them with --data")
     cases = [(path, eta, start) for path in corpora for eta in (0.1, 0.5) for start in ("sequential", "one")]
     jobs = [(*case, method, seed) for case in cases for method in methods for seed in range(seeds)]
     results = dict(zip(jobs, in_parallel(text, jobs), strict=True))

@@ -17,11 +17,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.dense import dense_from, dense_word_tables
 from benchmarks.planted_start import planted_state
+from benchmarks.tables import show
 from franchise.corpus.synthetic import Planted, planted
 from franchise.model import Priors, joint
 from franchise.moves import complete_move
@@ -31,7 +30,6 @@ from franchise.moves.scratch import new_scratch
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 
-console = Console(width=110)
 PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
 SETTLE = 3  # sweeps before the clock starts
 
@@ -169,16 +167,6 @@ def start_up() -> list[list[str]]:
             imported, ready = map(float, answer.stdout.split())
             rows.append([name, f"{imported:.3f}", f"{ready:.2f}"])
     return rows
-
-
-def show(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Print a table."""
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
 
 
 def main() -> None:

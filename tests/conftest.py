@@ -10,9 +10,12 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def _hash_of_source() -> str:
+def _hash_of_kernels() -> str:
     digest = hashlib.sha256()
-    for path in sorted((ROOT / "src").rglob("*.py")):
+    package = ROOT / "src" / "franchise"
+    for path in sorted(
+        [package / "_jit.py", *(package / "model").glob("*.py"), *(package / "moves").glob("*.py")]
+    ):
         digest.update(path.relative_to(ROOT).as_posix().encode())
         digest.update(b"\0")
         digest.update(path.read_bytes())
@@ -23,7 +26,7 @@ def _hash_of_source() -> str:
 # Numba's cache notices a change only in a function's own file, so an edited
 # callee elsewhere would leave the old answer. Numba reads this on import:
 # it must be set before any test module is.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / _hash_of_source()))
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / _hash_of_kernels()))
 
 SEED = int(os.environ.get("FRANCHISE_TEST_SEED", "20120109"))
 

@@ -4,7 +4,7 @@ Every one descends from `FranchiseError`, so a caller can catch them all at
 once; those about input and settings are `ValueError` as well.
 """
 
-__all__ = ["CorpusError", "FranchiseError", "SettingsError"]
+__all__ = ["CorpusError", "FranchiseError", "ModelError", "SettingsError"]
 
 
 class FranchiseError(Exception):
@@ -16,6 +16,13 @@ class CorpusError(FranchiseError, ValueError):
 
     The message names the offending document or line, and what was expected
     there.
+    """
+
+
+class ModelError(FranchiseError):
+    """A model folder that cannot be read or written.
+
+    The message names the file, what is wrong with it and what to do.
     """
 
 

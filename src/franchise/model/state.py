@@ -97,6 +97,20 @@ def copy_state(state: State) -> State:
     return State(*(array.copy() for array in state))
 
 
+def tables_in_use(corpus: CorpusArrays, state: State) -> Array:
+    """Return a mask on the slots: the first m_j of each document."""
+    lengths = np.diff(corpus.doc_ptr)
+    position = np.arange(corpus.x.size) - np.repeat(corpus.doc_ptr[:-1], lengths)
+    return position < np.repeat(state.m_j, lengths)
+
+
+def pairs_in_use(state: State) -> Array:
+    """Return a mask on the places of rows: those in use."""
+    room = np.diff(state.row_ptr)
+    position = np.arange(state.row_k.size) - np.repeat(state.row_ptr[:-1], room)
+    return position < np.repeat(state.row_len, room)
+
+
 def word_topics(corpus: CorpusArrays, state: State) -> Array:
     """Return z_ji, the topic number of every word."""
     lengths = np.diff(corpus.doc_ptr)

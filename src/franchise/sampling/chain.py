@@ -1,5 +1,6 @@
 """One chain: start, sweep, draw."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -62,6 +63,9 @@ class Chain:
         The family tree of topics: which was born, died, split from, merged into which, and when.
     trials
         Every split-merge trial, where the schedule asks for it (`SplitMerge.keep_trials`).
+    mode
+        The draw of the highest log joint, priors included, after the burn-in (the paper's mode); None
+        before.
     state
         The present state.
 
@@ -98,6 +102,8 @@ class Chain:
         self.draws: list[Draw] = []
         self.trials: list[Trial] = []
         self.events: list[Event] = []
+        self.mode: Draw | None = None
+        self.mode_log_joint = -math.inf
         self._arrays = corpus.arrays
         self._gamma_priors = self.priors.as_array()
         self._plans = self.schedule.split_merge.plans() if self.schedule.split_merge else np.zeros((0, 5))
@@ -148,8 +154,7 @@ class Chain:
         self.events += events_of(self.sweeps_done, names, self._names(), accepted)
         infos["concentrations"] = self._draw_concentrations()
         self._record(infos, began)
-        if self.schedule.keeps(self.sweeps_done):
-            self.draws.append(self.draw())
+        self._keep()
 
     def run(self, sweeps: int | None = None, callback: Callable[["Chain"], None] | None = None) -> None:
         """Make `sweeps` more sweeps, by default those that the schedule still has.
@@ -171,6 +176,27 @@ class Chain:
     def draw(self) -> Draw:
         """Gather topics and mixtures of the current state."""
         return draw_of(self._arrays, self.state, self.sweeps_done)
+
+    def restore(self, state: State, sweeps_done: int, trace: Trace) -> None:
+        """Take up a state that a chain of the same corpus, settings, seed and number has left.
+
+        The caller hands over what else that chain had gathered (draws, events, trials, mode).
+        """
+        self.state, self.sweeps_done, self.trace = state, sweeps_done, trace
+        self._scratch = new_scratch(self._arrays, state)
+
+    def _keep(self) -> None:
+        is_kept = self.schedule.keeps(self.sweeps_done)
+        last = self.trace.last
+        log_joint = last["log_joint"] + last["log_prior"]
+        is_mode = self.sweeps_done > self.schedule.burn_in and log_joint > self.mode_log_joint
+        if not (is_kept or is_mode):
+            return
+        draw = self.draw()
+        if is_kept:
+            self.draws.append(draw)
+        if is_mode:
+            self.mode, self.mode_log_joint = draw, log_joint
 
     def _key(self, move: int) -> Key:
         return Key(self.seed, self.number, self.sweeps_done, move)

@@ -1,6 +1,7 @@
 """What a chain leaves behind: numbers a sweep, and draws."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ _COLUMNS = (
     "eta",
     "seconds",
 )
+_WHOLE = frozenset({"sweep", "n_topics", "n_tables"})
 
 
 class Trace:
@@ -63,6 +65,26 @@ class Trace:
     def last(self) -> dict[str, float]:
         """The latest row."""
         return dict(self._rows[-1])
+
+    @property
+    def rows(self) -> tuple[dict[str, float], ...]:
+        """All rows, each with the numbers that its sweep has."""
+        return tuple(self._rows)
+
+    def as_array(self) -> Array:
+        """Return the trace as one array, rows by `columns`, NaN for what a sweep does not have."""
+        return np.column_stack([self[column] for column in self.columns])
+
+    @classmethod
+    def from_array(cls, numbers: Array, columns: Sequence[str]) -> "Trace":
+        """Return the trace that `as_array` and `columns` were taken from."""
+        trace = cls()
+        for row in numbers.tolist():
+            named = zip(columns, row, strict=True)
+            trace._rows.append(
+                {name: int(x) if name in _WHOLE else x for name, x in named if not np.isnan(x)}
+            )
+        return trace
 
     def write_csv(self, path: str | Path) -> None:
         """Write the trace as CSV, numbers in full."""

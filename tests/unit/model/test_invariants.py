@@ -23,7 +23,7 @@ def bury_a_living_topic(state):
 DAMAGE = {
     "a word without a table": (lambda s: s.t_ji.__setitem__(2, -1), "some words are not seated"),
     "a table without words": (lambda s: s.m_j.__setitem__(0, 3), "the tables in use are not the first m_j"),
-    "a table not in use": (lambda s: s.m_j.__setitem__(2, 1), "the tables in use are not the first m_j"),
+    "a table not in use": (lambda s: s.m_j.__setitem__(2, 1), "a table that its document does not have"),
     "a word at another table": (lambda s: s.t_ji.__setitem__(0, 1), "n_jt differs"),
     "a table's size": (lambda s: s.n_jt.__setitem__(3, 3), "n_jt differs"),
     "the number of tables": (lambda s: s.totals.__setitem__(TABLES, 3), "the number of tables differs"),

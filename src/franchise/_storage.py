@@ -1,0 +1,127 @@
+"""Files that are whole or not there, and that are believed only after a look at their checksum.
+
+Arrays go into safetensors files, of which loading runs no code, together with facts (JSON) that say what
+the file is. Text goes into plain files. Everything is written under a temporary name and renamed, so that
+a process killed at any moment leaves the old file or the new one.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.errors import ModelError
+
+Array = npt.NDArray[Any]
+Facts = dict[str, Any]
+
+# The one entry of a file's metadata: safetensors writes several in any order.
+_ABOUT = "franchise"
+TEMPORARY = ".tmp"
+
+
+def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array], facts: Facts) -> None:
+    """Write arrays and facts as one safetensors file; `kind` says what the file holds."""
+    from safetensors.numpy import save
+
+    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    about = to_json({"kind": kind, "facts": facts, "checksum": _checksum(kind, facts, ordered)})
+    _write_whole(path, save(ordered, {_ABOUT: about}))
+
+
+def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
+    """Read what `write_arrays` wrote.
+
+    Raises
+    ------
+    ModelError
+        If the file is missing, damaged, or of another kind.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in sorted(file.keys())}
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+        raise _cannot_read(path, error) from error
+    if _ABOUT not in metadata:
+        raise ModelError(f"{path}: this is no file of Franchise; {_RESTORE}")
+    about = from_json(metadata[_ABOUT], path)
+    facts = about.get("facts")
+    if not isinstance(facts, dict) or about.get("checksum") != _checksum(about.get("kind"), facts, arrays):
+        raise ModelError(f"{path}: the file is damaged, its contents do not match its checksum; {_RESTORE}")
+    if about["kind"] != kind:
+        raise ModelError(f"{path}: this is a {about['kind']}, no {kind}; {_RESTORE}")
+    return arrays, facts
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, UTF-8, whole or not at all."""
+    _write_whole(path, text.encode("utf-8", "surrogatepass"))
+
+
+def read_text(path: Path) -> str:
+    """Read a text file, UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8", "surrogatepass")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _cannot_read(path, error) from error
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Fill a temporary file, bring it to the disk, and rename it."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise ModelError(
+            f"{path}: cannot write it ({error.strerror}); check the folder, its rights and the disk's space"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def to_json(facts: Facts) -> str:
+    """Write facts as JSON, the same text for the same facts."""
+    return json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
+
+
+def from_json(text: str, path: Path) -> Facts:
+    """Read facts from JSON."""
+    try:
+        facts = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _cannot_read(path, error) from error
+    if not isinstance(facts, dict):
+        raise ModelError(f"{path}: the file is damaged, it holds no settings; {_RESTORE}")
+    return facts
+
+
+_RESTORE = "give the folder of a saved model, or restore the file from a copy"
+
+
+def _cannot_read(path: Path, error: Exception) -> ModelError:
+    if isinstance(error, FileNotFoundError):
+        return ModelError(f"{path}: there is no such file; {_RESTORE}")
+    reason = getattr(error, "strerror", None) or error
+    return ModelError(f"{path}: cannot read it ({reason}); the file is damaged or not ours: {_RESTORE}")
+
+
+def _checksum(kind: object, facts: Facts, arrays: Mapping[str, Array]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(f"{kind}\0{to_json(facts)}\0".encode("utf-8", "surrogatepass"))
+    for name, array in arrays.items():
+        digest.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

@@ -1,0 +1,211 @@
+"""Several chains side by side: threads, checkpoints, Ctrl-C, a time budget.
+
+Threads change how long a run takes and nothing else: a chain's random streams are its own. The chain that is
+furthest behind goes next, so that a run that is stopped early leaves chains of nearly equal length.
+"""
+
+import heapq
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal
+
+from franchise._settings import whole_number
+from franchise.errors import ModelError, SettingsError
+from franchise.sampling.chain import Chain
+from franchise.sampling.checkpoint import save_chain
+from franchise.sampling.monitor import Monitor
+
+Callback = Callable[[Chain], object]
+Ending = Literal["complete", "interrupted", "out of time"]
+
+_SECONDS_A_TURN = 0.25  # before a thread looks whether another chain is further behind
+SECONDS_BETWEEN_CHECKPOINTS = 30.0
+
+
+def threads(jobs: int | None, most: int) -> int:
+    """Return how many threads to use: all cores for None or -1, never more than there is work for."""
+    if jobs is None or jobs == -1:
+        jobs = os.cpu_count() or 1
+    try:
+        return min(whole_number("n_jobs", jobs, 1), max(most, 1))
+    except SettingsError:
+        raise SettingsError(
+            f"n_jobs={jobs!r}: give a number of threads, or None or -1 for all cores"
+        ) from None
+
+
+def run_chains(
+    chains: Sequence[Chain],
+    *,
+    jobs: int | None = None,
+    monitor: Monitor | None = None,
+    callback: Callback | None = None,
+    folder: Path | None = None,
+    checkpoint_seconds: float = SECONDS_BETWEEN_CHECKPOINTS,
+    time_budget: float | None = None,
+) -> Ending:
+    """Let every chain make the sweeps that its schedule still has.
+
+    Ctrl-C ends the run after the sweeps under way; it raises nothing.
+
+    Parameters
+    ----------
+    chains
+        The chains; they are changed in place.
+    jobs
+        Threads; by default as many as there are cores and chains.
+    monitor
+        What shows how far the run is.
+    callback
+        Called with a chain after its start and after each of its sweeps, one call at a time. An exception
+        from it ends the run after the sweeps under way, and is raised again.
+    folder
+        Where to save the chains, each in a folder of its number: every `checkpoint_seconds`, and at the end.
+    checkpoint_seconds
+        Time between two checkpoints of a chain; 0 for one after every sweep.
+    time_budget
+        Seconds after which no new sweep is begun.
+
+    Returns
+    -------
+    str
+        How the run ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
+    """
+    workers = threads(jobs, len(chains))
+    run = _Run(chains, monitor or Monitor(), callback, _Saver(folder, checkpoint_seconds), time_budget)
+    run.monitor.begin(chains)
+    try:
+        with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
+            futures = [pool.submit(run.work) for _ in range(workers)]
+            wait(futures)
+        for future in futures:
+            future.result()  # raises what went wrong in a thread
+    except BaseException:
+        with suppress(ModelError):  # the first error is the one to tell
+            run.save_all()
+        raise
+    else:
+        run.save_all()
+    finally:
+        run.monitor.end()
+    return run.ending
+
+
+@contextmanager
+def _interrupts_end(run: "_Run") -> Iterator[None]:
+    """Let Ctrl-C end the run instead of raising an exception somewhere in it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: run.interrupt())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Saver:
+    """Saves chains now and then."""
+
+    def __init__(self, folder: Path | None, seconds: float) -> None:
+        self._folder, self._seconds = folder, seconds
+        self._saved: dict[int, tuple[int, float]] = {}  # of each chain: the sweeps saved, and when
+
+    def begin(self, chains: Sequence[Chain]) -> None:
+        """Note which sweeps are there already, from an earlier run."""
+        now = time.monotonic()
+        self._saved = {chain.number: (chain.sweeps_done if len(chain.trace) else -1, now) for chain in chains}
+
+    def save(self, chain: Chain, *, now: bool) -> None:
+        """Save a chain that has something new, if it is time."""
+        if self._folder is None or not len(chain.trace):
+            return
+        sweep, when = self._saved[chain.number]
+        if sweep == chain.sweeps_done or not (now or time.monotonic() - when >= self._seconds):
+            return
+        save_chain(chain, self._folder / str(chain.number), since=sweep)
+        self._saved[chain.number] = chain.sweeps_done, time.monotonic()
+
+
+class _Run:
+    """What the threads of a run share."""
+
+    def __init__(
+        self,
+        chains: Sequence[Chain],
+        monitor: Monitor,
+        callback: Callback | None,
+        saver: _Saver,
+        time_budget: float | None,
+    ) -> None:
+        self.monitor = monitor
+        self.ending: Ending = "complete"
+        self._chains, self._callback, self._saver = chains, callback, saver
+        self._stop = threading.Event()
+        self._deadline = None if time_budget is None else time.monotonic() + time_budget
+        self._waiting = [(chain.sweeps_done, i, chain) for i, chain in enumerate(chains) if _is_open(chain)]
+        heapq.heapify(self._waiting)
+        self._lock, self._callback_lock = threading.Lock(), threading.Lock()
+        saver.begin(chains)
+
+    def work(self) -> None:
+        """Take the chain that is furthest behind, let it run for a while, and again, to the end."""
+        try:
+            while turn := self._next():
+                _, i, chain = turn
+                self._take_turn(chain)
+                if _is_open(chain):
+                    with self._lock:
+                        heapq.heappush(self._waiting, (chain.sweeps_done, i, chain))
+                else:
+                    self._saver.save(chain, now=True)
+        except BaseException:
+            self._stop.set()
+            raise
+
+    def interrupt(self) -> None:
+        """Begin no new sweep."""
+        self.ending = "interrupted"
+        self._stop.set()
+        self.monitor.interrupted()
+
+    def save_all(self) -> None:
+        """Save what has not been saved yet."""
+        for chain in self._chains:
+            self._saver.save(chain, now=True)
+
+    def _next(self) -> tuple[int, int, Chain] | None:
+        with self._lock:
+            if not self._waiting or self._must_end():
+                return None
+            return heapq.heappop(self._waiting)
+
+    def _take_turn(self, chain: Chain) -> None:
+        end = time.monotonic() + _SECONDS_A_TURN
+        while _is_open(chain) and time.monotonic() < end and not self._must_end():
+            if len(chain.trace):
+                chain.sweep()
+            else:
+                chain.start()
+            self.monitor.swept(chain)
+            self._saver.save(chain, now=False)
+            if self._callback:
+                with self._callback_lock:
+                    self._callback(chain)
+
+    def _must_end(self) -> bool:
+        if self._deadline is not None and time.monotonic() >= self._deadline and not self._stop.is_set():
+            self.ending = "out of time"
+            self._stop.set()
+        return self._stop.is_set()
+
+
+def _is_open(chain: Chain) -> bool:
+    return chain.sweeps_done < chain.schedule.sweeps or not len(chain.trace)

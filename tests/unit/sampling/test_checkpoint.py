@@ -1,0 +1,217 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from franchise import Chain, Corpus, ModelError, Priors, Proposal, Schedule, SplitMerge
+from franchise._storage import read_arrays, write_arrays
+from franchise.sampling.checkpoint import (
+    VERSION,
+    load_chain,
+    priors_from,
+    save_chain,
+    saved_chains,
+    schedule_from,
+)
+from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
+
+pytestmark = pytest.mark.nojit
+SWEEPS = 14
+
+
+def new_chain(start="sequential", **changes):
+    settings = {"sweeps": SWEEPS, "burn_in": 4, "thin": 3, "split_merge": SplitMerge(keep_trials=True)}
+    return Chain(arithmetic_corpus(), PRIORS, Schedule(**{**settings, **changes}), seed=5, start=start)
+
+
+def everything(chain):
+    """Return all that a chain has gathered, in a form that compares to the bit."""
+    draws = [_draw_in_bits(draw) for draw in (*chain.draws, chain.mode) if draw is not None]
+    return in_bits(chain), chain.events, chain.trials, chain.mode_log_joint, draws
+
+
+def _draw_in_bits(draw):
+    counts = [part.toarray().tolist() for part in (draw.topic_terms, draw.document_topics)]
+    return draw.sweep, draw.names.tolist(), counts, draw.m_k.tolist(), draw.concentrations.tolist()
+
+
+@pytest.mark.parametrize("start", ["sequential", "one", 7])
+def test_taken_up_after_every_sweep_it_is_the_chain_that_never_stopped(tmp_path, start):
+    whole = new_chain(start)
+    whole.run()
+    for sweep in range(SWEEPS + 1):
+        chain = new_chain(start)
+        chain.start()
+        chain.run(sweep)
+        save_chain(chain, tmp_path / str(sweep))
+        taken_up = load_chain(tmp_path / str(sweep), chain.corpus)
+        assert everything(taken_up) == everything(chain)
+        taken_up.run()
+        assert everything(taken_up) == everything(whole)
+
+
+def test_the_same_chain_gives_the_same_bytes(tmp_path):
+    """But for the seconds that sweeps took."""
+    for name in ("a", "b"):
+        chain = new_chain()
+        chain.run()
+        for row in chain.trace._rows:
+            row["seconds"] = 0.0
+        save_chain(chain, tmp_path / name)
+    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.safetensors"))
+    assert len(files) == 1 + len(chain.draws)
+    for file in files:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_saving_on_the_way_writes_each_draw_once(tmp_path):
+    chain = new_chain()
+    chain.run(8)
+    save_chain(chain, tmp_path)
+    first = tmp_path / "draws" / "000007.safetensors"
+    first.write_bytes(b"untouched")
+    chain.run()
+    save_chain(chain, tmp_path, since=8)
+    assert first.read_bytes() == b"untouched"
+    assert [path.name[:6] for path in sorted((tmp_path / "draws").iterdir())] == [
+        "000007",
+        "000010",
+        "000013",
+    ]
+
+
+def test_draws_after_the_saved_sweep_are_not_looked_at(tmp_path):
+    chain = new_chain()
+    chain.run(8)
+    save_chain(chain, tmp_path)
+    (tmp_path / "draws" / "000010.safetensors").write_bytes(b"left by a run that was killed")
+    assert [draw.sweep for draw in load_chain(tmp_path, chain.corpus).draws] == [7]
+
+
+def test_a_longer_schedule_goes_on(tmp_path):
+    chain = new_chain()
+    chain.run()
+    save_chain(chain, tmp_path)
+    longer = load_chain(
+        tmp_path,
+        chain.corpus,
+        Schedule(sweeps=20, burn_in=4, thin=3, split_merge=SplitMerge(keep_trials=True)),
+    )
+    longer.run()
+    at_once = new_chain(sweeps=20)
+    at_once.run()
+    assert everything(longer) == everything(at_once)
+
+
+def test_settings_survive():
+    schedule = Schedule(
+        sweeps=9,
+        burn_in=2,
+        thin=4,
+        concentrations="auxiliary",
+        split_merge=SplitMerge(
+            trials=3, until=5, proposals=(Proposal(launch="em", particles=2, weight=0.5),)
+        ),
+    )
+    from dataclasses import asdict
+    from json import dumps, loads
+
+    assert schedule_from(loads(dumps(asdict(schedule)))) == schedule
+    assert schedule_from(asdict(Schedule(split_merge=None))).split_merge is None
+    priors = Priors(alpha=0.5, gamma=(2.0, 3.0))
+    assert priors_from(loads(dumps(asdict(priors)))) == priors
+
+
+def test_saved_chains_are_found(tmp_path):
+    chain = new_chain()
+    chain.start()
+    for name in ("0", "11", "2", "other"):
+        save_chain(chain, tmp_path / name)
+    (tmp_path / "3").mkdir()
+    assert saved_chains(tmp_path) == [0, 2, 11]
+    assert saved_chains(tmp_path / "nowhere") == []
+
+
+# ---------------------------------------------------------------- refusals
+
+
+@pytest.fixture
+def saved(tmp_path):
+    chain = new_chain()
+    chain.run()
+    save_chain(chain, tmp_path / "chain")
+    return tmp_path / "chain"
+
+
+def change(folder, **changes):
+    """Change arrays and facts of a saved chain, with a good checksum."""
+    path = folder / "chain.safetensors"
+    arrays, facts = read_arrays(path, "chain")
+    for name, value in changes.items():
+        if name in facts:
+            facts[name] = value
+        else:
+            arrays[f"state.{name}"] = value(arrays[f"state.{name}"])
+    write_arrays(path, "chain", arrays, facts)
+
+
+def test_another_corpus_is_refused(saved):
+    other = Corpus([0, 1], [0, 2], ["a", "b"])
+    with pytest.raises(ModelError, match="made for another corpus"):
+        load_chain(saved, other)
+
+
+def test_a_newer_version_is_refused(saved):
+    change(saved, version=VERSION + 1)
+    with pytest.raises(ModelError, match=f"format version {VERSION + 1}.*install a newer"):
+        load_chain(saved, arithmetic_corpus())
+
+
+def test_a_missing_draw_is_refused(saved):
+    shutil.rmtree(saved / "draws")
+    with pytest.raises(ModelError, match=r"000007\.safetensors: there is no such file"):
+        load_chain(saved, arithmetic_corpus())
+
+
+@pytest.mark.parametrize("value", [None, "many", -1])
+def test_impossible_facts_are_refused(saved, value):
+    change(saved, seed=value)
+    with pytest.raises(ModelError, match="does not hold what a chain needs"):
+        load_chain(saved, arithmetic_corpus())
+
+
+def _set(place, value):
+    def changed(array):
+        array = array.copy()
+        array[place] = value
+        return array
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"t_ji": _set(0, 10**6)},
+        {"t_ji": _set(0, -5)},
+        {"m_j": _set(3, 10**6)},
+        {"m_j": _set(3, -1)},
+        {"k_jt": _set(0, 10**6)},
+        {"row_k": _set(0, 10**6)},
+        {"row_len": _set(2, 10**6)},
+        {"live": _set(0, -1)},
+        {"dead": _set(0, 10**6)},
+        {"place": _set(0, -(10**6))},
+        {"totals": _set(0, 10**6)},
+        {"totals": _set(3, -1)},
+        {"n_k": _set(slice(None), 0)},
+        {"n_k": lambda array: array[:1]},
+        {"t_ji": lambda array: array.astype(np.int64)},
+        {"concentrations": _set(0, np.nan)},
+        {"concentrations": _set(1, -1.0)},
+    ],
+)
+def test_a_state_that_would_crash_compiled_code_is_refused(saved, damage):
+    change(saved, **damage)
+    with pytest.raises(ModelError, match=r"not sound|does not hold"):
+        load_chain(saved, arithmetic_corpus())

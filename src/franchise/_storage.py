@@ -8,7 +8,8 @@ a process killed at any moment leaves the old file or the new one.
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ Facts = dict[str, Any]
 
 # The one entry of a file's metadata: safetensors writes several in any order.
 _ABOUT = "franchise"
-TEMPORARY = ".tmp"
 
 
 def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array], facts: Facts) -> None:
@@ -76,7 +76,7 @@ def read_text(path: Path) -> str:
 
 def _write_whole(path: Path, content: bytes) -> None:
     """Fill a temporary file, bring it to the disk, and rename it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    temporary = path.with_name(f".{path.name}.tmp")  # one name: what a killed process left is written over
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "wb") as file:
@@ -85,11 +85,31 @@ def _write_whole(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise ModelError(
-            f"{path}: cannot write it ({error.strerror}); check the folder, its rights and the disk's space"
-        ) from error
+        raise cannot_write(path, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing in a folder at the same time; a process that dies lets go."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = open(folder / ".lock", "wb")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ModelError(f"{folder}: another process is writing there; wait for it, or stop it") from None
+        yield
 
 
 def to_json(facts: Facts) -> str:
@@ -109,6 +129,13 @@ def from_json(text: str, path: Path) -> Facts:
 
 
 _RESTORE = "give the folder of a saved model, or restore the file from a copy"
+
+
+def cannot_write(path: Path, error: OSError) -> ModelError:
+    """Return the error for a file or folder that cannot be written."""
+    return ModelError(
+        f"{path}: cannot write it ({error.strerror}); check the folder, its rights and the disk's space"
+    )
 
 
 def _cannot_read(path: Path, error: Exception) -> ModelError:

@@ -11,11 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Literal
 
 from franchise._settings import whole_number
+from franchise._storage import locked
 from franchise.errors import ModelError, SettingsError
 from franchise.sampling.chain import Chain
 from franchise.sampling.checkpoint import save_chain
@@ -79,22 +80,27 @@ def run_chains(
     """
     workers = threads(jobs, len(chains))
     run = _Run(chains, monitor or Monitor(), callback, _Saver(folder, checkpoint_seconds), time_budget)
-    run.monitor.begin(chains)
-    try:
-        with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
-            futures = [pool.submit(run.work) for _ in range(workers)]
-            wait(futures)
-        for future in futures:
-            future.result()  # raises what went wrong in a thread
-    except BaseException:
-        with suppress(ModelError):  # the first error is the one to tell
+    with _writing_in(folder):
+        run.monitor.begin(chains)
+        try:
+            with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
+                futures = [pool.submit(run.work) for _ in range(workers)]
+                wait(futures)
+            for future in futures:
+                future.result()  # raises what went wrong in a thread
+        except BaseException:
+            with suppress(ModelError):  # the first error is the one to tell
+                run.save_all()
+            raise
+        else:
             run.save_all()
-        raise
-    else:
-        run.save_all()
-    finally:
-        run.monitor.end()
+        finally:
+            run.monitor.end()
     return run.ending
+
+
+def _writing_in(folder: Path | None) -> AbstractContextManager[None]:
+    return locked(folder) if folder else nullcontext()
 
 
 @contextmanager

@@ -1,0 +1,59 @@
+"""Killed (kill -9) fifty times at random moments, a run goes on each time and ends as if never touched."""
+
+import subprocess
+import sys
+
+_KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+from franchise import Priors, Schedule
+from franchise.corpus import planted
+from franchise.sampling.plan import Plan
+from franchise.sampling.run import run_chains
+
+folder, kills = Path(sys.argv[1]), int(sys.argv[2])
+corpus = planted(n_topics=5, n_terms=50, n_documents=40, document_length=30, seed=1).corpus
+schedule = Schedule(sweeps=3000, burn_in=1000, thin=100)
+plan = Plan(priors=Priors(), schedule=schedule, starts=("sequential", "one"), seed=4)
+
+def bits(chain):
+    rows = [{name: x for name, x in row.items() if name != "seconds"} for row in chain.trace.rows]
+    return rows, chain.events, [draw.topic_terms.toarray().tolist() for draw in chain.draws]
+
+whole = plan.chains(corpus)
+run_chains(whole, jobs=1)
+whole = [bits(chain) for chain in whole]
+moments = random.Random(6)
+unfinished = 0
+for _ in range(kills):
+    child = os.fork()
+    if child == 0:
+        run_chains(plan.chains_in(folder, corpus), jobs=2, folder=folder, checkpoint_seconds=0)
+        os._exit(0)
+    time.sleep(moments.uniform(0.0, 0.2))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    for chain, (rows, events, draws) in zip(plan.chains_in(folder, corpus), whole):
+        so_far = bits(chain)
+        unfinished += 0 < chain.sweeps_done < schedule.sweeps
+        assert so_far[0] == rows[: len(so_far[0])] and so_far[2] == draws[: len(so_far[2])]
+assert unfinished > kills, unfinished  # of the two chains: most kills struck a run under way
+chains = plan.chains_in(folder, corpus)
+print(*(chain.sweeps_done for chain in chains))
+run_chains(chains, jobs=2, folder=folder)
+assert [bits(chain) for chain in chains] == whole
+assert [bits(chain) for chain in plan.chains_in(folder, corpus)] == whole
+print("the same")
+"""
+
+
+def test_fifty_kills(tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(tmp_path), "50"],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.endswith("the same\n")

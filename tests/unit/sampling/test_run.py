@@ -1,0 +1,301 @@
+import io
+import os
+import signal
+import threading
+import time
+
+import pytest
+from rich.console import Console
+
+from franchise import Chain, ModelError, Priors, Schedule, SettingsError
+from franchise._storage import locked
+from franchise.sampling.checkpoint import load_chain, saved_chains
+from franchise.sampling.monitor import LiveMonitor, LogMonitor, Monitor, monitor_for
+from franchise.sampling.plan import Plan, extend, plan_of, starts_of
+from franchise.sampling.run import run_chains, threads
+from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
+
+SWEEPS = 12
+ENDLESS = 10**7
+
+
+def plan(sweeps=SWEEPS, chains=3):
+    schedule = Schedule(sweeps=sweeps, burn_in=4, thin=2)
+    return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("auto", chains), seed=11)
+
+
+def new_chains(sweeps=SWEEPS, chains=3):
+    return plan(sweeps, chains).chains(arithmetic_corpus())
+
+
+def one_after_another(sweeps=SWEEPS):
+    chains = new_chains(sweeps)
+    for chain in chains:
+        chain.run()
+    return [in_bits(chain) for chain in chains]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4, None])
+def test_threads_change_nothing(jobs):
+    chains = new_chains()
+    assert run_chains(chains, jobs=jobs) == "complete"
+    assert [in_bits(chain) for chain in chains] == one_after_another()
+
+
+def test_chains_that_are_done_are_left_alone():
+    chains = new_chains()
+    run_chains(chains)
+    before = [in_bits(chain) for chain in chains]
+    assert run_chains(chains) == "complete"
+    assert [in_bits(chain) for chain in chains] == before
+
+
+def test_one_thread_takes_the_chains_in_turn():
+    """So that a run that is stopped leaves chains of about the same length."""
+    chains = new_chains(ENDLESS)
+    assert run_chains(chains, jobs=1, time_budget=3.0) == "out of time"
+    assert all(chain.sweeps_done > 0 for chain in chains)
+
+
+def test_an_interrupt_ends_the_run_and_can_be_gone_on_from():
+    chains = new_chains(ENDLESS)
+    before = signal.getsignal(signal.SIGINT)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    assert run_chains(chains, jobs=2) == "interrupted"
+    assert signal.getsignal(signal.SIGINT) is before
+    for chain in chains:
+        again = new_chains(max(1, chain.sweeps_done))[chain.number]
+        assert len(chain.trace) == chain.sweeps_done + 1 or not len(chain.trace)
+        if chain.sweeps_done:
+            again.schedule = chain.schedule
+            again.run(chain.sweeps_done)
+            assert in_bits(chain) == in_bits(again)
+
+
+def test_the_callback_sees_every_sweep_one_at_a_time():
+    seen, inside = [], threading.Lock()
+
+    def callback(chain):
+        assert inside.acquire(blocking=False)
+        seen.append((chain.number, chain.sweeps_done))
+        time.sleep(0.001)
+        inside.release()
+
+    run_chains(new_chains(), jobs=3, callback=callback)
+    assert sorted(seen) == [(i, sweep) for i in range(3) for sweep in range(SWEEPS + 1)]
+
+
+def test_an_error_in_the_callback_is_raised_and_nothing_is_lost(tmp_path):
+    def callback(chain):
+        if chain.sweeps_done == 5:
+            raise ZeroDivisionError("mine")
+
+    chains = new_chains()
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        run_chains(chains, jobs=2, callback=callback, folder=tmp_path)
+    for i in saved_chains(tmp_path):
+        assert in_bits(load_chain(tmp_path / str(i), chains[i].corpus)) == in_bits(chains[i])
+    assert run_chains(chains) == "complete"
+    assert [in_bits(chain) for chain in chains] == one_after_another()
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_resumed_at_every_checkpoint(tmp_path, jobs):
+    """A run that is taken up from disk after every single sweep, by any number of threads."""
+    whole = one_after_another()
+    corpus = arithmetic_corpus()
+    for sweeps in range(4, SWEEPS + 1):
+        chains = plan(sweeps).chains_in(tmp_path, corpus)
+        run_chains(chains, jobs=jobs, folder=tmp_path, checkpoint_seconds=0)
+    loaded = plan().chains_in(tmp_path, corpus)
+    assert [in_bits(chain) for chain in loaded] == whole
+    assert [len(chain.draws) for chain in loaded] == [4, 4, 4]
+
+
+def test_a_run_is_saved_at_its_end(tmp_path):
+    chains = new_chains()
+    run_chains(chains, folder=tmp_path)
+    assert saved_chains(tmp_path) == [0, 1, 2]
+    for chain in chains:
+        assert in_bits(load_chain(tmp_path / str(chain.number), chain.corpus)) == in_bits(chain)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ModelError, match="cannot write it"):
+        run_chains(new_chains(), folder=tmp_path / "file")
+
+
+def test_two_processes_do_not_write_in_one_folder(tmp_path):
+    with locked(tmp_path), pytest.raises(ModelError, match="another process is writing there"):
+        run_chains(new_chains(), folder=tmp_path)
+    assert run_chains(new_chains(), folder=tmp_path) == "complete"
+
+
+@pytest.mark.parametrize("jobs", [0, -2, 1.5, "two"])
+def test_impossible_numbers_of_threads(jobs):
+    with pytest.raises(SettingsError, match="n_jobs"):
+        threads(jobs, 4)
+
+
+def test_numbers_of_threads():
+    assert threads(8, 3) == 3
+    assert threads(2, 3) == 2
+    assert threads(None, 1) == threads(-1, 1) == 1
+
+
+# ---------------------------------------------------------------- plans
+
+
+def test_another_plan_is_refused(tmp_path):
+    corpus = arithmetic_corpus()
+    run_chains(new_chains(), folder=tmp_path)
+    others = {
+        "seed=11, not 12": Plan(
+            priors=PRIORS, schedule=plan().schedule, starts=starts_of("auto", 3), seed=12
+        ),
+        "priors=": Plan(priors=Priors(), schedule=plan().schedule, starts=starts_of("auto", 3), seed=11),
+        "start='one', not 'sequential'": Plan(
+            priors=PRIORS, schedule=plan().schedule, starts=("sequential",) * 3, seed=11
+        ),
+        "thin=2, not 3": Plan(
+            priors=PRIORS,
+            schedule=Schedule(sweeps=12, burn_in=4, thin=3),
+            starts=starts_of("auto", 3),
+            seed=11,
+        ),
+        "the plan has 2": plan(chains=2),
+    }
+    for complaint, other in others.items():
+        with pytest.raises(ModelError, match=complaint):
+            other.chains_in(tmp_path, corpus)
+
+
+def test_extended_chains_are_those_of_a_longer_plan():
+    chains = new_chains()
+    run_chains(chains)
+    extend(chains, 3)
+    run_chains(chains)
+    assert [in_bits(chain) for chain in chains] == one_after_another(SWEEPS + 3)
+
+
+USUAL = {
+    "eta": 0.1,
+    "alpha": None,
+    "gamma": None,
+    "alpha_prior": (1.0, 1.0),
+    "gamma_prior": (1.0, 1.0),
+    "init": "auto",
+    "sweeps": 500,
+    "burn_in": None,
+    "thin": None,
+    "chains": 4,
+    "split_merge": "always",
+    "seed": 0,
+}
+
+
+def test_plan_of_the_usual_settings():
+    plan = plan_of(**USUAL)
+    assert plan.priors == Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
+    assert (plan.schedule.burn_in, plan.schedule.thin) == (250, 10)
+    assert plan.starts == ("sequential", "one", 50, "sequential")
+    assert plan.schedule.split_merge_in(500)
+
+
+def test_plan_of_other_settings():
+    changes = {
+        "eta": "sample",
+        "alpha": 0.5,
+        "split_merge": "burn-in",
+        "sweeps": 10,
+        "init": 3,
+        "gamma_prior": [2, 1],
+    }
+    plan = plan_of(**{**USUAL, **changes})
+    assert plan.priors == Priors(alpha=0.5, gamma=(2, 1), eta=(1.0, 1.0))
+    assert (plan.schedule.burn_in, plan.schedule.thin) == (5, 1)
+    assert plan.schedule.split_merge_in(5)
+    assert not plan.schedule.split_merge_in(6)
+    assert plan_of(**{**USUAL, "split_merge": "off"}).schedule.split_merge is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"split_merge": "sometimes"},
+        {"eta": "learn"},
+        {"alpha": -1},
+        {"sweeps": 0},
+        {"burn_in": 501},
+        {"thin": 0},
+        {"chains": 0},
+        {"seed": -1},
+        {"init": "two"},
+        {"gamma_prior": (1.0,)},
+    ],
+)
+def test_impossible_settings_are_named(change):
+    (name,) = change
+    with pytest.raises(SettingsError, match=name.removesuffix("_prior") if name != "init" else "start"):
+        plan_of(**{**USUAL, **change}).chains(arithmetic_corpus())
+
+
+# ---------------------------------------------------------------- monitors
+
+
+def watched(monitor, sweeps=SWEEPS):
+    chains = new_chains(sweeps)
+    run_chains(chains, jobs=2, monitor=monitor)
+    return [in_bits(chain) for chain in chains]
+
+
+def test_a_log_names_each_chain_and_phase(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.monitor._PATIENCE", 0.0)
+    stream = io.StringIO()
+    assert watched(LogMonitor(stream)) == one_after_another()
+    lines = stream.getvalue().splitlines()
+    for number in range(3):
+        own = [line for line in lines if line.startswith(f"chain {number}  ")]
+        assert [line.split()[2] for line in own] == ["burn-in", "sampling", "done"]
+        assert f"sweep {SWEEPS}/{SWEEPS}" in own[-1]
+        assert all(
+            word in own[-1] for word in ("topics", "log joint/word", "splits", "merges", "words/s", "left")
+        )
+
+
+def test_quick_runs_are_not_shown():
+    stream = io.StringIO()
+    watched(LogMonitor(stream))
+    assert stream.getvalue() == ""
+
+
+def test_a_table_on_a_terminal(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.monitor._PATIENCE", 0.0)
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=120)
+    assert watched(LiveMonitor(console)) == one_after_another()
+    last = stream.getvalue().splitlines()[-4:]
+    assert "log joint/word" in last[0]
+    assert all(f"{SWEEPS}/{SWEEPS}" in line for line in last[1:])
+
+
+def test_a_monitor_can_never_stop_a_run(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.monitor._PATIENCE", 0.0)
+    stream = io.StringIO()
+    stream.close()
+    assert watched(LogMonitor(stream)) == one_after_another()
+
+
+def test_which_monitor_for_what():
+    assert type(monitor_for(0)) is Monitor
+    assert type(monitor_for(1, io.StringIO())) is LogMonitor
+
+
+def test_chains_can_be_run_from_a_thread():
+    chains = new_chains()
+    thread = threading.Thread(target=run_chains, args=(chains,))
+    thread.start()
+    thread.join()
+    assert [in_bits(chain) for chain in chains] == one_after_another()
+    assert all(isinstance(chain, Chain) for chain in chains)

@@ -1,22 +1,29 @@
 """Documents in, one immutable :class:`Corpus` of flat arrays out.
 
-``corpus`` holds the class, ``convert`` makes one from data in memory, ``readers`` from files, and
-``synthetic`` draws one from a known model. Turning raw text into words is not here.
+``corpus`` holds the class, ``convert`` makes one from words and counts, ``vectorize`` from texts,
+``documents`` from any of these, ``readers`` from files, and ``synthetic`` draws one from a known model.
 """
 
 from franchise.corpus.convert import from_counts, from_tokens
 from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.readers import read_ldac, write_ldac
 from franchise.corpus.synthetic import HDPDraw, Planted, draw_hdp, five_topics, planted
+from franchise.corpus.vectorize import TextOptions, from_texts
 
 __all__ = [
     "Corpus",
     "CorpusArrays",
+    "Encoded",
     "HDPDraw",
     "Planted",
+    "TextOptions",
+    "as_corpus",
     "draw_hdp",
+    "encode",
     "five_topics",
     "from_counts",
+    "from_texts",
     "from_tokens",
     "planted",
     "read_ldac",

@@ -1,14 +1,17 @@
 """Corpora from data already in memory: lists of words, and matrices of counts.
 
-Reading files is in ``readers``; splitting raw text into words is not here.
+Reading files is in ``readers``, splitting raw text into words in ``vectorize``, telling the kinds of data
+apart in ``documents``. What follows the first two functions, and is not private, is shared with these.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,9 @@ import numpy.typing as npt
 from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered, strings
 from franchise.corpus.layout import lay_words
 from franchise.errors import CorpusError
+
+Words = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
 
 _SPLIT_FIRST = "a document is a list of words; split the text first"
 
@@ -36,7 +42,7 @@ def from_tokens(
     vocabulary
         The terms; a word outside it is an error. By default, every word seen, in alphabetical order.
     document_names
-        One name a document; by default ``"0"``, ``"1"``, and so on.
+        One name a document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
 
     Returns
     -------
@@ -48,12 +54,13 @@ def from_tokens(
     >>> from_tokens([["bee", "ant"], ["bee"]]).vocabulary
     ('ant', 'bee')
     """
+    names = names_of(documents) if document_names is None else document_names
     if vocabulary is None:
-        x, doc_ptr, terms = _learn_vocabulary(documents)
+        x, doc_ptr, terms = learn_vocabulary(documents)
     else:
         terms = strings(vocabulary, "vocabulary", "term")
         x, doc_ptr = _apply_vocabulary(documents, terms)
-    return Corpus(x, doc_ptr, terms, document_names)
+    return Corpus(x, doc_ptr, terms, names)
 
 
 def from_counts(
@@ -84,52 +91,125 @@ def from_counts(
     >>> from_counts([[2, 0], [1, 1]], vocabulary=["ant", "bee"]).x.tolist()
     [0, 0, 0, 1]
     """
-    if hasattr(counts, "to_numpy") and hasattr(counts, "columns"):
-        vocabulary = [str(label) for label in counts.columns] if vocabulary is None else vocabulary
-        document_names = [str(label) for label in counts.index] if document_names is None else document_names
-        counts = counts.to_numpy()
+    matrix, columns = split_columns(counts)
+    names = names_of(counts) if document_names is None else document_names
+    terms = columns if vocabulary is None else strings(vocabulary, "vocabulary", "term")
+    x, doc_ptr, terms = words_of_counts(matrix, terms)
+    return Corpus(x, doc_ptr, terms, names)
+
+
+def iterate(documents: Any, what: str) -> Iterator[Any]:
+    """Start to read documents; refuse what has no order, and a lone string."""
+    if isinstance(documents, str | bytes):
+        raise CorpusError(f"the {what} are one single string; give a list of texts, one string a document")
+    if isinstance(documents, AbstractSet | Mapping):
+        raise CorpusError(f"the {what} are in a {type(documents).__name__}; give a list, which keeps order")
+    try:
+        return iter(documents)
+    except TypeError:
+        raise CorpusError(
+            f"the {what} are {shortened(documents)} ({type(documents).__name__}); give a list of them"
+        ) from None
+
+
+def names_of(documents: Any) -> list[str] | None:
+    """Return the labels of the rows of a Series or DataFrame, or None for what has no index."""
+    index = getattr(documents, "index", None)
+    # A list has a method of this name.
+    return None if index is None or callable(index) else [str(label) for label in index]
+
+
+def is_frame(data: Any) -> bool:
+    """Say whether this is a DataFrame; any library's will do."""
+    return hasattr(data, "to_numpy") and hasattr(data, "columns")
+
+
+def split_columns(counts: Any) -> tuple[Any, tuple[str, ...] | None]:
+    """Part a DataFrame into its values and the names of its columns; what is no DataFrame has no names."""
+    if not is_frame(counts):
+        return counts, None
+    values = counts.to_numpy()
+    if values.dtype.kind not in "biuf":
+        for i, label in enumerate(counts.columns):
+            if any(isinstance(value, str | list | tuple | np.ndarray) for value in values[:, i]):
+                raise CorpusError(
+                    f"column {label!r} holds texts or lists, not counts; to use these, pass df[{label!r}]"
+                )
+    if values.dtype == object:
+        with suppress(TypeError):  # what cannot be numbers is refused with the other matrices
+            values = values.astype(np.float64)  # as pandas hands out its nullable integers
+    return values, tuple(str(label) for label in counts.columns)
+
+
+def words_of_counts(counts: Any, terms: tuple[str, ...] | None) -> tuple[Words, Offsets, tuple[str, ...]]:
+    """Lay out the words of a matrix, which may have none; terms not given are named by number."""
     (n_documents, n_terms), rows, columns, values = _entries(counts)
-    terms = numbered(n_terms) if vocabulary is None else strings(vocabulary, "vocabulary", "term")
+    terms = numbered(n_terms) if terms is None else terms
     _check_width(terms, n_documents, n_terms)
-    whole = _whole_numbers(rows, columns, values)
-    x, doc_ptr = lay_words(rows, columns, whole, n_documents)
-    return Corpus(x, doc_ptr, terms, document_names)
+    x, doc_ptr = lay_words(rows, columns, _whole_numbers(rows, columns, values), n_documents)
+    return x, doc_ptr, terms
 
 
-def _learn_vocabulary(
-    documents: Iterable[Any],
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], tuple[str, ...]]:
+def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[str, ...]]:
+    """Find all terms of documents, which may have none, and give each word its term's alphabetical rank."""
     seen: defaultdict[str, int] = defaultdict()
     seen.default_factory = seen.__len__  # a new word gets the next number
-    ids, doc_ptr = array("i"), array("q", [0])
-    for j, document in enumerate(documents):
-        words = _words(document, j)
+
+    def number(words: list[Any], j: int) -> Iterable[int]:
         if not _all_strings(words):
             raise _not_a_word(words, j, "words are strings; for term ids give a vocabulary too")
-        ids.extend(map(seen.__getitem__, words))
-        doc_ptr.append(len(ids))
+        return map(seen.__getitem__, words)
+
+    ids, doc_ptr = _number_words(documents, number)
     terms = tuple(sorted(seen))
     rank = np.empty(len(terms), dtype=np.int32)
     rank[[seen[term] for term in terms]] = np.arange(len(terms), dtype=np.int32)
-    return rank[np.asarray(ids)] if ids else np.empty(0, np.int32), np.asarray(doc_ptr), terms
+    return rank[ids], doc_ptr, terms
 
 
-def _apply_vocabulary(
-    documents: Iterable[Any], vocabulary: Sequence[str]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+def look_up(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
+    """Give each word of documents its number in a vocabulary, -1 where it is not there."""
     index = {term: v for v, term in enumerate(vocabulary)}
+
+    def number(words: list[Any], j: int) -> Iterable[int]:
+        if not _all_strings(words):
+            raise _not_a_word(words, j, "words are strings")
+        return (index.get(word, -1) for word in words)
+
+    return _number_words(documents, number)
+
+
+def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
+    """Drop the words with number -1; return words, offsets, and how many each document lost."""
+    before = np.searchsorted(np.flatnonzero(ids < 0), doc_ptr)
+    x, offsets = ids[ids >= 0], doc_ptr - before
+    x.flags.writeable = offsets.flags.writeable = False  # so that Corpus need not copy them
+    return x, offsets, np.diff(before)
+
+
+def _apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
+    index = {term: v for v, term in enumerate(vocabulary)}
+
+    def number(words: list[Any], j: int) -> Iterable[int]:
+        if not _all_strings(words):
+            return _term_ids(words, j, len(vocabulary))
+        unknown = next((word for word in words if word not in index), None)
+        if unknown is not None:
+            raise CorpusError(
+                f"document {j}: {unknown!r} is not in the vocabulary; add it, or drop such words first"
+            )
+        return map(index.__getitem__, words)
+
+    return _number_words(documents, number)
+
+
+def _number_words(
+    documents: Iterable[Any], number: Callable[[list[Any], int], Iterable[int]]
+) -> tuple[Words, Offsets]:
+    # One pass over what may be an iterator, four bytes a word: a million documents fit in memory.
     ids, doc_ptr = array("i"), array("q", [0])
     for j, document in enumerate(documents):
-        words = _words(document, j)
-        if _all_strings(words):
-            unknown = next((word for word in words if word not in index), None)
-            if unknown is not None:
-                raise CorpusError(
-                    f"document {j}: {unknown!r} is not in the vocabulary; add it, or drop such words first"
-                )
-            ids.extend(map(index.__getitem__, words))
-        else:
-            ids.extend(_term_ids(words, j, len(vocabulary)))
+        ids.extend(number(_words(document, j), j))
         doc_ptr.append(len(ids))
     return np.asarray(ids), np.asarray(doc_ptr)
 
@@ -190,7 +270,10 @@ def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArra
             f"the counts have {len(matrix.shape)} dimensions; give a 2-D array, documents by terms"
         )
     if matrix.dtype.kind not in "biuf":
-        raise CorpusError(f"the counts have dtype {matrix.dtype}, which is not numeric; give whole numbers")
+        raise CorpusError(
+            f"the counts have dtype {matrix.dtype}, which is not numeric; give whole numbers, "
+            "or a flat list if these are texts"
+        )
     shape = (int(matrix.shape[0]), int(matrix.shape[1]))
     if not sparse:
         rows, columns = np.nonzero(matrix)

@@ -8,8 +8,9 @@ Reading and converting are not here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from franchise.corpus.vectorize import TextOptions
 
 IntArray = npt.NDArray[np.int64]
 
@@ -59,11 +62,20 @@ class Corpus:
         The terms, all different; term ``v`` is ``vocabulary[v]``. Terms that no word uses still count.
     document_names
         One name a document; by default ``"0"``, ``"1"``, and so on.
+    texts
+        The raw text of each document, where the corpus was made from texts.
+    text_options
+        How texts became words, where the corpus was made from texts; new texts are split in the same way.
 
     Raises
     ------
     CorpusError
         If the arrays, the vocabulary and the names do not fit together, or there are no words at all.
+
+    Notes
+    -----
+    Two corpora are equal when their words, vocabularies and names are; ``texts`` and ``text_options`` only
+    tell where the words came from.
 
     Examples
     --------
@@ -75,6 +87,8 @@ class Corpus:
     doc_ptr: npt.NDArray[np.int64]
     vocabulary: tuple[str, ...]
     document_names: tuple[str, ...]
+    texts: tuple[str, ...] | None
+    text_options: TextOptions | None
 
     def __init__(
         self,
@@ -82,6 +96,9 @@ class Corpus:
         doc_ptr: npt.ArrayLike,
         vocabulary: Iterable[str],
         document_names: Iterable[str] | None = None,
+        *,
+        texts: Iterable[str] | None = None,
+        text_options: TextOptions | None = None,
     ) -> None:
         words = _integers(x, "x")
         offsets = _integers(doc_ptr, "doc_ptr")
@@ -93,6 +110,8 @@ class Corpus:
         object.__setattr__(self, "doc_ptr", _frozen(offsets, np.int64))
         object.__setattr__(self, "vocabulary", terms)
         object.__setattr__(self, "document_names", _names(document_names, len(offsets) - 1))
+        object.__setattr__(self, "texts", _texts(texts, len(offsets) - 1))
+        object.__setattr__(self, "text_options", text_options)
 
     @property
     def n_documents(self) -> int:
@@ -141,7 +160,7 @@ class Corpus:
         Returns
         -------
         Corpus
-            The chosen documents with their names.
+            The chosen documents with their names and texts.
         """
         chosen = self._document_numbers(documents)
         lengths = self.document_lengths[chosen]
@@ -149,7 +168,14 @@ class Corpus:
         # Word i of the result sits in its old document at the same distance from that document's start.
         shift = np.repeat(self.doc_ptr[chosen] - doc_ptr[:-1], lengths)
         words = self.x[np.arange(doc_ptr[-1]) + shift]
-        return Corpus(words, doc_ptr, self.vocabulary, [self.document_names[j] for j in chosen])
+        return Corpus(
+            words,
+            doc_ptr,
+            self.vocabulary,
+            [self.document_names[j] for j in chosen],
+            texts=None if self.texts is None else [self.texts[j] for j in chosen],
+            text_options=self.text_options,
+        )
 
     def _document_numbers(self, documents: Sequence[int] | npt.NDArray[Any]) -> IntArray:
         chosen = np.asarray(documents)
@@ -185,7 +211,7 @@ class Corpus:
         return counts
 
     def fingerprint(self) -> str:
-        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; document names do not matter.
+        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; names and texts do not matter.
 
         The same on every machine: numbers are hashed little-endian, each part after its length.
         """
@@ -216,9 +242,10 @@ class Corpus:
     def __hash__(self) -> int:
         return hash((self.n_documents, self.n_terms, self.n_words))
 
-    def __reduce__(self) -> tuple[type[Corpus], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Corpus], tuple[Any, ...]]:
         # Unpickled arrays come back writable; going through the constructor freezes them again.
-        return Corpus, (self.x, self.doc_ptr, self.vocabulary, self.document_names)
+        make = partial(Corpus, texts=self.texts, text_options=self.text_options)
+        return make, (self.x, self.doc_ptr, self.vocabulary, self.document_names)
 
 
 def offsets_of(lengths: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
@@ -302,11 +329,16 @@ def _check_distinct(vocabulary: tuple[str, ...]) -> None:
 def _names(names: Iterable[str] | None, n_documents: int) -> tuple[str, ...]:
     if names is None:
         return numbered(n_documents)
-    given = strings(names, "document_names", "document")
+    return _one_each(strings(names, "document_names", "document"), "document names", n_documents)
+
+
+def _texts(texts: Iterable[str] | None, n_documents: int) -> tuple[str, ...] | None:
+    return None if texts is None else _one_each(strings(texts, "texts", "document"), "texts", n_documents)
+
+
+def _one_each(given: tuple[str, ...], what: str, n_documents: int) -> tuple[str, ...]:
     if len(given) != n_documents:
-        raise CorpusError(
-            f"{len(given):,} document names for {n_documents:,} documents; give one name a document"
-        )
+        raise CorpusError(f"{len(given):,} {what} for {n_documents:,} documents; give one a document")
     return given
 
 

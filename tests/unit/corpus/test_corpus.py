@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise.corpus import Corpus, CorpusArrays, TextOptions
 from franchise.errors import CorpusError
 
 
@@ -109,6 +109,52 @@ def test_fingerprint_never_changes():
     # Saved models record it: a new value would orphan them.
     expected = "fc843ebffae75487d77d1ebeafc8753141104be24ed4c0a9d794b3c0919e563a"
     assert Corpus([1, 0], [0, 2], ["ant", "bee"]).fingerprint() == expected
+
+
+@pytest.fixture
+def with_texts(corpus):
+    return Corpus(
+        *(corpus.x, corpus.doc_ptr, corpus.vocabulary, corpus.document_names),
+        texts=["Cat ant cat", "", "Bee!"],
+        text_options=TextOptions(min_df=1),
+    )
+
+
+def test_texts_are_kept_beside_the_words(corpus, with_texts):
+    assert with_texts.texts == ("Cat ant cat", "", "Bee!")
+    assert with_texts.text_options == TextOptions(min_df=1)
+    assert (corpus.texts, corpus.text_options) == (None, None)
+    # They tell where the words came from, which are the same.
+    assert with_texts == corpus
+    assert hash(with_texts) == hash(corpus)
+    assert with_texts.fingerprint() == corpus.fingerprint()
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, copy.copy, lambda c: pickle.loads(pickle.dumps(c))])
+def test_copies_keep_their_texts(with_texts, duplicate):
+    other = duplicate(with_texts)
+    assert other.texts == with_texts.texts
+    assert other.text_options == with_texts.text_options
+
+
+def test_select_takes_the_texts_along(corpus, with_texts):
+    chosen = with_texts.select([2, 0, 2])
+    assert chosen.texts == ("Bee!", "Cat ant cat", "Bee!")
+    assert chosen.text_options == with_texts.text_options
+    assert corpus.select([2]).texts is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["one"], "1 texts for 3 documents; give one a document"),
+        (["one", None, "three"], "texts: document 1 is None"),
+        ("one", "texts is a single string"),
+    ],
+)
+def test_texts_refused(corpus, texts, message):
+    with pytest.raises(CorpusError, match=message):
+        Corpus(corpus.x, corpus.doc_ptr, corpus.vocabulary, texts=texts)
 
 
 def test_select_keeps_order_names_and_vocabulary(corpus):

@@ -1,0 +1,239 @@
+"""Whatever people have their documents in: to a corpus, or to the words of a known vocabulary.
+
+Texts, lists of words and counts are told apart by looking at them. The work is done in ``vectorize`` (texts)
+and ``convert`` (words, counts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from itertools import chain
+from numbers import Number
+from reprlib import repr as shortened
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.corpus.convert import (
+    Offsets,
+    Words,
+    drop_unknown,
+    from_counts,
+    from_tokens,
+    is_frame,
+    iterate,
+    look_up,
+    names_of,
+    split_columns,
+    words_of_counts,
+)
+from franchise.corpus.corpus import Corpus, CorpusArrays, numbered
+from franchise.corpus.vectorize import from_texts, split_texts
+from franchise.errors import CorpusError
+
+# The kinds of documents, as messages name them.
+_TEXTS, _WORDS, _COUNTS = "texts", "lists of words", "rows of counts"
+
+_WHAT_IS_ONE = "a document is a text, a list of words or a row of counts"
+
+
+class Encoded(NamedTuple):
+    """Documents in the terms of a corpus that was there before; they may have no words at all.
+
+    Attributes
+    ----------
+    arrays
+        The words whose terms are known, as compiled kernels take them.
+    unknown
+        Number of words of each document that were skipped, as their terms are not in the vocabulary; int64.
+    document_names
+        One name a document.
+    """
+
+    arrays: CorpusArrays
+    unknown: npt.NDArray[np.int64]
+    document_names: tuple[str, ...]
+
+
+def as_corpus(documents: Any) -> Corpus:
+    """Make a corpus from documents of any kind.
+
+    Parameters
+    ----------
+    documents
+        One of: a corpus, which is returned as it is; texts or lists of words, in a list, an array, a Series
+        or an iterator; counts, documents by terms, in a two-dimensional array, nested lists, a SciPy sparse
+        matrix or a DataFrame. The index of a Series or DataFrame gives the names of the documents, the
+        columns of a DataFrame give the terms.
+
+    Returns
+    -------
+    Corpus
+        Texts are split with the default :class:`~franchise.corpus.TextOptions`; for others call
+        :func:`~franchise.corpus.from_texts`.
+
+    Raises
+    ------
+    CorpusError
+        If the documents are of no known kind, or of several.
+
+    Examples
+    --------
+    >>> as_corpus(["The ant and the bee", "Bees!"])
+    Corpus(2 documents, 3 terms, 3 words)
+    >>> as_corpus([["ant", "bee"], ["bee"]])
+    Corpus(2 documents, 2 terms, 3 words)
+    >>> as_corpus([[1, 1], [0, 1]])
+    Corpus(2 documents, 2 terms, 3 words)
+    """
+    if isinstance(documents, Corpus):
+        return documents
+    if is_matrix(documents):
+        return from_counts(documents)
+    names = names_of(documents)
+    kind, checked = _tell_kind(documents)
+    if kind == _TEXTS:
+        return from_texts(checked, document_names=names)
+    if kind == _WORDS:
+        return from_tokens(checked, document_names=names)
+    return from_counts(list(checked), document_names=names)
+
+
+def encode(documents: Any, like: Corpus) -> Encoded:
+    """Bring documents of any kind into the terms of a corpus; words of other terms are skipped and counted.
+
+    Parameters
+    ----------
+    documents
+        What :func:`as_corpus` takes. Texts are split as those of ``like`` were. Counts have one column a term
+        of ``like``, in its order; a DataFrame's columns must have the names of the terms.
+    like
+        The corpus whose vocabulary is used.
+
+    Returns
+    -------
+    Encoded
+        The words, the number of skipped words and the name of each document. Skipped are also the words that
+        were left out when ``like`` was made, by ``min_df`` for one; stop words do not count.
+
+    Raises
+    ------
+    CorpusError
+        If the documents are of no known kind; or texts, and ``like`` was not made from texts; or counts that
+        do not have the terms of ``like``.
+
+    Examples
+    --------
+    >>> new = encode([["bee", "cat", "bee"]], as_corpus([["ant", "bee"]]))
+    >>> new.arrays.x.tolist(), new.unknown.tolist()
+    ([1, 1], [1])
+    """
+    if isinstance(documents, Corpus):
+        ids = _same_terms(documents, like)
+        return _encoded(ids, documents.doc_ptr, like, documents.document_names)
+    names = names_of(documents)
+    if is_matrix(documents):
+        matrix = _checked_columns(documents, like)
+        x, doc_ptr, _ = words_of_counts(matrix, like.vocabulary)
+        return _encoded(x, doc_ptr, like, names)
+    kind, checked = _tell_kind(documents)
+    if kind == _COUNTS:
+        x, doc_ptr, _ = words_of_counts(list(checked), like.vocabulary)
+        return _encoded(x, doc_ptr, like, names)
+    words = _split_alike(checked, like) if kind == _TEXTS else checked
+    return _encoded(*look_up(words, like.vocabulary), like, names)
+
+
+def is_matrix(documents: Any) -> bool:
+    """Say whether these are counts in an array, a sparse matrix or a DataFrame."""
+    return is_frame(documents) or hasattr(documents, "tocsr") or getattr(documents, "ndim", 1) != 1
+
+
+def _encoded(ids: Words, doc_ptr: Offsets, like: Corpus, names: Any) -> Encoded:
+    x, offsets, unknown = drop_unknown(ids, doc_ptr)
+    given = numbered(len(unknown)) if names is None else tuple(names)
+    return Encoded(CorpusArrays(x, offsets, like.n_terms), unknown, given)
+
+
+def _split_alike(texts: Iterator[Any], like: Corpus) -> Iterator[list[str]]:
+    if like.text_options is None:
+        raise CorpusError(
+            "these are texts, but the corpus was made from words or counts, so how to split them is not "
+            "known; give lists of words, or make the corpus with from_texts"
+        )
+    return split_texts(texts, like.text_options)
+
+
+def _same_terms(corpus: Corpus, like: Corpus) -> Words:
+    """Return the words of a corpus in the numbers of another vocabulary, -1 where it has no such term."""
+    if corpus.vocabulary == like.vocabulary:
+        return corpus.x
+    index = {term: v for v, term in enumerate(like.vocabulary)}
+    return np.array([index.get(term, -1) for term in corpus.vocabulary], dtype=np.int32)[corpus.x]
+
+
+def _checked_columns(counts: Any, like: Corpus) -> Any:
+    """Return the values of a matrix; the columns of a DataFrame must be the terms, in their order."""
+    matrix, columns = split_columns(counts)
+    if columns is None or len(columns) != like.n_terms:
+        return matrix  # a wrong number is found where the words are laid out
+    for i, (column, term) in enumerate(zip(columns, like.vocabulary)):
+        if column != term:
+            raise CorpusError(
+                f"column {i} is {column!r}, but term {i} of the corpus is {term!r}; give its terms in its "
+                "order, as by df[list(corpus.vocabulary)]"
+            )
+    return matrix
+
+
+def _tell_kind(documents: Any) -> tuple[str, Iterator[Any]]:
+    """Return the kind of the documents, and the documents, checked to be of that kind as they are read."""
+    iterator = iterate(documents, "documents")
+    looked_at, kind = [], None
+    for j, document in enumerate(iterator):
+        looked_at.append(document)
+        kind = _kind(document, j)
+        if kind is not None:
+            break
+    # Where every document is an empty list, these are lists of words as well as anything.
+    kind = kind or _WORDS
+    return kind, _all_of_kind(kind, chain(looked_at, iterator))
+
+
+def _all_of_kind(kind: str, documents: Iterator[Any]) -> Iterator[Any]:
+    for j, document in enumerate(documents):
+        other = _kind(document, j)
+        if other not in (kind, None):
+            raise CorpusError(
+                f"document {j} is of another kind than those before it: {other} after {kind}; "
+                "give documents of one kind"
+            )
+        yield document
+
+
+def _kind(document: Any, j: int) -> str | None:
+    """Return the kind of a document, None for an empty list."""
+    if isinstance(document, str):
+        return _TEXTS
+    if isinstance(document, AbstractSet | Mapping):
+        return _WORDS  # where their fault is put into words
+    if isinstance(document, bytes):
+        raise CorpusError(f"document {j} is bytes; decode it first, as by document.decode('utf-8')")
+    try:
+        # Length first: an iterator has none, and looking at its first item would use that up.
+        length, items = len(document), iter(document)
+    except TypeError:
+        raise CorpusError(
+            f"document {j} is {shortened(document)} ({type(document).__name__}); {_WHAT_IS_ONE}; "
+            "leave out what is missing, or put an empty one"
+        ) from None
+    if length == 0:
+        return None
+    first = next(items)
+    if isinstance(first, str):
+        return _WORDS
+    if isinstance(first, Number | np.number | np.bool_):
+        return _COUNTS
+    raise CorpusError(f"document {j} starts with {shortened(first)} ({type(first).__name__}); {_WHAT_IS_ONE}")

@@ -1,0 +1,296 @@
+"""From texts to words: how a text is split, and which terms are kept.
+
+The options have scikit-learn's names and meanings, its ``CountVectorizer`` does the splitting, and terms are
+kept as it keeps them; but words stay in the order of the text. Texts are taken as they are: put accents in
+one form (``unicodedata.normalize("NFC", text)``) before, where that matters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from reprlib import repr as shortened
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise._settings import whole_number
+from franchise.corpus.convert import Offsets, Words, drop_unknown, iterate, learn_vocabulary, names_of
+from franchise.corpus.corpus import Corpus
+from franchise.errors import CorpusError, SettingsError
+
+# Below this number of documents every document counts, so the defaults keep all terms.
+_FEW_DOCUMENTS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOptions:
+    r"""How texts become words, in the words of scikit-learn's ``CountVectorizer``.
+
+    Parameters
+    ----------
+    lowercase
+        Turn the text to lower case first.
+    token_pattern
+        Regular expression of a word; by default, two or more letters, digits or underscores. With a group,
+        the group is the word.
+    stop_words
+        Words to leave out: ``"english"`` for scikit-learn's list, a list of your own (in lower case if
+        ``lowercase``), or None to leave out none.
+    ngram_range
+        Shortest and longest sequence of words that make a term; ``(1, 2)`` takes words and pairs.
+    min_df
+        Leave out terms of fewer documents: a number (int), or a share of all documents (float). By default 2,
+        or 1 when there are fewer than 50 documents.
+    max_df
+        Leave out terms of more documents: a number (int), or a share of all documents (float). By default
+        half of the documents, or all when there are fewer than 50.
+    max_features
+        Keep only so many terms, those with the most words; the alphabet decides ties. By default, all.
+
+    Raises
+    ------
+    SettingsError
+        If an option is out of its range.
+
+    Examples
+    --------
+    >>> TextOptions(ngram_range=(1, 2)).build_analyzer()("The ant, the bee")
+    ['ant', 'bee', 'ant bee']
+    """
+
+    lowercase: bool = True
+    token_pattern: str = r"(?u)\b\w\w+\b"
+    stop_words: str | Sequence[str] | None = "english"
+    ngram_range: tuple[int, int] = (1, 1)
+    min_df: float | int | None = None
+    max_df: float | int | None = None
+    max_features: int | None = None
+
+    def __post_init__(self) -> None:
+        checked = {
+            "lowercase": _flag(self.lowercase),
+            "token_pattern": _pattern(self.token_pattern),
+            "stop_words": _stop_words(self.stop_words),
+            "ngram_range": _range(self.ngram_range),
+            "min_df": _document_share("min_df", self.min_df),
+            "max_df": _document_share("max_df", self.max_df),
+            "max_features": _limit(self.max_features),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        low, high = self.min_df, self.max_df
+        if low is not None and high is not None and type(low) is type(high) and low > high:
+            raise SettingsError(f"min_df={low} is more than max_df={high}; no term can have both")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the options as JSON can hold them; :meth:`from_dict` takes them back."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> TextOptions:
+        """Make options from their names and values; those not given have their defaults."""
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise SettingsError(f"{name}: there is no such option of texts; give {', '.join(known)}")
+        return cls(**options)
+
+    def build_analyzer(self) -> Callable[[str], list[str]]:
+        """Return the function that splits a text into words (and n-grams), before terms are left out."""
+        from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
+
+        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        vectorizer = CountVectorizer(
+            lowercase=self.lowercase,
+            token_pattern=self.token_pattern,
+            stop_words=stop_words,
+            ngram_range=self.ngram_range,
+        )
+        analyzer: Callable[[str], list[str]] = vectorizer.build_analyzer()
+        return analyzer
+
+    def document_limits(self, n_documents: int) -> tuple[float, float]:
+        """Return in how many of the documents a term must be at least, and may be at most."""
+        few = n_documents < _FEW_DOCUMENTS
+        min_df = (1 if few else 2) if self.min_df is None else self.min_df
+        max_df = (1.0 if few else 0.5) if self.max_df is None else self.max_df
+        low, high = (df if isinstance(df, int) else df * n_documents for df in (min_df, max_df))
+        if low > high:
+            raise SettingsError(
+                f"min_df={min_df} asks for terms of {low:g} documents or more, max_df={max_df} of {high:g} "
+                f"or fewer, of {n_documents:,}; lower min_df or raise max_df"
+            )
+        return low, high
+
+
+def from_texts(
+    texts: Iterable[str],
+    *,
+    document_names: Sequence[str] | None = None,
+    keep_texts: bool = True,
+    **options: Any,
+) -> Corpus:
+    """Make a corpus from raw texts.
+
+    Parameters
+    ----------
+    texts
+        One string a document. An iterator is read once.
+    document_names
+        One name a document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
+    keep_texts
+        Keep the texts in the corpus, to show them beside topics. Without, only their words are held.
+    **options
+        How texts become words: see :class:`TextOptions`.
+
+    Returns
+    -------
+    Corpus
+        Words in the order of the text, terms in alphabetical order; documents without words are kept.
+
+    Examples
+    --------
+    >>> from_texts(["The bee and the ant", "A bee!"]).vocabulary
+    ('ant', 'bee')
+    """
+    text_options = TextOptions.from_dict(options)
+    kept: list[str] | None = [] if keep_texts else None
+    names = names_of(texts) if document_names is None else document_names
+    x, doc_ptr, terms = learn_vocabulary(split_texts(texts, text_options, keep=kept))
+    if not terms:
+        raise _nothing_found(len(doc_ptr) - 1, text_options)
+    chosen = _choose_terms(x, doc_ptr, len(terms), text_options)
+    rank = np.full(len(terms), -1, dtype=np.int32)
+    rank[chosen] = np.arange(len(chosen), dtype=np.int32)
+    x, doc_ptr, _ = drop_unknown(rank[x], doc_ptr)
+    vocabulary = [terms[v] for v in chosen]
+    return Corpus(x, doc_ptr, vocabulary, names, texts=kept, text_options=text_options)
+
+
+def split_texts(
+    texts: Iterable[str], options: TextOptions, *, keep: list[str] | None = None
+) -> Iterator[list[str]]:
+    """Split one text after the other into words; each text is added to ``keep``, if that is given."""
+    analyze = options.build_analyzer()
+    for j, text in enumerate(iterate(texts, "texts")):
+        if not isinstance(text, str):
+            raise CorpusError(
+                f"document {j} is {shortened(text)} ({type(text).__name__}), not a text; give one string a "
+                'document, and "" where there is none'
+            )
+        plain = str(text)  # NumPy's own strings become plain ones
+        if keep is not None:
+            keep.append(plain)
+        yield analyze(plain)
+
+
+def _choose_terms(x: Words, doc_ptr: Offsets, n_terms: int, options: TextOptions) -> npt.NDArray[np.int64]:
+    """Return the terms to keep, in increasing order."""
+    low, high = options.document_limits(len(doc_ptr) - 1)
+    n_documents_of = _document_frequencies(x, doc_ptr, n_terms)
+    rare, common = n_documents_of < low, n_documents_of > high
+    chosen = np.flatnonzero(~(rare | common))
+    if not chosen.size:
+        raise CorpusError(
+            f"no term is left: of {n_terms:,} terms, {rare.sum():,} are in fewer than {low:g} documents "
+            f"(min_df) and {common.sum():,} in more than {high:g} (max_df); lower min_df or raise max_df"
+        )
+    if options.max_features is None or chosen.size <= options.max_features:
+        return chosen
+    n_words_of = np.bincount(x, minlength=n_terms)[chosen]
+    # Stable: terms are in alphabetical order, and ties must fall the same way on every machine.
+    return np.sort(chosen[np.argsort(-n_words_of, kind="stable")[: options.max_features]])
+
+
+def _document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArray[np.intp]:
+    from scipy.sparse import csr_array  # scikit-learn has loaded it by now
+
+    # One byte an entry: what a term counts within a document does not matter here.
+    shape = (len(doc_ptr) - 1, n_terms)
+    present = csr_array((np.ones(len(x), dtype=np.bool_), x.copy(), doc_ptr.copy()), shape=shape)
+    present.sum_duplicates()
+    return np.bincount(present.indices, minlength=n_terms)
+
+
+def _nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
+    if n_texts == 0:
+        return CorpusError("there are no texts; give at least one")
+    guilty = f"token_pattern={options.token_pattern!r}"
+    if options.stop_words is not None:
+        guilty += f", stop_words={shortened(options.stop_words)}"
+    if options.ngram_range[0] > 1:
+        guilty += f", ngram_range={options.ngram_range}"
+    return CorpusError(
+        f"not one word is found in {n_texts:,} texts with {guilty}; change these options, "
+        "unless the texts are empty"
+    )
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise SettingsError(f"lowercase={value!r}: give True or False")
+    return bool(value)
+
+
+def _pattern(value: object) -> str:
+    if not isinstance(value, str):
+        raise SettingsError(f"token_pattern={value!r}: give a regular expression, as a string")
+    try:
+        pattern = re.compile(value)
+    except (re.error, OverflowError) as error:
+        raise SettingsError(f"token_pattern={value!r}: not a regular expression: {error}") from None
+    if pattern.groups > 1:
+        raise SettingsError(
+            f"token_pattern={value!r}: it has {pattern.groups} groups; only one can be the word, "
+            "write the others as (?:...)"
+        )
+    if pattern.search(""):
+        raise SettingsError(f"token_pattern={value!r}: it finds words without letters; use + instead of *")
+    return value
+
+
+def _stop_words(value: object) -> str | tuple[str, ...] | None:
+    if value is None or (isinstance(value, str) and value == "english"):
+        return value
+    words = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [None]
+    if not all(isinstance(word, str) for word in words):
+        raise SettingsError(
+            f"stop_words={shortened(value)}: give 'english', a list of words, or None for none"
+        )
+    return tuple(sorted(set(map(str, words))))  # the order says nothing
+
+
+def _range(value: Any) -> tuple[int, int]:
+    try:
+        shortest, longest = value
+        numbers = whole_number("shortest", shortest, 1), whole_number("longest", longest, 1)
+        if numbers[0] > numbers[1]:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise SettingsError(
+            f"ngram_range={value!r}: give two whole numbers, shortest and longest, such as (1, 2)"
+        ) from None
+    return numbers
+
+
+def _limit(value: object) -> int | None:
+    return None if value is None else whole_number("max_features", value, 1)
+
+
+def _document_share(name: str, value: object) -> float | int | None:
+    if value is None:
+        return None
+    try:
+        if not isinstance(value, float | np.floating):
+            return whole_number(name, value, 1)
+        if 0 <= value <= 1:
+            return float(value)
+    except SettingsError:
+        pass  # the message below names both ways to say it
+    raise SettingsError(
+        f"{name}={value!r}: give a share of the documents from 0.0 to 1.0, or their number, 1 or more"
+    )

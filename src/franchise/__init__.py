@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from franchise.corpus import Corpus, from_counts, from_tokens, read_ldac
-    from franchise.errors import CorpusError, FranchiseError, SettingsError
+    from franchise.corpus import Corpus, TextOptions, from_counts, from_texts, from_tokens, read_ldac
+    from franchise.errors import CorpusError, FranchiseError, ModelError, SettingsError
+    from franchise.estimator import HDPTopicModel
     from franchise.model import Priors
     from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
 
@@ -20,13 +21,17 @@ __all__ = [
     "Corpus",
     "CorpusError",
     "FranchiseError",
+    "HDPTopicModel",
+    "ModelError",
     "Priors",
     "Proposal",
     "Schedule",
     "SettingsError",
     "SplitMerge",
+    "TextOptions",
     "__version__",
     "from_counts",
+    "from_texts",
     "from_tokens",
     "read_ldac",
 ]
@@ -36,12 +41,16 @@ _HOME = {
     "Corpus": "franchise.corpus",
     "CorpusError": "franchise.errors",
     "FranchiseError": "franchise.errors",
+    "HDPTopicModel": "franchise.estimator",
+    "ModelError": "franchise.errors",
     "Priors": "franchise.model",
     "Proposal": "franchise.sampling",
     "Schedule": "franchise.sampling",
     "SettingsError": "franchise.errors",
     "SplitMerge": "franchise.sampling",
+    "TextOptions": "franchise.corpus",
     "from_counts": "franchise.corpus",
+    "from_texts": "franchise.corpus",
     "from_tokens": "franchise.corpus",
     "read_ldac": "franchise.corpus",
 }

@@ -14,6 +14,7 @@ from franchise._jit import helper
 
 # What a stream is for: one number a move, never reused.
 INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS, SPLIT_MERGE = 0, 1, 2, 3, 4
+FOLD_IN, LEFT_TO_RIGHT = 5, 6
 
 
 class Key(NamedTuple):

@@ -1,0 +1,48 @@
+"""What users hand to the estimator: checked as scikit-learn checks it, and made words."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_non_negative, validate_data
+
+from franchise.corpus import Corpus, from_counts
+from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix
+
+
+def training_corpus(estimator: Any, X: Any) -> Corpus:
+    """Return the documents that an estimator is to be fitted to; sets its `n_features_in_` and names."""
+    if not _are_counts(X):
+        vars(estimator).pop("feature_names_in_", None)
+        corpus = as_corpus(X)
+        estimator.n_features_in_ = corpus.n_terms
+        return corpus
+    names = [str(label) for label in X.index] if hasattr(X, "index") else None
+    counts = _checked(estimator, X, reset=True)
+    return from_counts(counts, vocabulary=getattr(estimator, "feature_names_in_", None), document_names=names)
+
+
+def in_known_terms(estimator: Any, X: Any) -> Encoded:
+    """Return new documents in the terms of a fitted estimator; warn if most of their words are unknown."""
+    encoded = encode(_checked(estimator, X, reset=False) if _are_counts(X) else X, estimator.corpus_)
+    known, unknown = encoded.arrays.x.size, int(encoded.unknown.sum())
+    if unknown > known:
+        warnings.warn(
+            f"{unknown:,} of {unknown + known:,} words are not in the model's vocabulary and were skipped",
+            stacklevel=3,
+        )
+    return encoded
+
+
+def _are_counts(X: Any) -> bool:
+    if hasattr(X, "__array__") and not hasattr(X, "shape"):
+        X = np.asarray(X)
+    return is_matrix(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biufc")
+
+
+def _checked(estimator: Any, X: Any, *, reset: bool) -> Any:
+    counts = validate_data(estimator, X, accept_sparse=True, dtype="numeric", reset=reset)
+    check_non_negative(counts, type(estimator).__name__)
+    return counts

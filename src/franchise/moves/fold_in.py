@@ -1,0 +1,301 @@
+"""Gibbs for the topics of a new document's words, the topics held fixed.
+
+The document's mixture has a Dirichlet prior with parameters a_k = alpha beta_k, where topic k has the weight
+beta_k = m_k / (m + gamma). What is left, gamma / (m + gamma), goes to one more topic, the rest, with all
+terms alike; that errs only where two words of one document share a topic that no training document has.
+With the mixture integrated out, a word of term v has topic k with probability ~ (n_jk + a_k) phi_kv, the word
+itself not counted in n_jk. Write::
+
+    phi_kv = p_kv + s_k,    p_kv = n_kv / (n_k + V eta),    s_k = eta / (n_k + V eta)    (rest: 0 and 1 / V)
+
+Then the weights fall into parts that are cheap to add up, as in the word move::
+
+    term      sum over the topics that v has       (n_jk + a_k) p_kv
+    document  sum over the topics of j             n_jk s_k
+    corpus    sum over all topics and the rest     a_k s_k
+
+so a word costs time in proportion to the topics of its term and of its document.
+
+The first words are drawn before anything is known of the document's topics, and the others would follow
+them. So in the burn-in, which is thrown away, the prior is made heavier: heat times a_k, the heat falling to
+one. With 20 sweeps that halves what the start leaves in the mean.
+
+A document is taken as its words in the order of their terms, and its random stream is named by these: the
+same words give the same answer in whatever order, batch or thread.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise._jit import helper, kernel, part
+from franchise.model.state import Array
+from franchise.moves.random import shuffle, start_stream, uniform
+
+_HOTTEST = 100.0  # so that the first words hardly feel each other; from 10 to 100 there is little difference
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+class NewDocuments(NamedTuple):
+    """Documents as the kernels for fixed topics take them."""
+
+    x: Array  # int32: the term of each word, in increasing order within a document
+    doc_ptr: Array  # int64: document j is x[doc_ptr[j] : doc_ptr[j + 1]]
+    content: Array  # uint64: a hash of the document's words, which names its stream
+
+
+class FoldInScratch(NamedTuple):
+    """Working memory for one document at a time; all but the first two on the topic axis, the rest last."""
+
+    stream: Array
+    z: Array  # the topic of each word of the document, -1: none yet
+    n_k: Array  # n_jk
+    p_k: Array  # n_jk + heat a_k
+    kept_k: Array  # n_jk added up over the sweeps that are kept
+    here: Array  # the topics that the document has had
+    here_place: Array  # where a topic stands in `here`
+    weight: Array
+
+
+class Plan(NamedTuple):
+    """How documents are folded in."""
+
+    sweeps: int  # over each document, the first seating its words one after another
+    heat: Array  # of each sweep of the burn-in, which is left out of the mean
+    share: float  # of this draw of the topics in the result
+
+
+def heats(burn_in: int) -> Array:
+    """Return the heat of each sweep of the burn-in, falling towards one."""
+    return np.array([_HOTTEST ** (1.0 - sweep / burn_in) for sweep in range(burn_in)])
+
+
+def new_fold_in_scratch(topics: Any, longest: int) -> FoldInScratch:
+    """Allocate working memory for these topics and documents of at most `longest` words."""
+    n = topics.a_k.size
+    return FoldInScratch(
+        stream=np.zeros(4, np.uint64),
+        z=np.zeros(longest, np.int32),
+        n_k=np.zeros(n, np.int64),
+        p_k=topics.a_k.copy(),
+        kept_k=np.zeros(n, np.int64),
+        here=np.zeros(n, np.int32),
+        here_place=np.zeros(n, np.int32),
+        weight=np.zeros(n),
+    )
+
+
+@helper
+def _mixed(bits):
+    """Return 64 bits each of which depends on all of `bits` (the finaliser of SplitMix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@kernel
+def hash_documents(documents):
+    """Fill in documents.content."""
+    for j in range(documents.content.size):
+        bits = _GOLDEN
+        for i in range(documents.doc_ptr[j], documents.doc_ptr[j + 1]):
+            bits = _mixed((bits ^ np.uint64(documents.x[i])) + _GOLDEN)
+        documents.content[j] = bits
+
+
+@kernel
+def shuffle_words(key, documents, stream):
+    """Put the words of each document in random order."""
+    for j in range(documents.content.size):
+        start_stream(stream, key, documents.content[j])
+        shuffle(stream, documents.x[documents.doc_ptr[j] : documents.doc_ptr[j + 1]])
+
+
+@helper
+def list_here(scratch, k, n_here):
+    """Put topic k on the list of the document's topics unless it is there; it stays to the end."""
+    place = scratch.here_place[k]
+    if place < n_here and scratch.here[place] == k:
+        return n_here
+    scratch.here[n_here] = k
+    scratch.here_place[k] = n_here
+    return n_here + 1
+
+
+@part
+def _cumulate(row_k, row_p, p_k, weight):
+    """Cumulate the weights of a term's topics; return their sum.
+
+    Four at a time, so that each addition need not wait for the one before it.
+    """
+    total = 0.0
+    length = row_k.size
+    e = 0
+    while e + 4 <= length:
+        w0 = row_p[e] * p_k[row_k[e]]
+        w1 = row_p[e + 1] * p_k[row_k[e + 1]]
+        w2 = row_p[e + 2] * p_k[row_k[e + 2]]
+        w3 = row_p[e + 3] * p_k[row_k[e + 3]]
+        two = w0 + w1
+        weight[e] = total + w0
+        weight[e + 1] = total + two
+        weight[e + 2] = total + (two + w2)
+        total += two + (w2 + w3)
+        weight[e + 3] = total
+        e += 4
+    while e < length:
+        total += row_p[e] * p_k[row_k[e]]
+        weight[e] = total
+        e += 1
+    return total
+
+
+@part
+def _first_above(cumulated, u):
+    """Return the first place whose cumulated weight exceeds u; the last, if rounding leaves none."""
+    low, high = 0, cumulated.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulated[middle] > u:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@part
+def _draw_topic(topics, scratch, v, heat, part_document, n_here):
+    """Draw the topic of a word of term v; return it and the sum of all weights."""
+    first, end = topics.row_ptr[v], topics.row_ptr[v + 1]
+    row_k, row_p = topics.row_k[first:end], topics.row_p[first:end]
+    part_term = _cumulate(row_k, row_p, scratch.p_k, scratch.weight)
+    total = part_term + part_document + heat * topics.corpus_cumulated[-1]
+    u = uniform(scratch.stream) * total
+    if u < part_term:
+        e = 0
+        for other in range(row_k.size):
+            e += scratch.weight[other] <= u
+        return np.int64(row_k[e]), total
+    u -= part_term
+    if u < part_document:
+        for i in range(n_here):
+            k = np.int64(scratch.here[i])
+            u -= scratch.n_k[k] * topics.s_k[k]
+            if u < 0.0:
+                return k, total
+        u = 0.0  # only rounding leads here
+    else:
+        u -= part_document
+    return np.int64(_first_above(topics.corpus_cumulated, u / heat)), total
+
+
+@helper
+def draw_word(topics, scratch, i, v, heat, part_document, n_here):
+    """Take word i, of term v, from its topic, if it has one, and draw it a new one.
+
+    Returns the document part and the number of topics listed after that, and the sum of the weights.
+    """
+    k = np.int64(scratch.z[i])
+    if k >= 0:
+        scratch.n_k[k] -= 1
+        scratch.p_k[k] = scratch.n_k[k] + heat * topics.a_k[k]
+        part_document -= topics.s_k[k]
+    k, total = _draw_topic(topics, scratch, v, heat, part_document, n_here)
+    scratch.z[i] = k
+    scratch.n_k[k] += 1
+    scratch.p_k[k] = scratch.n_k[k] + heat * topics.a_k[k]
+    return part_document + topics.s_k[k], list_here(scratch, k, n_here), total
+
+
+@helper
+def document_part(topics, scratch, n_here):
+    """Add the document part up afresh, which keeps its rounding near 1e-15."""
+    total = 0.0
+    for i in range(n_here):
+        k = scratch.here[i]
+        total += scratch.n_k[k] * topics.s_k[k]
+    return total
+
+
+@helper
+def leave(topics, scratch, n_here):
+    """Clear what was gathered about the document."""
+    for i in range(n_here):
+        k = scratch.here[i]
+        scratch.n_k[k] = 0
+        scratch.kept_k[k] = 0
+        scratch.p_k[k] = topics.a_k[k]
+
+
+@helper
+def _visit(key, documents, topics, scratch, plan, j):
+    """Make the sweeps over document j: kept_k is n_jk added up over those kept; return how many it lists."""
+    first = documents.doc_ptr[j]
+    n_j = documents.doc_ptr[j + 1] - first
+    scratch.z[:n_j] = -1
+    start_stream(scratch.stream, key, documents.content[j])
+    n_here = np.int64(0)
+    heat = 1.0
+    for sweep in range(plan.sweeps):
+        if sweep <= plan.heat.size:
+            heat = plan.heat[sweep] if sweep < plan.heat.size else 1.0
+            for k in range(topics.a_k.size):
+                scratch.p_k[k] = scratch.n_k[k] + heat * topics.a_k[k]
+        part_document = document_part(topics, scratch, n_here)
+        for i in range(n_j):
+            v = documents.x[first + i]
+            part_document, n_here, _ = draw_word(topics, scratch, i, v, heat, part_document, n_here)
+            if sweep >= plan.heat.size:
+                scratch.kept_k[scratch.z[i]] += 1
+    return n_here
+
+
+@kernel
+def fold_in(key, documents, topics, scratch, begin, end, plan, column_k, a_c, mixtures):
+    """Add to `mixtures` (document, column) the share of this draw's mean of (n_jk + a_k) / (n_j + alpha).
+
+    Of the documents `begin`, ..., `end - 1`. `column_k` is the column of each topic, the rest last; `a_c` is
+    the sum of a_k in each column.
+    """
+    n_kept = plan.sweeps - plan.heat.size
+    for j in range(begin, end):
+        n_here = _visit(key, documents, topics, scratch, plan, j)
+        scale = plan.share / (documents.doc_ptr[j + 1] - documents.doc_ptr[j] + topics.alpha)
+        for c in range(a_c.size):
+            mixtures[j, c] += scale * a_c[c]
+        for i in range(n_here):
+            k = scratch.here[i]
+            mixtures[j, column_k[k]] += scale * (scratch.kept_k[k] / n_kept)
+        leave(topics, scratch, n_here)
+
+
+@part
+def _settle_on_mean(topics, scratch, n_here, n_kept):
+    """Set p_k to the mean of n_jk + a_k over the kept sweeps; return the mean of the document part."""
+    total = 0.0
+    for i in range(n_here):
+        k = scratch.here[i]
+        mean = scratch.kept_k[k] / n_kept
+        scratch.p_k[k] = mean + topics.a_k[k]
+        total += mean * topics.s_k[k]
+    return total
+
+
+@kernel
+def predict_words(key, observed, topics, scratch, begin, end, plan, hidden, probability):
+    """Add to `probability`, of each hidden word, the share of this draw's mean probability.
+
+    That is the mean of sum_k (n_jk + a_k) / (n_j + alpha) phi_kv, n_jk counting the observed words of
+    the same document. As it is linear in n_jk, the mean of n_jk serves.
+    """
+    for j in range(begin, end):
+        n_here = _visit(key, observed, topics, scratch, plan, j)
+        part_document = _settle_on_mean(topics, scratch, n_here, plan.sweeps - plan.heat.size)
+        of_all_terms = part_document + topics.corpus_cumulated[-1]
+        scale = plan.share / (observed.doc_ptr[j + 1] - observed.doc_ptr[j] + topics.alpha)
+        for i in range(hidden.doc_ptr[j], hidden.doc_ptr[j + 1]):
+            total = of_all_terms
+            for place in range(topics.row_ptr[hidden.x[i]], topics.row_ptr[hidden.x[i] + 1]):
+                total += topics.row_p[place] * scratch.p_k[topics.row_k[place]]
+            probability[i] += scale * total
+        leave(topics, scratch, n_here)

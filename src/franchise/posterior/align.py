@@ -1,0 +1,171 @@
+"""Match topics across draws and chains.
+
+A topic has no label that outlives its chain, and draws differ in their number of topics. So topics are
+gathered into clusters, each with at most one topic of any draw: a cluster is "the same topic" in many draws.
+Estimates of topics (`posterior.estimates`) are averages over clusters.
+
+Two topics are as alike as the Bhattacharyya affinity of their proportions of terms, sum_v sqrt(p_v q_v): 1
+for the same proportions, 0 for no term in common. The roots of the proportions are a vector of length one, so
+the affinity is an inner product, and the centre of a cluster is the direction of the sum of its members.
+
+A draw is matched to the clusters by the assignment that maximises the sum of (affinity - threshold) over the
+pairs above the threshold. A topic left over starts a cluster (a birth); a cluster left over has no topic in
+this draw (a death). First the draws come in one after another, the chains in turn; then all are matched anew
+to the centres of the clusters that have more than one topic, until nothing changes or a few times.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+
+from franchise.model.state import Array
+from franchise.sampling import Draw
+
+# Half of the terms in common, roughly; below, a topic is rather another one.
+THRESHOLD = 0.5
+_ROUNDS = 3
+_NONE = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """Which topics of different draws are the same.
+
+    Clusters are ordered by support, then by weight, largest first.
+
+    Attributes
+    ----------
+    clusters
+        For each draw, chain after chain, the cluster of each of its topics; none twice in a draw.
+    support
+        Share of the draws that have the cluster; the sum over clusters is the mean number of topics.
+    chain_support
+        Share of the chains that have it in at least a tenth of their draws.
+    stability
+        Mean affinity of its topics to its centre: 1 where it is the same topic in all draws.
+    """
+
+    clusters: list[Array]
+    support: Array
+    chain_support: Array
+    stability: Array
+
+
+def align(draws: Sequence[Sequence[Draw]]) -> Alignment:
+    """Match the topics of all draws, given chain by chain."""
+    flat = [draw for chain in draws for draw in chain]
+    roots = [_roots(draw) for draw in flat]
+    order = _in_turn(draws)
+    clusters = _one_after_another(roots, order)
+    stacked = sp.vstack(roots, format="csr")
+    for _ in range(_ROUNDS):
+        again = _rematched(roots, _sums(stacked, clusters), _sizes(clusters))
+        if all(np.array_equal(old, new) for old, new in zip(clusters, again, strict=True)):
+            break
+        clusters = again
+    return _facts(draws, stacked, clusters)
+
+
+def _roots(draw: Draw) -> sp.csr_array:
+    """Return the roots of the topics' proportions of terms, each row of length one."""
+    counts = draw.topic_terms
+    sizes = np.repeat(counts.sum(axis=1), np.diff(counts.indptr))
+    return sp.csr_array(
+        (np.sqrt(counts.data / sizes).astype(np.float32), counts.indices, counts.indptr), shape=counts.shape
+    )
+
+
+def _in_turn(draws: Sequence[Sequence[Draw]]) -> list[int]:
+    """Return the draws in the order in which they come in: one of middling K, then the chains in turn."""
+    n_topics = [draw.names.size for chain in draws for draw in chain]
+    first = np.concatenate([[0], np.cumsum([len(chain) for chain in draws])])
+    rows = range(max(len(chain) for chain in draws))
+    order = [int(first[c]) + i for i in rows for c, chain in enumerate(draws) if i < len(chain)]
+    middle = sorted(n_topics)[len(n_topics) // 2]
+    start = next(i for i in order if n_topics[i] == middle)
+    return [start, *(i for i in order if i != start)]
+
+
+def _one_after_another(roots: list[sp.csr_array], order: list[int]) -> list[Array]:
+    sums = sp.csr_array((roots[0].shape[1], 0), dtype=np.float32)  # terms by clusters
+    clusters: list[Array] = [np.zeros(0, np.int64)] * len(roots)
+    for i in order:
+        found = _match(roots[i], sums)
+        born = np.flatnonzero(found == _NONE)
+        n_clusters = sums.shape[1] + born.size
+        found[born] = np.arange(sums.shape[1], n_clusters)
+        clusters[i] = found
+        sums.resize((sums.shape[0], n_clusters))
+        sums = sums + _column_sums(roots[i], found, n_clusters)
+    return clusters
+
+
+def _rematched(roots: list[sp.csr_array], sums: sp.csr_array, sizes: Array) -> list[Array]:
+    shared = np.flatnonzero(sizes > 1)
+    centres, n_clusters = sums[:, shared], shared.size
+    clusters = []
+    for own in roots:
+        found = _match(own, centres)
+        alone = np.flatnonzero(found == _NONE)
+        found[alone] = np.arange(n_clusters, n_clusters + alone.size)
+        n_clusters += alone.size
+        clusters.append(found)
+    return clusters
+
+
+def _match(roots: sp.csr_array, sums: sp.csr_array) -> Array:
+    """Return the cluster of each topic of a draw, -1 for none."""
+    found = np.full(roots.shape[0], _NONE)
+    lengths = np.sqrt(np.bincount(sums.indices, sums.data.astype(float) ** 2, sums.shape[1]))
+    gains = (roots @ sums).toarray() / np.maximum(lengths, 1e-30) - THRESHOLD
+    near = np.flatnonzero((gains > 0).any(axis=0))
+    gains = np.maximum(gains[:, near], 0.0)
+    topics, columns = linear_sum_assignment(gains, maximize=True)
+    matched = gains[topics, columns] > 0
+    found[topics[matched]] = near[columns[matched]]
+    return found
+
+
+def _column_sums(roots: sp.csr_array, clusters: Array, n_clusters: int) -> sp.csr_array:
+    members = sp.csr_array(
+        (np.ones(clusters.size, np.float32), (np.arange(clusters.size), clusters)),
+        shape=(clusters.size, n_clusters),
+    )
+    return (roots.T @ members).tocsr()
+
+
+def _sums(stacked: sp.csr_array, clusters: list[Array]) -> sp.csr_array:
+    return _column_sums(stacked, np.concatenate(clusters), _sizes(clusters).size)
+
+
+def _sizes(clusters: list[Array]) -> Array:
+    return np.bincount(np.concatenate(clusters))
+
+
+def _facts(draws: Sequence[Sequence[Draw]], stacked: sp.csr_array, clusters: list[Array]) -> Alignment:
+    """Give the clusters numbers by support and weight, and say what is known of each."""
+    flat = [draw for chain in draws for draw in chain]
+    together = np.concatenate(clusters)
+    weights = np.concatenate([draw.topic_terms.sum(axis=1) for draw in flat])
+    sizes, weight = np.bincount(together), np.bincount(together, weights)
+    order = np.lexsort((-weight, -sizes))
+    order = order[sizes[order] > 0]
+    rank = np.full(sizes.size, _NONE)
+    rank[order] = np.arange(order.size)
+    numbered = [rank[one] for one in clusters]
+    sums = _sums(stacked, numbered)
+    lengths = np.sqrt(np.bincount(sums.indices, sums.data.astype(float) ** 2, order.size))
+    chain_support, begin = np.zeros(order.size), 0
+    for chain in draws:
+        own = np.bincount(np.concatenate(numbered[begin : begin + len(chain)]), minlength=order.size)
+        chain_support += own >= 0.1 * len(chain)
+        begin += len(chain)
+    return Alignment(
+        clusters=numbered,
+        support=sizes[order] / len(flat),
+        chain_support=chain_support / len(draws),
+        stability=np.minimum(lengths / sizes[order], 1.0),
+    )

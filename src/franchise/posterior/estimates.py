@@ -1,0 +1,285 @@
+"""What the draws say: how many topics, which, how large, in which documents, each with its interval.
+
+The estimates of one draw, with n counts of words and m counts of tables::
+
+    phi_kv = (n_kv + eta) / (n_k + V eta)          beta_k = m_k / (m + gamma)
+    theta_jk = (n_jk + alpha beta_k) / (n_j + alpha)
+
+What is left of beta, gamma / (m + gamma), is a topic not seen yet, with all terms alike. Topics of different
+draws are put together by `posterior.align`; *listed* are as many of them as the median of K, those of the
+largest support. What other topics have of a document is its *unlisted* part.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from franchise.corpus import Corpus
+from franchise.errors import FranchiseError, SettingsError
+from franchise.model.state import ALPHA, ETA, GAMMA, Array
+from franchise.posterior.align import Alignment, align
+from franchise.sampling import Draw, Trace
+
+LEVEL = 0.95
+
+
+class Posterior:
+    """What is known after a run.
+
+    Parameters
+    ----------
+    corpus
+        The documents.
+    draws
+        The kept draws, chain by chain.
+    traces
+        The trace of each of these chains.
+    mode
+        The draw of the highest log joint (the paper's mode).
+
+    Attributes
+    ----------
+    n_topics_draws
+        The number of topics in each draw.
+    n_topics, n_topics_interval
+        The median of these, and their central 95%.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        draws: Sequence[Sequence[Draw]],
+        traces: Sequence[Trace],
+        mode: Draw | None = None,
+    ) -> None:
+        if not draws or not all(draws):
+            raise FranchiseError("there are no draws; run the chains past their burn-in")
+        self.corpus, self.draws, self.traces, self.mode = corpus, draws, traces, mode
+        self.flat_draws = [draw for chain in draws for draw in chain]
+        self.n_topics_draws = np.array([draw.names.size for draw in self.flat_draws])
+        self.n_topics = int(np.quantile(self.n_topics_draws, 0.5, method="inverted_cdf"))
+        low, high = np.quantile(self.n_topics_draws, _tails(LEVEL), method="inverted_cdf")
+        self.n_topics_interval = int(low), int(high)
+
+    # ------------------------------------------------------------ topics
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        """Which topics of different draws are the same."""
+        return align(self.draws)
+
+    @cached_property
+    def _listed(self) -> Array:
+        """The clusters that are listed, in the order of their weight.
+
+        There are always enough: a draw has at most one topic in a cluster, and the draw of median K alone
+        has `n_topics` topics.
+        """
+        first = np.arange(self.n_topics)  # clusters come by support, then by weight
+        weights = self._cluster_weights.mean(axis=0)[first]
+        return first[np.argsort(-weights, kind="stable")]
+
+    @cached_property
+    def _cluster_weights(self) -> Array:
+        """Share of the words, draw by cluster; 0 where a draw does not have the cluster."""
+        weights = np.zeros((len(self.flat_draws), self.alignment.support.size))
+        for row, draw, clusters in zip(weights, self.flat_draws, self.alignment.clusters, strict=True):
+            row[clusters] = draw.topic_terms.sum(axis=1) / self.corpus.n_words
+        return weights
+
+    @cached_property
+    def columns(self) -> list[Array]:
+        """For each draw, the listed topic of each of its topics; `n_topics` for those not listed."""
+        column = np.full(self.alignment.support.size, self.n_topics)
+        column[self._listed] = np.arange(self.n_topics)
+        return [column[clusters] for clusters in self.alignment.clusters]
+
+    @cached_property
+    def phi(self) -> Array:
+        """Topics by terms: the mean of the topic's probabilities over the draws that have it."""
+        total = np.zeros((self.n_topics, self.corpus.n_terms))
+        rest, times = np.zeros(self.n_topics), np.zeros(self.n_topics)
+        for draw, column in zip(self.flat_draws, self.columns, strict=True):
+            here = np.flatnonzero(column < self.n_topics)
+            eta, sizes = self._smoothing(draw)
+            rows = draw.topic_terms[here]
+            seen = sp.csr_array(
+                (rows.data / np.repeat(sizes[here], np.diff(rows.indptr)), rows.indices, rows.indptr),
+                shape=rows.shape,
+            )
+            # Rows of one draw are different topics, so nothing is added twice to one place.
+            _add_rows(total, column[here], seen)
+            rest[column[here]] += eta / sizes[here]
+            times[column[here]] += 1
+        total += rest[:, None]
+        total /= times[:, None]
+        return total
+
+    def phi_interval(self, topic: int, terms: Sequence[int] | Array, level: float = LEVEL) -> Array:
+        """Return the lower and upper bound of a topic's probabilities of some terms, (terms, 2)."""
+        self._check_topic(topic)
+        values = []
+        for draw, column in zip(self.flat_draws, self.columns, strict=True):
+            for k in np.flatnonzero(column == topic):
+                eta, sizes = self._smoothing(draw)
+                counts = draw.topic_terms[[k]][:, np.asarray(terms, int)].toarray()[0]
+                values.append((counts + eta) / sizes[k])
+        return np.quantile(values, _tails(level), axis=0).T
+
+    @cached_property
+    def weights(self) -> Array:
+        """Share of the words that each listed topic has, the mean over all draws."""
+        return self._cluster_weights[:, self._listed].mean(axis=0)
+
+    def weights_interval(self, level: float = LEVEL) -> Array:
+        """Return the lower and upper bound of each topic's share of the words, (topics, 2)."""
+        return np.quantile(self._cluster_weights[:, self._listed], _tails(level), axis=0).T
+
+    @property
+    def unlisted_weight(self) -> float:
+        """Share of the words that topics have which are not listed."""
+        return max(0.0, 1.0 - float(self.weights.sum()))
+
+    @property
+    def support(self) -> Array:
+        """Share of the draws that have each topic."""
+        return self.alignment.support[self._listed]
+
+    @property
+    def chain_support(self) -> Array:
+        """Share of the chains that have each topic in at least a tenth of their draws."""
+        return self.alignment.chain_support[self._listed]
+
+    @property
+    def stability(self) -> Array:
+        """How alike the topic is in the draws that have it, 1 for the same."""
+        return self.alignment.stability[self._listed]
+
+    @cached_property
+    def similarity(self) -> Array:
+        """Affinity of each two listed topics, 1 for the same."""
+        roots = np.sqrt(self.phi).astype(np.float32)
+        return np.clip(roots @ roots.T, 0.0, 1.0)
+
+    @property
+    def nearest(self) -> Array:
+        """The most similar other topic of each; the topic itself if it is the only one."""
+        return np.argmax(self._other_similarity, axis=1)
+
+    @property
+    def nearest_similarity(self) -> Array:
+        """The similarity of the nearest other topic; 0 if there is none."""
+        return np.maximum(self._other_similarity.max(axis=1), 0.0)
+
+    @property
+    def _other_similarity(self) -> Array:
+        return self.similarity - 2.0 * np.eye(self.n_topics, dtype=np.float32)
+
+    # ------------------------------------------------------------ documents
+
+    @cached_property
+    def document_topics(self) -> Array:
+        """Documents by topics: mean proportions; the last column is the unlisted part."""
+        total = np.zeros((self.corpus.n_documents, self.n_topics + 1))
+        for draw, column in zip(self.flat_draws, self.columns, strict=True):
+            counts, prior, rest, lengths = self._mixture(draw)
+            to = sp.csr_array(
+                (np.ones(column.size), (np.arange(column.size), column)),
+                shape=(column.size, self.n_topics + 1),
+            )
+            share = (counts @ to).toarray() + to.T @ prior
+            share[:, -1] += rest
+            total += share / lengths[:, None]
+        return total / len(self.flat_draws)
+
+    def document_topics_interval(self, documents: Sequence[int] | Array, level: float = LEVEL) -> Array:
+        """Return bounds of the proportions of some documents, (documents, topics, 2)."""
+        chosen = self._documents(documents)
+        values = np.zeros((len(self.flat_draws), chosen.size, self.n_topics))
+        for out, draw, column in zip(values, self.flat_draws, self.columns, strict=True):
+            counts, prior, _, lengths = self._mixture(draw)
+            theta = (counts[chosen].toarray() + prior) / lengths[chosen, None]
+            listed = column < self.n_topics
+            out[:, column[listed]] = theta[:, listed]
+        return np.moveaxis(np.quantile(values, _tails(level), axis=0), 0, -1)
+
+    # ------------------------------------------------------------ averages that need no labels
+
+    def predictive(self, documents: Sequence[int] | Array) -> Array:
+        """Return the probability of each term as the next word of some documents, (documents, terms)."""
+        chosen = self._documents(documents)
+        total = np.zeros((chosen.size, self.corpus.n_terms))
+        for draw, theta, rest in self._thetas(chosen):
+            eta, sizes = self._smoothing(draw)
+            share = theta / sizes
+            total += share @ draw.topic_terms + eta * share.sum(axis=1, keepdims=True)
+            total += rest[:, None] / self.corpus.n_terms
+        return total / len(self.flat_draws)
+
+    def co_assignment(self, documents: Sequence[int] | Array) -> Array:
+        """Return how probable it is that words of two documents have one topic, (documents, documents)."""
+        chosen = self._documents(documents)
+        total = np.zeros((chosen.size, chosen.size))
+        for _, theta, _ in self._thetas(chosen):
+            total += theta @ theta.T
+        return total / len(self.flat_draws)
+
+    def term_co_assignment(self, terms: Sequence[int] | Array) -> Array:
+        """Return how probable it is that occurrences of two terms have one topic, (terms, terms).
+
+        NaN for a term that does not occur.
+        """
+        chosen = np.asarray(terms, int)
+        occurrences = self.corpus.term_counts[chosen]
+        total = np.zeros((chosen.size, chosen.size))
+        with np.errstate(invalid="ignore"):
+            for draw in self.flat_draws:
+                share = draw.topic_terms[:, chosen].toarray() / occurrences
+                total += share.T @ share
+        return total / len(self.flat_draws)
+
+    # ------------------------------------------------------------ of one draw
+
+    def _smoothing(self, draw: Draw) -> tuple[float, Array]:
+        """Return eta, and n_k + V eta of each topic."""
+        eta = float(draw.concentrations[ETA])
+        return eta, draw.topic_terms.sum(axis=1) + self.corpus.n_terms * eta
+
+    def _mixture(self, draw: Draw) -> tuple[sp.csr_array, Array, float, Array]:
+        """Return n_jk, alpha beta_k, alpha times the rest of beta, and n_j + alpha."""
+        alpha, gamma = draw.concentrations[ALPHA], draw.concentrations[GAMMA]
+        scale = alpha / (draw.m_k.sum() + gamma)
+        return draw.document_topics, scale * draw.m_k, scale * gamma, self.corpus.document_lengths + alpha
+
+    def _thetas(self, documents: Array) -> Iterator[tuple[Draw, Array, Array]]:
+        """Yield each draw with the proportions of some documents and what is left of them."""
+        for draw in self.flat_draws:
+            counts, prior, rest, lengths = self._mixture(draw)
+            theta = (counts[documents].toarray() + prior) / lengths[documents, None]
+            yield draw, theta, rest / lengths[documents]
+
+    def _documents(self, documents: Sequence[int] | Array) -> npt.NDArray[np.int64]:
+        chosen = np.asarray(documents, int).reshape(-1)
+        if np.any((chosen < 0) | (chosen >= self.corpus.n_documents)):
+            raise SettingsError(
+                f"documents={documents!r}: give numbers from 0 to {self.corpus.n_documents - 1}"
+            )
+        return chosen
+
+    def _check_topic(self, topic: int) -> None:
+        if not 0 <= topic < self.n_topics:
+            raise SettingsError(f"topic={topic!r}: give a number from 0 to {self.n_topics - 1}")
+
+
+def _tails(level: float) -> list[float]:
+    if not 0.0 < level < 1.0:
+        raise SettingsError(f"level={level!r}: give a probability between 0 and 1")
+    return [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+
+
+def _add_rows(total: Array, rows: Array, values: sp.csr_array) -> None:
+    """Add sparse rows to rows of a dense array, all different."""
+    total[np.repeat(rows, np.diff(values.indptr)), values.indices] += values.data

@@ -1,0 +1,199 @@
+"""The topics of a draw held fixed, for documents that they were not fitted to: their mixtures.
+
+Of a draw are used phi_kv = (n_kv + eta) / (n_k + V eta), the probability of term v in topic k, and
+beta_k = m_k / (m + gamma), the weight of topic k. What is left of the weights, gamma / (m + gamma), goes to
+one more topic, the rest, with all terms alike. `moves.fold_in` says what is done with them.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise._settings import whole_number
+from franchise.corpus import Corpus, CorpusArrays
+from franchise.errors import CorpusError, FranchiseError, SettingsError
+from franchise.model.state import Array
+from franchise.moves.fold_in import NewDocuments, Plan, fold_in, hash_documents, heats, new_fold_in_scratch
+from franchise.moves.random import FOLD_IN, Key
+from franchise.sampling import Draw
+from franchise.sampling.interrupt import interrupts_deferred
+
+SWEEPS, BURN_IN = 25, 5
+_LARGEST_SEED = 2**63 - 1
+_DOCUMENTS_A_BLOCK = 16  # some milliseconds of work
+
+
+class FixedTopics(NamedTuple):
+    """Topics as kernels take them: only the terms that a topic has are listed, term by term."""
+
+    row_ptr: Array  # int64, term axis: the pairs of term v are row_ptr[v] : row_ptr[v + 1]
+    row_k: Array  # uint32: the topic of a pair
+    row_p: Array  # n_kv / (n_k + V eta)
+    # Topic axis, the rest last.
+    s_k: Array  # eta / (n_k + V eta), which every term has besides; the rest's is 1 / V
+    a_k: Array  # alpha beta_k
+    corpus_cumulated: Array  # a_k s_k, cumulated
+    alpha: float
+
+
+def fixed_topics(draw: Draw) -> FixedTopics:
+    """Gather the topics of a draw for the kernels of `moves.fold_in` and `moves.left_to_right`."""
+    alpha, gamma, eta = map(float, draw.concentrations)
+    by_term = draw.topic_terms.tocsc()
+    by_term.sort_indices()
+    n_terms = by_term.shape[1]
+    w_k = 1.0 / (draw.topic_terms.sum(axis=1) + n_terms * eta)
+    s_k = np.append(eta * w_k, 1.0 / n_terms)
+    a_k = alpha * np.append(draw.m_k, gamma) / (draw.m_k.sum() + gamma)
+    return FixedTopics(
+        row_ptr=by_term.indptr.astype(np.int64),
+        row_k=by_term.indices.astype(np.uint32),
+        row_p=by_term.data * w_k[by_term.indices],
+        s_k=s_k,
+        a_k=a_k,
+        corpus_cumulated=np.cumsum(a_k * s_k),
+        alpha=alpha,
+    )
+
+
+def mixtures(
+    draws: Sequence[Draw],
+    corpus: Corpus | CorpusArrays,
+    columns: Sequence[Array],
+    n_columns: int,
+    *,
+    sweeps: int = SWEEPS,
+    burn_in: int = BURN_IN,
+    seed: int = 0,
+    jobs: int = 1,
+) -> Array:
+    """Find the topics of new documents: the posterior mean of each document's mixture.
+
+    A document's mixture depends on its own words, the draws and the seed alone, to the bit: not on the order
+    of its words, the other documents or `jobs`. A document without words gets the topics' weights.
+
+    Parameters
+    ----------
+    draws
+        Draws of the topics; the mixtures are averaged over them.
+    corpus
+        The documents, over the vocabulary that the topics were fitted with.
+    columns
+        For each draw the column of each of its topics. Several topics may share a column; the last column
+        takes also those with -1, and what no topic has.
+    n_columns
+        Number of columns.
+    sweeps, burn_in
+        Gibbs sweeps over a document with each draw, and how many of them to leave out of the mean. The first
+        sweep seats the words one after another.
+    seed
+        Of the random draws, from 0 to 2**63 - 1.
+    jobs
+        Number of threads.
+
+    Returns
+    -------
+    numpy.ndarray
+        Documents by columns, float64; each row sums to one.
+    """
+    documents = new_documents(draws, corpus)
+    plan, seed = new_plan(sweeps, burn_in, len(draws)), checked_seed(seed)
+    n_columns = whole_number("n_columns", n_columns, 1)
+    if len(columns) != len(draws):
+        raise SettingsError(f"columns: {len(columns)} arrays for {len(draws)} draws; give one a draw")
+    column_ks = [_columns(columns[s], draw.m_k.size, n_columns, s) for s, draw in enumerate(draws)]
+    result = np.zeros((documents.content.size, n_columns))
+    for number, (draw, column_k) in enumerate(zip(draws, column_ks, strict=True)):
+        topics = fixed_topics(draw)
+        a_c = np.bincount(column_k, weights=topics.a_k, minlength=n_columns)
+        key = Key(seed, 0, number, FOLD_IN)
+        visit_in_blocks(
+            fold_in, new_fold_in_scratch, jobs, key, documents, topics, plan, column_k, a_c, result
+        )
+    return result
+
+
+def _columns(columns: Array, n_topics: int, n_columns: int, number: int) -> Array:
+    """Return the column of each topic, and of the rest."""
+    given = np.asarray(columns)
+    if given.shape != (n_topics,) or given.dtype.kind not in "iu":
+        raise SettingsError(
+            f"columns of draw {number}: an array of {given.dtype}, shape {given.shape}; give a whole number "
+            f"for each of its {n_topics:,} topics"
+        )
+    if given.min(initial=0) < -1 or given.max(initial=0) >= n_columns:
+        raise SettingsError(
+            f"columns of draw {number} reach from {given.min()} to {given.max()}; give numbers from 0 to "
+            f"{n_columns - 1}, or -1 for the last column"
+        )
+    return np.append(np.where(given < 0, n_columns - 1, given), n_columns - 1).astype(np.int64)
+
+
+def checked_seed(seed: int) -> int:
+    """Return the seed, as a plain int: any other type would have every kernel compiled anew."""
+    return whole_number("seed", seed, 0, _LARGEST_SEED)
+
+
+def new_plan(sweeps: int, burn_in: int, n_draws: int) -> Plan:
+    """Return the plan of a fold-in that averages over so many draws."""
+    sweeps = whole_number("sweeps", sweeps, 1)
+    return Plan(sweeps, heats(whole_number("burn_in", burn_in, 0, sweeps - 1)), 1.0 / n_draws)
+
+
+def new_documents(draws: Sequence[Draw], corpus: Corpus | CorpusArrays) -> NewDocuments:
+    """Return the documents as the kernels take them, having checked that the draws are for them."""
+    if not draws:
+        raise FranchiseError("there are no draws: run the chain beyond its burn-in, so that it keeps some")
+    for draw in draws:
+        n_terms = draw.topic_terms.shape[1]
+        if n_terms != corpus.n_terms:
+            raise CorpusError(
+                f"the documents have a vocabulary of {corpus.n_terms:,} terms, the topics of {n_terms:,}; "
+                "make the documents with the vocabulary of the corpus that the topics were fitted to"
+            )
+    return in_order(corpus.x, corpus.doc_ptr, corpus.n_terms)
+
+
+def in_order(x: Array, doc_ptr: Array, n_terms: int) -> NewDocuments:
+    """Put the words of each document in the order of their terms, and name the documents by them."""
+    document = np.repeat(np.arange(doc_ptr.size - 1), np.diff(doc_ptr))
+    sorted_x = (np.sort(document * n_terms + x) % n_terms).astype(np.int32)
+    documents = NewDocuments(sorted_x, doc_ptr.copy(), np.zeros(doc_ptr.size - 1, np.uint64))
+    with interrupts_deferred():
+        hash_documents(documents)
+    return documents
+
+
+def visit_in_blocks(
+    kernel: Callable[..., None],
+    new_scratch: Callable[[FixedTopics, int], Any],
+    jobs: int,
+    key: Key,
+    documents: NewDocuments,
+    topics: FixedTopics,
+    *more_arguments: Any,
+) -> None:
+    """Call a kernel for all documents, a block at a time, in `jobs` threads.
+
+    In a thread even if it is the only one: Ctrl-C, which might crash a kernel at work, then waits for the
+    blocks at hand.
+    """
+    longest = int(np.diff(documents.doc_ptr).max(initial=0))
+
+    def visit(begin: int) -> None:
+        end = min(begin + _DOCUMENTS_A_BLOCK, documents.content.size)
+        kernel(key, documents, topics, new_scratch(topics, longest), begin, end, *more_arguments)
+
+    with ThreadPoolExecutor(whole_number("jobs", jobs, 1)) as pool:
+        # A thread starts with settings of its own (NumPy's about overflow, for one): give it the caller's.
+        blocks = range(0, documents.content.size, _DOCUMENTS_A_BLOCK)
+        futures = [pool.submit(copy_context().run, visit, begin) for begin in blocks]
+        try:
+            for future in futures:
+                future.result()
+        finally:
+            for future in futures:
+                future.cancel()

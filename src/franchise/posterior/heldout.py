@@ -1,0 +1,213 @@
+"""How well topics foretell documents that they were not fitted to: held-out likelihood, in nats a word.
+
+Two scores, both with the topics of each draw held fixed (`posterior.fixed_topics`) and averaged over the
+draws as probabilities, not as logarithms. `document_completion` is cheap: half of each document is given, the
+other half foretold. `left_to_right` estimates the probability of whole documents, in time that grows with the
+square of their length. The two are different numbers, and neither is that of the paper's program
+(`posterior.paper_heldout`).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.special import logsumexp
+
+from franchise._settings import whole_number
+from franchise.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import offsets_of
+from franchise.errors import FranchiseError
+from franchise.model.state import Array
+from franchise.moves.fold_in import (
+    NewDocuments,
+    new_fold_in_scratch,
+    predict_words,
+    shuffle_words,
+)
+from franchise.moves.left_to_right import left_to_right as estimate_log_p
+from franchise.moves.left_to_right import new_left_to_right_scratch
+from franchise.moves.random import FOLD_IN, LEFT_TO_RIGHT, Key
+from franchise.posterior.fixed_topics import (
+    checked_seed,
+    fixed_topics,
+    in_order,
+    new_documents,
+    new_plan,
+    visit_in_blocks,
+)
+from franchise.sampling import Draw
+from franchise.sampling.interrupt import interrupts_deferred
+
+# Streams of FOLD_IN: for the draws of topics, and for cutting documents in two.
+_OF_DRAWS, _OF_CUTS = 0, 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """A held-out likelihood.
+
+    Attributes
+    ----------
+    method
+        How it was found.
+    per_word
+        Log probability (natural logarithm) a word that was scored; the higher, the better.
+    standard_error
+        Of `per_word`, as the documents are a sample of all documents there could be; NaN for a single one.
+    n_words, n_documents
+        How many words were scored, in how many documents.
+    log_p
+        Log probability of each document's scored words; 0 where there are none.
+    """
+
+    method: str
+    per_word: float
+    standard_error: float
+    n_words: int
+    n_documents: int
+    log_p: Array
+
+    @property
+    def perplexity(self) -> float:
+        """exp(-per_word): as unsure as among so many terms, all alike."""
+        return math.exp(-self.per_word)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}: {self.per_word:.4f} nats a word (standard error {self.standard_error:.4f}), "
+            f"perplexity {self.perplexity:,.1f}; "
+            f"{self.n_words:,} words of {self.n_documents:,} documents scored"
+        )
+
+
+def document_completion(
+    draws: Sequence[Draw],
+    corpus: Corpus | CorpusArrays,
+    *,
+    sweeps: int = 100,
+    burn_in: int = 10,
+    seed: int = 0,
+    jobs: int = 1,
+) -> HeldOut:
+    """Give half of each document's words, and score the probability of the others.
+
+    Of a document's n words, n // 2 are drawn to be given. Its mixture theta is found from these by Gibbs, and
+    each other word is scored by itself: the logarithm of its probability sum_k theta_k phi_kv, **averaged
+    over draws and kept sweeps inside the logarithm**. (This is the usual score a word. The probability of all
+    hidden words together, whose average is taken over their product, is another number.)
+
+    A document's cut and score depend on its own words, the draws and the seed alone, to the bit. Too few
+    sweeps give too low a score, the more so with few draws.
+
+    Parameters
+    ----------
+    draws
+        Draws of the topics.
+    corpus
+        The documents, over the vocabulary that the topics were fitted with.
+    sweeps, burn_in
+        Gibbs sweeps over the words given, with each draw, and how many of them to leave out of the mean.
+    seed
+        Of the cut and of the sweeps, from 0 to 2**63 - 1.
+    jobs
+        Number of threads.
+
+    Returns
+    -------
+    HeldOut
+        The score; it has all documents with words, as one word alone is scored by the topics' weights.
+
+    Raises
+    ------
+    FranchiseError
+        If no document has a word.
+    """
+    documents = new_documents(draws, corpus)
+    plan, seed = new_plan(sweeps, burn_in, len(draws)), checked_seed(seed)
+    observed, hidden = _cut(documents, corpus.n_terms, seed)
+    probability = np.zeros(hidden.x.size)
+    for number, draw in enumerate(draws):
+        key = Key(seed, _OF_DRAWS, number, FOLD_IN)
+        topics = fixed_topics(draw)
+        visit_in_blocks(
+            predict_words, new_fold_in_scratch, jobs, key, observed, topics, plan, hidden, probability
+        )
+    n_j = np.diff(hidden.doc_ptr)
+    document = np.repeat(np.arange(n_j.size), n_j)
+    log_p = np.bincount(document, weights=np.log(probability), minlength=n_j.size)
+    return _held_out("document completion", log_p, n_j)
+
+
+def left_to_right(
+    draws: Sequence[Draw],
+    corpus: Corpus | CorpusArrays,
+    *,
+    particles: int = 20,
+    seed: int = 0,
+    jobs: int = 1,
+) -> HeldOut:
+    """Estimate the probability of whole documents by the left-to-right method.
+
+    The estimate of a document's probability, averaged over the draws, is unbiased; its logarithm, which is
+    reported, is then a little too low, the less so the more particles. A document's estimate depends on its
+    own words, the draws and the seed alone, to the bit.
+
+    Parameters
+    ----------
+    draws
+        Draws of the topics.
+    corpus
+        The documents, over the vocabulary that the topics were fitted with.
+    particles
+        How many go through each document with each draw.
+    seed
+        Of the random draws, from 0 to 2**63 - 1.
+    jobs
+        Number of threads.
+
+    Returns
+    -------
+    HeldOut
+        The score.
+
+    Raises
+    ------
+    FranchiseError
+        If no document has a word.
+    """
+    documents = new_documents(draws, corpus)
+    seed = checked_seed(seed)
+    n_j = np.diff(documents.doc_ptr)
+    new_scratch = partial(new_left_to_right_scratch, particles=whole_number("particles", particles, 1))
+    log_p = np.zeros((len(draws), n_j.size))
+    for number, draw in enumerate(draws):
+        key = Key(seed, 0, number, LEFT_TO_RIGHT)
+        topics = fixed_topics(draw)
+        visit_in_blocks(estimate_log_p, new_scratch, jobs, key, documents, topics, log_p[number])
+    mean = logsumexp(log_p, axis=0) - math.log(len(draws))
+    return _held_out("left to right", mean, n_j)
+
+
+def _cut(documents: NewDocuments, n_terms: int, seed: int) -> tuple[NewDocuments, NewDocuments]:
+    """Cut each document at random in two, the first half having n // 2 of its n words."""
+    with interrupts_deferred():
+        shuffle_words(Key(seed, _OF_CUTS, 0, FOLD_IN), documents, np.zeros(4, np.uint64))
+    n_j = np.diff(documents.doc_ptr)
+    n_first = n_j // 2
+    place = np.arange(documents.x.size) - np.repeat(documents.doc_ptr[:-1], n_j)
+    in_first = place < np.repeat(n_first, n_j)
+    first = in_order(documents.x[in_first], offsets_of(n_first), n_terms)
+    return first, in_order(documents.x[~in_first], offsets_of(n_j - n_first), n_terms)
+
+
+def _held_out(method: str, log_p: Array, n_j: Array) -> HeldOut:
+    """Put the documents' log probabilities together; the error is that of a ratio (delta method)."""
+    n_words, n_documents = int(n_j.sum()), int(np.count_nonzero(n_j))
+    if n_words == 0:
+        raise FranchiseError("there is nothing to score: no document has a word; give documents with words")
+    per_word = float(log_p.sum()) / n_words
+    off = log_p - per_word * n_j
+    variance = float(off @ off) * n_documents / (n_documents - 1) if n_documents > 1 else math.nan
+    return HeldOut(method, per_word, math.sqrt(variance) / n_words, n_words, n_documents, log_p)

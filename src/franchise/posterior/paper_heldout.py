@@ -1,0 +1,162 @@
+"""The held-out number of the paper's program (its test mode), for comparison with published ones.
+
+The test documents join the training documents: their words are seated by Gibbs, and change the topics'
+counts, while the seats of the training words and the concentrations stay. After each sweep is noted::
+
+    log p(x, t, k of training and test) - log p(x, t, k of training)
+
+That is the probability of the test words **and of one seating of them**, not of the words alone: it rises as
+the sweeps find better seatings, and gives no perplexity. To compare models use `posterior.heldout`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from franchise._settings import whole_number
+from franchise.corpus import Corpus
+from franchise.errors import CorpusError, FranchiseError
+from franchise.model import Priors, State, empty_state, joint
+from franchise.model.state import TABLES, TOPICS, Array
+from franchise.moves import complete_move
+from franchise.moves.random import INITIALIZE, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.moves.scratch import Scratch, new_scratch
+from franchise.moves.table_topics import table_topics
+from franchise.moves.word_tables import word_tables
+from franchise.posterior.fixed_topics import checked_seed
+from franchise.sampling.interrupt import interrupts_deferred
+
+_ON_TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead", "totals", "concentrations")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PaperHeldOut:
+    """What the paper's program writes in test mode.
+
+    Attributes
+    ----------
+    log_p
+        After each sweep, the log joint of training and test documents less that of the training documents.
+    n_topics, n_tables
+        After each sweep, of training and test documents together.
+    n_words
+        Number of test words.
+    corpus, state
+        Training documents, then test documents, and their state after the last sweep.
+    """
+
+    log_p: Array
+    n_topics: Array
+    n_tables: Array
+    n_words: int
+    corpus: Corpus
+    state: State
+
+    @property
+    def best(self) -> float:
+        """The highest of `log_p`."""
+        return float(self.log_p.max())
+
+    @property
+    def per_word(self) -> float:
+        """The best a test word."""
+        return self.best / self.n_words
+
+    def __str__(self) -> str:
+        return (
+            f"the paper's held-out number: {self.per_word:.4f} nats a word, words and seats together, "
+            f"the best of {self.log_p.size:,} sweeps; {self.n_words:,} words"
+        )
+
+
+def paper_held_out(
+    corpus: Corpus, state: State, priors: Priors, test: Corpus, *, sweeps: int, seed: int = 0
+) -> PaperHeldOut:
+    """Compute the held-out number of the paper's program.
+
+    Parameters
+    ----------
+    corpus
+        The training documents.
+    state
+        A state of theirs, all words seated, as a chain has it. It is not changed.
+    priors
+        Of that chain.
+    test
+        The test documents, over the same vocabulary.
+    sweeps
+        How many sweeps over the test documents.
+    seed
+        Of the random draws, from 0 to 2**63 - 1.
+
+    Returns
+    -------
+    PaperHeldOut
+        The number after each sweep, and the best.
+    """
+    seed = checked_seed(seed)
+    whole_number("sweeps", sweeps, 1)
+    together = _together(corpus, state, test)
+    arrays = together.arrays
+    now = _with_room(together, state)
+    scratch = _for_documents(new_scratch(arrays, now), np.arange(corpus.n_documents, together.n_documents))
+    before = joint(corpus.arrays, state, priors).log_joint
+    rows = []
+    with interrupts_deferred():
+        now, scratch, _ = complete_move(
+            word_tables, Key(seed, 0, 0, INITIALIZE), arrays, now, scratch, "words"
+        )
+    for sweep in range(1, sweeps + 1):
+        with interrupts_deferred():
+            key = Key(seed, 0, sweep, WORD_TABLES)
+            now, scratch, _ = complete_move(word_tables, key, arrays, now, scratch, "words")
+            key = Key(seed, 0, sweep, TABLE_TOPICS)
+            now, scratch, _ = complete_move(table_topics, key, arrays, now, scratch, "tables")
+            log_p = joint(arrays, now, priors).log_joint - before
+        rows.append((log_p, int(now.totals[TOPICS]), int(now.totals[TABLES])))
+    log_ps, n_topics, n_tables = (np.array(column) for column in zip(*rows, strict=True))
+    return PaperHeldOut(log_ps, n_topics, n_tables, test.n_words, together, now)
+
+
+def _together(corpus: Corpus, state: State, test: Corpus) -> Corpus:
+    """Return the training documents followed by the test documents."""
+    if test.vocabulary != corpus.vocabulary:
+        raise CorpusError(
+            f"the test documents have another vocabulary ({test.n_terms:,} terms) than the training "
+            f"documents ({corpus.n_terms:,}); make both with the same"
+        )
+    if state.t_ji.size != corpus.n_words or state.m_j.size != corpus.n_documents:
+        raise FranchiseError(
+            f"the state is of {state.m_j.size:,} documents and {state.t_ji.size:,} words, the corpus has "
+            f"{corpus.n_documents:,} and {corpus.n_words:,}; give the corpus that the state belongs to"
+        )
+    if state.t_ji.min() < 0:
+        raise FranchiseError("the state has words without a table: run the chain first")
+    return Corpus(
+        np.concatenate([corpus.x, test.x]),
+        np.concatenate([corpus.doc_ptr, corpus.n_words + test.doc_ptr[1:]]),
+        corpus.vocabulary,
+        corpus.document_names + test.document_names,
+    )
+
+
+def _with_room(together: Corpus, state: State) -> State:
+    """Return the state with room for the test documents, whose words have no seats yet."""
+    wider = empty_state(together.arrays)
+    for name in ("t_ji", "n_jt", "k_jt", "m_j", "row_len"):
+        getattr(wider, name)[: getattr(state, name).size] = getattr(state, name)
+    wider = wider._replace(**{name: getattr(state, name).copy() for name in _ON_TOPIC_AXIS})
+    # A term's pairs stand at the beginning of its places, of which there are more now.
+    length = state.row_len.astype(np.int64)
+    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    old, new = (np.repeat(ptr[:-1], length) + within for ptr in (state.row_ptr, wider.row_ptr))
+    wider.row_k[new], wider.row_n[new] = state.row_k[old], state.row_n[old]
+    return wider
+
+
+def _for_documents(scratch: Scratch, documents: Array) -> Scratch:
+    """Make the moves visit these documents only."""
+    return scratch._replace(
+        words=scratch.words._replace(documents=documents),
+        tables=scratch.tables._replace(documents=documents),
+    )

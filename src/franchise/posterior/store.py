@@ -1,0 +1,210 @@
+"""A model as a folder: what a person reads, and what a program goes on with.
+
+::
+
+    model.json           format, version, settings, versions of libraries, the corpus in numbers
+    corpus.safetensors   words, documents, vocabulary, texts
+    chains/0/            each chain with its draws (`sampling.checkpoint`)
+    vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
+
+The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
+on. So it can be loaded at any moment, and a run that was killed goes on from it. Loading runs no code.
+"""
+
+import hashlib
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise._storage import (
+    Array,
+    Facts,
+    cannot_write,
+    from_json,
+    read_arrays,
+    read_text,
+    to_json,
+    write_arrays,
+    write_text,
+)
+from franchise.corpus import Corpus
+from franchise.corpus.vectorize import TextOptions
+from franchise.errors import CorpusError, ModelError, SettingsError
+from franchise.sampling.checkpoint import VERSION, check_version
+
+_MODEL, _CORPUS, _CHAINS = "model.json", "corpus.safetensors", "chains"
+_FORMAT = "franchise model"
+_LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn")
+
+
+class Stored(NamedTuple):
+    """What a model folder holds, but for its chains."""
+
+    corpus: Corpus
+    settings: Facts
+
+
+def is_model(folder: Path) -> bool:
+    """Say whether a folder holds a model."""
+    return (folder / _MODEL).is_file()
+
+
+def chains_folder(folder: Path) -> Path:
+    """Return where the chains are, each in a folder of its number."""
+    return folder / _CHAINS
+
+
+def create(
+    folder: Path,
+    corpus: Corpus,
+    settings: Facts,
+    fill: Callable[[Path], None] | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Make the folder of a model, whole or not at all.
+
+    `fill` may add to it before it gets its name. With `overwrite` it takes the place of another model;
+    nothing but a model is ever replaced.
+    """
+    refuse_to_replace(folder, overwrite)
+    temporary = _beside(folder, "tmp")
+    try:
+        temporary.mkdir(parents=True)
+        _write_corpus(temporary / _CORPUS, corpus)
+        write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
+        facts = _model_facts(corpus, settings)
+        write_text(temporary / _MODEL, to_json({**facts, "checksum": _checksum(facts)}))
+        if fill:
+            fill(temporary)
+        _put(temporary, folder)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def refuse_to_replace(folder: Path, overwrite: bool) -> None:
+    """Refuse to write where something is already, but for a model that may be replaced."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not is_model(folder):
+        raise ModelError(f"{folder}: there is something there that is not a model; give another name")
+    if not overwrite:
+        raise ModelError(f"{folder}: there is a model there already; give another name, or overwrite=True")
+
+
+def _put(temporary: Path, folder: Path) -> None:
+    """Give the folder its name; one that has the name now is removed only after that."""
+    old = _beside(folder, "old")
+    if folder.exists():
+        folder.rename(old)
+    temporary.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _beside(folder: Path, kind: str) -> Path:
+    folder = folder.absolute()
+    return folder.with_name(f".{folder.name}.{os.getpid()}.{kind}")
+
+
+def read(folder: Path) -> Stored:
+    """Read a model folder, but for its chains.
+
+    Raises
+    ------
+    ModelError
+        If it is no model folder, damaged, or of a newer version.
+    """
+    if not folder.is_dir():
+        raise ModelError(f"{folder}: there is no such folder; give the folder of a saved model")
+    path = folder / _MODEL
+    if not path.is_file():
+        raise ModelError(f"{folder}: there is no {_MODEL} in it; give the folder of a saved model")
+    facts = from_json(read_text(path), path)
+    if facts.get("format") != _FORMAT:
+        raise ModelError(f"{path}: this is not a model of Franchise; give the folder of a saved model")
+    check_version(path, facts)
+    if facts.pop("checksum", None) != _checksum(facts):
+        raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
+    corpus = _read_corpus(folder / _CORPUS)
+    if facts["corpus"]["fingerprint"] != corpus.fingerprint():
+        raise ModelError(f"{path}: it does not belong to {_CORPUS} beside it; restore both from one copy")
+    return Stored(corpus, facts["settings"])
+
+
+def write_for_people(folder: Path, *, topics_csv: str, trace_csv: str, card: str) -> None:
+    """Write what people and other programs read."""
+    write_text(folder / "topics.csv", topics_csv)
+    write_text(folder / "trace.csv", trace_csv)
+    write_text(folder / "README.md", card)
+
+
+def _model_facts(corpus: Corpus, settings: Facts) -> Facts:
+    return {
+        "format": _FORMAT,
+        "version": VERSION,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+        "settings": settings,
+        "corpus": {
+            "fingerprint": corpus.fingerprint(),
+            "documents": corpus.n_documents,
+            "terms": corpus.n_terms,
+            "words": corpus.n_words,
+        },
+    }
+
+
+def _checksum(facts: Facts) -> str:
+    return hashlib.blake2b(to_json(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _write_corpus(path: Path, corpus: Corpus) -> None:
+    arrays = {"x": corpus.x, "doc_ptr": corpus.doc_ptr}
+    arrays |= _packed("vocabulary", corpus.vocabulary) | _packed("names", corpus.document_names)
+    if corpus.texts is not None:
+        arrays |= _packed("texts", corpus.texts)
+    options = corpus.text_options.as_dict() if corpus.text_options else None
+    write_arrays(path, "corpus", arrays, {"version": VERSION, "text_options": options})
+
+
+def _read_corpus(path: Path) -> Corpus:
+    arrays, facts = read_arrays(path, "corpus")
+    check_version(path, facts)
+    try:
+        options = facts["text_options"]
+        return Corpus(
+            arrays["x"],
+            arrays["doc_ptr"],
+            _unpacked("vocabulary", arrays),
+            _unpacked("names", arrays),
+            texts=_unpacked("texts", arrays) if "texts" in arrays else None,
+            text_options=TextOptions.from_dict(options) if options else None,
+        )
+    except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
+        raise ModelError(
+            f"{path}: the file does not hold a corpus ({error}); restore it from a copy"
+        ) from error
+
+
+def _packed(name: str, strings: Iterable[str]) -> dict[str, Array]:
+    """Lay strings end to end, with where each ends."""
+    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+    ends = np.cumsum([len(one) for one in encoded], dtype=np.int64)
+    return {name: np.frombuffer(b"".join(encoded), np.uint8), f"{name}.end": ends}
+
+
+def _unpacked(name: str, arrays: dict[str, Array]) -> list[str]:
+    content, ends = arrays[name].tobytes(), arrays[f"{name}.end"].tolist()
+    return [
+        content[first:end].decode("utf-8", "surrogatepass")
+        for first, end in zip([0, *ends[:-1]], ends, strict=True)
+    ]

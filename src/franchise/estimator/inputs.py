@@ -43,6 +43,6 @@ def _are_counts(X: Any) -> bool:
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool) -> Any:
-    counts = validate_data(estimator, X, accept_sparse=True, dtype="numeric", reset=reset)
+    counts = validate_data(estimator, X, accept_sparse="csr", dtype="numeric", reset=reset)
     check_non_negative(counts, type(estimator).__name__)
     return counts

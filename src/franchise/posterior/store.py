@@ -18,6 +18,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -204,7 +205,4 @@ def _packed(name: str, strings: Iterable[str]) -> dict[str, Array]:
 
 def _unpacked(name: str, arrays: dict[str, Array]) -> list[str]:
     content, ends = arrays[name].tobytes(), arrays[f"{name}.end"].tolist()
-    return [
-        content[first:end].decode("utf-8", "surrogatepass")
-        for first, end in zip([0, *ends[:-1]], ends, strict=True)
-    ]
+    return [content[first:end].decode("utf-8", "surrogatepass") for first, end in pairwise([0, *ends])]

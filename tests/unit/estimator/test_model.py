@@ -1,0 +1,310 @@
+"""What HDPTopicModel takes, gives, keeps and refuses."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+
+from franchise import Chain, CorpusError, HDPTopicModel, ModelError, SettingsError, SplitMerge, from_tokens
+from franchise.corpus import planted
+from franchise.sampling import Proposal
+
+TEXTS = ["The cat drank milk.", "A dog chased the cat!", "Stocks and bonds fell", "Bonds rose", ""] * 4
+QUICK = {"sweeps": 12, "chains": 2, "random_state": 3, "verbose": 0}
+
+
+def quick(**changes):
+    return HDPTopicModel(**{**QUICK, **changes})
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return planted(n_topics=5, n_terms=40, n_documents=30, document_length=40, seed=2).corpus
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus):
+    return quick(sweeps=40).fit(corpus)
+
+
+def in_bits(model):
+    """Return all that a fit leaves, but for the time that it took."""
+    trace = model.trace_.drop(columns="seconds").to_numpy()
+    draws = [draw.document_topics.toarray().tobytes() for draw in model.posterior_.flat_draws]
+    return trace.tobytes(), draws, model.components_.tobytes(), model.topic_weights_.tobytes()
+
+
+# ---------------------------------------------------------------- what it takes
+
+ANALYSED = CountVectorizer(stop_words="english").build_analyzer()
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        TEXTS,
+        tuple(TEXTS),
+        np.array(TEXTS),
+        pd.Series(TEXTS),
+        [ANALYSED(text) for text in TEXTS],
+        CountVectorizer(stop_words="english").fit_transform(TEXTS),
+        CountVectorizer(stop_words="english").fit_transform(TEXTS).toarray(),
+        from_tokens([ANALYSED(text) for text in TEXTS]),
+    ],
+    ids=["list", "tuple", "array", "Series", "tokens", "CSR", "dense", "Corpus"],
+)
+def test_documents_of_every_kind(documents):
+    model = quick().fit(documents)
+    assert model.corpus_.n_documents == 20
+    assert model.n_features_in_ == model.corpus_.n_terms == 9
+    theta = model.transform(documents)
+    assert theta.shape == (20, model.n_topics_)
+    assert np.allclose(theta.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_counts_and_texts_give_one_chain_where_the_words_are_in_one_order():
+    tokens = [sorted(ANALYSED(text)) for text in TEXTS]
+    counts = sp.csr_array(CountVectorizer(stop_words="english").fit_transform(TEXTS))
+    assert in_bits(quick().fit(tokens)) == in_bits(quick().fit(counts))
+
+
+@pytest.mark.parametrize(
+    "documents", ["one text", [], [["a"], "b"], [["", 3]], [[0, 0]], [[-1, 2]], [[0.5, 1]]]
+)
+def test_documents_that_are_none(documents):
+    with pytest.raises((CorpusError, ValueError)):
+        quick().fit(documents)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"eta": 0},
+        {"eta": "learn"},
+        {"alpha": -1.0},
+        {"alpha_prior": (1.0, 0.0)},
+        {"init": "two"},
+        {"sweeps": 0},
+        {"burn_in": 13},
+        {"thin": 0},
+        {"chains": 0},
+        {"split_merge": "never"},
+        {"n_jobs": 0},
+        {"random_state": -1},
+    ],
+)
+def test_settings_that_cannot_be(setting, corpus):
+    with pytest.raises(SettingsError):
+        quick(**setting).fit(corpus)
+
+
+def test_settings_reach_the_chains(corpus):
+    model = quick(eta="sample", alpha=0.7, gamma_prior=(2.0, 3.0), init=4, split_merge="off").fit(corpus)
+    assert model.trace_["eta"].nunique() > 10
+    assert set(model.trace_["alpha"]) == {0.7}
+    assert model.trace_["gamma"].nunique() > 10
+    assert [chain.start_from for chain in model._chains] == [4, 4]
+    assert not any(column.startswith("split_merge.") for column in model.trace_)
+
+
+# ---------------------------------------------------------------- what it gives
+
+
+def test_fitted_attributes(fitted, corpus):
+    k = fitted.n_topics_
+    low, high = fitted.n_topics_interval_
+    assert low <= k <= high
+    assert fitted.components_.shape == (k, corpus.n_terms)
+    assert np.allclose(fitted.components_.sum(axis=1), 1.0)
+    assert fitted.topic_weights_.shape == (k,)
+    assert np.all(np.diff(fitted.topic_weights_) <= 0)
+    assert list(fitted.trace_.columns[:3]) == ["chain", "sweep", "n_topics"]
+    assert fitted.trace_.groupby("chain").size().tolist() == [41, 41]
+    assert fitted.corpus_ is corpus
+
+
+def test_tables(fitted, corpus):
+    topics = fitted.topics(n_terms=3)
+    assert len(topics) == fitted.n_topics_
+    assert all(len(terms.split(", ")) == 3 for terms in topics["terms"])
+    assert len(fitted.documents()) == corpus.n_documents
+    assert len(fitted.representative_documents(0, n=4)) == 4
+    assert len(fitted.quality("u_mass")) == fitted.n_topics_
+    assert fitted.coherence("u_mass").shape == (fitted.n_topics_,)
+
+
+def test_print_answers_the_questions(fitted):
+    text = str(fitted)
+    assert "30 documents, 1,200 words, 40 terms" in text
+    assert f"{fitted.n_topics_} topics" in text
+    assert "2 chains of 40 sweeps" in text
+    assert "Next:" in text
+    assert str(HDPTopicModel()) == "HDPTopicModel()"
+
+
+def test_scores(fitted, corpus):
+    completion = fitted.held_out(corpus)
+    assert fitted.score(corpus) == completion.per_word
+    assert fitted.perplexity(corpus) == pytest.approx(np.exp(-completion.per_word))
+    assert np.log(1 / 40) < fitted.held_out(corpus.select([0, 1]), "left-to-right", particles=3).per_word < 0
+    assert fitted.held_out(corpus.select([0, 1]), "paper", sweeps=3).per_word < 0
+    with pytest.raises(SettingsError, match="method='perplexity'"):
+        fitted.held_out(corpus, "perplexity")
+
+
+def test_exports(fitted):
+    assert fitted.to_lda().components_.shape == fitted.components_.shape
+    assert fitted.to_pyldavis()["topic_term_dists"].shape[0] == fitted.n_topics_
+    assert set(fitted.to_datatree().children) >= {"posterior", "sample_stats"}
+
+
+def test_unknown_words_are_skipped_and_told_of():
+    model = quick().fit(TEXTS)
+    with pytest.warns(UserWarning, match="2 of 3 words are not in the model's vocabulary"):
+        theta = model.transform(["cat zebra xylophone"])
+    assert np.array_equal(theta, model.transform(["cat"]))
+
+
+def test_new_documents_get_the_same_bits_in_any_batch(fitted, corpus):
+    theta = fitted.transform(corpus)
+    assert np.array_equal(fitted.transform(corpus.select([7, 3]))[1], theta[3])
+    for jobs in (1, 2, 4):
+        fitted.set_params(n_jobs=jobs)
+        assert np.array_equal(fitted.transform(corpus), theta)
+    fitted.set_params(n_jobs=None)
+
+
+# ---------------------------------------------------------------- the same again
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_threads_change_nothing(corpus, jobs):
+    assert in_bits(quick(n_jobs=jobs).fit(corpus)) == in_bits(quick(n_jobs=1).fit(corpus))
+
+
+def test_random_states(corpus):
+    numbers = [quick(random_state=np.random.RandomState(5)).fit(corpus) for _ in range(2)]
+    assert in_bits(numbers[0]) == in_bits(numbers[1])
+    free = [quick(random_state=None).fit(corpus) for _ in range(2)]
+    assert in_bits(free[0]) != in_bits(free[1])
+
+
+def test_resume_is_a_longer_run(corpus):
+    short = quick(burn_in=6, thin=2).fit(corpus).resume(sweeps=5)
+    assert in_bits(short) == in_bits(quick(sweeps=17, burn_in=6, thin=2).fit(corpus))
+
+
+def test_an_interrupted_fit_keeps_what_there_is_and_goes_on(corpus):
+    endless = quick(sweeps=10**7, burn_in=2, thin=1)
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.warns(UserWarning, match=r"interrupted after \d+ of 10000000 sweeps.*resume"):
+        endless.fit(corpus)
+    assert endless.n_topics_ > 0
+    assert "The run is not finished" in str(endless)
+    assert endless.transform(corpus).shape == (30, endless.n_topics_)
+
+
+def test_an_interrupt_before_anything_is_kept_shows_the_present_states(corpus):
+    def strike(chain):
+        if chain.sweeps_done == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = quick(sweeps=10**7, callback=strike)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model.fit(corpus)
+    assert len(model.posterior_.flat_draws) == 2
+    assert "Too few sweeps" in str(model)
+
+
+def test_the_callback_is_called_with_chains(corpus):
+    seen = []
+    quick(callback=seen.append).fit(corpus)
+    assert len(seen) == 2 * 13
+    assert all(isinstance(chain, Chain) for chain in seen)
+
+
+# ---------------------------------------------------------------- on disk
+
+
+@pytest.mark.parametrize("split_merge", ["burn-in", SplitMerge(trials=2, proposals=(Proposal(scans=1),))])
+def test_saved_and_loaded(tmp_path, corpus, split_merge):
+    model = quick(split_merge=split_merge).fit(corpus)
+    model.save(tmp_path / "model")
+    loaded = HDPTopicModel.load(tmp_path / "model")
+    assert in_bits(loaded) == in_bits(model)
+    assert loaded.corpus_ == corpus
+    assert loaded.get_params() == model.get_params()
+    assert np.array_equal(loaded.transform(corpus), model.transform(corpus))
+    assert in_bits(loaded.resume(sweeps=4)) == in_bits(model.resume(sweeps=4))
+    names = {path.name for path in (tmp_path / "model").iterdir()}
+    assert names >= {
+        "model.json",
+        "corpus.safetensors",
+        "vocabulary.txt",
+        "topics.csv",
+        "trace.csv",
+        "README.md",
+    }
+
+
+def test_texts_are_kept(tmp_path):
+    quick().fit(TEXTS).save(tmp_path / "model")
+    loaded = HDPTopicModel.load(tmp_path / "model")
+    assert loaded.corpus_.texts == tuple(TEXTS)
+    assert loaded.transform(["the cat and the dog"]).shape == (1, loaded.n_topics_)
+
+
+def test_nothing_is_overwritten_unasked(tmp_path, fitted):
+    fitted.save(tmp_path / "model")
+    with pytest.raises(ModelError, match="overwrite=True"):
+        fitted.save(tmp_path / "model")
+    fitted.save(tmp_path / "model", overwrite=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("years of work")
+    with pytest.raises(ModelError, match="not a model"):
+        fitted.save(tmp_path / "other", overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "other"]
+
+
+def test_kept_while_it_is_fitted_and_gone_on_with_by_the_same_call(tmp_path, corpus):
+    class Killed(BaseException):
+        pass
+
+    def strike(chain):
+        if chain.sweeps_done == 7:
+            raise Killed
+
+    with pytest.raises(Killed):
+        quick(checkpoint_dir=tmp_path / "model", callback=strike).fit(corpus)
+    half = HDPTopicModel.load(tmp_path / "model")
+    assert 0 < half.trace_["sweep"].max() < 12
+    model = quick(checkpoint_dir=tmp_path / "model").fit(corpus)
+    assert in_bits(model) == in_bits(quick().fit(corpus))
+    assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(model)
+    with pytest.raises(ModelError, match="seed=3, not 4"):
+        quick(checkpoint_dir=tmp_path / "model", random_state=4).fit(corpus)
+    with pytest.raises(ModelError, match="another corpus"):
+        quick(checkpoint_dir=tmp_path / "model").fit(corpus.select(range(10)))
+    free = quick(checkpoint_dir=tmp_path / "model", random_state=None).fit(corpus)
+    assert in_bits(free) == in_bits(model)
+
+
+def test_a_model_that_never_started_can_be_loaded_and_resumed(tmp_path, corpus):
+    class Killed(BaseException):
+        pass
+
+    def strike(chain):
+        raise Killed
+
+    with pytest.raises(Killed):
+        quick(checkpoint_dir=tmp_path / "model", callback=strike).fit(corpus)
+    for path in (tmp_path / "model" / "chains").glob("*/chain.safetensors"):
+        path.unlink()
+    loaded = HDPTopicModel.load(tmp_path / "model")
+    assert not hasattr(loaded, "posterior_")
+    assert in_bits(loaded.resume()) == in_bits(quick().fit(corpus))

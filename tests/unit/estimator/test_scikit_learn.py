@@ -1,0 +1,64 @@
+"""HDPTopicModel keeps scikit-learn's conventions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from franchise import HDPTopicModel
+
+TEXTS = ["cats drink milk", "dogs chase cats", "stocks and bonds fell", "bonds rose as stocks fell"] * 6
+QUICK = {"sweeps": 6, "chains": 2, "random_state": 0, "verbose": 0}
+
+
+@parametrize_with_checks([HDPTopicModel(**QUICK)])  # no failure is expected
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_in_a_pipeline():
+    pipeline = make_pipeline(CountVectorizer(), HDPTopicModel(**QUICK)).fit(TEXTS)
+    theta = pipeline.transform(["cats and dogs", ""])
+    assert theta.shape == (2, pipeline[-1].n_topics_)
+    assert np.allclose(theta.sum(axis=1), 1.0)
+    names = pipeline[0].get_feature_names_out()
+    assert pipeline[-1].topics(feature_names=names)["terms"][0].split(", ")[0] in names
+    assert pipeline.score(TEXTS[:4]) < 0.0
+
+
+def test_in_a_grid_search():
+    counts = CountVectorizer().fit_transform(TEXTS)
+    search = GridSearchCV(HDPTopicModel(**QUICK), {"eta": [0.05, 0.5]}, cv=2).fit(counts)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_output_as_a_frame():
+    model = HDPTopicModel(**QUICK).set_output(transform="pandas")
+    theta = model.fit_transform(pd.DataFrame([[3, 0], [1, 2]], columns=["ant", "bee"]))
+    assert isinstance(theta, pd.DataFrame)
+    assert list(theta.columns) == list(model.get_feature_names_out())
+    assert list(model.feature_names_in_) == ["ant", "bee"]
+
+
+def test_a_clone_has_the_settings_and_nothing_else():
+    model = HDPTopicModel(**QUICK, eta=0.3).fit(TEXTS)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "posterior_")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["transform", "score", "perplexity", "topics", "documents", "diagnose", "coherence", "save", "to_lda"],
+)
+def test_an_unfitted_model_says_so(question, tmp_path):
+    arguments = {"transform": [TEXTS], "score": [TEXTS], "perplexity": [TEXTS], "save": [tmp_path / "m"]}
+    with pytest.raises(NotFittedError):
+        getattr(HDPTopicModel(), question)(*arguments.get(question, []))
+    assert not hasattr(HDPTopicModel(), "components_")
+    assert not hasattr(HDPTopicModel(), "topic_weights_")

@@ -1,0 +1,188 @@
+"""A model folder: refused in words when it is damaged, cut short, newer or foreign; never believed."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from franchise import Corpus, HDPTopicModel, ModelError
+from franchise.posterior import store
+
+TEXTS = [
+    "the cat drank milk",
+    "a dog chased the cat",
+    "stocks and bonds fell",
+    "",
+    "Zoë\n\0\ud800 naïve 猫",
+] * 3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model"
+    HDPTopicModel(sweeps=6, chains=2, random_state=0, verbose=0).fit(TEXTS).save(path)
+    return path
+
+
+@pytest.fixture
+def copy(folder, tmp_path):
+    return shutil.copytree(folder, tmp_path / "copy")
+
+
+def files_of(folder):
+    """Return the files that are read back."""
+    return sorted([folder / "model.json", *folder.rglob("*.safetensors")])
+
+
+def change_json(path, **changes):
+    """Change facts of model.json and give it the checksum of what it says then."""
+    facts = json.loads(path.read_text("utf-8")) | changes
+    del facts["checksum"]
+    path.write_text(json.dumps(facts | {"checksum": store._checksum(facts)}), "utf-8")
+
+
+def test_a_good_folder_is_read(folder):
+    corpus, facts = store.read(folder)
+    assert corpus.n_documents == 15
+    assert corpus.texts == tuple(TEXTS)
+    assert facts["seed"] == 0
+    assert (folder / "README.md").read_text("utf-8").startswith("# A topic model")
+    assert (folder / "vocabulary.txt").read_text("utf-8").split() == list(corpus.vocabulary)
+
+
+def test_people_read_the_rest(copy):
+    for name in ("README.md", "topics.csv", "trace.csv", "vocabulary.txt"):
+        (copy / name).unlink()
+    assert HDPTopicModel.load(copy).n_topics_ > 0
+
+
+def test_what_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("text")
+    for name in ("nowhere", "file"):
+        with pytest.raises(ModelError, match="no such folder"):
+            HDPTopicModel.load(tmp_path / name)
+    with pytest.raises(ModelError, match=r"no model\.json"):
+        HDPTopicModel.load(tmp_path)
+
+
+def test_a_foreign_folder(tmp_path):
+    (tmp_path / "model.json").write_text('{"format": "something else", "version": 1}')
+    with pytest.raises(ModelError, match="not a model of Franchise"):
+        HDPTopicModel.load(tmp_path)
+
+
+def test_a_newer_version(copy):
+    change_json(copy / "model.json", version=store.VERSION + 1)
+    with pytest.raises(ModelError, match="install a newer Franchise"):
+        HDPTopicModel.load(copy)
+
+
+def test_an_edited_file(copy):
+    path = copy / "model.json"
+    path.write_text(path.read_text("utf-8").replace('"sweeps": 6', '"sweeps": 7'), "utf-8")
+    with pytest.raises(ModelError, match="damaged or was edited"):
+        HDPTopicModel.load(copy)
+
+
+@pytest.mark.parametrize("change", [{"eta": "x"}, {"unheard_of": 1}, {"split_merge": {}}, {"chains": 1}])
+def test_settings_that_cannot_be_used(copy, change):
+    facts = json.loads((copy / "model.json").read_text("utf-8"))
+    change_json(copy / "model.json", settings=facts["settings"] | change)
+    with pytest.raises(ModelError):
+        HDPTopicModel.load(copy)
+
+
+def test_settings_that_are_missing(copy):
+    change_json(copy / "model.json", settings={})
+    with pytest.raises(ModelError, match="settings cannot be used"):
+        HDPTopicModel.load(copy)
+
+
+def test_parts_of_two_models(copy, tmp_path):
+    HDPTopicModel(sweeps=6, chains=2, random_state=0, verbose=0).fit(TEXTS[:9]).save(tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "corpus.safetensors", copy)
+    with pytest.raises(ModelError, match="does not belong"):
+        HDPTopicModel.load(copy)
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_a_missing_file(copy, which):
+    path = files_of(copy)[which]
+    path.unlink()
+    if path.name == "chain.safetensors":  # as if that chain had not begun
+        assert len(HDPTopicModel.load(copy).posterior_.draws) == 1
+    else:
+        with pytest.raises(ModelError):
+            HDPTopicModel.load(copy)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_fuzzed_bytes(folder, tmp_path_factory, data):
+    """Change, cut or add bytes in any file: an error in words, or the very same model."""
+    copy = shutil.copytree(folder, tmp_path_factory.mktemp("fuzzed") / "model")
+    path = data.draw(st.sampled_from(files_of(copy)))
+    content = bytearray(path.read_bytes())
+    at = data.draw(st.integers(0, len(content) - 1))
+    how = data.draw(st.sampled_from(["change", "cut", "add", "replace"]))
+    if how == "change":
+        content[at] ^= data.draw(st.integers(1, 255))
+    elif how == "cut":
+        del content[at:]
+    elif how == "add":
+        content[at:at] = data.draw(st.binary(min_size=1, max_size=9))
+    else:
+        content = bytearray(data.draw(st.binary(max_size=99)))
+    path.write_bytes(content)
+    try:
+        loaded = HDPTopicModel.load(copy)
+    except ModelError:
+        pass
+    else:
+        assert loaded.trace_.equals(HDPTopicModel.load(folder).trace_)
+    shutil.rmtree(copy)
+
+
+def test_no_code_is_run(copy, tmp_path):
+    """A pickle in the place of a file is refused, not opened."""
+    import pickle
+
+    class Evil:
+        def __reduce__(self):
+            return exec, (f"open({str(tmp_path / 'struck')!r}, 'w')",)
+
+    for path in files_of(copy):
+        before = path.read_bytes()
+        path.write_bytes(pickle.dumps(Evil()))
+        with pytest.raises(ModelError):
+            HDPTopicModel.load(copy)
+        path.write_bytes(before)
+    assert not (tmp_path / "struck").exists()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    corpus = Corpus([0, 1], [0, 2], ["a", "b"])
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ModelError, match="cannot write it"):
+        store.create(tmp_path / "file" / "model", corpus, {})
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("franchise._storage.os.fsync", full)
+    with pytest.raises(ModelError, match="No space left on device"):
+        store.create(tmp_path / "model", corpus, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@given(st.lists(st.text(), max_size=9))
+def test_strings_survive(strings):
+    assert store._unpacked("s", store._packed("s", strings)) == strings
+
+
+def test_packed_strings_that_cannot_be():
+    with pytest.raises((IndexError, ValueError)):
+        store._unpacked("s", {"s": np.frombuffer(b"\xff\xff", np.uint8), "s.end": np.array([2])})

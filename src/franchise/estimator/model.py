@@ -263,7 +263,8 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         folder = Path(path)
         stored = store.read(folder)
         try:
-            settings = {name: tuple(x) if isinstance(x, list) else x for name, x in stored.settings.items()}
+            settings: dict[str, Any] = dict(stored.settings)
+            settings |= {name: tuple(x) for name, x in settings.items() if isinstance(x, list)}
             seed, in_place = settings.pop("seed"), settings.pop("in_place")
             if isinstance(settings["split_merge"], dict):
                 settings["split_merge"] = split_merge_from(settings["split_merge"])

@@ -169,7 +169,7 @@ def _checksum(facts: Facts) -> str:
 
 
 def _write_corpus(path: Path, corpus: Corpus) -> None:
-    arrays = {"x": corpus.x, "doc_ptr": corpus.doc_ptr}
+    arrays: dict[str, Array] = {"x": corpus.x, "doc_ptr": corpus.doc_ptr}
     arrays |= _packed("vocabulary", corpus.vocabulary) | _packed("names", corpus.document_names)
     if corpus.texts is not None:
         arrays |= _packed("texts", corpus.texts)

@@ -1,0 +1,156 @@
+"""What the paper's program saves of a state, whichever of its three files it stands in.
+
+The binary file holds the topics (`SavedModel`); a state (`SavedState`) has the topic and table of every word
+as well. No file says how many documents there were, nor holds documents without words.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from franchise.corpus import CorpusArrays
+from franchise.model import State, word_topics
+from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array
+from franchise.sampling.trace import Draw
+
+# Columns of SavedState.assignments.
+DOCUMENT, TERM, TOPIC, TABLE = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SavedModel:
+    """The topics of a state.
+
+    Attributes
+    ----------
+    topic_terms
+        n_..k^v: words of each term in each topic, topics in the order of the file.
+    m_k
+        Tables of each topic.
+    alpha, gamma, eta
+        The concentrations.
+    """
+
+    topic_terms: sp.csr_array
+    m_k: Array
+    alpha: float
+    gamma: float
+    eta: float
+
+    @property
+    def n_topics(self) -> int:
+        """Number of topics, those without tables included."""
+        return int(self.topic_terms.shape[0])
+
+    @property
+    def n_terms(self) -> int:
+        """Size of the vocabulary."""
+        return int(self.topic_terms.shape[1])
+
+    @property
+    def n_k(self) -> Array:
+        """Words of each topic."""
+        return np.asarray(self.topic_terms.sum(axis=1, dtype=np.int64)).ravel()
+
+    def in_use(self) -> "SavedModel":
+        """Return the model without the topics that have no tables: merged away, but not yet removed."""
+        rows = np.flatnonzero(self.m_k)
+        return SavedModel(
+            topic_terms=self.topic_terms[rows],
+            m_k=self.m_k[rows],
+            alpha=self.alpha,
+            gamma=self.gamma,
+            eta=self.eta,
+        )
+
+    def as_draw(self) -> Draw:
+        """Return the topics as a draw, which new documents can be folded into.
+
+        It has no documents. A topic's name is its row in the file.
+        """
+        n_k = self.n_k
+        rows = np.flatnonzero(self.m_k)
+        rows = rows[np.lexsort((rows, -n_k[rows]))]
+        return Draw(
+            sweep=0,
+            names=rows,
+            topic_terms=self.topic_terms[rows],
+            document_topics=sp.csr_array((0, rows.size), dtype=np.int32),
+            m_k=self.m_k[rows],
+            concentrations=np.array([self.alpha, self.gamma, self.eta]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SavedState:
+    """The topics of a state and the place of every word.
+
+    Attributes
+    ----------
+    model
+        The topics.
+    assignments
+        A row a word: document, term, topic, table within the document. In a test, the words of the test
+        documents only, though the topics hold the training words as well.
+    """
+
+    model: SavedModel
+    assignments: Array
+
+
+def saved_state(corpus: CorpusArrays, state: State, first_document: int = 0) -> SavedState:
+    """Gather what is saved of a state, topics in the order of their birth.
+
+    Parameters
+    ----------
+    corpus, state
+        Documents and their seating.
+    first_document
+        The documents before it are counted in the topics, but their words are not listed.
+    """
+    live = state.live[: state.totals[TOPICS]]
+    live = live[np.argsort(state.name_k[live])]
+    row = np.zeros(state.n_k.size, np.int64)
+    row[live] = np.arange(live.size)
+    z = row[word_topics(corpus, state)]
+    documents = np.repeat(np.arange(state.m_j.size), np.diff(corpus.doc_ptr))
+    listed = slice(corpus.doc_ptr[first_document], None)
+    columns = (documents - first_document, corpus.x, z, state.t_ji)
+    alpha, gamma, eta = (float(state.concentrations[i]) for i in (ALPHA, GAMMA, ETA))
+    model = SavedModel(
+        topic_terms=_count_pairs(z, corpus.x, (live.size, corpus.n_terms)),
+        m_k=state.m_k[live],
+        alpha=alpha,
+        gamma=gamma,
+        eta=eta,
+    )
+    return SavedState(model=model, assignments=np.column_stack([column[listed] for column in columns]))
+
+
+def _count_pairs(rows: Array, columns: Array, shape: tuple[int, int]) -> sp.csr_array:
+    counts = sp.coo_array((np.ones(rows.size, np.int32), (rows, columns)), shape=shape).tocsr()
+    counts.sum_duplicates()
+    return counts
+
+
+def contradictions(state: SavedState) -> list[str]:
+    """Return what does not fit between the topics and the words, in words; an empty list where all does."""
+    model, rows = state.model, state.assignments
+    if rows[:, TOPIC].max(initial=-1) >= model.n_topics:
+        return [f"a word has topic {rows[:, TOPIC].max()}, but there are {model.n_topics} topics"]
+    if rows[:, TERM].max(initial=-1) >= model.n_terms:
+        return [f"a word has term {rows[:, TERM].max()}, but there are {model.n_terms} terms"]
+    counts = _count_pairs(rows[:, TOPIC], rows[:, TERM], model.topic_terms.shape)
+    tables = np.unique(rows[:, [DOCUMENT, TABLE, TOPIC]], axis=0)
+    m_k = np.bincount(tables[:, 2], minlength=model.n_topics)
+    left_over = model.topic_terms - counts
+    broken = []
+    if left_over.nnz and left_over.data.min() < 0:
+        broken.append("a topic has fewer words of a term than were assigned to it")
+    if np.any(m_k > model.m_k):
+        broken.append("a topic has fewer tables than were assigned to it")
+    # The words of a training state are all of the topics' words, so that nothing may be left over.
+    if not broken and len(rows) == model.n_k.sum() and np.any(m_k < model.m_k):
+        broken.append("a topic has more tables than were assigned to it")
+    return broken

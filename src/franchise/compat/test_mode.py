@@ -1,0 +1,165 @@
+"""Testing as the paper's program does it: new documents are seated on top of the topics of a saved model.
+
+A saved model has no documents, and none are needed: the moves look at documents other than their own through
+the counts of the topics alone. So each topic becomes a document that holds its words, at as many tables as
+the topic has; these are never visited (`compat.visits`). The likelihood is ::
+
+    log p(t of the test) + log p(k of all) + log p(x of all) - log p(k of the model) - log p(x of the model)
+
+that is, log p(test words, their tables, the tables' topics | counts of the model), of one state. It grows as
+the chain finds better states: it is no held-out likelihood (`posterior` has those).
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from franchise._storage import locked
+from franchise.compat.files import read_bin
+from franchise.compat.logs import HeldOutLine, log_file
+from franchise.compat.options import HdpOptions
+from franchise.compat.saved import SavedModel, SavedState, saved_state
+from franchise.compat.saver import Saver
+from franchise.compat.visits import Visits, seat, some_documents
+from franchise.corpus import Corpus, CorpusArrays, read_ldac
+from franchise.corpus.corpus import numbered, offsets_of
+from franchise.errors import CorpusError, SettingsError
+from franchise.model import Priors, State, empty_state, joint
+from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
+
+
+def test(  # the program's name for it, though no test of ours
+    options: HdpOptions,
+    *,
+    progress: Callable[[str], None] | None = None,  # noqa: PT028
+) -> None:
+    """Seat the documents on top of a saved model; everything is left in files of ``options.directory``.
+
+    Parameters
+    ----------
+    options
+        What to do; of the settings of the model those of ``options.saved_model`` count.
+    progress
+        Is called with the text of each iteration, as the program shows it.
+
+    Raises
+    ------
+    FranchiseError
+        If the documents or the model cannot be read, do not fit each other, or a file cannot be written.
+    """
+    if options.saved_model is None:
+        raise SettingsError("saved_model is missing: give the .bin of the model to test")
+    model = read_bin(options.saved_model).in_use()
+    documents = read_ldac(options.data)
+    check_terms(documents, options.data, model, options.saved_model)
+    guests = Guests(model, documents, options.random_seed)
+    guests.sweep()
+    saver = Saver(options.directory, "test-", options.save_lag, guests.likelihood())
+    with locked(options.directory), log_file(options.directory / "test.log", HeldOutLine) as add_line:
+        try:
+            _iterate(guests, options.max_iter, saver, add_line, progress)
+        finally:
+            saver.save_last(guests.saved())
+
+
+def _iterate(
+    guests: "Guests",
+    iterations: int,
+    saver: Saver,
+    add_line: Callable[[HeldOutLine], None],
+    progress: Callable[[str], None] | None,
+) -> None:
+    began = time.monotonic()
+    for iteration in range(iterations):
+        guests.sweep()
+        totals, likelihood = guests.state.totals, guests.likelihood()
+        line = HeldOutLine(
+            seconds=time.monotonic() - began,
+            iteration=iteration,
+            n_topics=int(totals[TOPICS]),
+            n_tables=int(totals[TABLES]),
+            likelihood=likelihood,
+        )
+        if progress:
+            progress(
+                f"iter = {iteration:05d}, #topics = {line.n_topics:04d}, #tables = {line.n_tables:04d}, "
+                f"likelihood = {likelihood:.5f}"
+            )
+        saver.save(iteration, likelihood, guests.saved)
+        add_line(line)
+
+
+def check_terms(documents: Corpus, path: Path, model: SavedModel, model_path: Path) -> None:
+    """Refuse documents with terms that the model does not have."""
+    if documents.n_terms <= model.n_terms:
+        return
+    i = int(np.argmax(documents.x >= model.n_terms))
+    j = int(np.searchsorted(documents.doc_ptr, i, side="right")) - 1
+    raise CorpusError(
+        f"{path}:{j + 1}: document {j} has the term {documents.x[i]}, but {model_path} was trained on "
+        f"the terms 0 to {model.n_terms - 1}; leave such terms out, or train with them"
+    )
+
+
+class Guests:
+    """Test documents seated on top of a model.
+
+    Parameters
+    ----------
+    model
+        The topics, each with tables.
+    documents
+        The test documents, over the model's terms.
+    seed
+        Of the random numbers.
+    """
+
+    def __init__(self, model: SavedModel, documents: Corpus, seed: int) -> None:
+        self._n_hosts = model.n_topics
+        self._corpus = _together(model, documents)
+        self._priors = Priors(alpha=model.alpha, gamma=model.gamma, eta=model.eta)
+        state = _seated(model, self._corpus)
+        hosts = some_documents(self._corpus, state, 0, self._n_hosts)
+        self._likelihood_of_model = joint(*hosts, self._priors).log_joint
+        order = np.random.default_rng(seed).permutation(documents.n_documents)
+        self._visits = Visits(self._corpus, state, self._n_hosts + order, seed)
+
+    @property
+    def state(self) -> State:
+        """The seating, one document a topic of the model before the test documents."""
+        return self._visits.state
+
+    def sweep(self) -> None:
+        """Draw the tables of all test words, then the topics of all their tables."""
+        self._visits.sweep()
+
+    def likelihood(self) -> float:
+        """Return log p(test words, their tables, the tables' topics | counts of the model)."""
+        return joint(self._corpus, self.state, self._priors).log_joint - self._likelihood_of_model
+
+    def saved(self) -> SavedState:
+        """Return what is saved: topics with the words of both, and the places of the test words."""
+        return saved_state(self._corpus, self.state, first_document=self._n_hosts)
+
+
+def _together(model: SavedModel, documents: Corpus) -> CorpusArrays:
+    """Return a document for each topic, then the test documents."""
+    counts = model.topic_terms
+    x = np.concatenate([np.repeat(counts.indices, counts.data), documents.x])
+    doc_ptr = offsets_of(np.concatenate([model.n_k, documents.document_lengths]))
+    return Corpus(x, doc_ptr, numbered(model.n_terms)).arrays
+
+
+def _seated(model: SavedModel, corpus: CorpusArrays) -> State:
+    """Return the state in which each topic has its words and tables, and no test word is seated."""
+    state = empty_state(corpus, max(64, 2 * model.n_topics))
+    state.concentrations[[ALPHA, GAMMA, ETA]] = model.alpha, model.gamma, model.eta
+    for k in range(model.n_topics):
+        first, end = corpus.doc_ptr[k], corpus.doc_ptr[k + 1]
+        # A word at each table, and the rest of the words at the last: which sits where does not matter.
+        state.t_ji[first:end] = np.minimum(np.arange(end - first), model.m_k[k] - 1)
+        state.k_jt[first : first + model.m_k[k]] = k
+    seat(corpus, state, 0, model.n_topics, model.n_topics)
+    return state

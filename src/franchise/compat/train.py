@@ -1,0 +1,156 @@
+"""Training as the paper's program does it, by this library's chain.
+
+An iteration is a sweep and a line of the log; the first has fifteen split-merge trials after its sweep. The
+numbers of the line, and the files of the iteration, are of the state before the trials; the line's last three
+tell how these ended.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from franchise._storage import locked
+from franchise.compat.logs import TrainLine, log_file
+from franchise.compat.options import HdpOptions
+from franchise.compat.saved import SavedState, saved_state
+from franchise.compat.saver import Saver
+from franchise.compat.starts import start
+from franchise.corpus import Corpus, read_ldac
+from franchise.model import Priors, joint
+from franchise.moves import complete_move
+from franchise.moves.random import SPLIT_MERGE, Key
+from franchise.moves.scratch import new_scratch, with_room_for_tables
+from franchise.moves.split_merge import RECORD, SplitMergeInfo, split_merge
+from franchise.moves.table_index import sort_words
+from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
+from franchise.sampling.interrupt import interrupts_deferred
+
+_TRIALS = 15  # in the first iteration, none later
+
+
+def train(options: HdpOptions, *, progress: Callable[[str], None] | None = None) -> None:
+    """Fit topics to documents; everything is left in files of ``options.directory``.
+
+    Parameters
+    ----------
+    options
+        What to do.
+    progress
+        Is called with the text of each iteration, as the program shows it.
+
+    Raises
+    ------
+    FranchiseError
+        If the documents cannot be read, an option does not suit them, or a file cannot be written.
+    """
+    show = progress or _show_nothing
+    chain = started_chain(read_ldac(options.data), options)
+    parts = joint(chain.corpus.arrays, chain.state, chain.priors)
+    saver = Saver(options.directory, "", options.save_lag, parts.log_joint + parts.log_prior)
+    with locked(options.directory), log_file(options.directory / "state.log", TrainLine) as add_line:
+        try:
+            accepted = _iterate(chain, options, saver, add_line, show)
+        finally:
+            saver.save_last(_saved(chain))
+    if options.split_merge and options.max_iter:
+        show(f"accept rate: {100 * accepted / _TRIALS:.2f}%")
+
+
+def _iterate(
+    chain: Chain,
+    options: HdpOptions,
+    saver: Saver,
+    add_line: Callable[[TrainLine], None],
+    show: Callable[[str], None],
+) -> int:
+    """Make the iterations; return how many trials were accepted."""
+    accepted = 0
+    began = time.monotonic()
+    for iteration in range(options.max_iter):
+        chain.sweep()
+        line = _line(chain, iteration, time.monotonic() - began)
+        show(
+            f"iter = {iteration:05d}, #topics = {line.n_topics:04d}, #tables = {line.n_tables:04d}, "
+            f"gamma = {line.gamma:.5f}, alpha = {line.alpha:.5f}, likelihood = {line.likelihood:.5f}"
+        )
+        saver.save(iteration, line.likelihood, lambda: _saved(chain))
+        if options.split_merge and iteration == 0:
+            info = try_splits_and_merges(chain, trials_of(options))
+            line = line._replace(splits=info.splits, merges=info.merges, trials=_TRIALS)
+            accepted = info.splits + info.merges
+        add_line(line)
+    return accepted
+
+
+def started_chain(corpus: Corpus, options: HdpOptions) -> Chain:
+    """Return a chain of the program's settings, from the program's start."""
+    schedule = Schedule(
+        sweeps=options.max_iter,
+        burn_in=options.max_iter,  # the chain keeps nothing: states are saved here
+        split_merge=None,  # its trials would come before the concentrations, the program's come after
+        concentrations="auxiliary",
+    )
+    chain = Chain(corpus, priors_of(options), schedule, seed=options.random_seed, start="one")
+    state = start(corpus, chain.priors.initial(), options.init_topics, options.random_seed)
+    chain.start()  # quick; the program's start then takes its place
+    chain.restore(state, 0, chain.trace)
+    return chain
+
+
+def priors_of(options: HdpOptions) -> Priors:
+    """Return the priors, which the program takes by shape and scale, this library by shape and rate."""
+    if options.sample_hyper:
+        return Priors(
+            alpha=(options.alpha_a, 1.0 / options.alpha_b),
+            gamma=(options.gamma_a, 1.0 / options.gamma_b),
+            eta=options.eta,
+        )
+    return Priors(
+        alpha=options.alpha_a * options.alpha_b, gamma=options.gamma_a * options.gamma_b, eta=options.eta
+    )
+
+
+def trials_of(options: HdpOptions) -> SplitMerge:
+    """Return the program's split-merge: anchors by size; its scans do not count the last, ours do."""
+    proposal = Proposal(anchors="size", scans=options.restrict_scan + 1)
+    return SplitMerge(trials=_TRIALS, proposals=(proposal,))
+
+
+@interrupts_deferred()
+def try_splits_and_merges(chain: Chain, setting: SplitMerge) -> SplitMergeInfo:
+    """Make the trials of an iteration after its sweep."""
+    corpus, state = chain.corpus.arrays, chain.state
+    scratch = with_room_for_tables(new_scratch(corpus, state), state)
+    sort_words(corpus, state, scratch.tables)
+    records = np.zeros((setting.trials, len(RECORD)))
+    key = Key(chain.seed, chain.number, chain.sweeps_done, SPLIT_MERGE)
+    state, _, info = complete_move(
+        split_merge, key, corpus, state, scratch, "trial", setting.plans(), records
+    )
+    chain.restore(state, chain.sweeps_done, chain.trace)
+    return SplitMergeInfo(*info)
+
+
+def _line(chain: Chain, iteration: int, seconds: float) -> TrainLine:
+    last = chain.trace.last
+    return TrainLine(
+        seconds=seconds,
+        iteration=iteration,
+        n_topics=int(last["n_topics"]),
+        n_tables=int(last["n_tables"]),
+        likelihood=last["log_joint"] + last["log_prior"],
+        gamma=last["gamma"],
+        alpha=last["alpha"],
+        splits=0,
+        merges=0,
+        trials=0,
+    )
+
+
+def _saved(chain: Chain) -> SavedState:
+    return saved_state(chain.corpus.arrays, chain.state)
+
+
+def _show_nothing(text: str) -> None:
+    """Show nothing."""

@@ -1,0 +1,281 @@
+"""The program's files come out as it wrote them, to the byte; damage is seen and said."""
+
+import struct
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from franchise.compat.files import (
+    read_assignments,
+    read_bin,
+    read_state,
+    read_topics,
+    write_assignments,
+    write_bin,
+    write_state,
+    write_topics,
+)
+from franchise.compat.saved import SavedModel, SavedState, saved_state
+from franchise.errors import ModelError
+from franchise.model import empty_state
+from franchise.model.state import ALPHA, ETA, GAMMA
+from franchise.moves.initialize import seat_all
+from tests.reference.franchise import corpus_of
+
+ENDINGS = ("-topics.dat", "-word-assignments.dat", ".bin")
+HEADER = 40
+
+
+@pytest.fixture
+def model():
+    counts = np.array([[3, 0, 2, 1], [0, 0, 0, 4], [0, 0, 0, 0], [7, 1, 0, 0]], np.int32)
+    return SavedModel(
+        topic_terms=sp.csr_array(counts), m_k=np.array([2, 3, 0, 8]), alpha=0.7, gamma=2.5, eta=0.1
+    )
+
+
+@pytest.fixture
+def small(tmp_path, model):
+    """Return the path of a binary file of four topics, one of them empty."""
+    path = tmp_path / "small.bin"
+    write_bin(path, model)
+    return path
+
+
+@pytest.mark.parametrize("name", ["00020", "test-00010"])
+def test_a_state_of_the_program_is_written_as_the_program_wrote_it(program, tmp_path, name):
+    state = read_state(program, name)
+    write_state(tmp_path, name, state)
+    for ending in ENDINGS:
+        assert (tmp_path / (name + ending)).read_bytes() == (program / (name + ending)).read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(name + ending for ending in ENDINGS)
+
+
+def test_what_the_program_saved_is_understood(program):
+    model = read_bin(program / "00020.bin")
+    assert (model.n_topics, model.n_terms, model.n_k.sum(), model.m_k.sum()) == (21, 1143, 2960, 95)
+    assert (round(model.gamma, 5), round(model.alpha, 5), model.eta) == (4.58334, 0.14247, 0.5)
+
+
+def test_a_model_becomes_a_draw_largest_topic_first_without_the_empty_one(small):
+    draw = read_bin(small).as_draw()
+    assert draw.names.tolist() == [3, 0, 1]
+    assert draw.topic_terms.toarray().tolist() == [[7, 1, 0, 0], [3, 0, 2, 1], [0, 0, 0, 4]]
+    assert draw.m_k.tolist() == [8, 2, 3]
+    assert draw.concentrations[[ALPHA, GAMMA, ETA]].tolist() == [0.7, 2.5, 0.1]
+    assert draw.document_topics.shape == (0, 3)
+
+
+def test_a_state_is_gathered_topics_by_birth():
+    corpus = corpus_of([[0, 1], [2, 2, 0], [], [1]], 3).arrays
+    state = empty_state(corpus)
+    state.t_ji[:] = [0, 0, 1, 0, 1, 0]
+    state.k_jt[[0, 2, 3, 5]] = [1, 0, 1, 2]
+    seat_all(corpus, state, 3)
+    state.name_k[:3] = [8, 3, 5]  # topic 1 was born first, then 2, then 0
+    state.concentrations[[ALPHA, GAMMA, ETA]] = 0.7, 2.5, 0.1
+    saved = saved_state(corpus, state)
+    assert saved.model.topic_terms.toarray().tolist() == [[2, 1, 1], [0, 1, 0], [0, 0, 1]]
+    assert saved.model.m_k.tolist() == [2, 1, 1]
+    assert (saved.model.alpha, saved.model.gamma, saved.model.eta) == (0.7, 2.5, 0.1)
+    rows = [[0, 0, 0, 0], [0, 1, 0, 0], [1, 2, 0, 1], [1, 2, 2, 0], [1, 0, 0, 1], [3, 1, 1, 0]]
+    assert saved.assignments.tolist() == rows
+    later = saved_state(corpus, state, first_document=1)
+    assert later.assignments.tolist() == [[d - 1, *rest] for d, *rest in rows if d >= 1]
+    assert later.model.topic_terms.toarray().tolist() == saved.model.topic_terms.toarray().tolist()
+
+
+# ---------------------------------------------------------------- topics
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda n: st.lists(
+            st.lists(st.integers(0, 2**31 - 1), min_size=n, max_size=n), min_size=1, max_size=3
+        )
+    )
+)
+@example([[0, 9, 10, 99_999, 100_000], [1, 0, 0, 0, 2**31 - 1]])
+def test_topics_are_as_printf_writes_them(tmp_path, counts):
+    path = tmp_path / "topics.dat"
+    write_topics(path, sp.csr_array(np.array(counts, np.int32)))
+    assert path.read_text() == "".join("".join(f"{n:05d} " for n in row) + "\n" for row in counts)
+    assert read_topics(path).toarray().tolist() == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", ": the last line has no end"),
+        ("00001 00002 ", ": the last line has no end"),
+        ("00001 00002\n", ":1: not a line of counts"),
+        ("00001 0002 \n", ":1: not a line of counts"),
+        ("00001 000002 \n", ":1: not a line of counts"),
+        ("00001 -0002 \n", ":1: not a line of counts"),
+        ("00001 \n\n", ":2: not a line of counts"),
+        ("00001 00002 \n00001 \n", ":2: 1 counts, but 2 on line 1"),
+        ("00001 9999999999 \n", ":1: the count 9999999999 is too large"),
+    ],
+)
+def test_topics_that_are_none_are_refused(tmp_path, text, complaint):
+    path = tmp_path / "topics.dat"
+    path.write_text(text)
+    with pytest.raises(ModelError) as error:
+        read_topics(path)
+    assert str(error.value).startswith(f"{path}{complaint}")
+
+
+# ---------------------------------------------------------------- word assignments
+
+
+def test_assignments_are_as_printf_writes_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("franchise.compat.files._ROWS_A_PIECE", 2)
+    rows = [[0, 7, 3, 0], [5, 100_000, 12, 1], [5, 2, 12, 1], [5, 2, 0, 0], [6, 0, 0, 0]]
+    path = tmp_path / "assignments.dat"
+    write_assignments(path, np.array(rows))
+    assert path.read_text() == "d w z t\n" + "".join(" ".join(map(str, row)) + "\n" for row in rows)
+    assert read_assignments(path).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", ":1: a file of word assignments begins with 'd w z t'"),
+        ("d w z t", ":1: a file of word assignments begins"),
+        ("0 0 0 0\n", ":1: a file of word assignments begins"),
+        ("d w z t\n", ":2: not a line"),
+        ("d w z t\n0 0 0 0", ":2: not a line"),
+        ("d w z t\n0 0 0 0\n\n", ":3: not a line"),
+        ("d w z t\n0 0 0 0\n0 0 0\n0 0 0 0\n", ":3: not a line"),
+        ("d w z t\n0 0 0 0\n0 -1 0 0\n", ":3: not a line"),
+        ("d w z t\n0 0 0 0\n0 0  0 0\n", ":3: not a line"),
+        ("d w z t\n0 0 0 0\n0 9999999999 0 0\n", ":3: the number 9999999999 is too large"),
+        ("d w z t\n0 0 0 0\n1 0 1 0\n0 0 1 0\n", ":4: table 0 of document 0 has topic 1 here and another"),
+    ],
+)
+def test_assignments_that_are_none_are_refused(tmp_path, text, complaint):
+    path = tmp_path / "assignments.dat"
+    path.write_text(text)
+    with pytest.raises(ModelError) as error:
+        read_assignments(path)
+    assert str(error.value).startswith(f"{path}{complaint}")
+
+
+# ---------------------------------------------------------------- binary
+
+
+def test_the_binary_file_is_laid_out_as_the_program_does(small):
+    expected = struct.pack("<4i3d", 4, 18, 4, 13, 0.1, 2.5, 0.7)
+    expected += struct.pack("<6i", 2, 6, 3, 0, 2, 1) + struct.pack("<6i", 3, 4, 0, 0, 0, 4)
+    expected += struct.pack("<6i", 0, 0, 0, 0, 0, 0) + struct.pack("<6i", 8, 8, 7, 1, 0, 0)
+    assert small.read_bytes() == expected
+
+
+def test_a_binary_file_is_refused_wherever_a_count_is_changed(small):
+    content = small.read_bytes()
+    for at in [*range(0, 16, 4), *range(HEADER, len(content), 4)]:
+        (value,) = struct.unpack_from("<i", content, at)
+        for other in (value + 1, value - 1, -1, 2**31 - 1):
+            if other != value:
+                small.write_bytes(content[:at] + struct.pack("<i", other) + content[at + 4 :])
+                with pytest.raises(ModelError, match=r"small\.bin: .*; the file is damaged"):
+                    read_bin(small)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize(("at", "name"), [(16, "eta"), (24, "gamma"), (32, "alpha")])
+def test_a_binary_file_is_refused_when_a_concentration_is_impossible(small, at, name, value):
+    content = small.read_bytes()
+    small.write_bytes(content[:at] + struct.pack("<d", value) + content[at + 8 :])
+    with pytest.raises(ModelError, match=f"{name} is {value}, no positive number"):
+        read_bin(small)
+
+
+def test_a_binary_file_of_any_other_length_is_refused(small):
+    content = small.read_bytes()
+    for other in [*(content[:n] for n in range(len(content))), content + b"\0"]:
+        small.write_bytes(other)
+        with pytest.raises(ModelError, match="bytes"):
+            read_bin(small)
+
+
+@pytest.mark.parametrize(
+    ("m_k", "complaint"),
+    [([2, 5, 0, 8], "topic 1 has more tables than words"), ([2, 3, 0, 0], "topic 3 has words but no table")],
+)
+def test_tables_must_fit_the_words(tmp_path, model, m_k, complaint):
+    path = tmp_path / "m.bin"
+    write_bin(
+        path, SavedModel(topic_terms=model.topic_terms, m_k=np.array(m_k), alpha=1.0, gamma=1.0, eta=1.0)
+    )
+    with pytest.raises(ModelError, match=complaint):
+        read_bin(path)
+
+
+def test_a_missing_file_and_a_folder_are_said(tmp_path):
+    with pytest.raises(ModelError, match="there is no such file"):
+        read_bin(tmp_path / "mode.bin")
+    with pytest.raises(ModelError, match="cannot read it"):
+        read_bin(tmp_path)
+    with pytest.raises(ModelError, match="cannot write it"):
+        write_assignments(tmp_path / "nowhere" / "a.dat", np.zeros((1, 4), int))
+
+
+# ---------------------------------------------------------------- the three together
+
+
+@pytest.fixture
+def state(program):
+    return read_state(program, "00020")
+
+
+def write_with(folder, state, **changes):
+    """Write a state of which the topics, or the words, are changed."""
+    model = SavedModel(
+        topic_terms=changes.get("topic_terms", state.model.topic_terms),
+        m_k=changes.get("m_k", state.model.m_k),
+        alpha=1.0,
+        gamma=1.0,
+        eta=1.0,
+    )
+    write_state(folder, "00020", SavedState(model=model, assignments=changes.get("rows", state.assignments)))
+
+
+def test_files_of_two_states_are_refused(tmp_path, state):
+    write_with(tmp_path, state)
+    write_topics(tmp_path / "00020-topics.dat", state.model.topic_terms[::-1])
+    with pytest.raises(ModelError, match=r"00020-topics\.dat: its counts are not those of 00020\.bin"):
+        read_state(tmp_path, "00020")
+    write_topics(tmp_path / "00020-topics.dat", state.model.topic_terms[:20])
+    with pytest.raises(ModelError, match="its counts are not those"):
+        read_state(tmp_path, "00020")
+
+
+def test_words_that_do_not_fit_the_topics_are_refused(tmp_path, state):
+    rows = state.assignments.copy()
+    alone = np.flatnonzero(np.bincount(rows[:, 0] * 1000 + rows[:, 3])[rows[:, 0] * 1000 + rows[:, 3]] == 1)[
+        0
+    ]
+    for column, value, complaint in (
+        (2, 21, "a word has topic 21, but there are 21 topics"),
+        (1, 1143, "a word has term 1143, but there are 1143 terms"),
+        (2, (rows[alone, 2] + 1) % 21, "a topic has fewer words of a term than were assigned to it"),
+    ):
+        changed = rows.copy()
+        changed[alone, column] = value
+        write_with(tmp_path, state, rows=changed)
+        with pytest.raises(ModelError, match=complaint):
+            read_state(tmp_path, "00020")
+
+
+@pytest.mark.parametrize(("change", "word"), [(1, "more"), (-1, "fewer")])
+def test_tables_that_do_not_fit_the_topics_are_refused(tmp_path, state, change, word):
+    m_k = state.model.m_k.copy()
+    m_k[3] += change
+    write_with(tmp_path, state, m_k=m_k)
+    with pytest.raises(ModelError, match=f"a topic has {word} tables than were assigned to it"):
+        read_state(tmp_path, "00020")

@@ -28,7 +28,7 @@ from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.checkpoint import save_chain, split_merge_from
 from franchise.sampling.monitor import monitor_for
 from franchise.sampling.plan import Plan, extend, plan_of
-from franchise.sampling.run import Callback, Ending, run_chains
+from franchise.sampling.run import Callback, Ending, run_chains, threads
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -178,9 +178,10 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _fit(
         self, plan: Plan, corpus: Corpus, *, time_budget: float | None = None, overwrite: bool = False
     ) -> Ending:
-        folder = self._folder()
+        folder, chains = self._folder(), plan.chains(corpus)
+        threads(self.n_jobs, len(chains))  # refuse what cannot be before anything is written
         if folder is None:
-            return self._run(plan.chains(corpus), corpus, time_budget)
+            return self._run(chains, corpus, time_budget)
         if overwrite or not store.is_model(folder):
             store.create(folder, corpus, self._stored_settings(plan.seed), overwrite=overwrite)
         return self._run(plan.chains_in(store.chains_folder(folder), corpus), corpus, time_budget)

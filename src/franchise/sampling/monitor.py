@@ -82,7 +82,7 @@ class Progress:
         return facts | {
             "sweep": f"{chain.sweeps_done}/{chain.schedule.sweeps}",
             "topics": str(last["n_topics"]),
-            "log joint/word": f"{last['log_joint'] / n_words:.4f}",
+            "joint/word": f"{last['log_joint'] / n_words:.4f}",
             "splits": str(splits),
             "merges": str(merges),
             "words/s": _short(speed),
@@ -205,7 +205,7 @@ class LiveMonitor(_Showing):
         note = self._note
         if not note and not any(row.has_swept for row in self._rows.values()):
             note = "the first run after installing compiles for about half a minute"
-        table = Table(box=None, pad_edge=False, caption=note or None, caption_justify="left")
+        table = Table(box=None, pad_edge=False, padding=(0, 1), caption=note or None, caption_justify="left")
         for name in columns:
             table.add_column(name, justify="left" if name in ("chain", "phase") else "right", no_wrap=True)
         for fact in facts:

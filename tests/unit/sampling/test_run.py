@@ -260,7 +260,7 @@ def test_a_log_names_each_chain_and_phase(monkeypatch):
         assert [line.split()[2] for line in own] == ["burn-in", "sampling", "done"]
         assert f"sweep {SWEEPS}/{SWEEPS}" in own[-1]
         assert all(
-            word in own[-1] for word in ("topics", "log joint/word", "splits", "merges", "words/s", "left")
+            word in own[-1] for word in ("topics", "joint/word", "splits", "merges", "words/s", "left")
         )
 
 
@@ -276,7 +276,7 @@ def test_a_table_on_a_terminal(monkeypatch):
     console = Console(file=stream, force_terminal=True, width=120)
     assert watched(LiveMonitor(console)) == one_after_another()
     last = stream.getvalue().splitlines()[-4:]
-    assert "log joint/word" in last[0]
+    assert "joint/word" in last[0]
     assert all(f"{SWEEPS}/{SWEEPS}" in line for line in last[1:])
 
 

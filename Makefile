@@ -21,8 +21,8 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c constraints.txt
 	@touch $@
 
-demo: $(READY) ## Fit the five-topic example and show what the sampler found
-	$(BIN)/python examples/five_topics.py
+demo: $(READY) ## Fit 2,000 abstracts and show their topics
+	$(BIN)/franchise demo
 
 test: $(READY) ## Run the fast tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile

@@ -1,20 +1,24 @@
 """Documents in, one immutable :class:`Corpus` of flat arrays out.
 
 ``corpus`` holds the class, ``convert`` makes one from words and counts, ``vectorize`` from texts,
-``documents`` from any of these, ``readers`` from files, and ``synthetic`` draws one from a known model.
+``documents`` from any of these, ``readers`` from files in any of ``formats``, and ``synthetic`` draws one
+from a known model.
 """
 
 from franchise.corpus.convert import from_counts, from_tokens
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.documents import Encoded, as_corpus, encode
-from franchise.corpus.readers import read_ldac, write_ldac
+from franchise.corpus.formats import FORMATS, Format
+from franchise.corpus.readers import read_corpus, read_ldac, read_new, write_corpus, write_ldac
 from franchise.corpus.synthetic import HDPDraw, Planted, draw_hdp, five_topics, planted
 from franchise.corpus.vectorize import TextOptions, from_texts
 
 __all__ = [
+    "FORMATS",
     "Corpus",
     "CorpusArrays",
     "Encoded",
+    "Format",
     "HDPDraw",
     "Planted",
     "TextOptions",
@@ -26,6 +30,9 @@ __all__ = [
     "from_texts",
     "from_tokens",
     "planted",
+    "read_corpus",
     "read_ldac",
+    "read_new",
+    "write_corpus",
     "write_ldac",
 ]

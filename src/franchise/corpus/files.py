@@ -1,58 +1,266 @@
-"""Bytes from and to disk: gzip seen through, errors put into words, writes whole or not at all."""
+"""Bytes from and to disk: gzip seen through, errors put into words, writes whole or not at all.
+
+What a file is made of is not known here; each format has its own module in ``formats``.
+"""
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import stat
+import sys
 import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
 
 from franchise.errors import CorpusError
 
 StrPath = str | os.PathLike[str]
 
+
+class Readable(Protocol):
+    """An open file of bytes: all that is needed of one is to read it from here to its end."""
+
+    def read(self, size: int, /) -> Any:
+        """Return so many bytes or fewer, none at the end."""
+
+
+# Bytes read so far, and in all if that is known. Of a packed file, these are the packed bytes.
+Progress = Callable[[int, int | None], object]
+
 _GZIP_MAGIC = b"\x1f\x8b"
+_BUFFER = 2**20
+
+# Longer than any document, and short enough not to fill the memory where there are no lines at all.
+MAX_LINE = 2**28
+
+
+class Source:
+    """A file being read, unpacked, with the words for messages about it.
+
+    Parameters
+    ----------
+    file
+        What is read, from its present position on.
+    name
+        What messages call it.
+    path
+        Where it is on disk; None for standard input and other streams.
+    progress
+        Is told of each piece that is read.
+    """
+
+    HEAD = 2**16  # so many bytes are looked at to tell the format
+
+    def __init__(
+        self, file: Readable, name: str, path: Path | None = None, progress: Progress | None = None
+    ) -> None:
+        self.name = name
+        self.path = path
+        self._file = file
+        self._progress = progress
+        self._size = _size_of(file)
+        packed = io.BufferedReader(_Passage(_counted(file, self._size, progress), self._cannot_read), _BUFFER)
+        self._is_packed = packed.peek()[:2] == _GZIP_MAGIC
+        self.stream = packed
+        if self._is_packed:
+            unpacked = gzip.GzipFile(fileobj=packed)
+            self.stream = io.BufferedReader(_Passage(unpacked.read, self._is_damaged), _BUFFER)
+
+    def head(self) -> bytes:
+        """Return how the file starts, without taking it from the stream."""
+        return self.stream.peek()[: self.HEAD]
+
+    def lines(self) -> Iterator[bytes]:
+        """Read line by line; a line keeps its end."""
+        for number, line in enumerate(iter(lambda: self.stream.readline(MAX_LINE), b""), start=1):
+            self._check_length(line, number)
+            yield line
+
+    def blocks(self, number: int = 1) -> Iterator[tuple[int, bytes]]:
+        """Read whole lines, about a megabyte at a time, each block after the number of its first line."""
+        while block := self.stream.read(_BUFFER):
+            rest = self.stream.readline(MAX_LINE)
+            n_lines = block.count(b"\n")
+            self._check_length(rest, number + n_lines)
+            whole = block + rest
+            yield number, whole if whole.endswith(b"\n") else whole + b"\n"
+            number += n_lines + 1
+
+    def text_lines(self) -> Iterator[str]:
+        """Read line by line as UTF-8; a line keeps its end, a byte order mark before the first is dropped."""
+        start = 0
+        for number, line in enumerate(self.lines(), start=1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                # The position is into what was decoded, which is without the mark.
+                i = error.start + len(line) - len(error.object)
+                raise self.fault(
+                    f"not UTF-8 text: the byte at offset {start + i:,} is 0x{line[i]:02x}; "
+                    "convert the file to UTF-8",
+                    number,
+                ) from None
+            if "\0" in text:
+                raise self.fault(
+                    f"the byte at offset {start + line.index(0):,} is zero, so this is not UTF-8 text; "
+                    "convert the file to UTF-8",
+                    number,
+                )
+            start += len(line)
+            yield text
+
+    def random_access(self) -> BinaryIO:
+        """Return the unpacked file so that it can be read in any order; nothing may have been read before."""
+        if self._is_plain_file():
+            file = cast(BinaryIO, self._file)
+            file.seek(0)
+            return file
+        return io.BytesIO(self.stream.read())
+
+    def report(self, share: float) -> None:
+        """Tell how far the reading is, where that is not seen from the stream."""
+        if self._progress is not None and self._size is not None and self._is_plain_file():
+            self._progress(round(share * self._size), self._size)
+
+    def fault(self, message: str, line: int | None = None) -> CorpusError:
+        """Return the error that names the file and the line."""
+        where = self.name if line is None else f"{self.name}:{line}"
+        return CorpusError(f"{where}: {message}")
+
+    def _is_plain_file(self) -> bool:
+        return self.path is not None and self._size is not None and not self._is_packed
+
+    def _check_length(self, line: bytes, number: int) -> None:
+        if len(line) == MAX_LINE and not line.endswith(b"\n"):
+            raise self.fault(
+                f"the line is longer than {MAX_LINE:,} bytes; check that this is a text file", number
+            )
+
+    def _cannot_read(self, error: Exception) -> CorpusError:
+        return self.fault(f"cannot read it ({_reason(error)}); check its rights, and the disk")
+
+    def _is_damaged(self, error: Exception) -> CorpusError:
+        return self.fault(f"the gzip data are damaged ({error}); fetch the file again")
+
+
+@contextmanager
+def open_source(path: StrPath | Readable, progress: Progress | None = None) -> Iterator[Source]:
+    """Open a file for reading; ``"-"`` is standard input, an open file of bytes is taken as it is."""
+    if isinstance(path, str) and path == "-":
+        yield Source(sys.stdin.buffer, "standard input", progress=progress)
+    elif isinstance(path, str | os.PathLike):
+        with _open(Path(path)) as file:
+            yield Source(file, str(path), Path(path), progress)
+    else:
+        name = getattr(path, "name", None)
+        yield Source(path, name if isinstance(name, str) else "the open file", progress=progress)
 
 
 def read_lines(path: StrPath) -> list[bytes]:
-    """Return a file's lines without their ends, unpacked if it is gzip, whatever its name."""
-    lines = _read_bytes(Path(path)).split(b"\n")
-    if not lines[-1]:
-        lines.pop()  # what follows the last line's end is not a line
-    return lines
+    """Return a short file's lines without their ends."""
+    with open_source(path) as source:
+        return [line.removesuffix(b"\n") for line in source.lines()]
 
 
-def write_atomically(path: StrPath, content: bytes) -> None:
-    """Write under a temporary name, then rename; pack if the name ends in ``.gz``."""
+def write_atomically(path: StrPath, content: Iterable[bytes]) -> Path:
+    """Write pieces under a temporary name, then rename; pack if the name ends in ``.gz``."""
     target = Path(path)
-    if target.suffix == ".gz":
-        content = gzip.compress(
-            content, mtime=0
-        )  # no clock in the file: the same corpus gives the same bytes
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(content)
+        with open(temporary, "wb") as file:
+            _write_pieces(file, content, packed=target.suffix == ".gz")
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(target)
     except OSError as error:
         raise CorpusError(
-            f"{target}: cannot write it ({error.strerror}); check the folder and its rights"
+            f"{target}: cannot write it ({_reason(error)}); check the folder and its rights"
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
+    return target
 
 
-def _read_bytes(path: Path) -> bytes:
-    if path.is_dir():
+def _write_pieces(file: BinaryIO, pieces: Iterable[bytes], *, packed: bool) -> None:
+    if not packed:
+        file.writelines(pieces)
+        return
+    # No clock and no name in the file: the same corpus gives the same bytes. Level 6 is gzip's own; Python's
+    # default of 9 takes several times as long.
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as zipped:
+        for piece in pieces:
+            zipped.write(piece)
+
+
+class _Passage(io.RawIOBase):
+    """Hands on what a function reads, always as much as is asked for; its errors are put into words."""
+
+    def __init__(self, read: Callable[[int], bytes], explain: Callable[[Exception], CorpusError]) -> None:
+        self._read = read
+        self._explain = explain
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        done = 0
+        try:
+            # A pipe gives what it has; whoever looks at the head wants more than that.
+            while done < len(buffer) and (data := self._read(len(buffer) - done)):
+                buffer[done : done + len(data)] = data
+                done += len(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._explain(error) from error
+        return done
+
+
+def _counted(file: Readable, size: int | None, progress: Progress | None) -> Callable[[int], bytes]:
+    done = 0
+
+    def read(n: int) -> bytes:
+        nonlocal done
+        data = file.read(n)
+        if not isinstance(data, bytes):
+            raise CorpusError(
+                f"the open file gives {type(data).__name__}, not bytes; open it as by open(path, 'rb')"
+            )
+        done += len(data)
+        if progress is not None:
+            progress(done, size)
+        return data
+
+    return read
+
+
+def _size_of(file: Readable) -> int | None:
+    """Return the number of bytes of a file on disk, None for a pipe and what is not on disk."""
+    # Other files, those of the gzip module for one, have the number of a file of another size.
+    if not isinstance(file, io.FileIO | io.BufferedReader):
+        return None
+    try:
+        status = os.fstat(file.fileno())
+    except OSError:
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def _open(path: Path) -> BinaryIO:
+    if os.path.isdir(path):  # unlike Path's, it takes any name
         raise CorpusError(f"{path}: this is a directory; give the file in it")
     try:
-        content = path.read_bytes()
+        return open(path, "rb", buffering=0)
     except FileNotFoundError:
         raise CorpusError(f"{path}: there is no such file; check the path") from None
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot read it ({error.strerror}); check its rights") from error
-    if not content.startswith(_GZIP_MAGIC):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise CorpusError(f"{path}: the gzip data are damaged ({error}); fetch the file again") from error
+    except (OSError, ValueError) as error:
+        raise CorpusError(
+            f"{path}: cannot read it ({_reason(error)}); check the path and its rights"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,31 +1,171 @@
-"""Corpora from files and back: the LDA-C format, one document a line.
+"""Corpora from files and back, in every format of ``formats``.
 
-A line is ``M term:count term:count ...`` with M the number of pairs and terms counted from 0. A regular
-expression passes well-formed lines to NumPy; only a line that fails is looked at field by field, to say what
-is wrong with it.
+Texts are read one after the other and split at once, so that a file need not fit in memory, only its words.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+from franchise.corpus.corpus import Corpus, numbered
+from franchise.corpus.documents import Encoded, encode
+from franchise.corpus.files import Progress, Readable, Source, StrPath, open_source, write_atomically
+from franchise.corpus.formats import FORMATS, Format, folder, guess, ldac, npz
+from franchise.corpus.formats.columns import Columns, Rows
+from franchise.corpus.formats.vocabulary import beside, found_beside, lines_of, terms_of
+from franchise.corpus.vectorize import TextOptions, from_texts
+from franchise.errors import CorpusError, SettingsError
 
-from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered
-from franchise.corpus.files import StrPath, read_lines, write_atomically
-from franchise.corpus.layout import lay_words
-from franchise.errors import CorpusError
 
-# Ten digits cover every 32-bit number, and never overflow the 64-bit integers that they are parsed into.
-_LINE = re.compile(rb"\d{1,10}(?:[ \t]+\d{1,10}:0*[1-9]\d{0,9})*")
+def read_corpus(
+    path: StrPath | Readable,
+    *,
+    format: str | None = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    vocabulary: StrPath | Sequence[str] | None = None,
+    text_options: TextOptions | None = None,
+    keep_texts: bool | int = True,
+    progress: Progress | None = None,
+) -> Corpus:
+    r"""Read a corpus from a file of any known format, plain or gzip.
 
-# A stray huge id would ask for as many invented names; real vocabularies of this size come with their terms.
-_MAX_UNNAMED_TERMS = 10_000_000
+    Parameters
+    ----------
+    path
+        A file, or a folder of text files; ``"-"`` for standard input, or a file that is open for bytes.
+    format
+        One of :data:`~franchise.corpus.FORMATS`. By default told from the end of the name, or else from how
+        the file starts.
+    text_column
+        Which column, or key of JSON lines, holds the texts; needed for tables.
+    id_column
+        Which column holds the names of the documents; by default they are named ``"0"``, ``"1"``, and so on.
+    vocabulary
+        For counts, the terms: a file with one a line, or the terms themselves. By default ``docs.vocab.txt``
+        beside ``docs.ldac``, ``vocab.X.txt`` beside ``docword.X.txt``; where there is none, terms are named
+        ``"0"``, ``"1"``, and so on.
+    text_options
+        For texts, how they become words; by default as ``TextOptions()`` says.
+    keep_texts
+        Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
+        more characters together. Without, only their words are held.
+    progress
+        Called now and then with the bytes read and the size of the file, None where that is not known; of a
+        packed file, both are of the packed bytes.
+
+    Returns
+    -------
+    Corpus
+        Documents in the order of the file, empty ones included; those of a folder by their names.
+
+    Raises
+    ------
+    CorpusError
+        If the file cannot be read: the message names the file, the line, what is wrong and what to do.
+    SettingsError
+        If an option is given that the format has no use for.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_corpus(io.BytesIO(b"2 0:1 3:2\n1 3:1\n"))
+    Corpus(2 documents, 4 terms, 4 words)
+    """
+    columns = Columns(text_column, id_column)
+    with _reading(path, format, columns, vocabulary, text_options, progress) as documents:
+        if documents.counts is not None:
+            return documents.counts
+        return _from_rows(documents, text_options, keep_texts)
+
+
+def read_new(
+    path: StrPath | Readable,
+    like: Corpus,
+    *,
+    format: str | None = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    vocabulary: StrPath | Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Encoded:
+    """Read documents in the terms of a corpus that was there before; other words are skipped and counted.
+
+    Parameters
+    ----------
+    like
+        The corpus whose vocabulary is used; texts are split as its own were. Where it, or a file of counts,
+        names no terms, the numbers of terms are taken to be the same.
+    path, format, text_column, id_column, vocabulary, progress
+        As :func:`read_corpus` takes them.
+    """
+    columns = Columns(text_column, id_column)
+    with _reading(path, format, columns, vocabulary, None, progress) as documents:
+        if documents.counts is None:
+            names: list[str] = []
+            encoded = encode(_texts_of(documents, names), like)
+            return encoded._replace(document_names=tuple(names)) if documents.has_names else encoded
+        counts = documents.counts
+        if vocabulary is None and any(one.vocabulary == numbered(one.n_terms) for one in (counts, like)):
+            if counts.n_terms > like.n_terms:
+                raise CorpusError(
+                    f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but "
+                    f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)"
+                )
+            counts = Corpus(counts.x, counts.doc_ptr, like.vocabulary, counts.document_names)
+        return encode(counts, like)
+
+
+def write_corpus(
+    corpus: Corpus, path: StrPath, *, format: str | None = None, vocabulary: StrPath | None = None
+) -> list[Path]:
+    """Write a corpus to a file of any format that can be written, whole or not at all.
+
+    Parameters
+    ----------
+    corpus
+        What to write. Formats of counts (``ldac``, ``uci``, ``mm``, ``npz``) lose the order of the words
+        within a document; ``txt`` and ``jsonl`` write the words, in order and joined by blanks, and lose
+        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``.
+    path
+        Where; packed if the name ends in ``.gz``.
+    format
+        One of :data:`~franchise.corpus.FORMATS`; by default told from the end of the name.
+    vocabulary
+        Where to write the terms, one a line. By default beside the file, as :func:`read_corpus` looks for
+        them, for formats that have no place for terms.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    CorpusError
+        If a term cannot be written in the format, or the file not at all.
+    """
+    target = Path(path)
+    form = format or guess.by_name(target)
+    writable = [name for name, facts in FORMATS.items() if facts.write is not None]
+    if form is None:
+        raise SettingsError(
+            f"{path}: the name does not tell the format; give format (--format-out), "
+            f"one of {', '.join(writable)}"
+        )
+    write = _known(form).write
+    if write is None:
+        raise SettingsError(f"format={form!r} is only read; write one of {', '.join(writable)}")
+    if vocabulary is None and _needs_vocabulary(form, corpus):
+        vocabulary = beside(target)
+    written = []
+    if vocabulary is not None:
+        written.append(write_atomically(vocabulary, lines_of(corpus.vocabulary)))
+    return [write_atomically(target, write(corpus)), *written]
 
 
 def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = None) -> Corpus:
@@ -50,17 +190,9 @@ def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = Non
     CorpusError
         With file, line, what is wrong and what to do.
     """
-    terms = None if vocabulary is None else _vocabulary(vocabulary)
-    parsed = [_parse(line, path, number) for number, line in enumerate(read_lines(path), start=1)]
-    n_pairs = np.array([len(numbers) // 2 for numbers in parsed], dtype=np.int64)
-    if n_pairs.sum() == 0:
-        raise CorpusError(f"{path}: no words in the file; expected lines such as '2 0:1 7:3'")
-    documents = np.repeat(np.arange(len(parsed)), n_pairs)
-    ids = np.concatenate([numbers[1::2] for numbers in parsed])
-    counts = np.concatenate([numbers[2::2] for numbers in parsed])
-    _check_ids(ids, documents, path, None if terms is None else len(terms))
-    x, doc_ptr = lay_words(documents, ids, counts, len(parsed))
-    return Corpus(x, doc_ptr, numbered(int(ids.max()) + 1) if terms is None else terms)
+    terms = None if vocabulary is None else terms_of(vocabulary)
+    with open_source(path) as source:
+        return ldac.read(source, terms)
 
 
 def write_ldac(corpus: Corpus, path: StrPath, *, vocabulary: StrPath | None = None) -> None:
@@ -79,117 +211,135 @@ def write_ldac(corpus: Corpus, path: StrPath, *, vocabulary: StrPath | None = No
         Where to write the terms, one a line; by default they are not written.
     """
     if vocabulary is not None:
-        write_atomically(vocabulary, _vocabulary_bytes(corpus.vocabulary))
-    counts = corpus.to_counts()
-    ends = counts.indptr.tolist()
-    pairs = [f" {v}:{n}" for v, n in zip(counts.indices.tolist(), counts.data.tolist(), strict=True)]
-    lines = [f"{b - a}{''.join(pairs[a:b])}\n" for a, b in pairwise(ends)]
-    write_atomically(path, "".join(lines).encode("ascii"))
+        write_atomically(vocabulary, lines_of(corpus.vocabulary))
+    write_atomically(path, ldac.write(corpus))
 
 
-def _parse(line: bytes, path: StrPath, number: int) -> npt.NDArray[np.int64]:
-    """Return M, then term and count of each pair."""
-    line = line.strip() or b"0"
-    if _LINE.fullmatch(line):
-        numbers = np.fromstring(line.replace(b":", b" "), dtype=np.int64, sep=" ")
-        if len(numbers) == 2 * numbers[0] + 1:
-            return numbers
-    raise CorpusError(f"{path}:{number}: {_complaint(line)}")
+class _Documents(NamedTuple):
+    """What is found in a file: texts to read one after the other, or counts."""
+
+    name: str
+    rows: Rows
+    has_names: bool
+    counts: Corpus | None
 
 
-def _complaint(line: bytes) -> str:
-    """Say what is wrong with a line that did not parse, and what to do."""
+@contextmanager
+def _reading(
+    path: StrPath | Readable,
+    form: str | None,
+    columns: Columns,
+    vocabulary: StrPath | Sequence[str] | None,
+    text_options: TextOptions | None,
+    progress: Progress | None,
+) -> Iterator[_Documents]:
+    """Open a file or folder and tell what is in it."""
+    if form is not None:
+        _known(form)
     try:
-        size, *pairs = line.decode("utf-8").split()
-    except UnicodeDecodeError:
-        return "not UTF-8 text; check that this is an LDA-C file"
-    if not _is_digits(size):
-        return f"{size!r} is not a number; a line starts with its number of term:count pairs"
-    for pair in pairs:
-        complaint = _pair_complaint(pair)
-        if complaint:
-            return complaint
-    if int(size) != len(pairs):
-        return f"the line says {size} pairs but has {len(pairs)}; correct the first number, or the pairs"
-    return "malformed; expected 'M term:count term:count ...', separated by blanks"
+        if _is_folder(path, form):
+            _check_options("folder", columns, vocabulary, text_options)
+            yield _Documents(str(path), folder.rows(Path(path), progress), True, None)  # type: ignore[arg-type]
+            return
+        with open_source(path, progress) as source:
+            form = form or _told(source)
+            _check_options(form, columns, vocabulary, text_options)
+            rows = FORMATS[form].rows
+            if rows is not None:
+                yield _Documents(source.name, rows(source, columns), columns.name is not None, None)
+            else:
+                yield _Documents(source.name, iter(()), False, _from_counts(source, form, vocabulary))
+    except MemoryError:
+        raise CorpusError(f"{path}: too large for this machine's memory; read a part of it") from None
 
 
-def _pair_complaint(pair: str) -> str | None:
-    term, colon, count = pair.partition(":")
-    if not colon:
-        return f"{pair!r} has no colon; write term:count"
-    if term.startswith("-") and _is_digits(term[1:]):
-        return f"term id {term} in {pair!r} is negative; ids count from 0"
-    if not _is_digits(term):
-        return f"{term!r} in {pair!r} is not a number; term ids are whole numbers from 0"
-    if len(term) > 10:
-        return f"term id {term} is too large; ids go up to {MAX_WORDS:,}"
-    return _count_complaint(pair, count)
+def _known(form: str) -> Format:
+    if form not in FORMATS:
+        raise SettingsError(f"format={form!r}: there is no such format; give one of {', '.join(FORMATS)}")
+    return FORMATS[form]
 
 
-def _count_complaint(pair: str, count: str) -> str | None:
-    if _is_digits(count):
-        if int(count) == 0:
-            return f"the count in {pair!r} is zero; leave the pair out"
-        return None if len(count.lstrip("0")) <= 10 else f"the count in {pair!r} is too large; check the file"
-    try:
-        value = float(count)
-    except ValueError:
-        return f"{count!r} in {pair!r} is not a number; counts are whole numbers from 1"
-    if value < 0:
-        return f"the count in {pair!r} is negative; counts are whole numbers from 1"
-    return f"the count in {pair!r} is fractional, not a whole number; give raw counts"
+def _is_folder(path: StrPath | Readable, form: str | None) -> bool:
+    """Say whether to read a folder."""
+    is_there = isinstance(path, str | os.PathLike) and os.path.isdir(path) and path != "-"
+    if form == "folder" and not is_there:
+        raise CorpusError(f"{path}: not a folder; give one, or the format of this file")
+    return is_there and form in (None, "folder")
 
 
-def _is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
-def _check_ids(
-    ids: npt.NDArray[np.int64], documents: npt.NDArray[np.int64], path: StrPath, n_terms: int | None
-) -> None:
-    limit = _MAX_UNNAMED_TERMS if n_terms is None else n_terms
-    if ids.max() < limit:
-        return
-    i = int(np.flatnonzero(ids >= limit)[0])
-    where = f"{path}:{documents[i] + 1}: term id {ids[i]}"
-    if n_terms is None:
-        raise CorpusError(
-            f"{where} is over {limit:,}; give the vocabulary if that is right, correct the line if not"
+def _told(source: Source) -> str:
+    """Return the format that a file's name or content tells."""
+    form = guess.by_name(source.path) if source.path is not None else None
+    form = form or guess.by_content(source)
+    if form is None:
+        known = ", ".join(name for name in FORMATS if name != "folder")
+        raise source.fault(
+            f"neither name nor content tells the format; give format (--format-in), one of {known}"
         )
-    raise CorpusError(
-        f"{where} is outside the vocabulary of {n_terms:,} terms; ids count from 0, "
-        "so check that the vocabulary belongs to this file and the ids do not count from 1"
+    return form
+
+
+def _check_options(form: str, columns: Columns, vocabulary: object, text_options: TextOptions | None) -> None:
+    """Refuse options that would have no effect, as whoever gave them thinks otherwise."""
+    facts = FORMATS[form]
+    holds_counts = facts.counts is not None
+    useless = (
+        ("text_column", columns.text is not None and not facts.has_columns, "there are no columns in it"),
+        ("id_column", columns.name is not None and not facts.has_columns, "there are no columns in it"),
+        ("vocabulary", vocabulary is not None and not holds_counts, "the texts make the vocabulary"),
+        ("text_options", holds_counts and text_options not in (None, TextOptions()), "it holds counts"),
     )
+    for name, is_useless, reason in useless:
+        if is_useless:
+            raise SettingsError(f"{name} has no use with the format {form}: {reason}; leave it out")
 
 
-def _vocabulary(vocabulary: StrPath | Sequence[str]) -> Sequence[str]:
-    if isinstance(vocabulary, str | os.PathLike):
-        return _read_vocabulary(Path(vocabulary))
-    return vocabulary
+def _texts_of(documents: _Documents, names: list[str]) -> Iterator[str]:
+    """Yield one text after the other; their names are added to `names`."""
+    for text, name in documents.rows:
+        if name is not None:
+            names.append(name)
+        yield text
 
 
-def _read_vocabulary(path: Path) -> tuple[str, ...]:
-    line_of: dict[str, int] = {}
-    for number, line in enumerate(read_lines(path), start=1):
+def _from_rows(documents: _Documents, text_options: TextOptions | None, keep_texts: bool | int) -> Corpus:
+    names: list[str] = []
+    faults: list[CorpusError] = []
+
+    def texts() -> Iterator[str]:
         try:
-            term = line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\r")
-        except UnicodeDecodeError:
-            raise CorpusError(f"{path}:{number}: not UTF-8 text; save the vocabulary as UTF-8") from None
-        if not term.strip():
-            raise CorpusError(
-                f"{path}:{number}: empty line; a vocabulary has one term a line, in the order of the ids"
-            )
-        if term in line_of:
-            raise CorpusError(
-                f"{path}:{number}: {term!r} is on line {line_of[term]} already; each term must appear once"
-            )
-        line_of[term] = number
-    return tuple(line_of)
+            yield from _texts_of(documents, names)
+        except CorpusError as fault:
+            faults.append(fault)
+            raise
+
+    options = {} if text_options is None else text_options.as_dict()
+    try:
+        # The list of names is filled while the texts are read; the corpus looks at it after that.
+        return from_texts(
+            texts(), document_names=names if documents.has_names else None, keep_texts=keep_texts, **options
+        )
+    except CorpusError as error:
+        if error in faults:
+            raise
+        raise CorpusError(f"{documents.name}: {error}") from None  # who splits texts knows of no files
 
 
-def _vocabulary_bytes(vocabulary: Sequence[str]) -> bytes:
-    for v, term in enumerate(vocabulary):
-        if not term.strip() or "\n" in term or term.endswith("\r"):
-            raise CorpusError(f"term {v}, {term!r}, cannot be a line of a vocabulary file; rename it first")
-    return "".join(f"{term}\n" for term in vocabulary).encode("utf-8")
+def _from_counts(source: Source, form: str, vocabulary: StrPath | Sequence[str] | None) -> Corpus:
+    read = FORMATS[form].counts
+    assert read is not None
+    found = None
+    if vocabulary is None and form != "npz":  # which has a place for terms, and looks there first
+        vocabulary = found = found_beside(source.path)
+    try:
+        return read(source, None if vocabulary is None else terms_of(vocabulary))
+    except CorpusError as error:
+        if found is None or "the vocabulary" not in str(error):
+            raise
+        raise CorpusError(f"{error} (the vocabulary is in {found})") from None  # no one has named that file
+
+
+def _needs_vocabulary(form: str, corpus: Corpus) -> bool:
+    if form == "npz":
+        return not npz.fits(corpus.vocabulary)
+    return FORMATS[form].counts is not None

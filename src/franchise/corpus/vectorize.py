@@ -7,6 +7,7 @@ one form (``unicodedata.normalize("NFC", text)``) before, where that matters.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -131,7 +132,7 @@ def from_texts(
     texts: Iterable[str],
     *,
     document_names: Sequence[str] | None = None,
-    keep_texts: bool = True,
+    keep_texts: bool | int = True,
     **options: Any,
 ) -> Corpus:
     """Make a corpus from raw texts.
@@ -143,7 +144,8 @@ def from_texts(
     document_names
         One name a document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
     keep_texts
-        Keep the texts in the corpus, to show them beside topics. Without, only their words are held.
+        Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
+        more characters together. Without, only their words are held.
     **options
         How texts become words: see :class:`TextOptions`.
 
@@ -158,9 +160,9 @@ def from_texts(
     ('ant', 'bee')
     """
     text_options = TextOptions.from_dict(options)
-    kept: list[str] | None = [] if keep_texts else None
+    kept = _Kept(keep_texts)
     names = names_of(texts) if document_names is None else document_names
-    x, doc_ptr, terms = learn_vocabulary(split_texts(texts, text_options, keep=kept))
+    x, doc_ptr, terms = learn_vocabulary(split_texts(texts, text_options, keep=kept.add))
     if not terms:
         raise _nothing_found(len(doc_ptr) - 1, text_options)
     chosen = _choose_terms(x, doc_ptr, len(terms), text_options)
@@ -168,13 +170,29 @@ def from_texts(
     rank[chosen] = np.arange(len(chosen), dtype=np.int32)
     x, doc_ptr, _ = drop_unknown(rank[x], doc_ptr)
     vocabulary = [terms[v] for v in chosen]
-    return Corpus(x, doc_ptr, vocabulary, names, texts=kept, text_options=text_options)
+    return Corpus(x, doc_ptr, vocabulary, names, texts=kept.texts, text_options=text_options)
+
+
+class _Kept:
+    """Texts that are kept as long as they are not too many."""
+
+    def __init__(self, keep: bool | int) -> None:
+        self.texts: list[str] | None = [] if keep else None
+        self._room = math.inf if keep is True else keep
+
+    def add(self, text: str) -> None:
+        """Keep one more text, or none at all from now on."""
+        self._room -= len(text)
+        if self._room < 0:
+            self.texts = None
+        elif self.texts is not None:
+            self.texts.append(text)
 
 
 def split_texts(
-    texts: Iterable[str], options: TextOptions, *, keep: list[str] | None = None
+    texts: Iterable[str], options: TextOptions, *, keep: Callable[[str], None] | None = None
 ) -> Iterator[list[str]]:
-    """Split one text after the other into words; each text is added to ``keep``, if that is given."""
+    """Split one text after the other into words; ``keep`` is called with each text, if it is given."""
     analyze = options.build_analyzer()
     for j, text in enumerate(iterate(texts, "texts")):
         if not isinstance(text, str):
@@ -184,7 +202,7 @@ def split_texts(
             )
         plain = str(text)  # NumPy's own strings become plain ones
         if keep is not None:
-            keep.append(plain)
+            keep(plain)
         yield analyze(plain)
 
 

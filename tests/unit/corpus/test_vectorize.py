@@ -323,3 +323,10 @@ def test_unicode_by_hand():
     assert counts == Counter(
         {"москва": 1, "мир": 2, "東京": 1, "東京都": 1, "zmir": 1, "naïve": 1, "cafe": 1, "caf\u00e9": 1}
     )
+
+
+def test_texts_are_kept_up_to_a_number_of_characters():
+    texts = ["ant bee", "bee cat"]
+    assert from_texts(texts, keep_texts=14).texts == ("ant bee", "bee cat")
+    assert from_texts(texts, keep_texts=13).texts is None
+    assert from_texts(texts, keep_texts=False).texts is None

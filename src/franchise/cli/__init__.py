@@ -1,0 +1,102 @@
+"""The command line: one file a command, each of which parses, calls and prints.
+
+Only click is imported until a command runs, so that help is there at once. Results go to standard output,
+progress and messages to standard error. Exit codes: 0 done, 1 failed, 2 misused, 130 interrupted.
+"""
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+import click
+
+from franchise import __version__
+from franchise.errors import FranchiseError
+
+FAILED, INTERRUPTED = 1, 130
+
+# Command and what the list of commands says of it; the rest of its help is in its file.
+_COMMANDS = {
+    "fit": "Find the topics of a collection of documents.",
+    "resume": "Go on with a fit that was interrupted, or make it longer.",
+    "topics": "Show the topics of a model.",
+    "documents": "Show which topics the fitted documents have.",
+    "infer": "Find the topics of new documents.",
+    "evaluate": "Score a model on held-out documents, or its topics' coherence.",
+    "diagnose": "Say whether a model can be trusted.",
+    "inspect": "Describe a model folder or a file of documents.",
+    "convert": "Turn a corpus into another format.",
+    "demo": "Fit 2,000 abstracts that come with Franchise.",
+    "hdp": "Stand in for the paper's own program.",
+}
+
+
+class _Commands(click.Group):
+    """Imports a command's file when the command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the commands in the order in which people need them."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command."""
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"franchise.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command; name the nearest one if there is none of that name."""
+        from difflib import get_close_matches
+
+        if args and args[0] not in _COMMANDS and (near := get_close_matches(args[0], _COMMANDS, n=1)):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what goes wrong is said in one line."""
+        if ctx.params.get("debug"):
+            return super().invoke(ctx)
+        warnings.showwarning = _show_warning
+        try:
+            return super().invoke(ctx)
+        except FranchiseError as error:
+            click.echo(f"franchise: {error}", err=True)
+            ctx.exit(FAILED)
+        except KeyboardInterrupt:
+            click.echo("franchise: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except MemoryError:
+            click.echo(
+                "franchise: out of memory; try fewer documents, or prune terms with --min-df", err=True
+            )
+            ctx.exit(FAILED)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"franchise: {message}", err=True)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="franchise %(version)s")
+@click.option("--debug", is_flag=True, help="Show where in the program an error arose.")
+def main(debug: bool) -> None:
+    """Find out how many topics a collection of documents has, and which.
+
+    Franchise fits hierarchical Dirichlet process topic models by MCMC. The same seed gives the same
+    answer, to the bit.
+
+    \b
+    Examples:
+      franchise demo
+      franchise fit abstracts.txt -o model/
+      franchise topics model/ --format csv > topics.csv
+
+    Shell completion: put  eval "$(_FRANCHISE_COMPLETE=bash_source franchise)"  in ~/.bashrc
+    (zsh_source, fish_source for the other shells).
+    """

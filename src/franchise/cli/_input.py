@@ -1,0 +1,173 @@
+"""Options that several commands share: which file, how to read it, how texts become words."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from franchise.corpus import Corpus
+
+_FORMATS = ("txt", "folder", "csv", "tsv", "jsonl", "parquet", "ldac", "uci", "mm", "npz")
+_PATIENCE = 2.0  # seconds of reading before a bar is shown
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how to read documents from a file."""
+    return _all(
+        click.option(
+            "--format-in", type=click.Choice(_FORMATS), help="What the input is, if its name does not tell."
+        ),
+        click.option(
+            "--text-column", metavar="NAME", help="Column of the texts, for csv, tsv, jsonl and parquet."
+        ),
+        click.option("--id-column", metavar="NAME", help="Column of the documents' names."),
+        click.option(
+            "--vocabulary",
+            type=click.Path(),
+            metavar="FILE",
+            help="File of terms, one a line, for formats that only have numbers.",
+        ),
+    )(command)
+
+
+def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how texts become words, in scikit-learn's words."""
+    return _all(
+        click.option(
+            "--min-df",
+            type=NUMBER_OR_SHARE,
+            help="Leave out terms of fewer documents: a number, or a share like 0.01.  [default: 2]",
+        ),
+        click.option(
+            "--max-df",
+            type=NUMBER_OR_SHARE,
+            help="Leave out terms of more documents: a number, or a share.  [default: 0.5]",
+        ),
+        click.option("--max-features", type=int, metavar="N", help="Keep only the N most frequent terms."),
+        click.option(
+            "--stop-words",
+            default="english",
+            metavar="WORDS",
+            show_default=True,
+            help="Words to leave out: 'english', 'none', or a file with one a line.",
+        ),
+        click.option(
+            "--ngram-range",
+            type=(int, int),
+            default=(1, 1),
+            show_default=True,
+            metavar="MIN MAX",
+            help="Words that make a term; 1 2 takes single words and pairs.",
+        ),
+        click.option(
+            "--token-pattern",
+            default=r"(?u)\b\w\w+\b",
+            show_default=True,
+            metavar="REGEX",
+            help="What a word is.",
+        ),
+        click.option(
+            "--lowercase/--no-lowercase", default=True, show_default=True, help="Turn texts to lower case."
+        ),
+    )(command)
+
+
+class _NumberOrShare(click.ParamType):  # type: ignore[type-arg]
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | int:
+        if isinstance(value, int | float):
+            return value
+        try:
+            return float(value) if "." in value else int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number of documents (5) nor a share (0.05)", param, ctx)
+
+
+NUMBER_OR_SHARE = _NumberOrShare()
+
+
+def options_of(values: dict[str, Any]) -> Any:
+    """Return the TextOptions of a command's values."""
+    from franchise.corpus import TextOptions
+
+    names = ("min_df", "max_df", "max_features", "ngram_range", "token_pattern", "lowercase")
+    return TextOptions(**{name: values[name] for name in names}, stop_words=_stop_words(values["stop_words"]))
+
+
+def _stop_words(given: str | list[str]) -> str | list[str] | None:
+    from franchise.corpus.files import read_lines
+
+    if not isinstance(given, str):
+        return given  # a list in a configuration file
+    if given in ("english", "none"):
+        return None if given == "none" else given
+    return [line.decode("utf-8", "replace").strip() for line in read_lines(given) if line.strip()]
+
+
+def read(
+    path: str, values: dict[str, Any], text_options: Any = None, *, keep_texts: bool | int = True
+) -> "Corpus":
+    """Read the documents of a file, with a bar if it takes long."""
+    from franchise.corpus import read_corpus
+
+    with reading_bar(path) as progress:
+        return read_corpus(
+            path,
+            format=values["format_in"],
+            text_column=values["text_column"],
+            id_column=values["id_column"],
+            vocabulary=values["vocabulary"],
+            text_options=text_options,
+            keep_texts=keep_texts,
+            progress=progress,
+        )
+
+
+@contextmanager
+def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show how much of a file has been read, once it has taken a moment."""
+    import time
+
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(file=sys.stderr)
+    bar = Progress(
+        TextColumn("reading {task.fields[path]}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task("reading", path=path, total=None)
+    began, started = time.monotonic(), False
+
+    def progress(done: int, total: int | None) -> None:
+        nonlocal started
+        if not started and time.monotonic() - began > _PATIENCE:
+            bar.start()
+            started = True
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield progress
+    finally:
+        if started:
+            bar.stop()
+
+
+def _all(*options: Decorator) -> Decorator:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate

@@ -1,0 +1,73 @@
+"""How commands print: tables for people, CSV and JSON for programs."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMATS = ("table", "csv", "json")
+
+
+def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--format`` to a command."""
+    return click.option(
+        "--format",
+        "format_out",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        help="How to print: a table for people, or CSV or JSON for programs.",
+    )(command)
+
+
+def print_frame(frame: "pd.DataFrame", format_out: str, *, digits: int = 3) -> None:
+    """Print a data frame on standard output."""
+    if format_out == "csv":
+        click.echo(frame.to_csv(index=False), nl=False)
+    elif format_out == "json":
+        click.echo(frame.to_json(orient="records", indent=1, force_ascii=False))
+    else:
+        _print_table(frame, digits)
+
+
+def print_facts(facts: dict[str, Any], format_out: str) -> None:
+    """Print names and values on standard output."""
+    if format_out == "json":
+        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+        return
+    if format_out == "csv":
+        import csv
+
+        csv.writer(sys.stdout).writerows([("name", "value"), *facts.items()])
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+        click.echo(f"{name:<{width}}  {shown}")
+
+
+def _print_table(frame: "pd.DataFrame", digits: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, kind in frame.dtypes.items():
+        is_number = kind.kind in "iuf"
+        table.add_column(str(name), justify="right" if is_number else "left", no_wrap=is_number)
+    for row in frame.itertuples(index=False):
+        table.add_row(*(Text(_cell(value, digits)) for value in row))
+    # Off a terminal there is no width to keep to, and lines are not broken.
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console = Console(file=sys.stdout, highlight=False, width=10_000)
+    console.print(table)
+
+
+def _cell(value: Any, digits: int) -> str:
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,38 @@
+"""``franchise convert``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from franchise.cli._input import options_of, read, reading_options, text_options
+
+
+@click.command()
+@click.argument("input", type=click.Path(allow_dash=True))
+@click.argument("output", type=click.Path())
+@click.option("--format-out", metavar="FORMAT", help="What to write, if the name of OUTPUT does not tell.")
+@click.option("--vocabulary-out", type=click.Path(), metavar="FILE", help="Where to write the terms.")
+@click.option("--force", is_flag=True, help="Replace files that are there already.")
+@reading_options
+@text_options
+def command(
+    input: str, output: str, format_out: str | None, vocabulary_out: str | None, force: bool, **values: Any
+) -> None:
+    """Read the documents of INPUT and write them to OUTPUT in another format.
+
+    Formats to write: txt, jsonl, ldac, uci, mm, npz; a name that ends in .gz is packed.
+
+    \b
+    Examples:
+      franchise convert papers.csv --text-column abstract papers.ldac
+      franchise convert docword.kos.txt.gz kos.npz
+    """
+    from franchise.corpus import write_corpus
+    from franchise.errors import CorpusError
+
+    if Path(output).exists() and not force:
+        raise CorpusError(f"{output}: there is a file there already; give another name, or --force")
+    corpus = read(input, values, options_of(values), keep_texts=False)
+    for path in write_corpus(corpus, output, format=format_out, vocabulary=vocabulary_out):
+        click.echo(str(path))

@@ -1,0 +1,75 @@
+"""``franchise evaluate``."""
+
+from typing import Any
+
+import click
+
+from franchise.cli._input import reading_options
+from franchise.cli._output import format_option, print_facts, print_frame
+
+_METHODS = ("completion", "left-to-right", "paper")
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("input", type=click.Path(allow_dash=True), required=False)
+@click.option(
+    "--method",
+    type=click.Choice(_METHODS),
+    default="completion",
+    show_default=True,
+    help="How to score: foretell half of each document, or whole documents, or as the paper's program does.",
+)
+@click.option(
+    "--measure",
+    type=click.Choice(["c_npmi", "u_mass"]),
+    default="c_npmi",
+    show_default=True,
+    help="Which coherence, without INPUT.",
+)
+@reading_options
+@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@format_option
+def command(
+    model: str, input: str | None, method: str, measure: str, jobs: int | None, format_out: str, **values: Any
+) -> None:
+    """Score the model in the folder MODEL on the held-out documents in INPUT.
+
+    Without INPUT, show how well the top terms of each topic go together in the fitted documents, and how
+    distinct the topics are. MODEL may also be a .bin file of the paper's program.
+
+    \b
+    Examples:
+      franchise evaluate model/ heldout.txt
+      franchise evaluate model/ heldout.txt --method left-to-right
+      franchise evaluate model/
+    """
+    if input is None:
+        from franchise.cli._model import load
+
+        print_frame(load(model).quality(measure), format_out)
+        return
+    from franchise.cli._new import read_new
+
+    opened, new = read_new(model, input, values)
+    facts = _facts(opened.held_out(new, method, jobs))
+    print_facts(facts | {"unknown words": int(new.unknown.sum())}, format_out)
+
+
+def _facts(score: Any) -> dict[str, Any]:
+    from franchise.posterior.heldout import HeldOut
+
+    if not isinstance(score, HeldOut):
+        return {
+            "method": "paper",
+            "nats a word, with seats": round(score.per_word, 4),
+            "words": score.n_words,
+        }
+    return {
+        "method": score.method,
+        "nats a word": round(score.per_word, 4),
+        "standard error": round(score.standard_error, 4),
+        "perplexity": round(score.perplexity, 1),
+        "documents": score.n_documents,
+        "words": score.n_words,
+    }

@@ -1,0 +1,220 @@
+"""``franchise fit``."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from franchise.cli import INTERRUPTED
+from franchise.cli._input import options_of, read, reading_options, text_options
+
+if TYPE_CHECKING:
+    from franchise.corpus import Corpus
+    from franchise.estimator import HDPTopicModel
+
+_MODEL_SETTINGS = ("sweeps", "burn_in", "thin", "chains", "eta", "alpha", "gamma", "init", "split_merge")
+_MOST_TEXT = 64_000_000  # characters of the documents that are kept with a model, for its report
+
+
+class _NumberOr(click.ParamType):  # type: ignore[type-arg]
+    """A number, or one of some words."""
+
+    name = "number"
+
+    def __init__(self, kind: type, *words: str) -> None:
+        self._kind, self._words = kind, words
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the value."""
+        if not isinstance(value, str) or value in self._words:
+            return value
+        try:
+            return self._kind(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor one of {', '.join(self._words)}", param, ctx)
+
+
+class _Duration(click.ParamType):  # type: ignore[type-arg]
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read seconds, or a number with s, m or h behind it."""
+        units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+        text = str(value)
+        try:
+            seconds = float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
+            if seconds > 0:
+                return seconds
+        except ValueError:
+            pass
+        self.fail(f"{value!r} is no time; give seconds, or 10m, or 2h", param, ctx)
+
+
+DURATION = _Duration()
+
+
+def _use_config(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+    """Make the options of a file the defaults."""
+    if path is None:
+        return None
+    try:
+        settings = tomllib.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{path}: {error}") from error
+    settings = {name.replace("-", "_"): value for name, value in settings.items()}
+    known = {one.name for one in ctx.command.params if isinstance(one, click.Option)} - {"config"}
+    for name in settings:
+        if name not in known:
+            raise click.BadParameter(f"{path}: there is no option {name!r}")
+    ctx.default_map = settings
+    return path
+
+
+@click.command()
+@click.argument("input", type=click.Path(allow_dash=True))
+@click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
+@click.option("--force", is_flag=True, help="Replace a model that is there already.")
+@click.option(
+    "--config",
+    type=click.Path(),
+    callback=_use_config,
+    is_eager=True,
+    metavar="FILE",
+    help="TOML file of options.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Only say how large the input is, and how long a fit would take."
+)
+@reading_options
+@text_options
+@click.option(
+    "--sweeps", type=int, default=500, show_default=True, help="Passes over all words of each chain."
+)
+@click.option("--burn-in", type=int, help="Passes to leave out of the answer.  [default: half]")
+@click.option("--thin", type=int, help="Keep every so many passes.  [default: so that 25 are kept]")
+@click.option(
+    "--chains", type=int, default=4, show_default=True, help="Independent runs; their agreement is the test."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same model.")
+@click.option(
+    "--eta",
+    type=_NumberOr(float, "sample"),
+    default=0.1,
+    show_default=True,
+    help="How even the terms of a topic are; smaller gives more topics. 'sample' estimates it.",
+)
+@click.option("--alpha", type=float, help="Fix how many topics a document has, instead of estimating it.")
+@click.option("--gamma", type=float, help="Fix how many topics there are a priori, instead of estimating it.")
+@click.option(
+    "--init",
+    type=_NumberOr(int, "auto", "sequential", "one"),
+    default="auto",
+    show_default=True,
+    help="Where chains start: auto, sequential, one, or a number of topics.",
+)
+@click.option(
+    "--split-merge",
+    type=click.Choice(["always", "burn-in", "off"]),
+    default="always",
+    show_default=True,
+    help="When whole topics are split and merged.",
+)
+@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option(
+    "--time-budget",
+    type=DURATION,
+    metavar="TIME",
+    help="Stop after this time (90, 10m, 2h); `resume` goes on.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.pass_context
+def command(ctx: click.Context, /, input: str, output: str | None, **values: Any) -> None:
+    """Find the topics of the documents in INPUT, and how many there are.
+
+    INPUT is a file or folder: one document a line (.txt), a folder of text files, .csv, .tsv, .jsonl or
+    .parquet with --text-column, LDA-C (.ldac), UCI bag-of-words (docword.*), Matrix Market (.mtx) or
+    SciPy's .npz, any of them gzipped; - is standard input.
+
+    The model is kept in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
+    ends with what the fit would have ended with.
+
+    \b
+    Examples:
+      franchise fit abstracts.txt -o model/
+      franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
+      zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
+    """
+    from franchise._storage import write_text
+
+    if output is None and not values["dry_run"]:
+        raise click.UsageError("say where to write the model: -o MODEL")
+    if output is not None and not values["dry_run"]:
+        _refuse(Path(output), values["force"])
+    corpus = read(input, values, options_of(values), keep_texts=_MOST_TEXT)
+    if values["dry_run"]:
+        _describe(corpus, values)
+        return
+    model = model_of(values, output)
+    ending = model._fit(model._plan(), corpus, time_budget=values["time_budget"], overwrite=values["force"])
+    write_text(Path(str(output)) / "config.toml", _as_toml(values))
+    click.echo(str(model))
+    click.echo(f"  The model is in {output}")
+    if ending == "interrupted":
+        ctx.exit(INTERRUPTED)
+
+
+def _as_toml(values: dict[str, Any]) -> str:
+    """Return the options of a fit as a file for ``--config``, which makes the same model again."""
+    not_of_the_model = ("config", "dry_run", "force", "quiet", "time_budget", "jobs")
+    lines = ["# franchise fit INPUT -o MODEL --config config.toml makes this model again.\n"]
+    for name, value in sorted(values.items()):
+        if value is not None and name not in not_of_the_model:
+            # What JSON writes of texts, numbers, truth values and lists of these, TOML reads.
+            lines.append(f"{name.replace('_', '-')} = {json.dumps(value)}\n")
+    return "".join(lines)
+
+
+def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
+    """Return the estimator for a command's values."""
+    from franchise.estimator import HDPTopicModel
+
+    return HDPTopicModel(
+        **{name: values[name] for name in _MODEL_SETTINGS},
+        random_state=values["seed"],
+        n_jobs=values["jobs"],
+        checkpoint_dir=output,
+        verbose=0 if values["quiet"] else 1,
+    )
+
+
+def _refuse(output: Path, force: bool) -> None:
+    from franchise.errors import ModelError
+    from franchise.posterior import store
+
+    if store.is_model(output) and not force:
+        raise ModelError(
+            f"{output}: there is a model there already; go on with it by `franchise resume {output}`, "
+            "replace it by --force, or give another name"
+        )
+    store.refuse_to_replace(output, force)
+
+
+def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
+    from franchise.cli._output import print_facts
+    from franchise.sampling.forecast import forecast
+
+    model = model_of(values, None)
+    expected = forecast(model._plan(), corpus, model.n_jobs)
+    print_facts(
+        {
+            "documents": corpus.n_documents,
+            "empty documents": int((corpus.document_lengths == 0).sum()),
+            "terms": corpus.n_terms,
+            "words": corpus.n_words,
+            "memory": f"about {expected.memory / 1e6:,.0f} MB",
+            "time": f"about {expected.text}",
+        },
+        "table",
+    )

@@ -1,0 +1,35 @@
+"""``franchise infer``."""
+
+from typing import Any
+
+import click
+
+from franchise.cli._input import reading_options
+from franchise.cli._output import format_option, print_frame
+
+_SHOWN = 5  # topics of a document in a table
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("input", type=click.Path(allow_dash=True))
+@reading_options
+@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@format_option
+def command(model: str, input: str, jobs: int | None, format_out: str, **values: Any) -> None:
+    """Find the topics of the new documents in INPUT with the model in the folder MODEL.
+
+    MODEL may also be a .bin file of the paper's program. Unknown words are skipped and counted. CSV and
+    JSON have one column a topic; a row sums to one.
+
+    \b
+    Examples:
+      franchise infer model/ new.txt
+      franchise infer model/ new.jsonl --text-column body --format csv > mixtures.csv
+    """
+    from franchise.cli._new import mixtures_frame, read_new
+
+    opened, new = read_new(model, input, values)
+    print_frame(
+        mixtures_frame(opened, new, jobs, shown=_SHOWN if format_out == "table" else None), format_out
+    )

@@ -1,0 +1,38 @@
+"""``franchise resume``."""
+
+import click
+
+from franchise.cli import INTERRUPTED
+from franchise.cli.fit import DURATION
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.option("--sweeps", type=int, default=0, show_default=True, help="Passes to make beyond those planned.")
+@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.pass_context
+def command(
+    ctx: click.Context, model: str, sweeps: int, jobs: int | None, time_budget: float | None, quiet: bool
+) -> None:
+    """Go on with the fit in the folder MODEL, or make a finished one longer.
+
+    The result is, to the bit, that of a fit that was never interrupted.
+
+    \b
+    Examples:
+      franchise resume model/
+      franchise resume model/ --sweeps 500
+    """
+    from franchise.estimator import HDPTopicModel
+    from franchise.sampling.plan import extend
+
+    fitted = HDPTopicModel.load(model).set_params(
+        checkpoint_dir=model, n_jobs=jobs, verbose=0 if quiet else 1
+    )
+    extend(fitted._chains, sweeps)
+    ending = fitted._run(fitted._chains, fitted.corpus_, time_budget)
+    click.echo(str(fitted))
+    if ending == "interrupted":
+        ctx.exit(INTERRUPTED)

@@ -1,0 +1,84 @@
+"""The formats of files, one module each, and the list of them.
+
+A format of texts gives rows (text and name of one document after the other), a format of counts gives a
+corpus. A module knows how its files look; which format a file has is told in ``guess``, and what becomes of
+rows in ``franchise.corpus.readers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from franchise.corpus.corpus import Corpus
+from franchise.corpus.files import Source
+from franchise.corpus.formats import delimited, jsonl, ldac, mm, npz, parquet, txt, uci
+from franchise.corpus.formats.columns import Columns, Rows
+
+
+class Format(NamedTuple):
+    """A format of files.
+
+    Attributes
+    ----------
+    description
+        What it is, in one line.
+    extensions
+        How names of such files end.
+    has_columns
+        Whether it must be said which column holds the texts.
+    rows
+        Reads texts; None for a format of counts.
+    counts
+        Reads counts, with the terms if they are known; None for a format of texts.
+    write
+        Gives the bytes of a corpus in pieces; None for a format that is only read.
+    """
+
+    description: str
+    extensions: tuple[str, ...]
+    has_columns: bool = False
+    rows: Callable[[Source, Columns], Rows] | None = None
+    counts: Callable[[Source, Sequence[str] | None], Corpus] | None = None
+    write: Callable[[Corpus], Iterator[bytes]] | None = None
+
+
+#: Every format by its name.
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "txt": Format("text, one document a line", (".txt",), rows=txt.rows, write=txt.write),
+        "folder": Format("folder of text files (*.txt), one document a file", ()),
+        "csv": Format(
+            "table with commas, texts in one column", (".csv",), has_columns=True, rows=delimited.csv_rows
+        ),
+        "tsv": Format(
+            "table with tabs, texts in one column",
+            (".tsv", ".tab"),
+            has_columns=True,
+            rows=delimited.tsv_rows,
+        ),
+        "jsonl": Format(
+            "JSON lines, one object a document",
+            (".jsonl", ".ndjson"),
+            has_columns=True,
+            rows=jsonl.rows,
+            write=jsonl.write,
+        ),
+        "parquet": Format(
+            "Parquet, texts in one column", (".parquet", ".pq"), has_columns=True, rows=parquet.rows
+        ),
+        "ldac": Format(
+            "LDA-C counts, 'M term:count ...' a line", (".ldac",), counts=ldac.read, write=ldac.write
+        ),
+        "uci": Format(
+            "UCI bag of words, docword.X.txt with vocab.X.txt", (), counts=uci.read, write=uci.write
+        ),
+        "mm": Format(
+            "Matrix Market counts, documents by terms", (".mtx", ".mm"), counts=mm.read, write=mm.write
+        ),
+        "npz": Format(
+            "SciPy sparse counts (CSR), documents by terms", (".npz",), counts=npz.read, write=npz.write
+        ),
+    }
+)

@@ -1,0 +1,62 @@
+"""CSV and TSV: a line of column names, then one row a document; fields in quotes may hold anything.
+
+Quotes must be closed, as an open one would swallow the rest of the file into one document.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from franchise.corpus.files import MAX_LINE, Source
+from franchise.corpus.formats.columns import Columns, Rows, check_columns
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+
+def csv_rows(source: Source, columns: Columns) -> Rows:
+    """Read rows of fields parted by commas."""
+    return _rows(source, columns, ",")
+
+
+def tsv_rows(source: Source, columns: Columns) -> Rows:
+    """Read rows of fields parted by tabs."""
+    return _rows(source, columns, "\t")
+
+
+def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
+    # The limit is the process's; raised, and never lowered, it disturbs no one.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
+    reader = csv.reader(source.text_lines(), delimiter=delimiter, strict=True)
+    numbered = _numbered(source, reader)
+    line, header = next(numbered, (1, []))
+    if not header:
+        raise source.fault("there is no line of column names; put one first", line)
+    text = header.index(check_columns(source, columns, header, line))
+    name = None if columns.name is None else header.index(columns.name)
+    for line, row in numbered:
+        if not row:
+            continue  # a line of nothing, often the last
+        if len(row) != len(header):
+            raise source.fault(
+                f"the row has {len(row)} fields, but the first line has {len(header)} column names; "
+                "put texts with delimiters or line ends in quotes",
+                line,
+            )
+        yield row[text], None if name is None else row[name]
+
+
+def _numbered(source: Source, reader: Reader) -> Iterator[tuple[int, list[str]]]:
+    """Read rows, each after the number of the line that it starts on."""
+    while True:
+        line = reader.line_num + 1
+        try:
+            yield line, next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise source.fault(
+                f"not a row of fields ({error}); close every quote, and double the quotes within quotes", line
+            ) from None

@@ -1,0 +1,53 @@
+"""JSON lines: one object a line, with the text of a document, and perhaps its name, under given keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from franchise.corpus.corpus import Corpus
+from franchise.corpus.files import Source
+from franchise.corpus.formats.columns import Columns, Rows, check_columns, name_of, text_of
+from franchise.corpus.formats.txt import check_words, joined_words
+from franchise.corpus.formats.vocabulary import encoded
+
+
+def rows(source: Source, columns: Columns) -> Rows:
+    """Read one document after the other; lines of blanks are passed over."""
+    for number, line in enumerate(source.text_lines(), start=1):
+        if not line.strip():
+            continue
+        record = _object(source, line, number)
+        text_column = check_columns(source, columns, list(record), number)
+        text = text_of(source, record[text_column], text_column, number)
+        if columns.name is None:
+            yield text, None
+        else:
+            yield text, name_of(source, record[columns.name], columns.name, number)
+
+
+def write(corpus: Corpus) -> Iterator[bytes]:
+    """Return ``{"id": name, "text": words joined by blanks}``, one line a document."""
+    check_words(corpus, "jsonl")
+    for name, text in zip(corpus.document_names, joined_words(corpus)):
+        line = json.dumps({"id": name, "text": text}, ensure_ascii=False)
+        yield encoded(line, f"document {name!r}") + b"\n"
+
+
+def _object(source: Source, line: str, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise source.fault(
+            f"not JSON at column {error.pos + 1}: {error.msg}; write one JSON object a line", number
+        ) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; brackets without end
+        raise source.fault(f"JSON that cannot be read: {error}; correct the line", number) from None
+    if not isinstance(record, dict):
+        raise source.fault(
+            f"a JSON {type(record).__name__}, not an object; write one JSON object a line, "
+            'such as {"id": "1", "text": "..."}',
+            number,
+        )
+    return record

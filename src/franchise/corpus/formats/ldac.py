@@ -1,0 +1,158 @@
+"""LDA-C, one document a line: ``M term:count term:count ...``, M the number of pairs, terms counted from 0.
+
+A regular expression passes well-formed lines to NumPy; only a line that fails is looked at field by field, to
+say what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from franchise.corpus.corpus import MAX_WORDS, Corpus
+from franchise.corpus.files import Source
+from franchise.corpus.formats.entries import MAX_UNUSED, Entries, blocks_of_documents, corpus_of
+
+# Ten digits cover every 32-bit number, and never overflow the 64-bit integers that they are parsed into.
+_LINE = re.compile(rb"\d{1,10}(?:[ \t]+\d{1,10}:0*[1-9]\d{0,9})*")
+
+
+def looks_like(lines: list[bytes]) -> bool:
+    """Say whether lines, the first of a file, are of this format."""
+    return any(b":" in line for line in lines) and all(
+        _LINE.fullmatch(line.strip() or b"0") for line in lines
+    )
+
+
+def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
+    """Read a corpus; an empty line, or ``0``, is an empty document, pairs with the same term add up."""
+    pieces = []
+    n_documents = 0
+    for number, block in source.blocks():
+        lines = block[:-1].split(b"\n")
+        pieces.append(_parse(source, lines, number, vocabulary))
+        n_documents += len(lines)
+    entries = Entries.joined(pieces)
+    if not len(entries.terms):
+        raise source.fault("no words in the file; expected lines such as '2 0:1 7:3'")
+    n_terms = int(entries.terms.max()) + 1
+    if vocabulary is None:
+        _check_unnamed(source, entries)
+    return corpus_of(source, entries, n_documents, n_terms, vocabulary)
+
+
+def write(corpus: Corpus) -> Iterator[bytes]:
+    """Return the lines of a corpus, in pieces."""
+    counts = corpus.to_counts()
+    for first, last in blocks_of_documents(counts.indptr):
+        ends = counts.indptr[first : last + 1]
+        chosen = slice(ends[0], ends[-1])
+        terms, numbers = counts.indices[chosen].tolist(), counts.data[chosen].tolist()
+        pairs = [f" {v}:{n}" for v, n in zip(terms, numbers)]
+        lines = [f"{b - a}{''.join(pairs[a:b])}\n" for a, b in pairwise((ends - ends[0]).tolist())]
+        yield "".join(lines).encode("ascii")
+
+
+def _parse(source: Source, lines: list[bytes], number: int, vocabulary: Sequence[str] | None) -> Entries:
+    """Return the entries of lines, the first of which has this number in the file."""
+    stripped = [line.strip() or b"0" for line in lines]
+    if not all(map(_LINE.fullmatch, stripped)):
+        i = next(i for i, line in enumerate(stripped) if not _LINE.fullmatch(line))
+        raise source.fault(_complaint(stripped[i]), number + i)
+    n_pairs = np.array([line.count(b":") for line in stripped])
+    numbers = np.fromstring(b" ".join(stripped).replace(b":", b" "), dtype=np.int64, sep=" ")
+    heads = np.cumsum(2 * n_pairs + 1) - 2 * n_pairs - 1
+    wrong = np.flatnonzero(numbers[heads] != n_pairs)
+    if wrong.size:
+        raise source.fault(_complaint(stripped[wrong[0]]), number + int(wrong[0]))
+    pairs = np.delete(numbers, heads).reshape(-1, 2)
+    documents = np.repeat(np.arange(number - 1, number - 1 + len(lines)), n_pairs)
+    limit = MAX_WORDS if vocabulary is None else len(vocabulary)
+    bad = np.flatnonzero((pairs[:, 0] >= limit) | (pairs[:, 1] > MAX_WORDS))
+    if bad.size:
+        term, count = pairs[bad[0]].tolist()
+        raise source.fault(_range_complaint(term, count, vocabulary), int(documents[bad[0]]) + 1)
+    return Entries(documents.astype(np.int32), *pairs.astype(np.int32).T)
+
+
+def _range_complaint(term: int, count: int, vocabulary: Sequence[str] | None) -> str:
+    if count > MAX_WORDS:
+        return f"the count in '{term}:{count}' is too large; counts go up to {MAX_WORDS:,}"
+    if vocabulary is None:
+        return f"term id {term} is too large; ids go up to {MAX_WORDS - 1:,}"
+    return (
+        f"term id {term} is outside the vocabulary of {len(vocabulary):,} terms; ids count from 0, "
+        "so check that the vocabulary belongs to this file and the ids do not count from 1"
+    )
+
+
+def _check_unnamed(source: Source, entries: Entries) -> None:
+    """Refuse a stray huge id where it stands."""
+    limit = len(entries.terms) + MAX_UNUSED
+    i = int(np.argmax(entries.terms >= limit))
+    if entries.terms[i] >= limit:
+        raise source.fault(
+            f"term id {entries.terms[i]} is over {limit:,}, too many terms for this file; "
+            "give the vocabulary if that is right, correct the line if not",
+            int(entries.documents[i]) + 1,
+        )
+
+
+def _complaint(line: bytes) -> str:
+    """Say what is wrong with a line that did not parse, and what to do."""
+    try:
+        size, *pairs = line.decode("utf-8").split()
+    except UnicodeDecodeError:
+        return "not UTF-8 text; check that this is an LDA-C file"
+    except ValueError:  # blanks of other alphabets only
+        return "malformed; expected 'M term:count term:count ...', separated by blanks"
+    if not _is_digits(size):
+        return f"{_short(size)} is not a number; a line starts with its number of term:count pairs"
+    for pair in pairs:
+        complaint = _pair_complaint(pair)
+        if complaint:
+            return complaint
+    if len(size) > 10 or int(size) != len(pairs):
+        return f"the line says {size:.20} pairs but has {len(pairs)}; correct the first number, or the pairs"
+    return "malformed; expected 'M term:count term:count ...', separated by blanks"
+
+
+def _pair_complaint(pair: str) -> str | None:
+    term, colon, count = pair.partition(":")
+    where = _short(pair)
+    if not colon:
+        return f"{where} has no colon; write term:count"
+    if term.startswith("-") and _is_digits(term[1:]):
+        return f"term id {term:.20} in {where} is negative; ids count from 0"
+    if not _is_digits(term):
+        return f"{_short(term)} in {where} is not a number; term ids are whole numbers from 0"
+    if len(term) > 10:
+        return f"term id {term:.20} is too large; ids go up to {MAX_WORDS - 1:,}"
+    return _count_complaint(where, count)
+
+
+def _count_complaint(where: str, count: str) -> str | None:
+    if _is_digits(count):
+        digits = count.lstrip("0")
+        if not digits:
+            return f"the count in {where} is zero; leave the pair out"
+        return None if len(digits) <= 10 else f"the count in {where} is too large; check the file"
+    try:
+        value = float(count)
+    except ValueError:
+        return f"{_short(count)} in {where} is not a number; counts are whole numbers from 1"
+    if value < 0:
+        return f"the count in {where} is negative; counts are whole numbers from 1"
+    return f"the count in {where} is fractional, not a whole number; give raw counts"
+
+
+def _is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _short(text: str) -> str:
+    """Quote a field; of a very long one, the beginning."""
+    return repr(text) if len(text) <= 40 else f"{text[:40]!r}..."

@@ -1,0 +1,48 @@
+"""Parquet: a column of texts, and perhaps one of names, read batch by batch through pyarrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from franchise.corpus.files import Source
+from franchise.corpus.formats.columns import Columns, Rows, check_columns, name_of, text_of
+from franchise.errors import CorpusError
+
+MAGIC = b"PAR1"
+
+# Documents can be long: so many of them are in memory at once.
+_BATCH = 1024
+
+
+def rows(source: Source, columns: Columns) -> Rows:
+    """Read one document after the other; in messages, rows are numbered from 1."""
+    try:
+        from pyarrow.parquet import ParquetFile  # an extra, and slow to import
+    except ImportError:
+        raise source.fault(
+            "reading Parquet needs pyarrow; pip install franchise[parquet], or save the table as CSV"
+        ) from None
+    try:
+        file = ParquetFile(source.random_access(), buffer_size=2**20)
+        yield from _rows(source, columns, file)
+    except CorpusError:
+        raise
+    except Exception as error:  # a damaged file fails in a dozen ways
+        reason = " ".join(str(error).split())[:200]
+        raise source.fault(f"not a whole Parquet file ({reason}); make or fetch it again") from error
+
+
+def _rows(source: Source, columns: Columns, file: Any) -> Rows:
+    text_column = check_columns(source, columns, file.schema_arrow.names, None)
+    wanted = [column for column in dict.fromkeys(columns) if column is not None]
+    number = 0
+    for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
+        texts = batch.column(text_column).to_pylist()
+        names: list[str] | list[None] = [None] * len(texts)
+        if columns.name is not None:
+            given = batch.column(columns.name).to_pylist()
+            names = [name_of(source, name, columns.name, number + i) for i, name in enumerate(given, start=1)]
+        for text, name in zip(texts, names):
+            number += 1
+            yield text_of(source, text, text_column, number), name
+        source.report(number / max(file.metadata.num_rows, number))

@@ -1,0 +1,78 @@
+"""The file of terms that belongs to a file of counts: one term a line, in the order of the ids."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from franchise.corpus.files import Source, StrPath, open_source
+from franchise.errors import CorpusError
+
+_MARK = "\ufeff"
+
+
+def terms_of(vocabulary: StrPath | Sequence[str]) -> Sequence[str]:
+    """Return the terms, read from a file if it is a path that is given."""
+    if isinstance(vocabulary, str | os.PathLike):
+        with open_source(Path(vocabulary)) as source:
+            return _read(source)
+    return vocabulary
+
+
+def beside(path: Path) -> Path:
+    """Return where the terms of a file of counts are: ``docs.vocab.txt``, ``vocab.X.txt`` in UCI's way.
+
+    Examples
+    --------
+    >>> beside(Path("ap.ldac.gz")).name, beside(Path("docword.nips.txt")).name
+    ('ap.vocab.txt', 'vocab.nips.txt')
+    """
+    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    if plain.name.startswith("docword."):
+        return plain.with_name("vocab." + plain.name.removeprefix("docword."))
+    return plain.with_name(f"{plain.stem}.vocab.txt")
+
+
+def found_beside(path: Path | None) -> Path | None:
+    """Return the file of terms beside a file of counts, packed or not, if there is one."""
+    if path is None:
+        return None
+    place = beside(path)
+    candidates = (place, place.with_name(f"{place.name}.gz"))
+    return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
+
+
+def lines_of(vocabulary: Sequence[str]) -> Iterator[bytes]:
+    """Return the terms as the lines of a file."""
+    for v, term in enumerate(vocabulary):
+        if not term.strip() or "\n" in term or "\0" in term or term.endswith("\r"):
+            raise CorpusError(f"term {v}, {term!r}, cannot be a line of a vocabulary file; rename it first")
+        # Readers drop one mark at the head of a file.
+        yield encoded(_MARK + term if v == 0 and term.startswith(_MARK) else term, f"term {v}") + b"\n"
+
+
+def encoded(text: str, what: str) -> bytes:
+    """Return a text as UTF-8; half of a surrogate pair cannot be written."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise CorpusError(
+            f"{what}, {text!r}, has half a character and cannot be written; rename it first"
+        ) from None
+
+
+def _read(source: Source) -> tuple[str, ...]:
+    line_of: dict[str, int] = {}
+    for number, line in enumerate(source.text_lines(), start=1):
+        term = line.removesuffix("\n").removesuffix("\r")
+        if not term.strip():
+            raise source.fault(
+                "empty line; a vocabulary has one term a line, in the order of the ids", number
+            )
+        if term in line_of:
+            raise source.fault(
+                f"{term!r} is on line {line_of[term]} already; each term must appear once", number
+            )
+        line_of[term] = number
+    return tuple(line_of)

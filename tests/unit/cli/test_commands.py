@@ -1,0 +1,311 @@
+"""The commands, called in this process: what they print, where, and how they end."""
+
+import csv
+import io
+import json
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from franchise import HDPTopicModel, __version__, read_ldac
+from franchise.cli import _COMMANDS, main
+from franchise.datasets import arxiv_abstracts
+
+QUICK = ["--sweeps", "8", "--chains", "2", "--eta", "0.5", "--quiet"]
+
+
+def call(*arguments, ending=0, **options):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], **options)
+    assert result.exit_code == ending, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Texts, new texts, and a model."""
+    folder = tmp_path_factory.mktemp("cli")
+    abstracts = arxiv_abstracts()
+    (folder / "texts.txt").write_text("\n".join(abstracts[:80]) + "\n", "utf-8")
+    (folder / "new.txt").write_text("\n".join([*abstracts[80:90], ""]) + "\n", "utf-8")
+    call("fit", folder / "texts.txt", "-o", folder / "model", *QUICK)
+    return folder
+
+
+@pytest.fixture
+def model(folder, tmp_path):
+    """Return a copy of the model that may be changed."""
+    return shutil.copytree(folder / "model", tmp_path / "model")
+
+
+# ---------------------------------------------------------------- help
+
+
+def test_help_lists_every_command():
+    listed = call("--help").stdout
+    assert all(f"\n  {name} " in listed for name in _COMMANDS)
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_every_command_has_help_with_an_example(name):
+    text = call(name, "--help").stdout
+    assert "Example" in text
+    assert f"franchise {name}" in text
+
+
+def test_version():
+    assert call("--version").stdout == f"franchise {__version__}\n"
+
+
+def test_a_typo_names_the_nearest():
+    assert "Did you mean 'fit'?" in call("fitt", ending=2).stderr
+    assert "--sweeps" in call("fit", "x.txt", "--swepes", "3", ending=2).stderr
+
+
+# ---------------------------------------------------------------- fit and resume
+
+
+def test_fit_says_what_it_found_and_where(folder, tmp_path):
+    result = call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK)
+    assert "HDPTopicModel of 80 documents" in result.stdout
+    assert f"The model is in {tmp_path / 'm'}" in result.stdout
+    assert (tmp_path / "m" / "README.md").exists()
+
+
+def test_fit_needs_a_place(folder):
+    assert "-o MODEL" in call("fit", folder / "texts.txt", ending=2).stderr
+
+
+def test_nothing_is_overwritten_without_force(folder, model):
+    before = (model / "model.json").read_bytes()
+    result = call("fit", folder / "texts.txt", "-o", model, *QUICK, ending=1)
+    assert "franchise resume" in result.stderr
+    assert (model / "model.json").read_bytes() == before
+    call("fit", folder / "texts.txt", "-o", model, *QUICK, "--seed", "5", "--force")
+    assert HDPTopicModel.load(model).random_state == 5
+
+
+def test_something_else_is_never_replaced(folder, tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    assert "not a model" in call("fit", folder / "texts.txt", "-o", tmp_path, "--force", ending=1).stderr
+
+
+def test_resume_is_a_longer_fit(folder, model, tmp_path):
+    call("resume", model, "--sweeps", "4", "--quiet")
+    longer = ["--sweeps", "12", "--burn-in", "4", "--thin", "1", "--chains", "2", "--eta", "0.5", "--quiet"]
+    call("fit", folder / "texts.txt", "-o", tmp_path / "longer", *longer)
+    one, other = HDPTopicModel.load(model), HDPTopicModel.load(tmp_path / "longer")
+    assert one.trace_.drop(columns="seconds").equals(other.trace_.drop(columns="seconds"))
+    assert np.array_equal(one.components_, other.components_)
+
+
+def test_a_time_budget_ends_a_fit_that_resume_goes_on_with(folder, tmp_path):
+    many = ["--sweeps", "1000000", "--chains", "2", "--quiet", "--time-budget", "1s"]
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", *many)
+    before = HDPTopicModel.load(tmp_path / "m").trace_["sweep"].max()
+    call("resume", tmp_path / "m", "--time-budget", "1", "--quiet")
+    assert HDPTopicModel.load(tmp_path / "m").trace_["sweep"].max() > before
+
+
+def test_a_dry_run_only_tells(folder, tmp_path):
+    told = call("fit", folder / "texts.txt", "-o", tmp_path / "m", "--dry-run").stdout
+    assert "documents        80" in told
+    assert "memory" in told
+    assert "time" in told
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_configuration_equals_its_options(folder, tmp_path):
+    config = tmp_path / "fit.toml"
+    config.write_text('sweeps = 8\nchains = 2\neta = 0.5\nmin-df = 3\nstop-words = "none"\n')
+    call("fit", folder / "texts.txt", "-o", tmp_path / "a", "--config", config, "--quiet", "--seed", "3")
+    options = [*QUICK, "--min-df", "3", "--stop-words", "none", "--seed", "3"]
+    call("fit", folder / "texts.txt", "-o", tmp_path / "b", *options)
+    one, other = HDPTopicModel.load(tmp_path / "a"), HDPTopicModel.load(tmp_path / "b")
+    assert one.corpus_ == other.corpus_
+    assert np.array_equal(one.components_, other.components_)
+
+
+def test_the_options_of_a_model_make_it_again(folder, tmp_path):
+    call(
+        "fit",
+        folder / "texts.txt",
+        "-o",
+        tmp_path / "m",
+        "--config",
+        folder / "model" / "config.toml",
+        "--quiet",
+    )
+    one, other = HDPTopicModel.load(folder / "model"), HDPTopicModel.load(tmp_path / "m")
+    assert one.corpus_.text_options == other.corpus_.text_options
+    assert np.array_equal(one.components_, other.components_)
+    assert (tmp_path / "m" / "config.toml").read_text() == (folder / "model" / "config.toml").read_text()
+
+
+@pytest.mark.parametrize("text", ["swepes = 3", "sweeps = ", "[fit]\nsweeps = 3"])
+def test_a_configuration_that_cannot_be(folder, tmp_path, text):
+    (tmp_path / "fit.toml").write_text(text)
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", "--config", tmp_path / "fit.toml", ending=2)
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--eta", "x"],
+        ["--eta", "-1"],
+        ["--sweeps", "0"],
+        ["--burn-in", "900"],
+        ["--chains", "0"],
+        ["--jobs", "0"],
+        ["--seed", "-3"],
+        ["--init", "many"],
+        ["--min-df", "few"],
+        ["--token-pattern", "("],
+        ["--time-budget", "soon"],
+        ["--stop-words", "nowhere.txt"],
+    ],
+)
+def test_settings_that_cannot_be(folder, tmp_path, option):
+    result = CliRunner().invoke(main, ["fit", str(folder / "texts.txt"), "-o", str(tmp_path / "m"), *option])
+    assert result.exit_code in (1, 2)
+    assert result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "m").exists()
+
+
+# ---------------------------------------------------------------- input
+
+
+@pytest.mark.parametrize("name", ["missing.txt", "", "empty.txt", "bad.jsonl", "broken.csv"])
+def test_files_that_cannot_be_read(tmp_path, name):
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "bad.jsonl").write_bytes(b'{"text": "\xff"}\n')
+    (tmp_path / "broken.csv").write_text("a,b\n1,2\n")
+    options = ["--text-column", "text"] if name.endswith(("jsonl", "csv")) else []
+    result = call("fit", tmp_path / name, "-o", tmp_path / "m", *options, ending=1)
+    assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "m").exists()
+
+
+def test_standard_input(folder, tmp_path):
+    lines = [json.dumps({"body": text}) for text in arxiv_abstracts()[:80]]
+    options = ["--format-in", "jsonl", "--text-column", "body", *QUICK]
+    call("fit", "-", "-o", tmp_path / "m", *options, input="\n".join(lines).encode())
+    topics = call("topics", tmp_path / "m", "--format", "csv").stdout
+    assert topics == call("topics", folder / "model", "--format", "csv").stdout
+
+
+# ---------------------------------------------------------------- answers
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_topics(folder):
+    table = call("topics", folder / "model").stdout.splitlines()
+    model = HDPTopicModel.load(folder / "model")
+    assert len(table) == 1 + model.n_topics_
+    as_csv = rows(call("topics", folder / "model", "--format", "csv").stdout)
+    as_json = json.loads(call("topics", folder / "model", "--format", "json").stdout)
+    assert [row["terms"] for row in as_csv] == [row["terms"] for row in as_json]
+    assert float(as_csv[0]["weight"]) == model.topic_weights_[0]
+    large = call("topics", folder / "model", "--min-share", "0.1", "--format", "csv").stdout
+    assert len(rows(large)) == (model.topic_weights_ >= 0.1).sum()
+
+
+def test_documents(folder):
+    assert len(rows(call("documents", folder / "model", "--format", "csv").stdout)) == 80
+    about = rows(call("documents", folder / "model", "--topic", "0", "-n", "3", "--format", "csv").stdout)
+    assert len(about) == 3
+    assert len(about[0]["text"]) > 50
+    assert "topic=999" in call("documents", folder / "model", "--topic", "999", ending=1).stderr
+
+
+def test_infer(folder):
+    model = HDPTopicModel.load(folder / "model")
+    new = rows(call("infer", folder / "model", folder / "new.txt", "--format", "csv").stdout)
+    with pytest.warns(UserWarning, match="not in the model's vocabulary"):
+        theta = model.transform((folder / "new.txt").read_text("utf-8").split("\n")[:-1])
+    found = np.array([[float(row[f"topic_{k}"]) for k in range(model.n_topics_)] for row in new])
+    assert np.array_equal(found, theta)
+    assert int(new[0]["unknown"]) > 0
+    assert len(call("infer", folder / "model", folder / "new.txt").stdout.splitlines()) == 12
+
+
+def test_evaluate(folder):
+    told = json.loads(call("evaluate", folder / "model", folder / "new.txt", "--format", "json").stdout)
+    assert -10 < told["nats a word"] < 0
+    for method in ("left-to-right", "paper"):
+        assert (
+            "nats a word" in call("evaluate", folder / "model", folder / "new.txt", "--method", method).stdout
+        )
+    assert "c_npmi" in call("evaluate", folder / "model").stdout
+    assert "u_mass" in call("evaluate", folder / "model", "--measure", "u_mass").stdout
+
+
+def test_diagnose_and_inspect(folder):
+    assert "number of topics" in call("diagnose", folder / "model").stdout
+    assert "r_hat" in call("diagnose", folder / "model", "--format", "csv").stdout
+    facts = json.loads(call("inspect", folder / "model", "--format", "json").stdout)
+    assert (facts["documents"], facts["sweeps made"], facts["eta"]) == (80, 8, 0.5)
+    assert (
+        json.loads(call("inspect", folder / "texts.txt", "--format", "json").stdout)["words"]
+        == facts["words"]
+    )
+
+
+@pytest.mark.parametrize("name", ["topics", "documents", "diagnose", "resume", "evaluate"])
+def test_what_is_no_model(name, tmp_path):
+    assert "no such folder" in call(name, tmp_path / "nowhere", ending=1).stderr
+    assert "no model.json" in call(name, tmp_path, ending=1).stderr
+
+
+# ---------------------------------------------------------------- other formats
+
+
+@pytest.mark.parametrize("ending", ["ldac", "npz", "mtx", "ldac.gz"])
+def test_convert_and_fit_on_counts(folder, tmp_path, ending):
+    target = tmp_path / f"counts.{ending}"
+    call("convert", folder / "texts.txt", target)
+    assert "already" in call("convert", folder / "texts.txt", target, ending=1).stderr
+    call("fit", target, "-o", tmp_path / "m", *QUICK)
+    model = HDPTopicModel.load(tmp_path / "m")
+    assert model.corpus_.vocabulary == HDPTopicModel.load(folder / "model").corpus_.vocabulary
+    call("infer", tmp_path / "m", target)
+
+
+def test_in_the_place_of_the_paper_s_program(folder, tmp_path):
+    call("convert", folder / "texts.txt", tmp_path / "t.ldac")
+    options = ["--data", tmp_path / "t.ldac", "--max_iter", "3", "--random_seed", "1"]
+    call("hdp", "--algorithm", "train", *options, "--directory", tmp_path / "out", "--split_merge", "yes")
+    call(
+        "hdp",
+        "--algorithm",
+        "test",
+        *options,
+        "--directory",
+        tmp_path / "test",
+        "--saved_model",
+        tmp_path / "out" / "mode.bin",
+    )
+    assert (tmp_path / "test" / "test.log").exists()
+    call("infer", tmp_path / "out" / "mode.bin", tmp_path / "t.ldac")
+    told = call("evaluate", tmp_path / "out" / "mode.bin", tmp_path / "t.ldac", "--format", "json").stdout
+    assert json.loads(told)["documents"] == read_ldac(tmp_path / "t.ldac").n_documents
+    call("hdp", "--algorithm", "train", ending=2)
+    call("hdp", "--algorithm", "train", "--data", "nowhere", "--directory", tmp_path / "x", ending=1)
+    (tmp_path / "bad.ldac").write_text("2 0:1 1:1\n1 0-1\n")
+    bad = call(
+        "hdp",
+        "--algorithm",
+        "train",
+        "--data",
+        tmp_path / "bad.ldac",
+        "--directory",
+        tmp_path / "x",
+        ending=1,
+    )
+    assert "bad.ldac:2" in bad.stderr

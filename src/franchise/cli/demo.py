@@ -34,6 +34,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
         f"{corpus.n_documents:,} abstracts, {corpus.n_words:,} words, {corpus.n_terms:,} terms", err=True
     )
     model = HDPTopicModel(
+        eta=0.3,
         sweeps=150,
         chains=2,
         random_state=0,

@@ -17,15 +17,13 @@ _TOPICS_SHOWN = 10
 
 def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diagnosis: Diagnosis) -> str:
     """Answer: how big, how many topics, did it converge, what next."""
-    low, high = posterior.n_topics_interval
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
     of = "" if done >= planned else f" of {planned} planned"
     lines = [
         f"HDPTopicModel of {_counted(corpus.n_documents, 'document')}, {_counted(corpus.n_words, 'word')}, "
         f"{_counted(corpus.n_terms, 'term')}",
-        f"  {_counted(posterior.n_topics, 'topic')} (95% between {low} and {high})",
-        f"  {_counted(len(chains), 'chain')} of {_counted(done, 'sweep')}{of}, "
-        f"{_counted(len(posterior.flat_draws), 'draw')} kept",
+        f"  {_topics(posterior)}",
+        f"  {_counted(len(chains), 'chain')} of {_counted(done, 'sweep')}{of}, {_kept(chains)}",
         *(f"  {message}" for message in diagnosis.messages),
     ]
     if done < planned:
@@ -37,8 +35,9 @@ def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diag
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
     """Return the text (Markdown) that tells a person what is in a model folder."""
     shown = topics.head(_TOPICS_SHOWN)
-    rows = [f"| {row.topic} | {row.weight:.1%} | {row.terms} |" for row in shown.itertuples()]
-    more = f"\n{len(topics) - len(shown)} more are in `topics.csv`.\n" if len(topics) > len(shown) else ""
+    rows = [f"| {row.topic} | {row.weight:.1%} | {_in_table(row.terms)} |" for row in shown.itertuples()]
+    n_more = len(topics) - len(shown)
+    more = f"\n{_counted(n_more, 'more topic')} in `topics.csv`.\n" if n_more else ""
     return "\n".join(
         [
             "# A topic model\n",
@@ -61,6 +60,30 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
             "",
         ]
     )
+
+
+def _in_table(text: str) -> str:
+    """Return text that cannot end a cell or a row of a Markdown table."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _topics(posterior: Posterior) -> str:
+    """Say how many topics there are, how sure that is, and how many of them can be relied on."""
+    if len(posterior.flat_draws) == 1:
+        return f"{_counted(posterior.n_topics, 'topic')} (in the only draw)"
+    low, high = posterior.n_topics_interval
+    sure = f"95% between {low:,} and {high:,}" if low < high else "the same in at least 95% of the draws"
+    n_common = int((posterior.support >= 0.5).sum())
+    common = "all" if n_common == posterior.n_topics else f"{n_common:,}"
+    of_them = f", {common} of them in at least half of the draws" if posterior.n_topics > 1 else ""
+    return f"{_counted(posterior.n_topics, 'topic')} ({sure}){of_them}"
+
+
+def _kept(chains: Sequence[Chain]) -> str:
+    n_kept = sum(len(chain.draws) for chain in chains)
+    if not n_kept:
+        return "no draw kept yet: this is the present state"
+    return f"{_counted(n_kept, 'draw')} kept"
 
 
 def _counted(n: int, thing: str) -> str:

@@ -6,7 +6,7 @@ the labels of topics, which switch: never of a topic's own numbers.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 R_HAT_GOOD, R_HAT_ROUGH = 1.05, 1.1
 ESS_GOOD = 100.0
 _FEWEST_DRAWS = 8  # a chain, for its halves to be compared
-_DRIFT = 4.0  # standard errors between the first and the last third
+_DRIFT = 6.0  # standard errors between the first and the last third: few, of short chains, are known badly
 _LARGE = 0.01  # share of the words of a topic that is not small
 
+_N_TOPICS, _N_LARGE = "number of topics", "number of topics of 1% or more"
 _OF_TRACES = {
-    "n_topics": "number of topics",
+    "n_topics": _N_TOPICS,
     "n_tables": "number of tables",
     "log_p_words": "log probability of the words",
     "log_joint": "log joint",
@@ -34,12 +35,14 @@ _OF_TRACES = {
     "gamma": "gamma",
     "eta": "eta",
 }
-# What the words of the answer are about; the others are for the curious.
-_VITAL = (
-    "number of topics",
-    "log probability of the words",
-    "topics of 1% or more",
-    "entropy of topic sizes",
+# What the words of the answer are about; the others are for the curious. Draws are few by design, and would
+# never be worth enough; the first two are known of every sweep.
+_MOVED = (_N_TOPICS, "log probability of the words")
+_VITAL = (*_MOVED, _N_LARGE, "entropy of topic sizes")
+
+_LEGEND = (
+    "r_hat: 1.00 where the chains agree, more where they do not. "
+    "ess: how many independent draws the chains are worth."
 )
 
 
@@ -52,13 +55,13 @@ class Diagnosis:
     table
         Mean, standard deviation, R-hat and effective sample sizes of each number.
     agree
-        Whether the chains tell one story; None where there is only one chain.
+        Whether the chains tell one story; None where there is only one chain, or too few sweeps.
     converged
         Whether they do, have moved enough, and drift no more; None where that cannot be told.
     drifting
         Whether the number of topics still rises or falls.
     one_chain_topics
-        Listed topics that a single chain has.
+        Listed topics that no two chains have.
     messages
         All of this in plain words, with what to do.
     """
@@ -71,35 +74,41 @@ class Diagnosis:
     messages: list[str]
 
     def __str__(self) -> str:
-        table = self.table.to_string(float_format=lambda x: f"{x:,.3f}", na_rep="-")
-        return "\n".join([*self.messages, "", table])
+        digits = {"mean": "{:,.2f}", "sd": "{:,.2f}", "r_hat": "{:.2f}", "ess_bulk": "{:,.0f}"}
+        digits["ess_tail"] = digits["ess_bulk"]
+        table = self.table.to_string(
+            formatters={name: form.format for name, form in digits.items()}, na_rep="-"
+        )
+        return "\n".join([*self.messages, "", table, "", _LEGEND])
 
 
 def diagnose(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -> Diagnosis:
     """Compare the chains, and each with itself."""
     series = _series(posterior, traces, schedule)
     table = _table(series)
-    n_kept = min(len(chain) for chain in series["number of topics"])
     several = len(traces) > 1
-    lonely = _one_chain_topics(posterior) if several else []
+    lonely = _one_chain_topics(posterior)
+    longer = _longer(traces, schedule)
+    n_kept = min(int((trace["sweep"] > schedule.burn_in).sum()) for trace in traces)
     if n_kept < _FEWEST_DRAWS:
-        message = (
-            f"Too few sweeps were made after the burn-in ({n_kept}) to tell whether the chains agree. "
-            "Run longer: resume(sweeps=...)."
-        )
+        message = f"Too few sweeps after the burn-in ({n_kept}) to tell whether to trust the answer. {longer}"
         return Diagnosis(table, None, None, False, lonely, [message])
-    drift = _drift(series["number of topics"])
-    worst = float(np.nanmax(table.loc[_present(table), "r_hat"], initial=1.0))
-    fewest = float(np.nanmin(table.loc[_present(table), "ess_bulk"], initial=np.inf))
-    agree = worst < R_HAT_ROUGH if several else None
-    converged = bool(worst < R_HAT_GOOD and fewest >= ESS_GOOD and not drift) if several else None
+    worst = _worst(series, table)
+    fewest = float(table.loc[list(_MOVED), "ess_bulk"].min())
+    drift = _drift(series[_N_TOPICS])
+    agree = worst.r_hat < R_HAT_ROUGH if several else None
+    converged = bool(worst.r_hat < R_HAT_GOOD and fewest >= ESS_GOOD and not drift) if several else None
+    n_topics_differ = agree is False and worst.name == _N_TOPICS and not drift
     messages = [
-        _verdict(several, worst, fewest, drift, schedule),
-        *_about_topics(series["number of topics"], several, worst),
-        *_about_drift(drift),
+        _verdict(worst, fewest, drift, longer) if several else _ONE_CHAIN,
+        *(_about_topics(series[_N_TOPICS]) if n_topics_differ else []),
+        *_about_drift(drift, schedule),
         *_about_lonely(lonely, posterior.n_topics),
     ]
     return Diagnosis(table, agree, converged, bool(drift), lonely, messages)
+
+
+# ---------------------------------------------------------------- numbers
 
 
 def _series(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -> dict[str, list[Array]]:
@@ -112,7 +121,7 @@ def _series(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -
         for column, name in _OF_TRACES.items()
     }
     of_draws = [[_sizes(draw) for draw in chain] for chain in posterior.draws]
-    series["topics of 1% or more"] = [np.array([(p >= _LARGE).sum() for p in chain]) for chain in of_draws]
+    series[_N_LARGE] = [np.array([(p >= _LARGE).sum() for p in chain]) for chain in of_draws]
     series["entropy of topic sizes"] = [
         np.array([-(p * np.log(p)).sum() for p in chain]) for chain in of_draws
     ]
@@ -127,15 +136,19 @@ def _sizes(draw: Draw) -> Array:
     return sizes / sizes.sum()
 
 
+def _square(chains: list[Array]) -> Array:
+    """Return the last of each chain, as many as the shortest has: (chain, draw)."""
+    length = min(map(len, chains))
+    return np.array([chain[len(chain) - length :] for chain in chains], float)
+
+
 def _table(series: dict[str, list[Array]]) -> "pd.DataFrame":
     import pandas as pd
 
     rows = {}
     for name, chains in series.items():
         together = np.concatenate(chains).astype(float)
-        length = min(map(len, chains))
-        square = np.array([chain[len(chain) - length :] for chain in chains], float)
-        rows[name] = {"mean": together.mean(), "sd": together.std(), **_convergence(square)}
+        rows[name] = {"mean": together.mean(), "sd": together.std(), **_convergence(_square(chains))}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -146,91 +159,147 @@ def _convergence(square: Array) -> dict[str, float]:
     if square.shape[1] < _FEWEST_DRAWS:
         return {"r_hat": np.nan, "ess_bulk": np.nan, "ess_tail": np.nan}
     if np.ptp(square) == 0.0:  # the same number everywhere: no chain disagrees
-        return {"r_hat": 1.0, "ess_bulk": float(square.size), "ess_tail": float(square.size)}
+        r_hat = 1.0 if len(square) > 1 else np.nan
+        return {"r_hat": r_hat, "ess_bulk": float(square.size), "ess_tail": float(square.size)}
     with np.errstate(all="ignore"):
-        r_hat = float(array_stats.rhat(square))
+        r_hat = float(array_stats.rhat(square)) if len(square) > 1 else np.nan
         bulk = float(array_stats.ess(square, method="bulk"))
         tail = float(array_stats.ess(square, method="tail", prob=(0.05, 0.95)))
-    # Each chain at a number of its own, which it never leaves, is no agreement at all.
-    r_hat = r_hat if np.isfinite(r_hat) else np.inf
-    return {"r_hat": r_hat, "ess_bulk": bulk, "ess_tail": tail}
+    # Where no chain ever leaves a number of its own, R-hat divides by rounding errors.
+    return {"r_hat": np.inf if r_hat > 1e6 else r_hat, "ess_bulk": bulk, "ess_tail": tail}
 
 
-def _present(table: "pd.DataFrame") -> list[str]:
-    return [name for name in _VITAL if name in table.index]
+class _Worst(NamedTuple):
+    r_hat: float
+    name: str
+
+
+def _worst(series: dict[str, list[Array]], table: "pd.DataFrame") -> _Worst:
+    """Return the first vital number on which chains disagree, or else that of the largest R-hat.
+
+    R-hat is 1 where none is larger than chance makes it.
+    """
+    found = [
+        _Worst(float(table.loc[name, "r_hat"]), name)
+        for name in _VITAL
+        if table.loc[name, "r_hat"] > _r_hat_by_chance(_square(series[name]).shape)
+    ]
+    apart = [number for number in found if number.r_hat >= R_HAT_ROUGH]
+    return apart[0] if apart else max(found, default=_Worst(1.0, ""))
+
+
+def _r_hat_by_chance(shape: tuple[int, ...]) -> float:
+    """Return the R-hat that independent draws (chain, draw) exceed once in a thousand times.
+
+    That of few draws is large: of two chains with 8 draws each, 1.9. The means of the 2 C half chains vary
+    as the draws in them tell, or an F variable times as much.
+    """
+    from scipy.stats import f
+
+    halves, length = 2 * shape[0], shape[1] // 2
+    ratio = f.ppf(0.999, halves - 1, halves * (length - 1))
+    return float(np.sqrt((length - 1 + ratio) / length))
 
 
 def _drift(chains: list[Array]) -> float:
     """Return by how much K rises (falls) from the first to the last third; 0 where that may be chance."""
-    from arviz_stats.base import array_stats
-
-    rises: list[float] = []
-    errors: list[float] = []
-    for chain in chains:
-        third = len(chain) // 3
-        if third < _FEWEST_DRAWS // 2:
-            return 0.0
-        first, last = chain[:third].astype(float), chain[-third:].astype(float)
-        rises.append(last.mean() - first.mean())
-        with np.errstate(all="ignore"):
-            errors += [
-                x.var() / max(1.0, float(array_stats.ess(x[None, :]))) for x in (first, last) if np.ptp(x)
-            ]
-    rise = float(np.mean(rises))
+    square = _square(chains)
+    length = square.shape[1]
+    third = length // 3
+    if third < _FEWEST_DRAWS // 2:
+        return 0.0
+    weights = np.zeros(length)
+    weights[:third], weights[-third:] = -1.0 / third, 1.0 / third
+    rises = square @ weights
+    rise = float(rises.mean())
     same_way = np.mean(np.sign(rises) == np.sign(rise)) > 0.5
-    error = float(np.sqrt(np.sum(errors)) / len(chains))
-    return rise if same_way and abs(rise) >= 1.0 and abs(rise) > _DRIFT * error else 0.0
+    if not same_way or abs(rise) < 1.0:
+        return 0.0
+    return rise if abs(rise) > _DRIFT * _standard_error(square, weights) else 0.0
+
+
+def _standard_error(square: Array, weights: Array) -> float:
+    """Return the standard error of a weighted sum of each chain's numbers, averaged over the chains.
+
+    It is that of numbers which always come back to their mean, AR(1). How slowly is seen after a smooth
+    course (a parabola) is taken off; what that takes off the correlation is added again (Kendall's bias).
+    Rounding to whole numbers blurs the first correlation, but not the ratio of the second to it.
+    """
+    from scipy.signal import correlate
+
+    n_chains, length = square.shape
+    parabolas = np.linalg.qr(np.vander(np.linspace(-1.0, 1.0, length), 3))[0]
+    rest = square - (square @ parabolas) @ parabolas.T
+    lags = [float((rest[:, lag:] * rest[:, : length - lag]).sum()) for lag in range(3)]
+    if lags[0] < 1e-9 * square.size:
+        return 0.0
+    rho = lags[1] / lags[0]
+    if rho > 0.5:
+        rho = max(rho, lags[2] / lags[1])
+    rho = float(np.clip((length * rho + 3.0) / (length - 5.0), 0.0, 0.999))
+    noise = ((rest[:, 1:] - rho * rest[:, :-1]) ** 2).sum() / (n_chains * (length - 5.0))
+    apart = np.abs(np.arange(1 - length, length))
+    variance = noise / (1.0 - rho**2) * (rho**apart @ correlate(weights, weights))
+    return float(np.sqrt(variance / n_chains))
 
 
 def _one_chain_topics(posterior: Posterior) -> list[int]:
-    once = 1.0 / len(posterior.draws)
-    return np.flatnonzero(posterior.chain_support <= once + 1e-9).tolist() if len(posterior.draws) > 1 else []
-
-
-def _verdict(several: bool, worst: float, fewest: float, drift: float, schedule: Schedule) -> str:
-    more = f"resume(sweeps={max(schedule.sweeps, 100)})"
-    if not several:
-        return (
-            "There is one chain only, and nothing to compare it with: nobody can tell whether another would "
-            "find the same. Use chains=4."
-        )
-    if worst >= R_HAT_ROUGH:
-        return f"The chains do not agree yet (R-hat {worst:.2f}). Run longer: {more}."
-    if worst >= R_HAT_GOOD:
-        return f"The chains agree roughly (R-hat {worst:.2f}). For firmer numbers run longer: {more}."
-    if fewest < ESS_GOOD:
-        return (
-            f"The chains agree (R-hat {worst:.2f}), but have not moved much (they are worth {fewest:.0f} "
-            f"independent draws). For firmer numbers run longer: {more}."
-        )
-    if drift:
-        return f"The chains agree (R-hat {worst:.2f}), but are still on their way. Run longer: {more}."
-    return f"Converged: the chains agree (R-hat {worst:.2f})."
-
-
-def _about_topics(chains: list[Array], several: bool, worst: float) -> list[str]:
-    if not several or worst < R_HAT_ROUGH:
+    n_chains = len(posterior.draws)
+    if n_chains == 1:
         return []
-    ranges = [np.quantile(chain, [0.1, 0.9], method="inverted_cdf").astype(int) for chain in chains]
-    low, high = int(np.argmin([a for a, _ in ranges])), int(np.argmax([b for _, b in ranges]))
-    if low == high:
-        return []
-    return [
-        f"Number of topics: {_range(ranges[low])} in chain {low}, {_range(ranges[high])} in chain {high}.",
-    ]
+    return np.flatnonzero(posterior.chain_support < 1.5 / n_chains).tolist()
 
 
-def _range(pair: Array) -> str:
-    return f"{pair[0]} to {pair[1]}" if pair[0] != pair[1] else str(pair[0])
+# ---------------------------------------------------------------- words
+
+_ONE_CHAIN = (
+    "There is only one chain, and nothing to compare it with. "
+    "To see whether others find the same, fit with chains=4."
+)
 
 
-def _about_drift(drift: float) -> list[str]:
+def _longer(traces: Sequence[Trace], schedule: Schedule) -> str:
+    is_finished = all(trace["sweep"][-1] >= schedule.sweeps for trace in traces)
+    return f"Run longer: resume({f'sweeps={max(schedule.sweeps, 100)}' if is_finished else ''})."
+
+
+def _verdict(worst: _Worst, fewest: float, drift: float, longer: str) -> str:
+    if drift:  # more sweeps would keep what should have been left out
+        return "The chains have not settled yet."
+    if worst.r_hat >= R_HAT_GOOD:
+        how = "do not agree yet" if worst.r_hat >= R_HAT_ROUGH else "agree only roughly"
+        value = f"{worst.r_hat:.2f}" if np.isfinite(worst.r_hat) else "infinite"
+        verdict = f"The chains {how}: R-hat of the {worst.name} is {value}, and should be below {R_HAT_GOOD}."
+    elif fewest < ESS_GOOD:
+        verdict = (
+            "The chains agree, but have not moved enough: together they are worth "
+            f"{int(fewest)} independent draws, and should be worth {ESS_GOOD:.0f}."
+        )
+    else:
+        return "Converged: the chains agree."
+    return f"{verdict} {longer}"
+
+
+def _about_topics(chains: list[Array]) -> list[str]:
+    means = [chain.mean() for chain in chains]
+    least, most = int(np.argmin(means)), int(np.argmax(means))
+    ranges = [f"{_range(chains[i])} in chain {i}" for i in (least, most)]
+    return [f"Number of topics: {', '.join(ranges)}."]
+
+
+def _range(numbers: Array) -> str:
+    low, high = np.quantile(numbers, [0.1, 0.9], method="inverted_cdf").astype(int)
+    return f"{low} to {high}" if low != high else str(low)
+
+
+def _about_drift(drift: float, schedule: Schedule) -> list[str]:
     if not drift:
         return []
     how = "rising" if drift > 0 else "falling"
+    sweeps = max(schedule.sweeps, 100)
     return [
-        f"The number of topics is still {how} (by {abs(drift):.1f} from the first to the last third of the "
-        "kept sweeps): the burn-in was too short. Fit again with a longer one."
+        f"The number of topics is still {how}, by {abs(drift):.1f} from the first to the last third of the "
+        f"sweeps after the burn-in. Fit again with a longer burn-in: burn_in={sweeps}, sweeps={2 * sweeps}."
     ]
 
 
@@ -238,7 +307,8 @@ def _about_lonely(lonely: list[int], n_topics: int) -> list[str]:
     if not lonely:
         return []
     named = ", ".join(map(str, lonely[:10])) + (", ..." if len(lonely) > 10 else "")
-    verb, them = ("was", "it") if len(lonely) == 1 else ("were", "them")
+    verb, them = ("is", "it") if len(lonely) == 1 else ("are", "them")
     return [
-        f"{len(lonely)} of {n_topics} topics {verb} found by one chain only ({named}): do not rely on {them}."
+        f"{len(lonely)} of {n_topics} topics {verb} not in more than one chain ({named}): "
+        f"do not rely on {them}."
     ]

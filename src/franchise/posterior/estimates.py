@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model.state import ALPHA, ETA, GAMMA, Array
@@ -79,8 +80,7 @@ class Posterior:
         has `n_topics` topics.
         """
         first = np.arange(self.n_topics)  # clusters come by support, then by weight
-        weights = self._cluster_weights.mean(axis=0)[first]
-        return first[np.argsort(-weights, kind="stable")]
+        return first[np.argsort(-self._mean_weights[first], kind="stable")]
 
     @cached_property
     def _cluster_weights(self) -> Array:
@@ -89,6 +89,10 @@ class Posterior:
         for row, draw, clusters in zip(weights, self.flat_draws, self.alignment.clusters, strict=True):
             row[clusters] = draw.topic_terms.sum(axis=1) / self.corpus.n_words
         return weights
+
+    @cached_property
+    def _mean_weights(self) -> Array:
+        return self._cluster_weights.mean(axis=0)
 
     @cached_property
     def columns(self) -> list[Array]:
@@ -101,10 +105,10 @@ class Posterior:
     def phi(self) -> Array:
         """Topics by terms: the mean of the topic's probabilities over the draws that have it."""
         total = np.zeros((self.n_topics, self.corpus.n_terms))
-        rest, times = np.zeros(self.n_topics), np.zeros(self.n_topics)
+        times = np.zeros(self.n_topics)
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
             here = np.flatnonzero(column < self.n_topics)
-            eta, sizes = self._smoothing(draw)
+            _, sizes = self._smoothing(draw)
             rows = draw.topic_terms[here]
             seen = sp.csr_array(
                 (rows.data / np.repeat(sizes[here], np.diff(rows.indptr)), rows.indices, rows.indptr),
@@ -112,27 +116,38 @@ class Posterior:
             )
             # Rows of one draw are different topics, so nothing is added twice to one place.
             _add_rows(total, column[here], seen)
-            rest[column[here]] += eta / sizes[here]
             times[column[here]] += 1
-        total += rest[:, None]
         total /= times[:, None]
+        total += self._phi_elsewhere[:, None]
         return total
+
+    @cached_property
+    def _phi_elsewhere(self) -> Array:
+        """What phi is at a term that a topic does not have in any draw."""
+        total, times = np.zeros((2, self.n_topics))
+        for draw, column in zip(self.flat_draws, self.columns, strict=True):
+            here = np.flatnonzero(column < self.n_topics)
+            eta, sizes = self._smoothing(draw)
+            total[column[here]] += eta / sizes[here]
+            times[column[here]] += 1
+        return total / times
 
     def phi_interval(self, topic: int, terms: Sequence[int] | Array, level: float = LEVEL) -> Array:
         """Return the lower and upper bound of a topic's probabilities of some terms, (terms, 2)."""
-        self._check_topic(topic)
+        topic = whole_number("topic", topic, 0, self.n_topics - 1)
+        chosen = _numbers("terms", terms, self.corpus.n_terms)
         values = []
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
             for k in np.flatnonzero(column == topic):
                 eta, sizes = self._smoothing(draw)
-                counts = draw.topic_terms[[k]][:, np.asarray(terms, int)].toarray()[0]
+                counts = draw.topic_terms[[k]].toarray()[0, chosen]
                 values.append((counts + eta) / sizes[k])
         return np.quantile(values, _tails(level), axis=0).T
 
-    @cached_property
+    @property
     def weights(self) -> Array:
         """Share of the words that each listed topic has, the mean over all draws."""
-        return self._cluster_weights[:, self._listed].mean(axis=0)
+        return self._mean_weights[self._listed]
 
     def weights_interval(self, level: float = LEVEL) -> Array:
         """Return the lower and upper bound of each topic's share of the words, (topics, 2)."""
@@ -160,8 +175,12 @@ class Posterior:
 
     @cached_property
     def similarity(self) -> Array:
-        """Affinity of each two listed topics, 1 for the same."""
-        roots = np.sqrt(self.phi).astype(np.float32)
+        """Affinity (`posterior.align`) of each two listed topics, 1 for the same.
+
+        It is that of the words that topics have, without eta, which would make all small topics alike.
+        """
+        seen = np.maximum(self.phi - self._phi_elsewhere[:, None], 0.0)
+        roots = np.sqrt(seen / seen.sum(axis=1, keepdims=True)).astype(np.float32)
         return np.clip(roots @ roots.T, 0.0, 1.0)
 
     @property
@@ -192,12 +211,13 @@ class Posterior:
             )
             share = (counts @ to).toarray() + to.T @ prior
             share[:, -1] += rest
-            total += share / lengths[:, None]
+            share /= lengths[:, None]
+            total += share
         return total / len(self.flat_draws)
 
     def document_topics_interval(self, documents: Sequence[int] | Array, level: float = LEVEL) -> Array:
         """Return bounds of the proportions of some documents, (documents, topics, 2)."""
-        chosen = self._documents(documents)
+        chosen = _numbers("documents", documents, self.corpus.n_documents)
         values = np.zeros((len(self.flat_draws), chosen.size, self.n_topics))
         for out, draw, column in zip(values, self.flat_draws, self.columns, strict=True):
             counts, prior, _, lengths = self._mixture(draw)
@@ -210,7 +230,7 @@ class Posterior:
 
     def predictive(self, documents: Sequence[int] | Array) -> Array:
         """Return the probability of each term as the next word of some documents, (documents, terms)."""
-        chosen = self._documents(documents)
+        chosen = _numbers("documents", documents, self.corpus.n_documents)
         total = np.zeros((chosen.size, self.corpus.n_terms))
         for draw, theta, rest in self._thetas(chosen):
             eta, sizes = self._smoothing(draw)
@@ -220,8 +240,11 @@ class Posterior:
         return total / len(self.flat_draws)
 
     def co_assignment(self, documents: Sequence[int] | Array) -> Array:
-        """Return how probable it is that words of two documents have one topic, (documents, documents)."""
-        chosen = self._documents(documents)
+        """Return how probable it is that words of two documents have one topic, (documents, documents).
+
+        That is the sum over topics of the products of their proportions; topics not seen yet are left out.
+        """
+        chosen = _numbers("documents", documents, self.corpus.n_documents)
         total = np.zeros((chosen.size, chosen.size))
         for _, theta, _ in self._thetas(chosen):
             total += theta @ theta.T
@@ -230,9 +253,9 @@ class Posterior:
     def term_co_assignment(self, terms: Sequence[int] | Array) -> Array:
         """Return how probable it is that occurrences of two terms have one topic, (terms, terms).
 
-        NaN for a term that does not occur.
+        An occurrence is compared with all, itself included. NaN for a term that does not occur.
         """
-        chosen = np.asarray(terms, int)
+        chosen = _numbers("terms", terms, self.corpus.n_terms)
         occurrences = self.corpus.term_counts[chosen]
         total = np.zeros((chosen.size, chosen.size))
         with np.errstate(invalid="ignore"):
@@ -261,23 +284,20 @@ class Posterior:
             theta = (counts[documents].toarray() + prior) / lengths[documents, None]
             yield draw, theta, rest / lengths[documents]
 
-    def _documents(self, documents: Sequence[int] | Array) -> npt.NDArray[np.int64]:
-        chosen = np.asarray(documents, int).reshape(-1)
-        if np.any((chosen < 0) | (chosen >= self.corpus.n_documents)):
-            raise SettingsError(
-                f"documents={documents!r}: give numbers from 0 to {self.corpus.n_documents - 1}"
-            )
-        return chosen
 
-    def _check_topic(self, topic: int) -> None:
-        if not 0 <= topic < self.n_topics:
-            raise SettingsError(f"topic={topic!r}: give a number from 0 to {self.n_topics - 1}")
+def _numbers(name: str, given: Sequence[int] | Array, n: int) -> npt.NDArray[np.int64]:
+    """Return numbers of terms or documents as an array."""
+    numbers = np.asarray(given).reshape(-1)
+    if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= n):
+        raise SettingsError(f"{name}={given!r}: give whole numbers from 0 to {n - 1}")
+    return numbers.astype(np.int64)
 
 
 def _tails(level: float) -> list[float]:
     if not 0.0 < level < 1.0:
         raise SettingsError(f"level={level!r}: give a probability between 0 and 1")
-    return [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+    # Rounded, or 0.025 would be a little more, and the first of 40 draws below it.
+    return [round((1.0 - level) / 2.0, 12), round((1.0 + level) / 2.0, 12)]
 
 
 def _add_rows(total: Array, rows: Array, values: sp.csr_array) -> None:

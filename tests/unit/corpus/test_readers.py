@@ -333,7 +333,7 @@ NO_BLANKS = LINES.filter(lambda term: not any(letter.isspace() for letter in ter
 
 @pytest.mark.parametrize("form", ["ldac", "uci", "mm", "npz"])
 @pytest.mark.parametrize("end", ["", ".gz"])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(corpus=corpora(LINES))
 def test_counts_come_back(form, end, corpus):
     with tempfile.TemporaryDirectory() as folder:
@@ -349,7 +349,7 @@ def test_counts_come_back(form, end, corpus):
 
 @pytest.mark.parametrize("form", ["txt", "jsonl"])
 @pytest.mark.parametrize("end", ["", ".gz"])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(corpus=corpora(NO_BLANKS))
 def test_words_come_back(form, end, corpus):
     with tempfile.TemporaryDirectory() as folder:
@@ -361,6 +361,13 @@ def test_words_come_back(form, end, corpus):
     assert again.doc_ptr.tolist() == corpus.doc_ptr.tolist()
     if form == "jsonl":
         assert again.document_names == corpus.document_names
+
+
+@pytest.mark.parametrize("form", ["txt", "jsonl", "ldac", "npz"])
+def test_a_byte_order_mark_can_be_part_of_a_term(tmp_path, form):
+    path = tmp_path / NAMES[form]
+    write_corpus(Corpus([0, 1], [0, 2], ["\ufeffbee", "\ufeff"]), path)
+    assert sorted_words(read_corpus(path, **options_of(form))) == [["\ufeff", "\ufeffbee"]]
 
 
 EXPECTED = {

@@ -1,0 +1,132 @@
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from franchise import HDPTopicModel
+from franchise.corpus import Corpus, from_tokens
+from franchise.posterior.describe import describe, model_card
+
+TOKENS = [["dog", "bone", "dog"], ["cat", "milk"], ["dog", "cat"], []]
+
+
+def described(
+    n_topics=(3, 2, 4), support=(1.0, 0.5, 0.4), draws=(2, 2), done=(8, 8), planned=8, messages=("Fine.",)
+):
+    """Describe a run with a number of topics (median and interval), their support, and these chains."""
+    posterior = SimpleNamespace(
+        n_topics=n_topics[0],
+        n_topics_interval=n_topics[1:],
+        support=np.array(support),
+        flat_draws=[None] * max(sum(draws), len(draws)),
+    )
+    schedule = SimpleNamespace(sweeps=planned)
+    chains = [
+        SimpleNamespace(sweeps_done=n, schedule=schedule, draws=[None] * k)
+        for n, k in zip(done, draws, strict=True)
+    ]
+    corpus = Corpus([0, 1, 1], [0, 2, 3], ["ant", "bee"])
+    return describe(posterior, corpus, chains, SimpleNamespace(messages=list(messages))).split("\n")
+
+
+def test_all_that_is_said():
+    assert described(messages=("One.", "Two.")) == [
+        "HDPTopicModel of 2 documents, 3 words, 2 terms",
+        "  3 topics (95% between 2 and 4), 2 of them in at least half of the draws",
+        "  2 chains of 8 sweeps, 4 draws kept",
+        "  One.",
+        "  Two.",
+        "  Next: topics(), documents(), diagnose(), save(path).",
+    ]
+
+
+def test_one_of_everything():
+    lines = described((1, 1, 1), (1.0,), draws=(1,), done=(1,), planned=1)
+    assert lines[1:3] == ["  1 topic (in the only draw)", "  1 chain of 1 sweep, 1 draw kept"]
+    corpus = Corpus([0], [0, 1], ["ant"])
+    posterior = SimpleNamespace(
+        n_topics=1, n_topics_interval=(1, 1), support=np.ones(1), flat_draws=[None, None]
+    )
+    chain = SimpleNamespace(sweeps_done=2, schedule=SimpleNamespace(sweeps=2), draws=[None, None])
+    lines = describe(posterior, corpus, [chain], SimpleNamespace(messages=[])).split("\n")
+    assert lines[0] == "HDPTopicModel of 1 document, 1 word, 1 term"
+    assert lines[1] == "  1 topic (the same in at least 95% of the draws)"
+
+
+def test_large_numbers_are_readable():
+    lines = described((1234, 1000, 2000), np.ones(1234), draws=(600, 600), done=(1500, 1500), planned=1500)
+    assert lines[1] == (
+        "  1,234 topics (95% between 1,000 and 2,000), all of them in at least half of the draws"
+    )
+    assert lines[2] == "  2 chains of 1,500 sweeps, 1,200 draws kept"
+
+
+def test_an_unfinished_run():
+    lines = described(done=(8, 5), planned=10)
+    assert lines[2] == "  2 chains of 5 sweeps of 10 planned, 4 draws kept"
+    assert lines[-2] == "  The run is not finished: go on with resume()."
+
+
+def test_nothing_kept_yet():
+    lines = described(draws=(0, 0), done=(3, 2), planned=10)
+    assert lines[2] == "  2 chains of 2 sweeps of 10 planned, no draw kept yet: this is the present state"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"chains": 1, "sweeps": 1},
+        {"chains": 1, "sweeps": 40},
+        {"chains": 2, "sweeps": 2, "burn_in": 2},
+        {"chains": 2, "sweeps": 30},
+    ],
+)
+def test_fitted_models_describe_themselves(settings, tmp_path):
+    model = HDPTopicModel(**settings, random_state=0, verbose=0).fit(from_tokens(TOKENS))
+    first, topics, chains, *rest = str(model).split("\n")
+    assert first == "HDPTopicModel of 4 documents, 7 words, 4 terms"
+    assert re.match(rf"  {model.n_topics_} topics?\b", topics)
+    n_chains = settings["chains"]
+    assert chains.startswith(f"  {n_chains} chain{'s' * (n_chains > 1)} of {settings['sweeps']} sweep")
+    assert [f"  {message}" for message in model.diagnose().messages] == rest[:-1]
+    model.save(tmp_path / "model")
+    assert str(model) in (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
+    assert str(HDPTopicModel.load(tmp_path / "model")) == str(model)
+
+
+# ---------------------------------------------------------------- the card
+
+
+def topics_table(n, terms="dog, bone"):
+    return pd.DataFrame({"topic": range(n), "weight": np.linspace(0.5, 0.01, n), "terms": [terms] * n})
+
+
+def test_the_card():
+    card = model_card("HDPTopicModel of ...", topics_table(2), {"eta": 0.1, "sweeps": 500})
+    assert card.startswith("# A topic model\n")
+    assert "```\nHDPTopicModel of ...\n```" in card
+    assert (
+        "\n| topic | share of words | terms |\n|---|---|---|\n| 0 | 50.0% | dog, bone |\n| 1 | 1.0% |" in card
+    )
+    assert json.loads(re.search(r"```json\n(.*?)\n```", card, re.DOTALL)[1]) == {"eta": 0.1, "sweeps": 500}
+    code = re.search(r"```python\n(.*?)\n```", card, re.DOTALL)[1]
+    compile(code, "card", "exec")
+    assert card.count("```") % 2 == 0
+
+
+@pytest.mark.parametrize(
+    ("n", "said"), [(10, ""), (11, "1 more topic in `topics.csv`."), (30, "20 more topics in `topics.csv`.")]
+)
+def test_the_card_shows_ten_topics(n, said):
+    card = model_card("", topics_table(n), {})
+    assert len(re.findall(r"^\| \d+ \|", card, re.MULTILINE)) == 10
+    assert said in card
+    assert ("topics.csv" in card) == bool(said)
+
+
+def test_terms_cannot_break_the_cards_table():
+    card = model_card("", topics_table(1, "a|b, c\nd, e\\f"), {})
+    assert r"| 0 | 50.0% | a\|b, c d, e\\f |" in card

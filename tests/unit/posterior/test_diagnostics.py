@@ -1,0 +1,384 @@
+import re
+
+import numpy as np
+import pytest
+from arviz_stats.base import array_stats
+
+from franchise.posterior.diagnostics import R_HAT_ROUGH, _drift, _r_hat_by_chance, diagnose
+from franchise.posterior.estimates import Posterior
+from franchise.sampling import Schedule
+from tests.unit.posterior.made import draw_of_counts, one_document, posterior_of_counts, trace_of
+
+TOPICS = np.array([[40, 10, 0, 0, 0, 0], [0, 0, 30, 0, 0, 0], [0, 0, 0, 10, 9, 1]])
+
+
+def autoregressive(rng, n_chains, length, phi, sd, mean=50.0):
+    """Return stationary AR(1) chains, rounded to whole numbers."""
+    x = np.empty((n_chains, length))
+    x[:, 0] = rng.normal(0.0, sd, n_chains)
+    steps = rng.normal(0.0, sd * np.sqrt(1 - phi**2), (n_chains, length))
+    for i in range(1, length):
+        x[:, i] = phi * x[:, i - 1] + steps[:, i]
+    return np.rint(mean + x).astype(int)
+
+
+def posterior_of_sizes(rng, n_chains, n_draws):
+    """Return the posterior of draws with the same three topics of random sizes."""
+
+    def draw():
+        spread = rng.multinomial(90, TOPICS.ravel() / TOPICS.sum()).reshape(TOPICS.shape)
+        return draw_of_counts(spread + (TOPICS > 0))  # no topic without words
+
+    n_words = 90 + (TOPICS > 0).sum()
+    chains = [[draw() for _ in range(n_draws)] for _ in range(n_chains)]
+    return Posterior(one_document(n_words, TOPICS.shape[1]), chains, [])
+
+
+def diagnosis_of(n_topics, rng, posterior=None, burn_in=0, sweeps=None, n_draws=25, **columns):
+    """Diagnose chains with these numbers of topics; the other numbers are independent noise."""
+    traces = [
+        trace_of(
+            chain,
+            **{
+                "log_p_words": rng.normal(-900, 5, len(chain)),
+                "log_joint": rng.normal(-999, 5, len(chain)),
+                "alpha": rng.gamma(5, 1, len(chain)),
+                **columns,
+            },
+        )
+        for chain in n_topics
+    ]
+    posterior = posterior or posterior_of_sizes(rng, len(n_topics), n_draws)
+    sweeps = max(map(len, n_topics)) if sweeps is None else sweeps
+    return diagnose(posterior, traces, Schedule(sweeps=sweeps, burn_in=burn_in))
+
+
+@pytest.fixture
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+def test_chains_of_one_distribution_agree(rng):
+    found = diagnosis_of(autoregressive(rng, 4, 250, 0.5, 3.0), rng)
+    assert found.messages == ["Converged: the chains agree."]
+    assert (found.agree, found.converged, found.drifting, found.one_chain_topics) == (True, True, False, [])
+
+
+def test_shifted_chains_do_not_agree(rng):
+    n_topics = autoregressive(rng, 3, 250, 0.5, 2.0) + np.array([[5], [0], [12]])
+    found = diagnosis_of(n_topics, rng)
+    assert (found.agree, found.converged, found.drifting) == (False, False, False)
+    r_hat = array_stats.rhat(n_topics)
+    assert r_hat > 1.2
+    low, high = (sorted(n_topics[i])[24] for i in (1, 2)), (sorted(n_topics[i])[224] for i in (1, 2))
+    (low1, low2), (high1, high2) = low, high
+    assert found.messages == [
+        f"The chains do not agree yet: R-hat of the number of topics is {r_hat:.2f}, and should be below "
+        "1.05. Run longer: resume(sweeps=250).",
+        f"Number of topics: {low1} to {high1} in chain 1, {low2} to {high2} in chain 2.",
+    ]
+
+
+def test_what_chains_do_not_agree_on_is_named(rng):
+    n_topics = autoregressive(rng, 2, 250, 0.5, 2.0)
+    traces = [trace_of(k, log_p_words=rng.normal(mean, 1, 250)) for k, mean in zip(n_topics, (-10, -20))]
+    found = diagnose(posterior_of_sizes(rng, 2, 25), traces, Schedule(sweeps=250, burn_in=0))
+    assert found.agree is False
+    assert len(found.messages) == 1  # the numbers of topics agree, and are not the matter
+    assert "R-hat of the log probability of the words is" in found.messages[0]
+
+
+def test_topic_sizes_of_another_kind_do_not_agree(rng):
+    even, uneven = np.diag([30, 30, 30]), np.diag([80, 7, 3])
+    posterior = posterior_of_counts([[even] * 25, [uneven] * 25])
+    found = diagnosis_of(autoregressive(rng, 2, 250, 0.5, 2.0), rng, posterior)
+    assert found.agree is False
+    assert "R-hat of the entropy of topic sizes is infinite" in found.messages[0]
+
+
+def test_chains_that_agree_roughly(rng):
+    # A shift of half a standard deviation, of values that are their own quantiles, gives an R-hat of 1.06.
+    values = np.round(100 + 20 * np.random.default_rng(0).permutation(np.linspace(-1.7, 1.7, 250)))
+    found = diagnosis_of(np.stack([values, values + 11]), rng)
+    assert 1.05 < found.table.loc["number of topics", "r_hat"] < 1.1
+    assert (found.agree, found.converged) == (True, False)
+    assert re.fullmatch(
+        r"The chains agree only roughly: R-hat of the number of topics is 1\.0\d, and should be below 1\.05\."
+        r" Run longer: resume\(sweeps=250\)\.",
+        found.messages[0],
+    )
+
+
+def test_chains_that_agree_but_have_not_moved_enough(rng):
+    found = diagnosis_of(np.tile([10, 11, 11, 10], (2, 5)), rng)
+    fewest = found.table.loc[["number of topics", "log probability of the words"], "ess_bulk"].min()
+    assert fewest < 100  # there are 40 sweeps
+    assert (found.agree, found.converged) == (True, False)
+    assert found.messages == [
+        f"The chains agree, but have not moved enough: together they are worth {int(fewest)} independent "
+        "draws, and should be worth 100. Run longer: resume(sweeps=100)."
+    ]
+
+
+def test_draws_need_not_be_many(rng):
+    # By default 25 a chain are kept, which can never be worth 100 independent ones of two chains.
+    found = diagnosis_of(autoregressive(rng, 2, 250, 0.5, 3.0), rng, n_draws=25)
+    assert found.table.loc["entropy of topic sizes", "ess_bulk"] < 100
+    assert found.converged is True
+
+
+def test_the_same_number_of_topics_everywhere_is_agreement(rng):
+    found = diagnosis_of(np.full((2, 250), 7), rng)
+    assert (found.agree, found.converged) == (True, True)
+    assert found.table.loc["number of topics", ["r_hat", "ess_bulk", "sd"]].tolist() == [1.0, 500.0, 0.0]
+
+
+@pytest.mark.parametrize("length", [30, 250])
+def test_chains_that_never_leave_a_number_of_their_own_do_not_agree(rng, length):
+    found = diagnosis_of(np.repeat([[7], [9]], length, axis=1), rng)
+    assert (found.agree, found.converged) == (False, False)
+    assert found.table.loc["number of topics", "r_hat"] == np.inf
+    assert "R-hat of the number of topics is infinite" in found.messages[0]
+    assert found.messages[1] == "Number of topics: 7 in chain 0, 9 in chain 1."
+
+
+def test_two_numbers_in_turn_are_agreement(rng):
+    # As many of one as of the other: nothing is left of them when they are folded about their median.
+    found = diagnosis_of(np.tile([7, 7, 8, 8, 7, 8, 8, 7], (2, 50)), rng)
+    assert found.agree is True
+
+
+def test_one_chain(rng):
+    found = diagnosis_of(autoregressive(rng, 1, 250, 0.5, 3.0), rng)
+    assert (found.agree, found.converged, found.one_chain_topics) == (None, None, [])
+    assert found.messages == [
+        "There is only one chain, and nothing to compare it with. To see whether others find the same, "
+        "fit with chains=4."
+    ]
+    assert found.table["r_hat"].isna().all()
+    assert found.table["ess_bulk"].notna().all()
+
+
+def test_one_chain_that_drifts_says_so(rng):
+    found = diagnosis_of(autoregressive(rng, 1, 250, 0.5, 2.0) + np.arange(250) // 5, rng)
+    assert found.drifting is True
+    assert found.converged is None
+    assert "still rising" in found.messages[1]
+
+
+@pytest.mark.parametrize("n_chains", [1, 3])
+@pytest.mark.parametrize("n_kept", [1, 2, 7])
+def test_too_few_sweeps(rng, n_chains, n_kept):
+    n_topics = autoregressive(rng, n_chains, 5 + n_kept, 0.5, 3.0)
+    found = diagnosis_of(n_topics, rng, burn_in=5, n_draws=n_kept)
+    assert (found.agree, found.converged, found.drifting) == (None, None, False)
+    assert found.messages == [
+        f"Too few sweeps after the burn-in ({n_kept}) to tell whether to trust the answer. "
+        "Run longer: resume(sweeps=100)."
+    ]
+    assert found.table.loc["number of topics", "mean"] == pytest.approx(n_topics[:, 5:].mean())
+    assert found.table[["r_hat", "ess_bulk", "ess_tail"]].isna().all(axis=None)
+
+
+def test_no_sweep_after_the_burn_in(rng):
+    found = diagnosis_of(autoregressive(rng, 2, 20, 0.5, 3.0), rng, burn_in=20, n_draws=1, sweeps=40)
+    assert found.converged is None
+    assert found.messages[0].startswith("Too few sweeps after the burn-in (0)")
+    assert found.messages[0].endswith("Run longer: resume().")
+
+
+def test_a_chain_that_is_still_in_its_burn_in(rng):
+    # The posterior has the draws of the first chain alone.
+    n_topics = [autoregressive(rng, 1, n, 0.5, 3.0)[0] for n in (100, 20)]
+    found = diagnosis_of(n_topics, rng, posterior_of_sizes(rng, 1, 10), burn_in=50)
+    assert (found.agree, found.converged, found.one_chain_topics) == (None, None, [])
+    assert found.messages[0].startswith("Too few sweeps after the burn-in (0)")
+
+
+def test_an_unfinished_run_is_to_be_finished(rng):
+    n_topics = autoregressive(rng, 2, 250, 0.5, 2.0) + np.array([[0], [12]])
+    assert diagnosis_of(n_topics, rng, sweeps=500).messages[0].endswith("Run longer: resume().")
+
+
+def test_the_burn_in_does_not_count(rng):
+    late = autoregressive(rng, 2, 250, 0.5, 3.0)
+    early = np.array([[1] * 100, [200] * 100])
+    found = diagnosis_of(np.hstack([early, late]), rng, burn_in=100)
+    assert found.converged is True
+    assert found.table.loc["number of topics", "mean"] == pytest.approx(late.mean())
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def test_the_table_is_what_arviz_says(rng):
+    posterior = posterior_of_sizes(rng, 3, 25)
+    n_topics = autoregressive(rng, 3, 120, 0.8, 3.0)
+    words, alpha = rng.normal(-50, 4, (3, 120)), rng.gamma(3, 1, (3, 120))
+    traces = [trace_of(*row[:1], log_p_words=row[1], alpha=row[2]) for row in zip(n_topics, words, alpha)]
+    table = diagnose(posterior, traces, Schedule(sweeps=120, burn_in=0)).table
+    shares = [[draw.topic_terms.toarray().sum(axis=1) for draw in chain] for chain in posterior.draws]
+    shares = np.array([[sizes / sizes.sum() for sizes in chain] for chain in shares])
+    expected = {
+        "number of topics": n_topics,
+        "log probability of the words": words,
+        "alpha": alpha,
+        "number of topics of 1% or more": (shares >= 0.01).sum(axis=2),
+        "entropy of topic sizes": [[-sum(p * np.log(p) for p in draw) for draw in chain] for chain in shares],
+        "share of the largest topic": shares.max(axis=2),
+    }
+    for name, numbers in expected.items():
+        numbers = np.asarray(numbers, float)
+        assert table.loc[name, "mean"] == pytest.approx(numbers.mean())
+        assert table.loc[name, "sd"] == pytest.approx(numbers.std())
+        if np.ptp(numbers):
+            assert table.loc[name, "r_hat"] == pytest.approx(array_stats.rhat(numbers))
+            assert table.loc[name, "ess_bulk"] == pytest.approx(array_stats.ess(numbers, method="bulk"))
+            tail = array_stats.ess(numbers, method="tail", prob=(0.05, 0.95))
+            assert table.loc[name, "ess_tail"] == pytest.approx(tail)
+    assert np.ptp(expected["entropy of topic sizes"]) > 0
+
+
+def test_topics_of_one_percent_are_counted(rng):
+    posterior = posterior_of_counts([[np.diag([98, 1, 1]), np.diag([989, 9, 2])]])
+    table = diagnosis_of(np.full((1, 20), 3), rng, posterior).table
+    assert table.loc["number of topics of 1% or more", "mean"] == (3 + 1) / 2
+    assert table.loc["share of the largest topic", "mean"] == pytest.approx((0.98 + 0.989) / 2)
+
+
+def test_concentrations_that_are_fixed_are_left_out(rng):
+    n_topics = autoregressive(rng, 2, 50, 0.5, 3.0)
+    named = set(diagnosis_of(n_topics, rng).table.index)  # alpha is sampled
+    assert {"alpha"} == named & {"alpha", "gamma", "eta"}
+    columns = {"alpha": np.full(50, 0.3), "gamma": rng.random(50), "eta": rng.random(50)}
+    named = set(diagnosis_of(n_topics, rng, **columns).table.index)
+    assert {"gamma", "eta"} == named & {"alpha", "gamma", "eta"}
+
+
+def test_of_longer_chains_the_last_numbers_are_compared(rng):
+    long, short = autoregressive(rng, 1, 300, 0.5, 3.0)[0], autoregressive(rng, 1, 200, 0.5, 3.0)[0]
+    found = diagnosis_of([np.concatenate([np.full(100, 500), long[100:]]), short], rng, n_draws=20)
+    both = np.stack([long[100:], short])
+    assert found.table.loc["number of topics", "r_hat"] == pytest.approx(array_stats.rhat(both))
+
+
+# ---------------------------------------------------------------- few draws
+
+
+@pytest.mark.parametrize(("n_chains", "length"), [(2, 8), (4, 25)])
+def test_independent_draws_seldom_exceed_the_r_hat_of_chance(rng, n_chains, length):
+    # The larger of two R-hats (of the values, and folded), each more once in a thousand times. More than 12
+    # of 600 fail a right program once in 10^6 seeds.
+    limit = _r_hat_by_chance((n_chains, length))
+    r_hats = array_stats.rhat(rng.normal(size=(600, n_chains, length)))
+    assert np.sum(r_hats > limit) <= 12
+    # Nor is the limit far too large: of R-hats a third as far above 1 there are 10% or more (measured); fewer
+    # than 20 fail a right program once in 10^6 seeds.
+    assert np.sum(r_hats > 1 + (limit - 1) / 3) >= 20
+
+
+def test_short_chains_of_one_distribution_are_not_said_to_disagree(rng):
+    # Without regard to chance, half of these would.
+    agree = [diagnosis_of(autoregressive(rng, 2, 10, 0.0, 3.0), rng, n_draws=10).agree for _ in range(30)]
+    # Each fails at most once in a hundred times (four numbers): 5 of 30, once in 10^5 seeds.
+    assert agree.count(False) < 5
+
+
+def test_a_large_r_hat_of_few_draws_still_counts(rng):
+    found = diagnosis_of(autoregressive(rng, 2, 12, 0.0, 1.0) + np.array([[0], [30]]), rng, n_draws=12)
+    assert found.agree is False
+    assert found.table.loc["number of topics", "r_hat"] > R_HAT_ROUGH
+
+
+# ---------------------------------------------------------------- drift
+
+
+@pytest.mark.parametrize("curve", ["straight", "bending"])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("n_chains", [2, 4])
+@pytest.mark.parametrize("length", [90, 250])
+def test_drift_is_found(rng, curve, sign, n_chains, length):
+    t = np.linspace(0, 1, length)
+    course = sign * (30 * t if curve == "straight" else 50 * (1 - np.exp(-3 * t)))
+    n_topics = autoregressive(rng, n_chains, length, 0.5, 1.5, mean=100 + course)
+    found = diagnosis_of(n_topics, rng)
+    third = length // 3
+    rise = abs(n_topics[:, -third:].mean() - n_topics[:, :third].mean())
+    assert found.drifting is True
+    assert found.converged is False
+    settled, drift = found.messages
+    assert settled == "The chains have not settled yet."
+    how, sweeps = "rising" if sign > 0 else "falling", max(length, 100)
+    said = re.fullmatch(
+        rf"The number of topics is still {how}, by (\d+\.\d) from the first to the last third of the sweeps "
+        rf"after the burn-in\. Fit again with a longer burn-in: burn_in={sweeps}, sweeps={2 * sweeps}\.",
+        drift,
+    )
+    assert float(said[1]) == pytest.approx(rise, abs=0.051)
+
+
+@pytest.mark.parametrize("sd", [1.0, 3.0, 10.0])
+@pytest.mark.parametrize("n_chains", [1, 2, 4])
+@pytest.mark.parametrize("length", [100, 250])
+def test_slow_chains_that_go_nowhere_seldom_seem_to_drift(rng, length, n_chains, sd):
+    # Measured: at most 1.5%. More than 5% of 300 then fail a right program about once in 10^5 seeds.
+    alarms = [_drift(list(autoregressive(rng, n_chains, length, 0.95, sd))) != 0.0 for _ in range(300)]
+    assert np.mean(alarms) <= 0.05
+
+
+def test_one_step_of_one_topic_is_no_drift():
+    assert _drift([np.repeat([10, 11], 100)]) == 0.0
+    assert _drift([np.repeat([10, 11], 100), np.full(200, 10)]) == 0.0
+
+
+def test_a_rise_without_noise_is_drift():
+    assert _drift([np.arange(30)]) == pytest.approx(20.0)
+
+
+def test_chains_that_go_opposite_ways_do_not_drift_together():
+    assert _drift([np.arange(60), 59 - np.arange(60)]) == 0.0
+
+
+# ---------------------------------------------------------------- topics of one chain
+
+
+def test_topics_of_one_chain_are_named(rng):
+    # The small topics 2 and 3 are each in one chain.
+    first, second = np.diag([60, 30, 6, 0, 4])[[0, 1, 2, 4]], np.diag([60, 30, 0, 6, 4])[[0, 1, 3, 4]]
+    posterior = posterior_of_counts([[first] * 10, [second] * 10])
+    found = diagnosis_of(np.full((2, 100), 4), rng, posterior)
+    assert posterior.n_topics == 4
+    (lonely,) = np.flatnonzero(posterior.support == 0.5)
+    assert found.one_chain_topics == [lonely]
+    assert found.messages[-1] == (
+        f"1 of 4 topics is not in more than one chain ({lonely}): do not rely on it."
+    )
+
+
+def test_many_topics_of_one_chain_are_not_all_named(rng):
+    n = 12
+    posterior = posterior_of_counts([[np.eye(2 * n, dtype=int)[:n]] * 9, [np.eye(2 * n, dtype=int)[n:]] * 9])
+    found = diagnosis_of(np.full((2, 100), n), rng, posterior)
+    assert found.one_chain_topics == list(range(n))
+    assert found.messages[-1] == (
+        "12 of 12 topics are not in more than one chain (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...): "
+        "do not rely on them."
+    )
+
+
+# ---------------------------------------------------------------- for people
+
+
+def test_printed(rng):
+    text = str(diagnosis_of(autoregressive(rng, 2, 250, 0.5, 3.0), rng, n_draws=5))
+    message, empty, header, *rows, empty_again, legend = text.split("\n")
+    assert message == "Converged: the chains agree."
+    assert empty == empty_again == ""
+    assert header.split() == ["mean", "sd", "r_hat", "ess_bulk", "ess_tail"]
+    assert rows[0].startswith("number of topics ")
+    assert re.fullmatch(r"log joint +-99\d\.\d\d +\d\.\d\d +1\.0\d +\d+ +\d+", rows[3])
+    assert re.fullmatch(r"entropy of topic sizes +\d\.\d\d +\d\.\d\d +- +- +-", rows[-2])
+    assert legend.startswith("r_hat: 1.00 where the chains agree")

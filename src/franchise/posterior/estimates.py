@@ -25,6 +25,8 @@ from franchise.posterior.align import Alignment, align
 from franchise.sampling import Draw, Trace
 
 LEVEL = 0.95
+# Points from which an interval is read, over all draws: its ends are then good to about a tenth of its width.
+_POINTS = 1000
 
 
 class Posterior:
@@ -133,16 +135,27 @@ class Posterior:
         return total / times
 
     def phi_interval(self, topic: int, terms: Sequence[int] | Array, level: float = LEVEL) -> Array:
-        """Return the lower and upper bound of a topic's probabilities of some terms, (terms, 2)."""
+        """Return the lower and upper bound of a topic's probabilities of some terms, (terms, 2).
+
+        Over the draws that have the topic, and over what each leaves open: given its counts, a draw's
+        probability of a term is Beta(n_kv + eta, n_k - n_kv + (V - 1) eta).
+        """
         topic = whole_number("topic", topic, 0, self.n_topics - 1)
-        chosen = _numbers("terms", terms, self.corpus.n_terms)
-        values = []
+        chosen, tails = _numbers("terms", terms, self.corpus.n_terms), _tails(level)
+        shapes, others = [], []
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
             for k in np.flatnonzero(column == topic):
                 eta, sizes = self._smoothing(draw)
-                counts = draw.topic_terms[[k]].toarray()[0, chosen]
-                values.append((counts + eta) / sizes[k])
-        return np.quantile(values, _tails(level), axis=0).T
+                shapes.append(draw.topic_terms[[k]].toarray()[0, chosen] + eta)
+                others.append(np.maximum(sizes[k] - shapes[-1], 0.0))
+        points, bounds = -(-_POINTS // len(shapes)), np.zeros((chosen.size, 2))
+        of_terms = zip(bounds, chosen, np.transpose(shapes), np.transpose(others), strict=True)
+        for bound, term, shape, other in of_terms:
+            rng = np.random.default_rng([topic, term])  # whatever else is asked for, the same answer
+            part = rng.standard_gamma(shape, (points, shape.size))
+            rest = rng.standard_gamma(other, (points, shape.size))
+            bound[:] = np.quantile(part / (part + rest), tails)
+        return bounds
 
     @property
     def weights(self) -> Array:
@@ -216,15 +229,23 @@ class Posterior:
         return total / len(self.flat_draws)
 
     def document_topics_interval(self, documents: Sequence[int] | Array, level: float = LEVEL) -> Array:
-        """Return bounds of the proportions of some documents, (documents, topics, 2)."""
-        chosen = _numbers("documents", documents, self.corpus.n_documents)
-        values = np.zeros((len(self.flat_draws), chosen.size, self.n_topics))
-        for out, draw, column in zip(values, self.flat_draws, self.columns, strict=True):
-            counts, prior, _, lengths = self._mixture(draw)
-            theta = (counts[chosen].toarray() + prior) / lengths[chosen, None]
-            listed = column < self.n_topics
-            out[:, column[listed]] = theta[:, listed]
-        return np.moveaxis(np.quantile(values, _tails(level), axis=0), 0, -1)
+        """Return bounds of the proportions of some documents, (documents, topics, 2).
+
+        Over the draws, and over what each leaves open: given its counts, a draw's proportions are
+        Dirichlet(n_jk + alpha beta_k). A topic that a draw does not have is 0 there.
+        """
+        chosen, tails = _numbers("documents", documents, self.corpus.n_documents), _tails(level)
+        points, bounds = -(-_POINTS // len(self.flat_draws)), np.zeros((chosen.size, self.n_topics, 2))
+        for bound, j in zip(bounds, chosen, strict=True):
+            shapes = np.zeros((len(self.flat_draws), self.n_topics + 1))
+            for shape, draw, column in zip(shapes, self.flat_draws, self.columns, strict=True):
+                counts, prior, rest, _ = self._mixture(draw)
+                np.add.at(shape, column, counts[[j]].toarray()[0] + prior)
+                shape[-1] += rest
+            parts = np.random.default_rng(j).standard_gamma(shapes, (points, *shapes.shape))
+            theta = parts / parts.sum(axis=-1, keepdims=True)
+            bound[:] = np.quantile(theta[..., :-1].reshape(-1, self.n_topics), tails, axis=0).T
+        return bounds
 
     # ------------------------------------------------------------ averages that need no labels
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from franchise.posterior.align import THRESHOLD, _match, align
+from franchise.posterior.align import _match, align
 from tests.unit.posterior.made import draw_of_counts
 
 # ---------------------------------------------------------------- the truth is known
@@ -133,13 +133,13 @@ def affinity(p, q):
     return float(np.sqrt(p / p.sum()) @ np.sqrt(q / q.sum()))
 
 
-def best_assignment(affinities):
+def best_assignment(affinities, threshold):
     """Return the cluster of each topic, None for none, by trying all assignments."""
     n_topics, n_clusters = affinities.shape
     places = [*range(n_clusters), *[None] * n_topics]
     best, best_gain = None, -1.0
     for choice in set(permutations(places, n_topics)):
-        gains = [affinities[k, c] - THRESHOLD for k, c in enumerate(choice) if c is not None]
+        gains = [affinities[k, c] - threshold for k, c in enumerate(choice) if c is not None]
         if min(gains, default=1.0) > 0 and sum(gains) > best_gain:
             best, best_gain = choice, sum(gains)
     return best, best_gain
@@ -148,6 +148,13 @@ def best_assignment(affinities):
 def directions(counts):
     roots = np.sqrt(np.asarray(counts, float))
     return roots / np.linalg.norm(roots, axis=1, keepdims=True)
+
+
+def plain_threshold(flat):
+    """Return half-way between 1 and a topic's affinity to the nearest other of its draw, at most 0.9."""
+    assert len(flat) <= 20  # more are not all looked at
+    others = [[a @ b for j, b in enumerate(draw) if j != i] for draw in flat for i, a in enumerate(draw)]
+    return min(0.9, 0.5 + np.median([max(own, default=0.0) for own in others]) / 2)
 
 
 def plain_align(chains):
@@ -160,16 +167,17 @@ def plain_align(chains):
     middle = sorted(sizes)[len(sizes) // 2]
     first = next(i for i in order if sizes[i] == middle)
     order = [first] + [i for i in order if i != first]
+    threshold = plain_threshold(flat)
 
     clusters = []
     for i in order:
-        place(flat, i, clusters, [sum(flat[j][k] for j, k in members) for members in clusters])
+        place(threshold, flat, i, clusters, [sum(flat[j][k] for j, k in members) for members in clusters])
     for _ in range(3):
         old = [members for members in clusters if len(members) > 1]
         centres = [sum(flat[j][k] for j, k in members) for members in old]
         again = [set() for _ in old]
         for i in range(len(flat)):
-            place(flat, i, again, centres)
+            place(threshold, flat, i, again, centres)
         again = [members for members in again if members]
         if partition(again) == partition(clusters):
             break
@@ -177,9 +185,9 @@ def plain_align(chains):
     return partition(clusters)
 
 
-def place(flat, i, clusters, centres):
+def place(threshold, flat, i, clusters, centres):
     cosines = np.array([[root @ c / np.linalg.norm(c) for c in centres] for root in flat[i]])
-    chosen, _ = best_assignment(cosines.reshape(len(flat[i]), len(centres)))
+    chosen, _ = best_assignment(cosines.reshape(len(flat[i]), len(centres)), threshold)
     for k, c in enumerate(chosen):
         if c is None:
             clusters.append({(i, k)})
@@ -224,11 +232,12 @@ def test_the_matching_is_the_best_of_all_assignments(trial):
     found = _match(
         sp.csr_array(directions(topics).astype(np.float32)),
         sp.csr_array((directions(clusters) * rng.integers(1, 9, (len(clusters), 1))).T.astype(np.float32)),
+        threshold := rng.uniform(0.1, 0.9),
     )
     affinities = np.array([[affinity(p, q) for q in clusters] for p in topics])
-    expected, gain = best_assignment(affinities)
+    expected, gain = best_assignment(affinities, threshold)
     assert [None if c < 0 else c for c in found.tolist()] == list(expected)
-    assert gain == pytest.approx(sum(affinities[k, c] - THRESHOLD for k, c in enumerate(found) if c >= 0))
+    assert gain == pytest.approx(sum(affinities[k, c] - threshold for k, c in enumerate(found) if c >= 0))
 
 
 @pytest.mark.parametrize("trial", range(40))

@@ -1,0 +1,29 @@
+"""Figures for those who write papers.
+
+Each function takes plain data, draws into the axes given, or into a new figure as wide as a column (or a
+page, where that is not enough), and returns the figure::
+
+    fig = plot_trace(traces)
+    fig.savefig("trace.pdf")
+
+New figures have text of 8 and 7 points, and colours that the colour-blind can tell apart; axes of the caller
+keep the caller's style. Nothing is shown on a screen and no setting of matplotlib is changed; a notebook
+shows the figures once it has run ``import matplotlib.pyplot``. Legends stand above the axes: give a title
+room (``ax.set_title(..., pad=20)``).
+"""
+
+from franchise.report.figures_samplers import plot_acceptance, plot_mode_difference
+from franchise.report.figures_terms import plot_topic_bars, plot_topics
+from franchise.report.figures_topics import plot_n_topics, plot_similarity
+from franchise.report.figures_traces import plot_topic_mass, plot_trace
+
+__all__ = [
+    "plot_acceptance",
+    "plot_mode_difference",
+    "plot_n_topics",
+    "plot_similarity",
+    "plot_topic_bars",
+    "plot_topic_mass",
+    "plot_topics",
+    "plot_trace",
+]

@@ -1,0 +1,266 @@
+"""Figures of the terms of topics: dots, topics by terms, and bars of the most probable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from franchise._settings import whole_number
+from franchise.errors import SettingsError
+from franchise.posterior.coherence import top_terms
+from franchise.report.figures_style import (
+    COLOURS,
+    COLUMN,
+    GREY,
+    MOST_SHAPES,
+    PAGE,
+    PALE,
+    FloatArray,
+    axes_or_new,
+    dressed,
+    extent,
+    figure_of,
+    legend_above,
+    numbers,
+    small,
+    text_width,
+    whole_ticks,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LONGEST_TERM = 25  # characters, the rest is cut: a web address would leave no room for the drawing
+_ROW = 0.17  # inches from dot to dot, or from bar to bar
+# Points across, of the dot of the largest probability; many topics overlap rather than be too small to see.
+_SMALLEST_DOT, _LARGEST_DOT = 4.0, 13.0
+
+# ---------------------------------------------------------------- topics by terms
+
+
+def plot_topics(
+    phi: npt.ArrayLike,
+    vocabulary: Sequence[str] | None = None,
+    *,
+    n_terms: int = 40,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw topics by terms, with dots as large as the terms are probable.
+
+    The paper's picture of topics. Topics are numbered from 0, from top to bottom.
+
+    Parameters
+    ----------
+    phi
+        Term probabilities, topics by terms.
+    vocabulary
+        The terms; numbered from 0 if not given.
+    n_terms
+        If there are more terms than this, so many are drawn: the most probable terms of the topics, taken
+        from each topic in turn.
+    ax
+        Axes to draw in; None for a new figure. Dots fit the axes as large as they are now.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure drawn in.
+
+    Examples
+    --------
+    >>> fig = plot_topics([[0.5, 0.4, 0.1], [0.1, 0.1, 0.8]], ["dog", "bone", "cat"])
+    """
+    topics, terms = _topics_of(phi, vocabulary)
+    chosen = _chosen_terms(topics, whole_number("n_terms", n_terms, 1))
+    shown, names = topics[:, chosen], [terms[v] for v in chosen]
+    ax = axes_or_new(ax, *_size_of_dots(shown.shape, names))
+    ax.set_xlim(-0.5, shown.shape[1] - 0.5)
+    ax.set_ylim(shown.shape[0] - 0.5, -0.5)
+    ax.set_xlabel("term")
+    ax.set_ylabel("topic")
+    _name_terms(ax, names, in_order=vocabulary is None and len(chosen) == topics.shape[1])
+    _number_topics(ax, shown.shape[0])
+    _draw_dots(ax, shown)
+    return figure_of(ax)
+
+
+def _draw_dots(ax: Axes, shown: FloatArray) -> None:
+    """Draw a dot for each probability above 0, and the key to their sizes."""
+    k, v = np.nonzero(shown > 0)
+    few = len(shown) <= len(COLOURS)
+    colours = [COLOURS[topic] for topic in k] if few else COLOURS[0]
+    look: dict[str, Any] = {"linewidths": 0, "clip_on": False, "rasterized": k.size > MOST_SHAPES}
+    dots = ax.scatter(v, k, c=colours, zorder=2, **look)
+    values = _round_below(shown.max())
+    look = {"marker": "o", "linestyle": "", "color": GREY, "markeredgewidth": 0}
+    keys = [Line2D([], [], label=f"{value:g}", **look) for value in values]
+    wide = _LARGEST_DOT / small(ax)
+    key = legend_above(
+        ax,
+        keys,
+        title="probability",
+        alignment="left",
+        handlelength=wide,
+        handleheight=wide,
+        handletextpad=0.3,
+    )
+    room = min(extent(ax)[0] / shown.shape[1], extent(ax)[1] / shown.shape[0])
+    scale = np.clip(0.95 * room, _SMALLEST_DOT, _LARGEST_DOT) ** 2 / shown.max()
+    dots.set_sizes(scale * shown[k, v])
+    for dot, value in zip(key.legend_handles, values, strict=True):
+        dot.set_markersize(math.sqrt(scale * value))
+
+
+def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[FloatArray, list[str]]:
+    topics = numbers("phi", phi, 2)
+    if topics.min() < 0 or topics.max() <= 0:
+        raise SettingsError("phi: give probabilities, none below 0 and not all 0")
+    terms = [_shortened(str(v)) for v in (range(topics.shape[1]) if vocabulary is None else vocabulary)]
+    if len(terms) != topics.shape[1]:
+        raise SettingsError(
+            f"vocabulary has {len(terms)} terms and phi {topics.shape[1]} columns: give as many"
+        )
+    return topics, terms
+
+
+def _shortened(term: str) -> str:
+    return term if len(term) <= _LONGEST_TERM else term[: _LONGEST_TERM - 1] + "…"
+
+
+def _chosen_terms(topics: FloatArray, most: int) -> list[int]:
+    """Return all terms if they are few; else the first terms of the topics, each with the topic it is of."""
+    if topics.shape[1] <= most:
+        return list(range(topics.shape[1]))
+    in_turn = list(dict.fromkeys(top_terms(topics, most).T.ravel().tolist()))[:most]
+    return sorted(in_turn, key=lambda term: (np.argmax(topics[:, term]), -topics[:, term].max()))
+
+
+def _size_of_dots(shape: tuple[int, ...], names: Sequence[str]) -> tuple[float, float]:
+    """Return height and width of a figure in which the dots stand in squares, within a page."""
+    width = min(max(COLUMN, 0.8 + _ROW * shape[1]), PAGE)
+    for_names = max(map(len, names)) * 0.065
+    return min(max(1.5, 0.8 + for_names + _ROW * shape[0]), 9.0), width
+
+
+def _name_terms(ax: Axes, names: Sequence[str], in_order: bool) -> None:
+    room = extent(ax)[0] / len(names)
+    if in_order and text_width(ax, names) > room:
+        whole_ticks(ax.xaxis)
+        return
+    ax.set_xticks(range(len(names)), names, parse_math=False)  # a term may have dollar signs
+    if text_width(ax, names) + 2 > room:
+        ax.tick_params(axis="x", labelrotation=90)
+
+
+def _number_topics(ax: Axes, n_topics: int) -> None:
+    if extent(ax)[1] / n_topics >= small(ax):
+        ax.set_yticks(range(n_topics))
+        ax.grid(axis="y", color=PALE, linewidth=0.5, zorder=0)
+        ax.set_axisbelow(True)
+    else:
+        whole_ticks(ax.yaxis)
+
+
+def _round_below(largest: float) -> list[float]:
+    """Return three round numbers: just below the largest, about a third and about a tenth of it."""
+    found = []
+    for share in (1.0, 0.35, 0.1):
+        power = 10.0 ** math.floor(math.log10(share * largest))
+        step = max(step for step in (1, 2, 5) if step * power <= share * largest * (1 + 1e-9))
+        found.append(float(f"{step * power:.1g}"))
+    return found
+
+
+# ---------------------------------------------------------------- top terms
+
+
+def plot_topic_bars(
+    phi: npt.ArrayLike,
+    vocabulary: Sequence[str],
+    *,
+    topics: Sequence[int] | None = None,
+    n_terms: int = 10,
+    interval: Callable[[int, npt.NDArray[np.int64]], npt.ArrayLike] | None = None,
+    axes: Sequence[Axes] | None = None,
+) -> Figure:
+    """Draw the most probable terms of topics as bars, a panel a topic, all to one scale.
+
+    Parameters
+    ----------
+    phi
+        Term probabilities, topics by terms.
+    vocabulary
+        The terms.
+    topics
+        Which topics, by their numbers from 0; by default the first six.
+    n_terms
+        Bars a topic.
+    interval
+        A function from a topic's number and numbers of terms to their lower and upper bounds (terms, 2), such
+        as `Posterior.phi_interval`; drawn as lines on the bars.
+    axes
+        Axes to draw in, one a topic; None for a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure drawn in.
+
+    Examples
+    --------
+    >>> fig = plot_topic_bars([[0.5, 0.4, 0.1], [0.1, 0.1, 0.8]], ["dog", "bone", "cat"], n_terms=2)
+    """
+    probabilities, terms = _topics_of(phi, vocabulary)
+    n_topics = len(probabilities)
+    chosen = range(min(6, n_topics)) if topics is None else topics
+    chosen = [whole_number("topics", topic, 0, n_topics - 1) for topic in chosen]
+    if not chosen:
+        raise SettingsError("topics is empty: give the numbers of topics, or None for the first six")
+    best = top_terms(probabilities, n_terms)[chosen]
+    panels = _panels(len(chosen), best.shape[1]) if axes is None else list(axes)
+    if len(panels) != len(chosen):
+        raise SettingsError(f"there are {len(panels)} axes for {len(chosen)} topics: give one a topic")
+    ends = [1e-9]
+    for panel, topic, own in zip(panels, chosen, best, strict=True):
+        heights = probabilities[topic, own]
+        bounds = None if interval is None else np.asarray(interval(topic, own), float)
+        _draw_bars(panel, [terms[v] for v in own], heights, bounds)
+        panel.set_title(f"topic {topic}", fontsize=panel.xaxis.label.get_fontsize())
+        ends += [heights.max(), 0.0 if bounds is None else bounds.max()]
+    for panel in panels:
+        panel.set_xlim(0.0, 1.05 * max(ends))
+    if axes is None:
+        panels[0].figure.supxlabel("probability", size=panels[0].xaxis.label.get_fontsize())
+    else:
+        panels[-1].set_xlabel("probability")
+    return figure_of(panels[0])
+
+
+def _panels(n_panels: int, n_bars: int) -> list[Axes]:
+    columns = min(3, n_panels)
+    rows = -(-n_panels // columns)
+    height = 0.35 + rows * (0.42 + 0.15 * n_bars)
+    figure = Figure(figsize=(COLUMN if columns == 1 else PAGE, height), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for unused in grid[n_panels:]:
+        unused.remove()
+    return [dressed(panel) for panel in grid[:n_panels]]
+
+
+def _draw_bars(ax: Axes, names: Sequence[str], heights: FloatArray, bounds: FloatArray | None) -> None:
+    rows = np.arange(len(names))
+    ax.barh(rows, heights, height=0.7, color=COLOURS[5])
+    if bounds is not None:
+        if bounds.shape != (rows.size, 2):
+            raise SettingsError(f"interval gave shape {bounds.shape}: it must give ({rows.size}, 2)")
+        ax.hlines(rows, bounds[:, 0], bounds[:, 1], color="black", linewidth=0.8)
+    ax.set_yticks(rows, names, parse_math=False)
+    ax.set_ylim(rows.size - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.locator_params(axis="x", nbins=4)

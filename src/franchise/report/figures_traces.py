@@ -1,0 +1,305 @@
+"""Figures of chains, sweep by sweep: traces, and the share of the largest topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib import colormaps
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from franchise._settings import whole_number
+from franchise.errors import SettingsError
+from franchise.report.figures_style import (
+    COLOURS,
+    GREY,
+    PALE,
+    FloatArray,
+    axes_or_new,
+    figure_of,
+    legend_above,
+    numbers,
+    small,
+    whole_ticks,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from franchise.sampling import Draw, Event
+
+_IN_WORDS = {
+    "n_topics": "number of topics",
+    "n_tables": "number of tables",
+    "log_joint": "log joint probability",
+    "log_p_tables": "log probability of the tables",
+    "log_p_topics": "log probability of the topics",
+    "log_p_words": "log probability of the words",
+    "log_prior": "log prior of the concentrations",
+    "alpha": "concentration of documents, α",
+    "gamma": "concentration of topics, γ",
+    "eta": "concentration of terms, η",
+    "seconds": "seconds a sweep",
+}
+_MARKS = {"split": ("^", "split"), "merged": ("v", "merge")}
+
+# ---------------------------------------------------------------- traces
+
+
+def plot_trace(
+    traces: Any,
+    column: str = "n_topics",
+    *,
+    burn_in: int | None = None,
+    events: Sequence[Any] | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw a column of the trace, one line a chain.
+
+    Up to seven chains have a colour each; more are drawn alike, to show how far they spread.
+
+    Parameters
+    ----------
+    traces
+        A trace, or a list of them, one a chain: `Trace`, DataFrames, or dictionaries of arrays with
+        ``"sweep"`` and the column. Sweeps without a number (NaN) are left out.
+    column
+        What to draw.
+    burn_in
+        Shade the sweeps up to this one, which are not kept.
+    events
+        For each chain, its events (`Chain.events`): accepted splits and merges are marked on the line, in
+        the sweeps that the trace has.
+    ax
+        Axes to draw in; None for a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure drawn in.
+
+    Examples
+    --------
+    >>> trace = {"sweep": [0, 1, 2, 3], "n_topics": [1, 4, 5, 5]}
+    >>> fig = plot_trace([trace, trace], burn_in=1)
+    >>> fig.savefig("trace.pdf")  # doctest: +SKIP
+    """
+    chains = _columns_of(_one_or_more(traces), column)
+    families = _events_of(events, len(chains))
+    ax = axes_or_new(ax, 2.4)
+    few = len(chains) <= len(COLOURS)
+    handles: list[Any] = []
+    for number, (sweeps, values) in enumerate(chains):
+        line = Line2D(
+            sweeps,
+            values,
+            color=COLOURS[number] if few else COLOURS[0],
+            linewidth=0.9 if few else 0.6,
+            alpha=0.9 if few else 0.45,
+            marker="o" if sweeps.size == 1 else "",
+            markersize=3,
+            label=f"chain {number}" if few else f"{len(chains)} chains",
+        )
+        ax.add_line(line)
+        handles.append(line)
+    ax.autoscale_view()
+    handles = [] if len(chains) == 1 else handles if few else handles[:1]
+    handles += _mark_events(ax, chains, families)
+    handles += _shade_burn_in(ax, burn_in, min(sweeps[0] for sweeps, _ in chains))
+    ax.set_xlabel("sweep")
+    ax.set_ylabel(_IN_WORDS.get(column, column.replace(".", ": ").replace("_", " ")))
+    whole_ticks(ax.xaxis)
+    if all(np.all(values == np.round(values)) for _, values in chains):
+        whole_ticks(ax.yaxis)
+    _write_in_full(ax)
+    if handles:
+        legend_above(ax, handles)
+    return figure_of(ax)
+
+
+def _write_in_full(ax: Axes) -> None:
+    """Write large numbers with commas: a factor such as 1e6 in the corner is easily overlooked."""
+    low, high = ax.get_ylim()
+    if max(-low, high) >= 1e5 and high - low >= 10.0:
+        ax.yaxis.set_major_formatter("{x:,.0f}")
+        ax.locator_params(axis="y", nbins=6)
+    else:
+        ax.ticklabel_format(axis="y", useOffset=False, style="plain")
+
+
+def _one_or_more(traces: Any) -> list[Any]:
+    several = list(traces) if isinstance(traces, list | tuple) else [traces]
+    if not several:
+        raise SettingsError("traces is empty: give at least one trace")
+    return several
+
+
+def _columns_of(traces: Iterable[Any], column: str) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the sweeps and numbers of each chain, without those that are NaN."""
+    chains = []
+    for number, trace in enumerate(traces):
+        try:
+            sweeps, values = np.asarray(trace["sweep"], float), np.asarray(trace[column], float)
+        except KeyError:
+            names = ", ".join(map(str, getattr(trace, "columns", trace)))
+            raise SettingsError(f"column={column!r}: trace {number} has only {names}") from None
+        if sweeps.ndim != 1 or sweeps.shape != values.shape:
+            raise SettingsError(
+                f"trace {number} has sweeps of shape {sweeps.shape} and {column} of shape {values.shape}: "
+                "give one number a sweep"
+            )
+        if np.any(np.diff(sweeps) <= 0):
+            raise SettingsError(f"the sweeps of trace {number} do not rise: give one trace a chain")
+        known = np.isfinite(values)
+        if not known.any():
+            raise SettingsError(
+                f"column={column!r}: trace {number} has no number in it; choose another column"
+            )
+        chains.append((sweeps[known], values[known]))
+    return chains
+
+
+def _events_of(events: Sequence[Any] | None, n_chains: int) -> list[Sequence[Event]]:
+    if events is None:
+        return [[]] * n_chains
+    is_one = n_chains == 1 and (not events or hasattr(events[0], "kind"))
+    families = [events] if is_one else list(events)
+    if len(families) != n_chains:
+        raise SettingsError(
+            f"events are those of {len(families)} chains and traces of {n_chains}: give as many"
+        )
+    return families
+
+
+def _mark_events(
+    ax: Axes, chains: Sequence[tuple[FloatArray, FloatArray]], families: Sequence[Sequence[Event]]
+) -> list[Line2D]:
+    """Mark accepted splits and merges on the lines; return what the legend needs."""
+    handles = []
+    for kind, (marker, name) in _MARKS.items():
+        look: dict[str, Any] = {"marker": marker, "linestyle": "", "markersize": 4.5}
+        look |= {"markeredgecolor": "white", "markeredgewidth": 0.4}
+        found = False
+        for number, ((sweeps, values), events) in enumerate(zip(chains, families, strict=True)):
+            marked = np.isin(sweeps, [event.sweep for event in events if event.kind == kind])
+            if marked.any():
+                found = True
+                colour = COLOURS[number] if len(chains) <= len(COLOURS) else COLOURS[0]
+                ax.plot(sweeps[marked], values[marked], color=colour, zorder=3, **look)
+        if found:
+            handles.append(Line2D([], [], color=GREY, label=name, **look))
+    return handles
+
+
+def _shade_burn_in(ax: Axes, burn_in: int | None, first: float) -> list[Patch]:
+    if burn_in is None or whole_number("burn_in", burn_in, 0) <= first:
+        return []
+    ax.axvspan(first, burn_in, color=PALE, linewidth=0, zorder=0)
+    return [Patch(color=PALE, label="burn-in")]
+
+
+# ---------------------------------------------------------------- shares of the largest topics
+
+
+def plot_topic_mass(
+    sizes: Sequence[Draw] | Sequence[npt.ArrayLike] | npt.NDArray[Any],
+    *,
+    sweeps: npt.ArrayLike | None = None,
+    ranks: Sequence[int] | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw the share of all words that the largest topic, the two largest, ... have, sweep by sweep.
+
+    The paper's trace of topics (section 4.1): as many lines as topics, and a line for rank r only while there
+    are r topics. A split of a large topic shows as a step down.
+
+    Parameters
+    ----------
+    sizes
+        The draws of one chain, or for each sweep the number of words of each topic, in any order.
+    sweeps
+        The sweeps of these; by default those of the draws, or 1, 2, ...
+    ranks
+        How many largest topics each line takes together; by default 1, 2, 3, ... up to ten topics, and
+        1, 2, 3, 4, 5, 10, 20, 50, ... for more.
+    ax
+        Axes to draw in; None for a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure drawn in.
+
+    Examples
+    --------
+    >>> fig = plot_topic_mass([[50, 50], [60, 30, 10], [40, 30, 30]])
+    """
+    counts, when = _sizes_of(sizes, sweeps)
+    most = max(row.size for row in counts)
+    chosen = _series(most) if ranks is None else [whole_number("ranks", r, 1, most) for r in ranks]
+    shares = np.full((len(counts), most), np.nan)
+    for row, own in zip(shares, counts, strict=True):
+        row[: own.size] = np.cumsum(np.sort(own)[::-1]) / own.sum()
+    ax = axes_or_new(ax, 2.4)
+    shades = colormaps["viridis"](np.linspace(0.0, 0.85, len(chosen)))
+    for rank, shade in zip(chosen, shades, strict=True):
+        share = shares[:, rank - 1]
+        look = {"color": shade, "linewidth": 0.9, "marker": ".", "markersize": 3}
+        ax.plot(when, share, markevery=_alone(share), **look)
+    ax.set_ylim(0.0, 1.03)
+    ax.set_xlabel("sweep")
+    ax.set_ylabel("share of the words")
+    whole_ticks(ax.xaxis)
+    # The lines lie one above another, and so do their names.
+    handles = [
+        Line2D([], [], color=shade, linewidth=1.2, label=f"{rank}") for rank, shade in zip(chosen, shades)
+    ][::-1]
+    ax.legend(
+        handles=handles,
+        title="largest\ntopics",
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+        fontsize=small(ax),
+        title_fontsize=small(ax),
+        handlelength=1.2,
+    )
+    return figure_of(ax)
+
+
+def _sizes_of(sizes: Any, sweeps: npt.ArrayLike | None) -> tuple[list[FloatArray], FloatArray]:
+    """Return the words of each topic that has some, and the sweep, for each draw or row."""
+    rows = list(sizes)
+    if not rows:
+        raise SettingsError("sizes is empty: give the draws of a chain, or the sizes of its topics a sweep")
+    if all(hasattr(row, "topic_terms") for row in rows):
+        sweeps = [row.sweep for row in rows] if sweeps is None else sweeps
+        rows = [row.topic_terms.sum(axis=1) for row in rows]
+    counts = [numbers(f"sizes[{i}]", row, 1) for i, row in enumerate(rows)]
+    for i, row in enumerate(counts):
+        if row.min() < 0 or row.sum() <= 0:
+            raise SettingsError(f"sizes[{i}]: give numbers of words, none below 0 and not all 0")
+    when = np.arange(1.0, len(rows) + 1) if sweeps is None else numbers("sweeps", sweeps, 1)
+    if when.size != len(rows):
+        raise SettingsError(f"sweeps has {when.size} numbers and sizes {len(rows)} rows: give as many")
+    if np.any(np.diff(when) <= 0):
+        raise SettingsError("the sweeps do not rise: give the draws of one chain, in their order")
+    return [row[row > 0] for row in counts], when
+
+
+def _alone(share: FloatArray) -> list[int]:
+    """Return the numbers without neighbours, which a line alone would not show."""
+    known = np.pad(np.isfinite(share), 1)
+    return [int(i) for i in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:])]
+
+
+def _series(most: int) -> list[int]:
+    """Return 1, 2, 3, ... if there are few, else 1, 2, 3, 4, 5, 10, 20, 50, ..."""
+    if most <= 10:
+        return list(range(1, most + 1))
+    tens = [step * 10**power for power in range(1, len(str(most))) for step in (1, 2, 5)]
+    return [1, 2, 3, 4, 5, *(rank for rank in tens if rank <= most)]

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from reprlib import repr as shortened
 from typing import Any
 
@@ -18,7 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._settings import whole_number
-from franchise.corpus.convert import Offsets, Words, drop_unknown, iterate, learn_vocabulary, names_of
+from franchise.corpus.convert import (
+    PIECE,
+    Offsets,
+    Words,
+    drop_unknown,
+    iterate,
+    learn_vocabulary,
+    names_of,
+    renumber,
+)
 from franchise.corpus.corpus import Corpus
 from franchise.errors import CorpusError, SettingsError
 
@@ -168,7 +178,8 @@ def from_texts(
     chosen = _choose_terms(x, doc_ptr, len(terms), text_options)
     rank = np.full(len(terms), -1, dtype=np.int32)
     rank[chosen] = np.arange(len(chosen), dtype=np.int32)
-    x, doc_ptr, _ = drop_unknown(rank[x], doc_ptr)
+    renumber(x, rank)
+    x, doc_ptr, _ = drop_unknown(x, doc_ptr)
     vocabulary = [terms[v] for v in chosen]
     return Corpus(x, doc_ptr, vocabulary, names, texts=kept.texts, text_options=text_options)
 
@@ -227,11 +238,16 @@ def _choose_terms(x: Words, doc_ptr: Offsets, n_terms: int, options: TextOptions
 def _document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArray[np.intp]:
     from scipy.sparse import csr_array  # scikit-learn has loaded it by now
 
-    # One byte an entry: what a term counts within a document does not matter here.
-    shape = (len(doc_ptr) - 1, n_terms)
-    present = csr_array((np.ones(len(x), dtype=np.bool_), x.copy(), doc_ptr.copy()), shape=shape)
-    present.sum_duplicates()
-    return np.bincount(present.indices, minlength=n_terms)
+    found = np.zeros(n_terms, dtype=np.intp)
+    starts = np.unique(np.searchsorted(doc_ptr, np.arange(0, len(x), PIECE), side="right")) - 1
+    for first, last in pairwise([*starts, len(doc_ptr) - 1]):
+        words = x[doc_ptr[first] : doc_ptr[last]].copy()
+        ends = doc_ptr[first : last + 1] - doc_ptr[first]
+        # One byte an entry: what a term counts within a document does not matter here.
+        present = csr_array((np.ones(len(words), dtype=np.bool_), words, ends), shape=(last - first, n_terms))
+        present.sum_duplicates()
+        found += np.bincount(present.indices, minlength=n_terms)
+    return found
 
 
 def _nothing_found(n_texts: int, options: TextOptions) -> CorpusError:

@@ -19,8 +19,7 @@ import numpy as np
 from benchmarks.completion import completion
 from benchmarks.mixing import read_split
 from benchmarks.tables import console, show
-from franchise import Chain, Corpus, Priors, Schedule
-from franchise.corpus.documents import encode
+from franchise import Chain, Corpus, Priors, Schedule, from_tokens
 from franchise.posterior.heldout import document_completion
 from franchise.sampling import Draw
 
@@ -60,8 +59,7 @@ def run(corpus: Corpus, test: list[Any], moments: tuple[int, ...], seed: int, sc
             draws.append(chain.draw())
             del draws[:-LAST_DRAWS]
         scores.append(score(chain.draw(), test))
-    new = encode([document.tolist() for document in test], corpus).arrays
-    average = document_completion(draws, new)
+    average = document_completion(draws, from_tokens(test, vocabulary=corpus.vocabulary))
     return {
         "scores": scores,
         "sweeps": chain.sweeps_done,
@@ -126,9 +124,9 @@ def main() -> None:
             ]
         )
         show(
-            f"{name}, eta {ETA}, one core: completion (nats a word) of one state after CPU seconds; the best "
-            f"other program has {goal} after {when} s. Last column: the average over {LAST_DRAWS} draws, with "
-            "this library's fold-in and halves",
+            f"{name}, eta {ETA}, one core: completion (nats a word) of one state after CPU seconds; the "
+            f"best other program has {goal} after {when} s. Last column: an average of {LAST_DRAWS} draws, "
+            "with this library's fold-in and halves",
             ["seed", "topics", "sweeps", "M words/s", *(f"{m} s" for m in moments), "average"],
             rows,
         )

@@ -73,9 +73,9 @@ def _topics(posterior: Posterior) -> str:
         return f"{_counted(posterior.n_topics, 'topic')} (in the only draw)"
     low, high = posterior.n_topics_interval
     sure = f"95% between {low:,} and {high:,}" if low < high else "the same in at least 95% of the draws"
-    n_common = int((posterior.support >= 0.5).sum())
+    n_common = int((posterior.support > 0.5).sum())
     common = "all" if n_common == posterior.n_topics else f"{n_common:,}"
-    of_them = f", {common} of them in at least half of the draws" if posterior.n_topics > 1 else ""
+    of_them = f", {common} of them in more than half of the draws" if posterior.n_topics > 1 else ""
     return f"{_counted(posterior.n_topics, 'topic')} ({sure}){of_them}"
 
 

@@ -14,7 +14,7 @@ TOKENS = [["dog", "bone", "dog"], ["cat", "milk"], ["dog", "cat"], []]
 
 
 def described(
-    n_topics=(3, 2, 4), support=(1.0, 0.5, 0.4), draws=(2, 2), done=(8, 8), planned=8, messages=("Fine.",)
+    n_topics=(3, 2, 4), support=(1.0, 0.6, 0.5), draws=(2, 2), done=(8, 8), planned=8, messages=("Fine.",)
 ):
     """Describe a run with a number of topics (median and interval), their support, and these chains."""
     posterior = SimpleNamespace(
@@ -35,7 +35,7 @@ def described(
 def test_all_that_is_said():
     assert described(messages=("One.", "Two.")) == [
         "HDPTopicModel of 2 documents, 3 words, 2 terms",
-        "  3 topics (95% between 2 and 4), 2 of them in at least half of the draws",
+        "  3 topics (95% between 2 and 4), 2 of them in more than half of the draws",
         "  2 chains of 8 sweeps, 4 draws kept",
         "  One.",
         "  Two.",
@@ -59,7 +59,7 @@ def test_one_of_everything():
 def test_large_numbers_are_readable():
     lines = described((1234, 1000, 2000), np.ones(1234), draws=(600, 600), done=(1500, 1500), planned=1500)
     assert lines[1] == (
-        "  1,234 topics (95% between 1,000 and 2,000), all of them in at least half of the draws"
+        "  1,234 topics (95% between 1,000 and 2,000), all of them in more than half of the draws"
     )
     assert lines[2] == "  2 chains of 1,500 sweeps, 1,200 draws kept"
 

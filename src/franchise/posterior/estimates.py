@@ -237,14 +237,13 @@ class Posterior:
         chosen, tails = _numbers("documents", documents, self.corpus.n_documents), _tails(level)
         points, bounds = -(-_POINTS // len(self.flat_draws)), np.zeros((chosen.size, self.n_topics, 2))
         for bound, j in zip(bounds, chosen, strict=True):
-            shapes = np.zeros((len(self.flat_draws), self.n_topics + 1))
-            for shape, draw, column in zip(shapes, self.flat_draws, self.columns, strict=True):
+            rng, theta = np.random.default_rng(j), []  # whatever else is asked for, the same answer
+            for draw, column in zip(self.flat_draws, self.columns, strict=True):
                 counts, prior, rest, _ = self._mixture(draw)
-                np.add.at(shape, column, counts[[j]].toarray()[0] + prior)
+                shape = np.bincount(column, counts[[j]].toarray()[0] + prior, self.n_topics + 1)
                 shape[-1] += rest
-            parts = np.random.default_rng(j).standard_gamma(shapes, (points, *shapes.shape))
-            theta = parts / parts.sum(axis=-1, keepdims=True)
-            bound[:] = np.quantile(theta[..., :-1].reshape(-1, self.n_topics), tails, axis=0).T
+                theta.append(rng.dirichlet(shape, points)[:, :-1])
+            bound[:] = np.quantile(np.concatenate(theta), tails, axis=0).T
         return bounds
 
     # ------------------------------------------------------------ averages that need no labels

@@ -297,6 +297,14 @@ def test_document_topics_interval(case):
     assert posterior.document_topics_interval([]).shape == (0, posterior.n_topics, 2)
 
 
+def test_intervals_of_a_document_without_words_where_alpha_is_tiny():
+    """All shapes of its Dirichlet are tiny: it has one topic or another, and no numbers get lost."""
+    corpus = Corpus([0, 1, 2, 3], [0, 4, 4], ["a", "b", "c", "d"])
+    draw = draw_of_words(corpus, [0, 1, 2, 3], [1, 1, 1, 1], (1e-4, 1.0, 0.1))
+    found = Posterior(corpus, [[draw] * 3], []).document_topics_interval([1], level=0.9)
+    assert found == pytest.approx(np.broadcast_to([0.0, 1.0], (1, 4, 2)), abs=1e-6)
+
+
 def test_predictive(case):
     posterior, expected = case
     documents = np.arange(posterior.corpus.n_documents)[::-1]

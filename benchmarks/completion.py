@@ -21,6 +21,11 @@ def completion(draw: Draw, test: list[npt.NDArray[np.int32]], seed: int = 0) -> 
     phi = (counts + eta) / (counts.sum(axis=1, keepdims=True) + n_terms * eta)
     terms = np.vstack([phi, np.full(n_terms, 1.0 / n_terms)]).T.copy()
     prior = alpha * np.append(draw.m_k, gamma) / (draw.m_k.sum() + gamma)
+    return completion_of(terms, prior, test, seed)
+
+
+def completion_of(terms: Array, prior: Array, test: list[npt.NDArray[np.int32]], seed: int = 0) -> float:
+    """Score topics given as terms by topics, with the prior of each."""
     rng = np.random.default_rng(seed)
     total, n_scored = 0.0, 0
     for document in test:

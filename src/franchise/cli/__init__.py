@@ -24,6 +24,7 @@ _COMMANDS = {
     "infer": "Find the topics of new documents.",
     "evaluate": "Score a model on held-out documents, or its topics' coherence.",
     "diagnose": "Say whether a model can be trusted.",
+    "report": "Write a page about a model, to look at in a browser.",
     "inspect": "Describe a model folder or a file of documents.",
     "convert": "Turn a corpus into another format.",
     "demo": "Fit 2,000 abstracts that come with Franchise.",

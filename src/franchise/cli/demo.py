@@ -1,5 +1,7 @@
 """``franchise demo``."""
 
+from pathlib import Path
+
 import click
 
 from franchise.cli import INTERRUPTED
@@ -15,7 +17,7 @@ _TOPICS_SHOWN = 12
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
 def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> None:
-    """Fit 2,000 abstracts of arXiv (April 2007, all subjects) and show their topics.
+    """Fit 2,000 abstracts of arXiv (April 2007, all subjects), show their topics, and write a page on them.
 
     It takes less than a minute on two cores, some of which is compiling, the first time. A model that is
     in the folder already is replaced.
@@ -27,6 +29,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     from franchise.cli._output import print_frame
     from franchise.corpus import from_texts
     from franchise.datasets import arxiv_abstracts
+    from franchise.errors import FranchiseError
     from franchise.estimator import HDPTopicModel
 
     corpus = from_texts(arxiv_abstracts(), min_df=8)
@@ -51,5 +54,10 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     click.echo()
     click.echo(str(model))
     click.echo(f"  The model is in {output}")
+    try:
+        page = model.report(Path(output) / "report.html", overwrite=True)
+        click.echo(f"  To look at it, open {page} in a browser.")
+    except FranchiseError as error:  # the page needs libraries that not everyone installs
+        click.echo(f"franchise: {error}", err=True)
     if ending == "interrupted":
         ctx.exit(INTERRUPTED)

@@ -281,6 +281,32 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             model._summarise()
         return model
 
+    def report(self, path: StrPath, *, title: str | None = None, overwrite: bool = False) -> Path:
+        """Write a page for the browser, one file that needs no network: topics, documents, traces.
+
+        Parameters
+        ----------
+        path
+            Where to write it, such as ``"report.html"``.
+        title
+            The heading.
+        overwrite
+            Replace a file that is there.
+        """
+        check_is_fitted(self)
+        from franchise.report import write_report
+
+        return write_report(
+            path,
+            self.posterior_,
+            self.corpus_,
+            [chain for chain in self._chains if len(chain.trace)],
+            self.diagnose(),
+            self._stored_settings(self._chains[0].seed),
+            title=title,
+            overwrite=overwrite,
+        )
+
     def to_datatree(self) -> DataTree:
         """Return the traces for ArviZ, as an xarray DataTree."""
         check_is_fitted(self)

@@ -257,7 +257,15 @@ def test_diagnose_and_inspect(folder):
     )
 
 
-@pytest.mark.parametrize("name", ["topics", "documents", "diagnose", "resume", "evaluate"])
+def test_report(folder, tmp_path):
+    page = tmp_path / "page.html"
+    assert call("report", folder / "model", "-o", page, "--title", "Fish & chips").stdout == f"{page}\n"
+    assert "Fish &amp; chips" in page.read_text("utf-8")
+    assert "already" in call("report", folder / "model", "-o", page, ending=1).stderr
+    call("report", folder / "model", "-o", page, "--force")
+
+
+@pytest.mark.parametrize("name", ["topics", "documents", "diagnose", "resume", "evaluate", "report"])
 def test_what_is_no_model(name, tmp_path):
     assert "no such folder" in call(name, tmp_path / "nowhere", ending=1).stderr
     assert "no model.json" in call(name, tmp_path, ending=1).stderr

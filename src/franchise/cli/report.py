@@ -1,0 +1,32 @@
+"""``franchise report``."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.option(
+    "-o", "--output", type=click.Path(), default="report.html", show_default=True, help="File to write."
+)
+@click.option("--title", help="Heading of the page.")
+@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@click.option("--open", "open_it", is_flag=True, help="Open the page in the browser.")
+def command(model: str, output: str, title: str | None, force: bool, open_it: bool) -> None:
+    """Write a page about the model in the folder MODEL: one file, to look at in a browser.
+
+    It shows how many topics there are and how sure that is, the topics with their terms and documents, the
+    family tree of topics, and the traces of the chains. It needs no network and can be sent by mail.
+
+    \b
+    Examples:
+      franchise report model/ -o report.html
+      franchise report model/ --open
+    """
+    from franchise.cli._model import load
+
+    path = load(model).report(output, title=title, overwrite=force)
+    click.echo(str(path))
+    if open_it:
+        click.launch(Path(path).resolve().as_uri())

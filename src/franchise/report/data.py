@@ -1,0 +1,154 @@
+"""Everything that the page shows, gathered: what the template writes, and what the scripts take."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.corpus import Corpus
+from franchise.report.documents import choose_documents, describe_documents
+from franchise.report.runs import describe_runs, started
+from franchise.report.topics import TERMS_SHOWN, describe_topics, representatives
+from franchise.report.words import findings, how_sure, verdict
+from franchise.sampling import Chain
+
+if TYPE_CHECKING:
+    from franchise.posterior.diagnostics import Diagnosis
+    from franchise.posterior.estimates import Posterior
+
+_R_HAT_OF_NOTE = 100  # above, chains never leave their own numbers, and how much above says nothing
+
+
+def page_data(
+    posterior: Posterior,
+    corpus: Corpus,
+    chains: Sequence[Chain],
+    diagnosis: Diagnosis,
+    settings: dict[str, Any],
+    title: str | None,
+) -> dict[str, Any]:
+    """Return `words` for the template, `page` and `documents` for the scripts."""
+    best = representatives(posterior, corpus)
+    chosen = choose_documents(corpus, best)
+    place = {j: i for i, j in enumerate(chosen)}
+    topics = describe_topics(posterior, corpus)
+    for k, row in enumerate(topics["topics"]):
+        shown = [j for j in best[k] if j in place]
+        row["documents"] = [(place[j], posterior.document_topics[j, k]) for j in shown]
+    runs = describe_runs(posterior, chains)
+    verb = "is" if corpus.n_documents == 1 else "are"
+    heading = title or f"What {_counted(corpus.n_documents, 'document')} {verb} about"
+    page = {
+        **topics,
+        **runs,
+        "terms_shown": TERMS_SHOWN,
+        "n_documents": corpus.n_documents,
+        "n_words": corpus.n_words,
+        "has_texts": corpus.texts is not None,
+        "identity": _identity(posterior),
+    }
+    words = {
+        **_answer(posterior, chains, diagnosis),
+        "title": heading,
+        "rows": _table(topics),
+        "n_chains": len(posterior.draws),
+        "shown_on_map": topics["shown_on_map"],
+        "n_documents": corpus.n_documents,
+        "n_shown": len(chosen),
+        "has_texts": corpus.texts is not None,
+        "chains": [chain["number"] for chain in runs["chains"]],
+        "grouped": runs["band_ends"] != list(range(1, len(runs["band_ends"]) + 1)),
+        "fixed": runs["fixed"],
+        "varying": [name for name in ("alpha", "gamma", "eta") if name not in runs["fixed"]],
+        "corpus": _corpus_facts(corpus),
+        "run": _run_facts(posterior, chains, runs),
+        "settings": {name: _setting(value) for name, value in sorted(settings.items())},
+    }
+    return {"words": words, "page": page, "documents": describe_documents(posterior, corpus, chosen)}
+
+
+def _identity(posterior: Posterior) -> str:
+    """Tell this answer from any other, so that names given to its topics do not turn up beside those."""
+    return hashlib.sha256(posterior.phi.tobytes()).hexdigest()[:16]
+
+
+def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
+    said = verdict(diagnosis, len(started(chains)))
+    low, high = posterior.n_topics_interval
+    return {
+        "n_topics": posterior.n_topics,
+        "low": low,
+        "high": high,
+        "verdict": {"level": said.level, "sign": said.sign, "short": said.short},
+        "how_sure": how_sure(said.level),
+        "findings": findings(posterior, chains),
+        "messages": diagnosis.messages,
+        "diagnosis": [
+            {"name": name, **{column: _figure(column, value) for column, value in row.items()}}
+            for name, row in diagnosis.table.to_dict("index").items()
+        ],
+    }
+
+
+def _figure(column: str, value: float) -> str:
+    if np.isnan(value):
+        return "-"
+    if column == "r_hat":
+        return f"{value:.2f}" if value < _R_HAT_OF_NOTE else f"over {_R_HAT_OF_NOTE}"
+    return f"{value:,.0f}" if abs(value) >= 100 or column.startswith("ess") else f"{value:,.2f}"
+
+
+def _table(topics: dict[str, Any]) -> list[dict[str, Any]]:
+    names = ("weight", "low", "high", "support", "chain_support", "stability", "coherence")
+    return [
+        {"topic": k, "terms": terms, **{name: row[name] for name in names}}
+        for k, (row, terms) in enumerate(zip(topics["topics"], topics["top"], strict=True))
+    ]
+
+
+def _corpus_facts(corpus: Corpus) -> dict[str, str]:
+    lengths = corpus.document_lengths
+    facts = {
+        "documents": f"{corpus.n_documents:,}",
+        "words": f"{corpus.n_words:,}",
+        "terms": f"{corpus.n_terms:,}",
+        "words a document": f"{np.median(lengths):,.0f} (median), {lengths.min():,} to {lengths.max():,}",
+    }
+    if empty := int(np.count_nonzero(lengths == 0)):
+        facts["documents without words"] = f"{empty:,}"
+    facts["fingerprint"] = corpus.fingerprint()[:16]
+    if corpus.text_options is not None:
+        options = corpus.text_options.as_dict()
+        facts |= {name.replace("_", " "): _setting(value) for name, value in options.items()}
+    return facts
+
+
+def _run_facts(posterior: Posterior, chains: Sequence[Chain], runs: dict[str, Any]) -> dict[str, str]:
+    schedule = chains[0].schedule
+    done = [chain["sweeps"] for chain in runs["chains"]]
+    minutes = sum(chain["seconds"] for chain in runs["chains"]) / 60.0
+    return {
+        "chains": f"{len(chains)}",
+        "sweeps of each chain": f"{min(done):,}"
+        if min(done) == max(done)
+        else f"{min(done):,} to {max(done):,}",
+        "burn-in": f"{schedule.burn_in:,} sweeps",
+        "draws kept": f"{len(posterior.flat_draws):,}, every {schedule.thin} sweeps",
+        "computing time": f"{minutes:,.1f} minutes, all chains together",
+        "seed": f"{chains[0].seed}",
+    }
+
+
+def _setting(value: Any) -> str:
+    if value is None:
+        return "automatic"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) if len(value) <= 20 else f"{len(value)} of them"
+    return str(value)
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'s' * (n != 1)}"

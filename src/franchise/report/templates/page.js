@@ -1,0 +1,101 @@
+// What all parts of the page share: the data, the chosen topic, names of topics, and how things are written.
+// Text from documents only ever becomes text nodes and attributes, never markup.
+
+const byId = (id) => document.getElementById(id);
+const read = (id) => JSON.parse(byId(id).textContent);
+const page = read("report-data");
+const N_COLOURS = 7;
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// ---------------------------------------------------------------- numbers and words
+
+const counted = (n, thing) => `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
+
+function percent(share) {
+  if (share === null) return "-";
+  if (share > 0 && share < 0.001) return "<0.1%";
+  return `${(100 * share).toFixed(1)}%`;
+}
+
+const inWords = (items) =>
+  items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items[items.length - 1]}`;
+
+// ---------------------------------------------------------------- the browser's memory, where it has one
+
+const memory = {
+  get(key) {
+    try { return localStorage.getItem(key); } catch { return null; }
+  },
+  set(key, value) {
+    try { localStorage.setItem(key, value); return true; } catch { return false; }
+  },
+};
+
+// ---------------------------------------------------------------- topics and their names
+
+const namesKey = `franchise-names-${page.identity}`;
+const names = JSON.parse(memory.get(namesKey) || "{}"); // of topics, by number
+const shortTitle = (k) => (names[k] ? `${k} ${names[k]}` : `Topic ${k}`);
+const firstTerms = (k, n) => page.top[k].slice(0, n).join(", ");
+const fullTitle = (k) => (names[k] ? `${k} ${names[k]}` : `${k}: ${firstTerms(k, 3)}`);
+const swatch = (colour) => element("i", { class: `swatch t${colour}` });
+
+function rename(k, name) {
+  if (name.trim()) names[k] = name.trim();
+  else delete names[k];
+  const kept = memory.set(namesKey, JSON.stringify(names));
+  renamed.forEach((listener) => listener(kept));
+}
+
+const chosen = { topic: 0 };
+const selected = []; // called when another topic is chosen
+const renamed = []; // called when a topic gets a name
+
+function select(topic) {
+  chosen.topic = Math.max(0, Math.min(page.topics.length - 1, topic));
+  selected.forEach((listener) => listener(chosen.topic));
+}
+
+const step = (by) => select((chosen.topic + by + page.topics.length) % page.topics.length);
+
+// ---------------------------------------------------------------- theme
+
+function switchTheme() {
+  const root = document.documentElement;
+  const now = root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  root.dataset.theme = now === "dark" ? "light" : "dark";
+  memory.set("franchise-theme", root.dataset.theme);
+}
+
+function startTheme() {
+  const kept = memory.get("franchise-theme");
+  if (kept === "light" || kept === "dark") document.documentElement.dataset.theme = kept;
+  byId("theme").addEventListener("click", switchTheme);
+}
+
+// ---------------------------------------------------------------- the topic named in the bar
+
+function showChosen() {
+  const link = byId("chosen");
+  link.replaceChildren(swatch(chosen.topic % N_COLOURS), ` ${fullTitle(chosen.topic)}`);
+  link.hidden = false;
+}
+
+// Typing fast should not search at every key.
+function afterTyping(act, wait = 120) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(act, wait);
+  };
+}

@@ -1,0 +1,166 @@
+// The chosen topic: bars of its terms by relevance, and the panel with all that is known of it.
+
+const TERM_ROW = 20; // pixels
+const INTERVAL_ROW = 26;
+const DOCUMENTS_FIRST = 3;
+const panel = { all: false }; // documents of a topic
+const lambda = () => Number(byId("relevance").value);
+
+// Sievert & Shirley (2014): lambda log phi + (1 - lambda) log (phi / share of the term in all words).
+function relevant(k, weight) {
+  const topic = page.topics[k];
+  const score = (i) =>
+    Math.log(topic.phi[i]) - (1 - weight) * Math.log(page.counts[topic.terms[i]] / page.n_words);
+  return topic.terms
+    .map((_, i) => ({ i, score: score(i) }))
+    .sort((a, b) => b.score - a.score || a.i - b.i)
+    .slice(0, page.terms_shown)
+    .map(({ i }) => i);
+}
+
+function showBars() {
+  const k = chosen.topic, topic = page.topics[k];
+  byId("relevance-value").textContent = `λ = ${lambda().toFixed(2)}`;
+  byId("bars-title").textContent = `Terms of ${shortTitle(k).replace(/^Topic/, "topic")}`;
+  const bars = relevant(k, lambda()).map((i, rank) => {
+    const v = topic.terms[i], total = page.counts[v];
+    return { rank, term: page.vocabulary[v], total, inside: Math.min(total, topic.phi[i] * topic.weight * page.n_words) };
+  });
+  draw("chart-bars", "bars", { bars }, {}, TERM_ROW * bars.length);
+}
+
+// ---------------------------------------------------------------- the panel
+
+const chainsWith = (topic) => topic.by_chain.filter((share) => share >= 0.1).length;
+
+function trustInWords(topic) {
+  const n = topic.by_chain.length, have = chainsWith(topic);
+  if (n === 1) return ["open", "There is one chain only: nobody can tell whether another would find this topic."];
+  if (have <= 1) return ["bad", "Found by one chain only: do not rely on it."];
+  if (have < n) return ["rough", `Found by ${have} of ${n} chains: it may be there.`];
+  if (topic.support < 0.9) return ["rough", "All chains have it, but not all the time."];
+  if (topic.stability < 0.9) return ["rough", "All chains have it, but not with quite the same terms."];
+  return ["good", "All chains have it, and it looks alike in all of them."];
+}
+
+function showTrust(topic) {
+  const [level, words] = trustInWords(topic);
+  const sign = { good: "✓", rough: "≈", bad: "✗", open: "?" }[level];
+  byId("trust").className = `trust verdict ${level}`;
+  byId("trust").replaceChildren(element("span", { class: "sign", "aria-hidden": "true" }, sign), ` ${words}`);
+}
+
+function showFacts(topic) {
+  const fact = (name, value, note) =>
+    element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, note)));
+  const n = topic.by_chain.length;
+  byId("facts").replaceChildren(
+    fact("Share of words", percent(topic.weight), `95% from ${percent(topic.low)} to ${percent(topic.high)}`),
+    fact("Support", `${Math.round(100 * topic.support)}%`, `of the draws, ${chainsWith(topic)} of ${counted(n, "chain")}`),
+    fact("Stability", topic.stability.toFixed(2), "1 is the same in all draws"),
+    fact("Coherence", topic.coherence === null ? "-" : topic.coherence.toFixed(2), "0 is chance, 1 always together"),
+  );
+}
+
+function showTermIntervals(topic) {
+  const terms = topic.intervals.map(([v, phi, low, high], rank) => ({ rank, term: page.vocabulary[v], phi, low, high }));
+  draw("chart-terms", "terms", { terms }, {}, INTERVAL_ROW * terms.length);
+}
+
+function showPrevalence(topic) {
+  const n = topic.prevalence.length;
+  const bins = topic.prevalence.map((documents, i) => ({ from: i / n, to: (i + 1) / n, documents })).slice(1);
+  const hardly = topic.prevalence[0].toLocaleString("en");
+  byId("prevalence-note").textContent =
+    `; not drawn: ${hardly} of ${page.n_documents.toLocaleString("en")} with less than ${100 / n}%`;
+  draw("chart-prevalence", "prevalence", { bins });
+}
+
+function showDraws(topic) {
+  const drawn = page.chains.filter((chain) => chain.draws.length);
+  const draws = drawn.flatMap((chain, c) =>
+    chain.draws.map((sweep, i) => ({ chain: `chain ${chain.number}`, sweep, share: topic.by_draw[c][i] })));
+  const without = drawn.filter((_, c) => topic.by_chain[c] === 0).map((chain) => String(chain.number));
+  byId("draws-note").textContent = without.length
+    ? `; chain${without.length > 1 ? "s" : ""} ${inWords(without)} without it` : ", its share of words";
+  draw("chart-by-draw", "by_draw", { draws });
+}
+
+// The button that was pressed goes with the old topic.
+function goTo(k) {
+  select(k);
+  byId("topic-title").focus();
+}
+
+function showNeighbours(topic) {
+  const items = topic.neighbours.map(([k, similarity]) => element("li", {},
+    element("button", { type: "button", class: "neighbour", onclick: () => goTo(k) },
+      swatch(k % N_COLOURS), element("span", {}, element("b", {}, shortTitle(k)), element("span", { class: "soft" }, firstTerms(k, 4))),
+      element("span", { class: "meter", role: "img", "aria-label": `similarity ${similarity.toFixed(2)}` },
+        element("i", { style: `width:${(100 * similarity).toFixed(1)}%` })),
+      element("span", { class: "figure" }, similarity.toFixed(2)))));
+  if (!items.length) items.push(element("li", { class: "soft" }, "There is no other topic."));
+  byId("neighbours").replaceChildren(...items);
+}
+
+function showRepresentatives(topic, k) {
+  const more = byId("representatives-more");
+  more.hidden = panel.all || topic.documents.length <= DOCUMENTS_FIRST;
+  more.textContent = `Show ${topic.documents.length - DOCUMENTS_FIRST} more`;
+  const shown = panel.all ? topic.documents : topic.documents.slice(0, DOCUMENTS_FIRST);
+  const items = shown.map(([place, share]) => {
+    const one = documents()[place];
+    return element("li", { class: "card" },
+      element("div", { class: "card-head" },
+        element("b", {}, documentName(one)), element("span", { class: "figure" }, `${percent(share)} of its words`)),
+      element("p", {}, ...snippet(one, k)),
+      element("button", { type: "button", class: "link", onclick: () => openDocument(place, true) }, "Read the document"));
+  });
+  if (!items.length) items.push(element("li", { class: "soft" }, "This page holds no document of the topic."));
+  byId("representatives").replaceChildren(...items);
+}
+
+function showName(k) {
+  byId("topic-title").replaceChildren(swatch(k % N_COLOURS), ` ${shortTitle(k)}`);
+  const own = relevant(k, 0.3).slice(0, 6).map((i) => page.vocabulary[page.topics[k].terms[i]]);
+  byId("naming-help").textContent = `Frequent: ${firstTerms(k, 6)}. Its own: ${own.join(", ")}.`;
+}
+
+function showTopic(k) {
+  const topic = page.topics[k];
+  document.documentElement.style.setProperty("--topic", `var(--t${k % N_COLOURS})`);
+  showName(k);
+  byId("topic-name").value = names[k] || "";
+  byId("topic-choice").value = String(k);
+  showTrust(topic);
+  showFacts(topic);
+  showTermIntervals(topic);
+  showPrevalence(topic);
+  showDraws(topic);
+  showNeighbours(topic);
+  showRepresentatives(topic, k);
+}
+
+const topicOptions = () => page.topics.map((_, k) => element("option", { value: k }, fullTitle(k)));
+
+function startTopic() {
+  byId("topic-choice").replaceChildren(...topicOptions());
+  byId("topic-choice").addEventListener("change", (event) => select(Number(event.target.value)));
+  byId("previous").addEventListener("click", () => step(-1));
+  byId("next").addEventListener("click", () => step(1));
+  byId("representatives-more").addEventListener("click", () => {
+    panel.all = true;
+    showRepresentatives(page.topics[chosen.topic], chosen.topic);
+    byId("representatives").querySelectorAll("button")[DOCUMENTS_FIRST].focus();
+  });
+  byId("draw-keys").replaceChildren(...chainKeys(false));
+  byId("relevance").addEventListener("input", showBars);
+  byId("topic-name").addEventListener("change", (event) => rename(chosen.topic, event.target.value));
+  selected.push(showBars, showTopic);
+  renamed.push((kept) => {
+    byId("topic-choice").replaceChildren(...topicOptions());
+    byId("topic-choice").value = String(chosen.topic);
+    showName(chosen.topic);
+    if (!kept) byId("naming-help").textContent += " Save the names as CSV: this browser does not remember them.";
+  });
+}

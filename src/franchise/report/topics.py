@@ -1,0 +1,187 @@
+"""What the page shows of each topic: terms, intervals, place on the map, share by draw and by document.
+
+The relevance of a term to a topic (Sievert & Shirley 2014) is ``λ log phi_kv + (1 - λ) log (phi_kv / p_v)``,
+with p_v the term's share of all words. The page ranks terms itself, for any λ of `RELEVANCE_STEPS`; it is
+handed the terms that can come up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+
+from franchise.corpus import Corpus
+from franchise.corpus.corpus import numbered
+from franchise.posterior.coherence import coherence, top_terms
+from franchise.posterior.export import representative_documents
+
+if TYPE_CHECKING:
+    from franchise.posterior.estimates import Posterior
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+RELEVANCE_STEPS = np.linspace(0.0, 1.0, 21)
+TERMS_SHOWN = 20
+TERMS_WITH_INTERVAL = 15
+_TERMS_NAMED = 10  # where a topic is named by its terms
+DOCUMENTS_SHOWN = 5
+PREVALENCE_BINS = 20
+_NEIGHBOURS = 5
+_MOST_DRAWS = 40  # of a chain, in the picture of a topic's share by draw
+_FLAT = 1e-12  # a direction in which topics do not differ
+
+
+def relevant_terms(phi: Floats, counts: Integers, n: int = TERMS_SHOWN) -> list[Integers]:
+    """Return, for each topic, the terms that are among the `n` most relevant at any step of λ.
+
+    Terms that never occur are left out: there is nothing that they could be compared with.
+    """
+    used = np.flatnonzero(counts)
+    log_share = np.log(counts[used] / counts.sum())
+    n = min(n, used.size)
+    found = []
+    for row in phi:
+        log_phi = np.log(row[used])
+        scores = log_phi - (1.0 - RELEVANCE_STEPS[:, None]) * log_share
+        found.append(used[np.unique(np.argpartition(-scores, n - 1, axis=1)[:, :n])])
+    return found
+
+
+def positions(similarity: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, float]:
+    """Place topics on a plane such that like ones are near each other (weighted classical scaling).
+
+    Topics count by their weights: a handful of tiny odd ones must not press all others into one spot.
+
+    Parameters
+    ----------
+    similarity
+        Bhattacharyya affinity of each two topics; the Hellinger distance is ``sqrt(1 - similarity)``.
+    weights
+        Share of the words of each topic.
+
+    Returns
+    -------
+    tuple
+        Positions (topics, 2), and the share of the (weighted) differences that the plane shows.
+    """
+    squared = 1.0 - np.asarray(similarity, np.float64)
+    np.fill_diagonal(squared, 0.0)
+    share = np.maximum(np.asarray(weights, np.float64), 1e-9)
+    share /= share.sum()
+    away = squared @ share  # squared distance of each topic from all
+    products = -0.5 * (squared - away - away[:, None] + share @ away)
+    roots = np.sqrt(share)
+    scaled = roots[:, None] * products * roots
+    n = len(scaled)
+    values, vectors = eigh(scaled, subset_by_index=[max(0, n - 2), n - 1])
+    plane, shown = np.zeros((n, 2)), 0.0
+    for axis, (value, vector) in enumerate(zip(values[::-1], vectors.T[::-1])):
+        if value > _FLAT:
+            column = products @ (roots * vector) / np.sqrt(value)
+            # An eigenvector may come with either sign: turn it the same way on every machine.
+            plane[:, axis] = column * np.sign(column[np.abs(column).argmax()])
+            shown += float(value)
+    total = float(np.trace(scaled))
+    return plane, min(1.0, shown / total) if total > _FLAT else 1.0
+
+
+def shares_by_draw(posterior: Posterior) -> Floats:
+    """Return the share of the words that each listed topic has in each draw; NaN where it is absent."""
+    shares = np.full((len(posterior.flat_draws), posterior.n_topics), np.nan)
+    for row, draw, columns in zip(shares, posterior.flat_draws, posterior.columns, strict=True):
+        listed = columns < posterior.n_topics
+        row[columns[listed]] = draw.topic_terms.sum(axis=1)[listed] / posterior.corpus.n_words
+    return shares
+
+
+def prevalence(document_topics: Floats) -> Integers:
+    """Count documents by the share that each topic has of them, (topics, bins of equal width)."""
+    n_topics = document_topics.shape[1]
+    counts = np.zeros((n_topics, PREVALENCE_BINS), np.int64)
+    for k in range(n_topics):
+        bins = np.minimum((document_topics[:, k] * PREVALENCE_BINS).astype(int), PREVALENCE_BINS - 1)
+        counts[k] = np.bincount(bins, minlength=PREVALENCE_BINS)
+    return counts
+
+
+def representatives(posterior: Posterior, corpus: Corpus) -> list[list[int]]:
+    """Return the numbers of the documents that show best what each topic is about, best first."""
+    # Only numbers are asked for; names may hold half a character, which data frames refuse.
+    nameless = Corpus(corpus.x, corpus.doc_ptr, numbered(corpus.n_terms))
+    return [
+        representative_documents(posterior, nameless, k, DOCUMENTS_SHOWN)["number"].tolist()
+        for k in range(posterior.n_topics)
+    ]
+
+
+def draws_shown(posterior: Posterior) -> list[Integers]:
+    """Return which draws of each chain are drawn, evenly spaced, by their number in `flat_draws`."""
+    shown, first = [], 0
+    for chain in posterior.draws:
+        n = min(len(chain), _MOST_DRAWS)
+        shown.append(first + np.unique(np.linspace(0, len(chain) - 1, n).round().astype(np.int64)))
+        first += len(chain)
+    return shown
+
+
+def describe_topics(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
+    """Return all that the page needs of the topics, and the terms that it names."""
+    terms = relevant_terms(posterior.phi, corpus.term_counts)
+    top = top_terms(posterior.phi, TERMS_WITH_INTERVAL)
+    named = np.unique(np.concatenate([*terms, top.ravel()]))
+    place, shown_on_map = positions(posterior.similarity, posterior.weights)
+    by_draw, shown = shares_by_draw(posterior), draws_shown(posterior)
+    counts = prevalence(posterior.document_topics[:, :-1])
+    scores = coherence(posterior.phi, corpus)
+    low, high = posterior.weights_interval().T
+    rows = []
+    for k in range(posterior.n_topics):
+        rows.append(
+            {
+                "weight": posterior.weights[k],
+                "low": low[k],
+                "high": high[k],
+                "support": posterior.support[k],
+                "chain_support": posterior.chain_support[k],
+                "stability": posterior.stability[k],
+                "coherence": scores[k],
+                "x": place[k, 0],
+                "y": place[k, 1],
+                "terms": np.searchsorted(named, terms[k]),
+                "phi": posterior.phi[k, terms[k]],
+                "intervals": _intervals(posterior, k, top[k], named),
+                "prevalence": counts[k],
+                "neighbours": _neighbours(posterior.similarity[k], k),
+                "by_draw": [by_draw[draws, k] for draws in shown],
+                "by_chain": _present(posterior, by_draw[:, k]),
+            }
+        )
+    return {
+        "topics": rows,
+        "shown_on_map": shown_on_map,
+        "vocabulary": [corpus.vocabulary[v] for v in named],
+        "counts": corpus.term_counts[named],
+        "top": [[corpus.vocabulary[v] for v in row[:_TERMS_NAMED]] for row in top],
+    }
+
+
+def _intervals(posterior: Posterior, topic: int, terms: Integers, named: Integers) -> list[tuple[float, ...]]:
+    """Return terms (by their place among those named) with their probability and its 95% interval."""
+    bounds = posterior.phi_interval(topic, terms)
+    rows = np.column_stack([posterior.phi[topic, terms], bounds]).tolist()
+    return [(place, *row) for place, row in zip(np.searchsorted(named, terms).tolist(), rows)]
+
+
+def _neighbours(similarity: Floats, topic: int) -> list[tuple[int, float]]:
+    order = np.argsort(-similarity, kind="stable")
+    return [(int(k), float(similarity[k])) for k in order[order != topic][:_NEIGHBOURS]]
+
+
+def _present(posterior: Posterior, shares: Floats) -> list[float]:
+    """Return the share of each chain's draws that have a topic."""
+    ends = np.cumsum([len(chain) for chain in posterior.draws])
+    return [float(np.mean(~np.isnan(part))) for part in np.split(shares, ends[:-1])]

@@ -19,6 +19,7 @@ from franchise import Corpus, Schedule, from_counts, from_tokens
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.posterior.export import (
     documents_frame,
+    printable,
     representative_documents,
     to_datatree,
     to_lda,
@@ -420,3 +421,7 @@ def test_without_xarray_the_error_says_what_to_install(posterior, corpus, monkey
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(FranchiseError, match=r"pip install franchise\[arviz\]"):
         to_datatree([made_trace(3)], posterior, Schedule(sweeps=3, burn_in=1), {}, corpus=corpus)
+
+
+def test_halves_of_characters_do_not_break_a_table():
+    assert printable("caf\xe9 \ud800!") == "caf\xe9 ?!"

@@ -12,6 +12,7 @@ from franchise.corpus.corpus import numbered
 from franchise.corpus.readers import read_new as read_in_terms
 from franchise.errors import SettingsError
 from franchise.posterior import heldout
+from franchise.posterior.export import printable
 from franchise.posterior.fixed_topics import mixtures
 from franchise.sampling import Draw
 from franchise.sampling.run import threads
@@ -96,7 +97,8 @@ def mixtures_frame(opened: Opened, new: Encoded, jobs: int | None, shown: int | 
 
     theta = opened.mixtures(new, jobs)
     words = np.diff(new.arrays.doc_ptr)
-    frame = pd.DataFrame({"document": new.document_names, "words": words, "unknown": new.unknown})
+    names = [printable(name) for name in new.document_names]
+    frame = pd.DataFrame({"document": names, "words": words, "unknown": new.unknown})
     if shown is None:
         topics = pd.DataFrame(theta, columns=[f"topic_{k}" for k in range(opened.n_topics)])
         return pd.concat([frame, topics], axis=1)

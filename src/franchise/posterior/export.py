@@ -90,7 +90,7 @@ def topics_frame(
     if coherence is not None:
         columns["coherence"] = np.asarray(coherence)
     columns["terms"] = [
-        ", ".join(vocabulary[v] for v in terms) for terms in top_terms(posterior.phi, n_terms)
+        printable(", ".join(vocabulary[v] for v in terms)) for terms in top_terms(posterior.phi, n_terms)
     ]
     return pd.DataFrame(columns)
 
@@ -122,7 +122,7 @@ def documents_frame(posterior: Posterior, corpus: Corpus, *, n_topics: int = 3) 
     largest = np.take_along_axis(shares, order, axis=1)
     return pd.DataFrame(
         {
-            "document": corpus.document_names,
+            "document": [printable(name) for name in corpus.document_names],
             "words": corpus.document_lengths,
             "topic": order[:, 0],
             "proportion": largest[:, 0],
@@ -167,10 +167,10 @@ def representative_documents(posterior: Posterior, corpus: Corpus, topic: int, n
     return pd.DataFrame(
         {
             "number": chosen,
-            "document": [corpus.document_names[j] for j in chosen],
+            "document": [printable(corpus.document_names[j]) for j in chosen],
             "proportion": share[chosen],
             "words": words[chosen],
-            "text": [_text(corpus, j) for j in chosen.tolist()],
+            "text": [printable(_text(corpus, j)) for j in chosen.tolist()],
         }
     )
 
@@ -372,6 +372,11 @@ def _lower_bound(share: Floats, words: npt.NDArray[np.int64]) -> Floats:
     z = 1.96
     spread = z * np.sqrt(words * share * (1 - share) + z**2 / 4)
     return np.asarray((words * share + z**2 / 2 - spread) / (words + z**2))
+
+
+def printable(text: str) -> str:
+    """Return the text with a ? for what no file can hold: halves of characters, from broken input."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _text(corpus: Corpus, j: int) -> str:

@@ -54,7 +54,7 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
             "```python",
             "from franchise import HDPTopicModel",
             "",
-            "model = HDPTopicModel.load('this folder')",
+            'model = HDPTopicModel.load("this folder")',
             "model.topics()",
             "```",
             "",

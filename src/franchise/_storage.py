@@ -8,7 +8,7 @@ a process killed at any moment leaves the old file or the new one.
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array], facts: Fact
 
     ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
     about = to_json({"kind": kind, "facts": facts, "checksum": _checksum(kind, facts, ordered)})
-    _write_whole(path, save(ordered, {_ABOUT: about}))
+    write_pieces(path, [save(ordered, {_ABOUT: about})])
 
 
 def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
@@ -63,7 +63,7 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, UTF-8, whole or not at all."""
-    _write_whole(path, text.encode("utf-8", "surrogatepass"))
+    write_pieces(path, [text.encode("utf-8", "surrogatepass")])
 
 
 def read_text(path: Path) -> str:
@@ -74,13 +74,13 @@ def read_text(path: Path) -> str:
         raise _cannot_read(path, error) from error
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    """Fill a temporary file, bring it to the disk, and rename it."""
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file, whole or not at all: fill a temporary one, bring it to the disk, and rename it."""
     temporary = path.with_name(f".{path.name}.tmp")  # one name: what a killed process left is written over
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "wb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

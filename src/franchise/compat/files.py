@@ -12,14 +12,13 @@ by this library, is an error that names the file and the place.
 
 import re
 import struct
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._storage import cannot_write
+from franchise._storage import write_pieces
 from franchise.compat.saved import DOCUMENT, TABLE, TOPIC, SavedModel, SavedState, contradictions
 from franchise.errors import ModelError
 from franchise.model.state import Array
@@ -37,9 +36,9 @@ _ROWS_A_PIECE = 100_000
 
 def write_state(directory: Path, name: str, state: SavedState) -> None:
     """Write the three files of a state, ``<name>-topics.dat`` and so on; each is whole or not there."""
-    _write(directory / f"{name}-topics.dat", _topic_lines(state.model.topic_terms))
-    _write(directory / f"{name}-word-assignments.dat", _assignment_lines(state.assignments))
-    _write(directory / f"{name}.bin", _bin_pieces(state.model))
+    write_pieces(directory / f"{name}-topics.dat", _topic_lines(state.model.topic_terms))
+    write_pieces(directory / f"{name}-word-assignments.dat", _assignment_lines(state.assignments))
+    write_pieces(directory / f"{name}.bin", _bin_pieces(state.model))
 
 
 def read_state(directory: Path, name: str) -> SavedState:
@@ -68,7 +67,7 @@ def read_state(directory: Path, name: str) -> SavedState:
 
 def write_topics(path: Path, topic_terms: sp.csr_array) -> None:
     """Write the words of each term in each topic as text."""
-    _write(path, _topic_lines(topic_terms))
+    write_pieces(path, _topic_lines(topic_terms))
 
 
 def read_topics(path: Path) -> sp.csr_array:
@@ -123,7 +122,7 @@ def _rows(topic_terms: sp.csr_array) -> Iterator[tuple[Array, Array]]:
 
 def write_assignments(path: Path, assignments: Array) -> None:
     """Write document, term, topic and table of each word as text."""
-    _write(path, _assignment_lines(assignments))
+    write_pieces(path, _assignment_lines(assignments))
 
 
 def read_assignments(path: Path) -> Array:
@@ -183,7 +182,7 @@ def _assignment_lines(assignments: Array) -> Iterator[bytes]:
 
 def write_bin(path: Path, model: SavedModel) -> None:
     """Write the topics as the binary file that a test starts from."""
-    _write(path, _bin_pieces(model))
+    write_pieces(path, _bin_pieces(model))
 
 
 def read_bin(path: Path) -> SavedModel:
@@ -263,17 +262,3 @@ def _read(path: Path) -> bytes:
         raise ModelError(f"{path}: there is no such file; check the path") from None
     except OSError as error:
         raise ModelError(f"{path}: cannot read it ({error.strerror}); check its rights") from error
-
-
-def _write(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write under a temporary name and rename, so that the file is whole or not there."""
-    temporary = path.with_name(f".{path.name}.tmp")  # one name: what a killed process left is written over
-    try:
-        with open(temporary, "wb") as file:
-            file.writelines(pieces)
-        temporary.replace(path)
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()

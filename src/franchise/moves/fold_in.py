@@ -31,6 +31,7 @@ import numpy as np
 from franchise._jit import helper, kernel, part
 from franchise.model.state import Array
 from franchise.moves.random import shuffle, start_stream, uniform
+from franchise.moves.word_tables import cumulate, list_here
 
 _HOTTEST = 100.0  # so that the first words hardly feel each other; from 10 to 100 there is little difference
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -111,45 +112,6 @@ def shuffle_words(key, documents, stream):
         shuffle(stream, documents.x[documents.doc_ptr[j] : documents.doc_ptr[j + 1]])
 
 
-@helper
-def list_here(scratch, k, n_here):
-    """Put topic k on the list of the document's topics unless it is there; it stays to the end."""
-    place = scratch.here_place[k]
-    if place < n_here and scratch.here[place] == k:
-        return n_here
-    scratch.here[n_here] = k
-    scratch.here_place[k] = n_here
-    return n_here + 1
-
-
-@part
-def _cumulate(row_k, row_p, p_k, weight):
-    """Cumulate the weights of a term's topics; return their sum.
-
-    Four at a time, so that each addition need not wait for the one before it.
-    """
-    total = 0.0
-    length = row_k.size
-    e = 0
-    while e + 4 <= length:
-        w0 = row_p[e] * p_k[row_k[e]]
-        w1 = row_p[e + 1] * p_k[row_k[e + 1]]
-        w2 = row_p[e + 2] * p_k[row_k[e + 2]]
-        w3 = row_p[e + 3] * p_k[row_k[e + 3]]
-        two = w0 + w1
-        weight[e] = total + w0
-        weight[e + 1] = total + two
-        weight[e + 2] = total + (two + w2)
-        total += two + (w2 + w3)
-        weight[e + 3] = total
-        e += 4
-    while e < length:
-        total += row_p[e] * p_k[row_k[e]]
-        weight[e] = total
-        e += 1
-    return total
-
-
 @part
 def _first_above(cumulated, u):
     """Return the first place whose cumulated weight exceeds u; the last, if rounding leaves none."""
@@ -168,7 +130,7 @@ def _draw_topic(topics, scratch, v, heat, part_document, n_here):
     """Draw the topic of a word of term v; return it and the sum of all weights."""
     first, end = topics.row_ptr[v], topics.row_ptr[v + 1]
     row_k, row_p = topics.row_k[first:end], topics.row_p[first:end]
-    part_term = _cumulate(row_k, row_p, scratch.p_k, scratch.weight)
+    part_term = cumulate(row_k, row_p, scratch.p_k, scratch.weight)
     total = part_term + part_document + heat * topics.corpus_cumulated[-1]
     u = uniform(scratch.stream) * total
     if u < part_term:

@@ -28,10 +28,10 @@ from franchise.moves.fold_in import (
     document_part,
     draw_word,
     leave,
-    list_here,
     new_fold_in_scratch,
 )
 from franchise.moves.random import start_stream, uniform
+from franchise.moves.word_tables import list_here
 
 _FEWEST_EFFECTIVE = 0.5  # of the particles, by 1 / (sum of squared shares)
 

@@ -66,7 +66,7 @@ def _enter(state, scratch, first, j, c):
     for slot in range(first, first + state.m_j[j]):
         k = np.int64(state.k_jt[slot])
         if scratch.n_jk[k] == 0:
-            n_here = _list_here(scratch, k, n_here)
+            n_here = list_here(scratch, k, n_here)
             scratch.table_k[k] = slot - first
         scratch.n_jk[k] += state.n_jt[slot]
     total = 0.0
@@ -79,7 +79,7 @@ def _enter(state, scratch, first, j, c):
 
 
 @helper
-def _list_here(scratch, k, n_here):
+def list_here(scratch, k, n_here):
     """Put topic k on the list of the document's topics unless it is there.
 
     A topic that the document has left stays listed, with weight 0, until the document is done.
@@ -126,7 +126,7 @@ def _place_of(row_k, k):
 
 
 @part
-def _cumulate(row_k, row_n, p_k, weight):
+def cumulate(row_k, row_n, p_k, weight):
     """Cumulate the weights of a term's topics; return their sum.
 
     Four at a time, so that each addition need not wait for the one before it.
@@ -184,7 +184,7 @@ def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, pa
     if k_old >= 0:
         place_old = _place_of(row_k, k_old)
         row_n[place_old] -= 1
-    part_term = _cumulate(row_k, row_n, scratch.p_k, scratch.weight)
+    part_term = cumulate(row_k, row_n, scratch.p_k, scratch.weight)
     u = uniform(scratch.stream) * (part_term + part_document + part_corpus + part_new)
     if u < part_term:
         e = _count_up_to(scratch.weight, row_k.size, u)
@@ -331,7 +331,7 @@ def word_tables(key, corpus, state, scratch):
                 born += 1
             _recount(state, v, k_old, place_old, k, place)
             if k != k_old:
-                n_here = _list_here(scratch, k, n_here)
+                n_here = list_here(scratch, k, n_here)
                 moved += 1
             if t < 0:
                 opened += 1

@@ -222,7 +222,7 @@ def test_a_missing_file_and_a_folder_are_said(tmp_path):
     with pytest.raises(ModelError, match="cannot read it"):
         read_bin(tmp_path)
     with pytest.raises(ModelError, match="cannot write it"):
-        write_assignments(tmp_path / "nowhere" / "a.dat", np.zeros((1, 4), int))
+        write_assignments(tmp_path, np.zeros((1, 4), int))  # a folder
 
 
 # ---------------------------------------------------------------- the three together

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -75,17 +75,25 @@ def read_text(path: Path) -> str:
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file, whole or not at all: fill a temporary one, bring it to the disk, and rename it."""
-    temporary = path.with_name(f".{path.name}.tmp")  # one name: what a killed process left is written over
+    """Write a file, whole or not at all, in a folder that is made if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
+        with whole_file(path) as file:
             file.writelines(pieces)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file; when it is filled, bring it to the disk, and rename it to `path`."""
+    temporary = path.with_name(f".{path.name}.tmp")  # one name: what a killed process left is written over
+    try:
+        with open(temporary, "wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:
-        raise cannot_write(path, error) from error
     finally:
         with suppress(OSError):
             temporary.unlink()

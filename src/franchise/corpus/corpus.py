@@ -89,6 +89,7 @@ class Corpus:
     document_names: tuple[str, ...]
     texts: tuple[str, ...] | None
     text_options: TextOptions | None
+    _fingerprint: str  # once it has been asked for: every checkpoint names its corpus
 
     def __init__(
         self,
@@ -112,6 +113,7 @@ class Corpus:
         object.__setattr__(self, "document_names", _names(document_names, len(offsets) - 1))
         object.__setattr__(self, "texts", _texts(texts, len(offsets) - 1))
         object.__setattr__(self, "text_options", text_options)
+        object.__setattr__(self, "_fingerprint", "")
 
     @property
     def n_documents(self) -> int:
@@ -215,6 +217,8 @@ class Corpus:
 
         The same on every machine: numbers are hashed little-endian, each part after its length.
         """
+        if self._fingerprint:
+            return self._fingerprint
         digest = hashlib.sha256()
         digest.update(np.array([self.n_words, self.n_documents, self.n_terms], dtype="<i8").tobytes())
         digest.update(np.ascontiguousarray(self.x, dtype="<i4").data)
@@ -223,7 +227,8 @@ class Corpus:
             encoded = term.encode("utf-8", "surrogatepass")
             digest.update(len(encoded).to_bytes(8, "little"))
             digest.update(encoded)
-        return digest.hexdigest()
+        object.__setattr__(self, "_fingerprint", digest.hexdigest())
+        return self._fingerprint
 
     def __repr__(self) -> str:
         sizes = ((self.n_documents, "document"), (self.n_terms, "term"), (self.n_words, "word"))

@@ -12,10 +12,11 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
+from franchise._storage import whole_file
 from franchise.errors import CorpusError
 
 StrPath = str | os.PathLike[str]
@@ -167,22 +168,15 @@ def read_lines(path: StrPath) -> list[bytes]:
 
 
 def write_atomically(path: StrPath, content: Iterable[bytes]) -> Path:
-    """Write pieces under a temporary name, then rename; pack if the name ends in ``.gz``."""
+    """Write pieces, whole or not at all; pack if the name ends in ``.gz``."""
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "wb") as file:
+        with whole_file(target) as file:
             _write_pieces(file, content, packed=target.suffix == ".gz")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
     except OSError as error:
         raise CorpusError(
             f"{target}: cannot write it ({_reason(error)}); check the folder and its rights"
         ) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
     return target
 
 

@@ -322,11 +322,11 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return settings | {"seed": seed, "in_place": self.checkpoint_dir is not None}
 
     def _for_people(self) -> dict[str, str]:
-        about = str(self)
+        topics, settings = self.topics(), self._stored_settings(self._chains[0].seed)
         return {
-            "topics_csv": self.topics().to_csv(index=False),
+            "topics_csv": topics.to_csv(index=False),
             "trace_csv": self.trace_.to_csv(index=False),
-            "card": model_card(about, self.topics(), self._stored_settings(self._chains[0].seed)),
+            "card": model_card(str(self), topics, settings),
         }
 
     # ------------------------------------------------------------ what scikit-learn and the settings need

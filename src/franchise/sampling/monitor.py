@@ -6,6 +6,7 @@ A monitor is told of every sweep and can never stop a run: what goes wrong in sh
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ class Progress:
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         self._begun, self._first = time.monotonic(), chain.sweeps_done
+        self._kinds: Counter[str] = Counter()  # of the events counted so far
 
     @property
     def phase(self) -> str:
@@ -76,15 +78,15 @@ class Progress:
         if not len(chain.trace):
             return facts
         last = chain.trace.last
-        splits = sum(event.kind == "split" for event in tuple(chain.events))
-        merges = sum(event.kind == "merged" for event in tuple(chain.events))
+        # A long run has very many events: each is looked at once.
+        self._kinds.update(event.kind for event in chain.events[self._kinds.total() :])
         speed = n_words / last["seconds"] if last["seconds"] > 0 else 0.0
         return facts | {
             "sweep": f"{chain.sweeps_done}/{chain.schedule.sweeps}",
             "topics": str(last["n_topics"]),
             "joint/word": f"{last['log_joint'] / n_words:.4f}",
-            "splits": str(splits),
-            "merges": str(merges),
+            "splits": str(self._kinds["split"]),
+            "merges": str(self._kinds["merged"]),
             "words/s": _short(speed),
             "left": self._left(),
         }
@@ -102,10 +104,9 @@ class Progress:
 
 
 class _Showing(Monitor):
-    """What the two that show something share: patience, one thread at a time, no exception."""
+    """What the two that show something share: the chains, and since when."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._rows: dict[int, Progress] = {}
         self._begun = 0.0
 
@@ -114,15 +115,6 @@ class _Showing(Monitor):
         self._begun = time.monotonic()
         self._rows = {chain.number: Progress(chain) for chain in chains}
 
-    def swept(self, chain: Chain) -> None:
-        """Show how far the chain is, once the run has lasted a moment."""
-        with suppress(Exception), self._lock:
-            if time.monotonic() - self._begun >= _PATIENCE:
-                self._show(self._rows[chain.number])
-
-    def _show(self, row: Progress) -> None:
-        raise NotImplementedError
-
 
 class LogMonitor(_Showing):
     """Writes a line a chain every few seconds, and when its phase changes."""
@@ -130,7 +122,16 @@ class LogMonitor(_Showing):
     def __init__(self, stream: IO[str], seconds: float = _SECONDS_A_LINE) -> None:
         super().__init__()
         self._stream, self._seconds = stream, seconds
+        self._lock = threading.Lock()
         self._written: dict[int, tuple[str, float]] = {}
+
+    def swept(self, chain: Chain) -> None:
+        """Write how far the chain is, once the run has lasted a moment."""
+        with suppress(Exception), self._lock:
+            row, now = self._rows[chain.number], time.monotonic()
+            phase, when = self._written.get(chain.number, ("", 0.0))
+            if now - self._begun >= _PATIENCE and (row.phase != phase or now - when >= self._seconds):
+                self._write(row)
 
     def interrupted(self) -> None:
         """Say that the run is about to end."""
@@ -144,11 +145,6 @@ class LogMonitor(_Showing):
                 if number in self._written and self._written[number][0] != "done":
                     self._write(row)
 
-    def _show(self, row: Progress) -> None:
-        phase, when = self._written.get(row.chain.number, ("", 0.0))
-        if row.phase != phase or time.monotonic() - when >= self._seconds:
-            self._write(row)
-
     def _write(self, row: Progress) -> None:
         facts = row.facts
         line = [
@@ -161,7 +157,7 @@ class LogMonitor(_Showing):
 
 
 class LiveMonitor(_Showing):
-    """Keeps a table on the terminal, one row a chain."""
+    """Keeps a table on the terminal, one row a chain; it looks at the chains by itself."""
 
     def __init__(self, console: "Console") -> None:
         super().__init__()
@@ -179,9 +175,6 @@ class LiveMonitor(_Showing):
                 get_renderable=self._table, console=self._console, refresh_per_second=4, transient=True
             )
             self._live.start()
-
-    def swept(self, chain: Chain) -> None:
-        """Nothing to do: the display looks at the chains by itself."""
 
     def interrupted(self) -> None:
         """Say under the table that the run is about to end."""

@@ -37,6 +37,7 @@ class Trace:
 
     def __init__(self) -> None:
         self._rows: list[dict[str, float]] = []
+        self._columns = dict.fromkeys(_COLUMNS)  # kept, as all rows would have to be searched for them
 
     def append(self, numbers: dict[str, float], infos: dict[str, Any]) -> None:
         """Add a row: the common columns, and an Info for each move that was made."""
@@ -45,21 +46,25 @@ class Trace:
             row |= {
                 f"{move}.{name}": float(value) for name, value in info._asdict().items() if name != "complete"
             }
+        self._add(row)
+
+    def _add(self, row: dict[str, float]) -> None:
         self._rows.append(row)
+        self._columns |= dict.fromkeys(row)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __getitem__(self, column: str) -> Array:
         """Return one column; a move that was not made in a sweep has NaN there."""
-        if column not in self.columns:
+        if column not in self._columns:
             raise KeyError(f"{column!r} is not in the trace; it has {', '.join(self.columns)}")
         return np.array([row.get(column, np.nan) for row in self._rows])
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(dict.fromkeys([*_COLUMNS, *(name for row in self._rows for name in row)]))
+        return tuple(self._columns)
 
     @property
     def last(self) -> dict[str, float]:
@@ -81,9 +86,7 @@ class Trace:
         trace = cls()
         for row in numbers.tolist():
             named = zip(columns, row, strict=True)
-            trace._rows.append(
-                {name: int(x) if name in _WHOLE else x for name, x in named if not np.isnan(x)}
-            )
+            trace._add({name: int(x) if name in _WHOLE else x for name, x in named if not np.isnan(x)})
         return trace
 
     def write_csv(self, path: str | Path) -> None:

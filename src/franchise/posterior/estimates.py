@@ -145,9 +145,9 @@ class Posterior:
         shapes, others = [], []
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
             for k in np.flatnonzero(column == topic):
-                eta, sizes = self._smoothing(draw)
-                shapes.append(draw.topic_terms[[k]].toarray()[0, chosen] + eta)
-                others.append(np.maximum(sizes[k] - shapes[-1], 0.0))
+                row = draw.topic_terms[[k]].toarray()[0] + draw.concentrations[ETA]
+                shapes.append(row[chosen])
+                others.append(np.maximum(row.sum() - shapes[-1], 0.0))
         points, bounds = -(-_POINTS // len(shapes)), np.zeros((chosen.size, 2))
         of_terms = zip(bounds, chosen, np.transpose(shapes), np.transpose(others), strict=True)
         for bound, term, shape, other in of_terms:

@@ -10,7 +10,7 @@ JOBS   ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-statistical test-nojit check bench clean
+.PHONY: help demo test test-statistical test-nojit check bench paper paper-full clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -45,9 +45,15 @@ check: $(READY) ## Lint, format, types, layers, length of files
 
 bench: $(READY) ## Time the sampler, and measure how well it mixes (20 minutes)
 	$(BIN)/python -m benchmarks.sweep
-	$(BIN)/python -m benchmarks.mixing five planted cost
+	$(BIN)/python -m benchmarks.mixing planted cost
+
+paper: $(READY) ## Rerun the paper's experiments, a few runs of each (5 minutes)
+	$(BIN)/python -m experiments all --quick
+
+paper-full: $(READY) ## Rerun all of them (hours); CORPORA=folder has mlir/ and nips/
+	$(BIN)/python -m experiments all --full $(if $(CORPORA),--corpora '$(CORPORA)')
 
 clean: ## Remove everything that make and the tests have made
 	rm -rf $(VENV) .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	rm -rf build dist
-	find src tests examples benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf build dist experiments/runs
+	find src tests examples benchmarks experiments tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,11 +1,11 @@
 """How well chains mix: Gibbs alone, the paper's split-merge, and this library's default.
 
-    python -m benchmarks.mixing five planted cost            (about fifteen minutes on two cores)
+    python -m benchmarks.mixing planted cost                 (about five minutes on two cores)
     python -m benchmarks.mixing text --data FOLDER           (Reuters and AP: reuters.npz, ap.npz)
-    python -m benchmarks.mixing five --quick                 (fewer seeds)
+    python -m benchmarks.mixing planted --quick              (fewer seeds)
 
 FOLDER holds .npz files with `train`, `test` (term ids, documents end to end), `train_ptr`, `test_ptr`
-(offsets of the documents) and `vocab_size`.
+(offsets of the documents) and `vocab_size`. The paper's own experiments are in `experiments`.
 """
 
 import argparse
@@ -19,14 +19,14 @@ import numpy as np
 from rich.progress import Progress
 
 from benchmarks.completion import completion
-from benchmarks.planted_start import planted_state
+from benchmarks.planted_start import started
 from benchmarks.tables import console, show
 from franchise import Chain, Corpus, Priors, Schedule
-from franchise.corpus.synthetic import Planted, five_topics, planted
+from franchise.corpus.synthetic import Planted, planted
 from franchise.model import copy_state
 from franchise.moves import complete_move
 from franchise.moves.random import SPLIT_MERGE, Key
-from franchise.moves.scratch import new_scratch, with_room_for_tables
+from franchise.moves.scratch import with_room_for_tables
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.sampling import Proposal, SplitMerge
 
@@ -46,20 +46,9 @@ VARIANTS = METHODS | {
 }
 
 
-def chain_with(corpus: Corpus, priors: Priors, method: str, seed: int, start: str) -> Chain:
-    """Return a chain that keeps no draws."""
-    schedule = Schedule(sweeps=10**6, burn_in=10**6, split_merge=VARIANTS[method])
-    return Chain(corpus, priors, schedule, seed=seed, start=start)
-
-
-def started(truth: Planted, priors: Priors, method: str, seed: int, start: str) -> Chain:
-    """Return a chain that has started, from the planted topics where `start` is "truth"."""
-    chain = chain_with(truth.corpus, priors, method, seed, "one" if start == "truth" else start)
-    chain.start()
-    if start == "truth":
-        chain.state = planted_state(truth, priors)
-        chain._scratch = new_scratch(truth.corpus.arrays, chain.state)
-    return chain
+def schedule_with(method: str) -> Schedule:
+    """Return the schedule of a chain that keeps no draws."""
+    return Schedule(sweeps=10**6, burn_in=10**6, split_merge=VARIANTS[method])
 
 
 def in_parallel(work: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]) -> list[Any]:
@@ -101,71 +90,6 @@ def show_accepted(numbers: np.ndarray) -> list[str]:
 ACCEPTED = ["splits", "merges", "accepted", "words moved"]
 
 
-# ---------------------------------------------------------------- the paper's synthetic corpus
-
-
-def five(twin: float, method: str, start: str, seed: int) -> tuple[float, Any, tuple[float, ...]]:
-    """Run 1,000 sweeps; return the share of later states with all five topics, best joints, trials."""
-    truth = five_topics(seed, twin=twin)
-    priors = Priors(alpha=(0.1, 1.0), gamma=(0.1, 1.0), eta=0.5)
-    chain = started(truth, priors, method, seed, start)
-    found = []
-    for sweep in range(1, 1001):
-        chain.sweep()
-        if sweep > 500 and sweep % 10 == 0:
-            found.append(finds_all(truth, chain))
-    best = np.maximum.accumulate(chain.trace["log_joint"][1:]) / truth.corpus.n_words
-    return float(np.mean(found)), best, accepted(chain)
-
-
-def finds_all(truth: Planted, chain: Chain) -> bool:
-    """Say whether each planted topic is the nearest to some topic with a twentieth of the words."""
-    counts = chain.draw().topic_terms.toarray()
-    counts = counts[counts.sum(axis=1) >= 0.05 * truth.corpus.n_words]
-    found = counts / counts.sum(axis=1, keepdims=True)
-    distance = np.abs(truth.topics[:, None] - found[None]).sum(axis=2)
-    return len(set(distance.argmin(axis=0).tolist())) == len(truth.topics)
-
-
-def show_five(seeds: int, methods: list[str]) -> None:
-    """Print the paper's synthetic experiment for three difficulties."""
-    twins = (0.10, 0.11, 0.12)
-    starts = ("sequential", "truth")
-    jobs = [
-        (twin, one, start, s) for twin in twins for one in methods for start in starts for s in range(seeds)
-    ]
-    results = dict(zip(jobs, in_parallel(five, jobs), strict=True))
-    rows = []
-    for twin in twins:
-        for method in methods:
-            own = [results[twin, method, "sequential", seed] for seed in range(seeds)]
-            shares, bests, trials = zip(*own, strict=True)
-            from_truth = [results[twin, method, "truth", seed][0] for seed in range(seeds)]
-            apart = np.abs(np.array(shares) - from_truth).mean()
-            gibbs = np.array([results[twin, "Gibbs", "sequential", seed][1] for seed in range(seeds)])
-            gain = np.array(bests) - gibbs
-            spread = gain[:, -1].std(ddof=1) / np.sqrt(seeds)
-            rows.append(
-                [
-                    f"{twin:.2f}",
-                    method,
-                    f"{np.mean(shares):.0%} ± {np.std(shares, ddof=1) / np.sqrt(seeds):.0%}",
-                    f"{np.mean(from_truth):.0%}",
-                    f"{apart:.2f}",
-                    *(f"{gain[:, sweep - 1].mean():+.4f}" for sweep in (10, 100)),
-                    f"{gain[:, -1].mean():+.4f} ± {spread:.4f}",
-                    *show_accepted(np.sum(trials, axis=0)),
-                ]
-            )
-    show(
-        f"The paper's five topics, {seeds} seeds, 1,000 sweeps: share of the later states with all five, "
-        "from the sequential start and the truth, how far apart these two are on average, and best joint "
-        "a word against Gibbs after 10, 100, 1,000 sweeps",
-        ["twin", "method", "all five", "from truth", "apart", "+10", "+100", "+1,000", *ACCEPTED],
-        rows,
-    )
-
-
 # ---------------------------------------------------------------- planted corpora
 
 
@@ -182,7 +106,7 @@ def escape(which: str, start: str, method: str, seed: int) -> tuple[dict[int, fl
     """Run 200 sweeps; return log p(x | c) a word at three of them, CPU seconds, topics and trials."""
     truth = planted_corpus(which, seed)
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
-    chain = started(truth, priors, method, seed, start)
+    chain = started(truth, priors, schedule_with(method), seed, start)
     began = time.thread_time()
     for _ in range(200):
         chain.sweep()
@@ -255,7 +179,7 @@ def text(path: Path, eta: float, start: str, method: str, seed: int) -> tuple[An
     """Run 60 sweeps; return scores and CPU seconds every ten of them, topics, trials."""
     corpus, test = read_split(path)
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=eta)
-    chain = chain_with(corpus, priors, method, seed, start)
+    chain = Chain(corpus, priors, schedule_with(method), seed=seed, start=start)
     began = time.thread_time()
     chain.start()
     seconds, scores, spent = [], [], time.thread_time() - began
@@ -315,7 +239,7 @@ def cost(n_topics: int) -> list[list[str]]:
     """Time sweeps, and many trials at once, on a planted corpus of a million words at the planted state."""
     truth = planted(n_topics=n_topics, n_terms=10_000, n_documents=10_000, document_length=100, seed=1)
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
-    chain = started(truth, priors, "Gibbs", 1, "truth")
+    chain = started(truth, priors, schedule_with("Gibbs"), 1, "truth")
     sweeps = []
     for _ in range(6):
         began = time.thread_time()
@@ -366,15 +290,13 @@ def show_cost() -> None:
 def main() -> None:
     """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("what", nargs="+", choices=["five", "planted", "text", "cost"])
+    parser.add_argument("what", nargs="+", choices=["planted", "text", "cost"])
     parser.add_argument("--data", type=Path, help="folder with reuters.npz and ap.npz, for text")
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--quick", action="store_true", help="few seeds")
     parser.add_argument("--variants", action="store_true", help="all variants, not only the three methods")
     arguments = parser.parse_args()
     methods = list(VARIANTS if arguments.variants else METHODS)
-    if "five" in arguments.what:
-        show_five(arguments.seeds or (4 if arguments.quick else 20), methods)
     if "planted" in arguments.what:
         show_planted(arguments.seeds or (1 if arguments.quick else 3), methods)
     if "text" in arguments.what:

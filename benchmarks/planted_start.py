@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from franchise import Chain, Schedule
 from franchise.corpus.synthetic import Planted
 from franchise.model import Priors, State, empty_state
 from franchise.moves.initialize import seat_all
@@ -21,3 +22,12 @@ def planted_state(planted: Planted, priors: Priors) -> State:
     state.concentrations[:] = priors.initial()
     seat_all(arrays, state, used.size)
     return state
+
+
+def started(truth: Planted, priors: Priors, schedule: Schedule, seed: int, start: str) -> Chain:
+    """Return a chain that has started, from the planted topics where `start` is "truth"."""
+    chain = Chain(truth.corpus, priors, schedule, seed=seed, start="one" if start == "truth" else start)
+    chain.start()
+    if start == "truth":
+        chain.restore(planted_state(truth, priors), 0, chain.trace)
+    return chain

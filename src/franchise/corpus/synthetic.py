@@ -58,13 +58,14 @@ class HDPDraw(NamedTuple):
     k_jt: TopicArray
 
 
-def five_topics(seed: int, *, twin: float = 0.11) -> Planted:
+def five_topics(seed: int, *, twin: float = 0.11, mixed: int = 80) -> Planted:
     """Draw the paper's synthetic corpus (section 4.1): 100 documents of 50 words, 12 terms, 5 topics.
 
     Topics 1 and 2 share terms 3 to 9, an eighth each, and differ only in how they divide the last eighth
-    between terms 1 and 2. Topics 3 to 5 live on terms 10 to 12. Each ordered pair of topics makes four
-    documents, with 6, 19, 31 and 44 words of the first and the rest of the second, so each topic has exactly
-    a fifth of all words, no document has more than two topics, and documents differ in their mixtures.
+    between terms 1 and 2. Topics 3 to 5 live on terms 10 to 12. Of the documents, `mixed` have two topics,
+    the others one. Every ordered pair of two topics is in as many documents, with 19, 31, 6 or 44 words of
+    the first (in this order, for 20 documents each) and the rest of the second, so each topic has exactly a
+    fifth of all words.
 
     Parameters
     ----------
@@ -73,6 +74,9 @@ def five_topics(seed: int, *, twin: float = 0.11) -> Planted:
     twin
         Probability of term 1 in topic 1, and of term 2 in topic 2; above 0.0625 (the twins are one topic) and
         below 0.125 (term 1 tells them apart at once).
+    mixed
+        How many of the 100 documents have two topics: 0, 20, 40, 60 or 80. (The paper only says that each has
+        at most two.)
 
     Returns
     -------
@@ -81,10 +85,13 @@ def five_topics(seed: int, *, twin: float = 0.11) -> Planted:
     """
     if not 0.0625 < twin < 0.125:
         raise SettingsError(f"twin is {twin}; it must lie between 0.0625 and 0.125, both excluded")
+    if mixed not in range(0, 81, 20):
+        raise SettingsError(f"mixed is {mixed}; give 0, 20, 40, 60 or 80 of the 100 documents")
     rng = np.random.default_rng(seed)
     topics = _five_topics(twin)
     # With equal halves in every document, fifteen kinds of documents would pass for fifteen topics.
     documents = np.array([(a, b, n) for a in range(5) for b in range(5) for n in (6, 19, 31, 44)])
+    documents[~np.isin(documents[:, 2], (19, 31, 6, 44)[: mixed // 20]), 2] = 50
     documents = rng.permutation(documents)
     words = np.stack([documents[:, 2], 50 - documents[:, 2]], axis=1)
     z = np.repeat(documents[:, :2].ravel(), words.ravel()).astype(np.int32)

@@ -1,0 +1,72 @@
+"""Why few trials are accepted: the paper's move in its first 50 sweeps, one thing changed at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from experiments.corpora import Split, read_split
+from experiments.measure import follow
+from experiments.runs import Array, Pause, Run
+from experiments.text import ETAS, UNTIL, priors_of
+from franchise import Chain, Proposal, Schedule, SplitMerge
+
+_TRIALS = 10  # a sweep, for more trials to count; the paper has one
+VARIANTS = {
+    "uniform": (Proposal(),),
+    "size": (Proposal(anchors="size"),),
+    "balanced": (Proposal(anchors="balanced"),),
+    "uniform, 3 scans": (Proposal(scans=3),),
+    "default": SplitMerge().proposals,
+}
+TITLES = {
+    "uniform": "tables chosen uniformly (as published)",
+    "size": "tables chosen by size (as in the paper's program)",
+    "balanced": "as many splits as merges",
+    "uniform, 3 scans": "uniformly, and 3 restricted scans",
+    "default": "franchise's default",
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of the experiment to run."""
+
+    runs: int
+
+
+FULL = Size(runs=5)
+QUICK = Size(runs=1)
+
+
+def runs_of(size: Size, corpora: Sequence[str], folder: Path | None) -> list[Run]:
+    """Return all runs, the first of each setting first."""
+    splits = {name: read_split(name, folder) for name in corpora}
+    return [
+        _run(splits[name], eta, variant, run)
+        for run in range(1, size.runs + 1)
+        for name in corpora
+        for eta in ETAS
+        for variant in VARIANTS
+    ]
+
+
+def _run(split: Split, eta: float, variant: str, run: int) -> Run:
+    settings = {
+        "corpus": split.name,
+        "eta": eta,
+        "variant": variant,
+        "run": run,
+        "sweeps": UNTIL,
+        "trials": _TRIALS,
+        "training": split.training.fingerprint(),
+    }
+    name = f"{split.name}_eta-{eta}_{variant.replace(', ', '-').replace(' ', '-')}_run-{run:02}"
+    return Run(name, settings, partial(_work, split, eta, variant, run))
+
+
+def _work(split: Split, eta: float, variant: str, run: int, pause: Pause) -> dict[str, Array]:
+    trials = SplitMerge(trials=_TRIALS, proposals=VARIANTS[variant], keep_trials=True)
+    schedule = Schedule(sweeps=UNTIL, burn_in=UNTIL, split_merge=trials)
+    chain = Chain(split.training, priors_of(eta), schedule, seed=run)
+    return follow(chain, UNTIL, lambda _: None, pause)

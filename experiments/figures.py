@@ -1,0 +1,104 @@
+"""What the figures have in common: the look of methods, grids of panels, files."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from experiments.compare import bands, by_run, differences
+from experiments.corpora import TITLES as CORPORA
+from experiments.measure import TITLES
+from franchise.report.figures_style import COLOURS, GREY, dressed
+
+COLOUR = {"gibbs": GREY, "paper": COLOURS[1], "default": COLOURS[0]}
+_SPREAD = (10, 90)  # percentiles of the runs
+_PANEL = (2.35, 1.75)  # inches
+
+
+def panels(
+    rows: int, columns: int, size: tuple[float, float] = _PANEL, **options: object
+) -> tuple[Figure, list]:
+    """Return a figure and its axes, row by row."""
+    figure = Figure(figsize=(columns * size[0], rows * size[1] + 0.3), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, **options)
+    for ax in axes.flat:
+        dressed(ax)
+    return figure, axes.tolist()
+
+
+def entitle(ax: Axes, title: str) -> None:
+    """Give a panel its title, no larger than the names of its axes."""
+    ax.set_title(title, fontsize=ax.xaxis.label.get_fontsize())
+
+
+def grid(
+    table: pd.DataFrame, draw: Callable[[Axes, pd.DataFrame], None], y_label: str, x_label: str
+) -> Figure:
+    """Draw a panel for every corpus (a row) and eta (a column), as the paper's figures have them."""
+    corpora, etas = table["corpus"].unique(), sorted(table["eta"].unique())
+    figure, axes = panels(len(corpora), len(etas))
+    for row, corpus in zip(axes, corpora, strict=True):
+        for ax, eta in zip(row, etas, strict=True):
+            draw(ax, table[(table["corpus"] == corpus) & (table["eta"] == eta)])
+            entitle(ax, f"{CORPORA.get(corpus, corpus)}, {eta:g}")
+        row[0].set_ylabel(y_label)
+    for ax in axes[-1]:
+        ax.set_xlabel(x_label)
+    return figure
+
+
+def draw_differences(
+    ax: Axes, table: pd.DataFrame, column: str, along: str, *, unit: str = "run", log: bool = True
+) -> None:
+    """Draw both methods minus Gibbs: the mean, its 95% interval, and between which most runs lie."""
+    ax.axhline(0.0, color="black", linewidth=0.6)
+    for method in [name for name in ("default", "paper") if name in set(table["method"])]:
+        values = differences(table, method, column, along, unit)
+        _draw_spread(ax, values, method)
+        if len(values) > 1:
+            _, low, high = bands(values.to_numpy())
+            ax.fill_between(values.columns, low, high, color=COLOUR[method], alpha=0.3, linewidth=0)
+    _log_scale(ax, log)
+
+
+def draw_levels(ax: Axes, table: pd.DataFrame, column: str, along: str, *, log: bool = True) -> None:
+    """Draw the numbers of all methods: the mean, and between which most runs lie."""
+    for method in [name for name in ("gibbs", "default", "paper") if name in set(table["method"])]:
+        values = by_run(table[table["method"] == method], column, along)
+        _draw_spread(ax, values, method, fill=True)
+    _log_scale(ax, log)
+
+
+def _draw_spread(ax: Axes, values: pd.DataFrame, method: str, *, fill: bool = False) -> None:
+    x, look = values.columns, {"color": COLOUR[method]}
+    low, high = np.percentile(values, _SPREAD, axis=0)
+    if fill:
+        ax.fill_between(x, low, high, alpha=0.18, linewidth=0, **look)
+    else:
+        ax.plot(x, np.array([low, high]).T, linewidth=0.6, linestyle=(0, (1, 1.5)), **look)
+    ax.plot(x, values.mean(axis=0), linewidth=1.2, **look)
+
+
+def _log_scale(ax: Axes, log: bool) -> None:
+    if log:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+
+
+def legend(figure: Figure, methods: Sequence[str], *more: Line2D) -> None:
+    """Name the methods under the panels."""
+    handles = [Line2D([], [], color=COLOUR[name], linewidth=1.2, label=TITLES[name]) for name in methods]
+    figure.legend(handles=[*handles, *more], loc="outside lower center", ncols=5, frameon=False, fontsize=7)
+
+
+SPREAD_LINE = Line2D([], [], color="black", linewidth=0.6, linestyle=(0, (1, 1.5)), label="80% of the runs")
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure, the same bytes for the same picture."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=160, metadata={"Software": None})

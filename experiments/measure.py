@@ -1,0 +1,76 @@
+"""One chain, measured: numbers a sweep, CPU time, the mode so far, every trial."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from experiments.runs import Array, Pause
+from franchise import Chain, SplitMerge
+from franchise.model import State, copy_state
+from franchise.sampling.trace import Draw, draw_of
+
+METHODS = ("gibbs", "paper", "default")
+TITLES = {"gibbs": "Gibbs", "paper": "Gibbs + the paper's split-merge", "default": "franchise's default"}
+TRIALS = ("sweep", "is_split", "accepted", "topic", "other", "tables", "words", "words_moved")
+_LOGS = ("log_joint", "log_p_words", "log_p_tables")
+
+
+def split_merge_of(method: str, until: int | None) -> SplitMerge | None:
+    """Return the split-merge of a method: none, the paper's, or the library's default, which has no end."""
+    if method == "gibbs":
+        return None
+    if method == "paper":
+        return SplitMerge.paper(until=until, keep_trials=True)
+    return SplitMerge(keep_trials=True)
+
+
+class Mode(NamedTuple):
+    """The state of the highest log joint so far: the paper's mode."""
+
+    sweep: int
+    log_joint: float
+    state: State
+
+    def draw(self, chain: Chain) -> Draw:
+        """Return the topics and mixtures of the mode."""
+        return draw_of(chain.corpus.arrays, self.state, self.sweep)
+
+
+def follow(chain: Chain, sweeps: int, visit: Callable[[Mode], None], pause: Pause) -> dict[str, Array]:
+    """Run a chain, which may have started, and return its numbers; logarithms are a word.
+
+    `visit` is called with the mode so far after the start and after each sweep; neither it nor the copy of
+    the mode counts in the CPU time, which is the thread's own.
+    """
+    spent = [0.0 if len(chain.trace) else _timed(chain.start)]
+    mode = None
+    for sweep in range(sweeps + 1):
+        if sweep:
+            spent.append(_timed(chain.sweep))
+        log_joint = chain.trace.last["log_joint"]
+        if mode is None or log_joint > mode.log_joint:
+            mode = Mode(sweep, log_joint, copy_state(chain.state))
+        visit(mode)
+        pause()
+    numbers = {name: chain.trace[name] for name in ("n_topics", "n_tables", "alpha", "gamma")}
+    a_word = {name: chain.trace[name] / chain.corpus.n_words for name in _LOGS}
+    return numbers | a_word | {"cpu": np.cumsum(spent), "trials": _trials(chain)}
+
+
+def _timed(step: Callable[[], None]) -> float:
+    began = time.thread_time()
+    step()
+    return time.thread_time() - began
+
+
+def _trials(chain: Chain) -> Array:
+    """Return a row of `TRIALS` for every trial that was made."""
+    made = [
+        trial._asdict() | {"is_split": trial.kind == "split"}
+        for trial in chain.trials
+        if trial.kind != "none"
+    ]
+    rows = [[int(trial[name]) for name in TRIALS] for trial in made]
+    return np.array(rows, np.int64).reshape(-1, len(TRIALS))

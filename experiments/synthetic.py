@@ -15,7 +15,7 @@ from franchise.posterior.heldout import document_completion
 from franchise.sampling import Draw
 
 TWINS = (0.10, 0.11, 0.12)  # probability of the twins' own word
-MIXED = (20, 80)  # documents with two topics, of 100; the paper says "at most two" of all
+MIXED = (0, 20, 80)  # documents with two topics, of 100; the paper says "at most two" of all
 STARTS = ("sequential", "truth")
 ETA = 0.5
 _GAMMA = (0.1, 1.0)
@@ -34,7 +34,7 @@ class Size:
 
 
 FULL = Size(seeds=20, sweeps=1000)
-QUICK = Size(seeds=3, sweeps=300)
+QUICK = Size(seeds=2, sweeps=300)
 
 
 def runs_of(size: Size) -> list[Run]:

@@ -39,7 +39,8 @@ def read(folder: Path, name: str) -> pd.DataFrame:
 
 def sweeps_shown(last: int) -> Array:
     """Return the sweeps of the curves: the first ones, then evenly on a log scale."""
-    return np.unique(np.concatenate([np.arange(11), np.geomspace(10, last, 30).round()]).astype(int))
+    later = np.geomspace(10, max(last, 10), 30).round().astype(int)
+    return np.unique(np.minimum(np.concatenate([np.arange(11), later]), last))
 
 
 # ---------------------------------------------------------------- synthetic

@@ -55,6 +55,21 @@ def test_five_topics_documents(seed):
     np.testing.assert_array_equal(counts.sum(axis=0), 1000)
 
 
+@pytest.mark.parametrize("mixed", [0, 20, 40, 60, 80])
+def test_five_topics_mixes_as_many_documents_as_asked(mixed):
+    truth = five_topics(4, mixed=mixed)
+    topics = [len(set(truth.z[50 * j : 50 * (j + 1)].tolist())) for j in range(100)]
+    assert topics.count(2) == mixed
+    assert topics.count(1) == 100 - mixed
+    assert np.bincount(truth.z).tolist() == [1000] * 5
+
+
+@pytest.mark.parametrize("mixed", [-20, 10, 100])
+def test_five_topics_refuses_other_numbers_of_mixed_documents(mixed):
+    with pytest.raises(SettingsError, match="mixed"):
+        five_topics(1, mixed=mixed)
+
+
 @pytest.mark.parametrize("twin", [0.10, 0.11, 0.12])
 def test_five_topics_truth(twin):
     topics = five_topics(0, twin=twin).topics

@@ -55,5 +55,5 @@ paper-full: $(READY) ## Rerun all of them (hours); CORPORA=folder has mlir/ and 
 
 clean: ## Remove everything that make and the tests have made
 	rm -rf $(VENV) .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	rm -rf build dist experiments/runs
+	rm -rf build dist
 	find src tests examples benchmarks experiments tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

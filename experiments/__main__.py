@@ -22,7 +22,7 @@ from experiments import (
     text,
 )
 from experiments.provenance import write_machine, write_settings
-from experiments.runs import Outcome, Run, Stopped, carry_out, finished
+from experiments.runs import Outcome, Run, carry_out, finished
 from franchise import FranchiseError
 
 console = Console(highlight=False)
@@ -116,18 +116,21 @@ def main(
     """
     size = "quick" if quick else "full"
     results, kept = results / size, kept / size
-    on = chosen or (("arxiv",) if quick else corpora.NAMES)
+    on = tuple(dict.fromkeys(chosen)) or (("arxiv",) if quick else corpora.NAMES)
     try:
-        for one in [] if name == "report" else EXPERIMENTS if name == "all" else [name]:
-            runs = EXPERIMENTS[one].runs(quick, on, folder)
+        names = [] if name == "report" else EXPERIMENTS if name == "all" else [name]
+        # All corpora are looked for before hours of runs begin.
+        planned = {one: EXPERIMENTS[one].runs(quick, on, folder) for one in names}
+        for one, runs in planned.items():
             outcomes = _outcomes(one, runs, kept / one, None if no_more else jobs)
             tables.write(results, EXPERIMENTS[one].tables(outcomes))
-            write_settings(results, one, outcomes, len(runs))
+            write_settings(results, one, size, outcomes, len(runs))
+        if planned and not no_more:
             write_machine(results)
         _report(results)
     except FranchiseError as error:
         raise click.ClickException(str(error)) from error
-    except (KeyboardInterrupt, Stopped):
+    except KeyboardInterrupt:
         console.print(
             f"\nstopped; the runs that ended are in {kept}: the same command goes on with the others"
         )
@@ -135,12 +138,14 @@ def main(
 
 
 def _outcomes(name: str, runs: list[Run], kept: Path, jobs: int | None) -> list[Outcome]:
-    """Return the outcomes of the runs, of those that have ended already if there are no `jobs`."""
+    """Return the outcomes of the runs; if there are no `jobs`, of the rounds that have ended already."""
     outcomes = carry_out(runs, kept, jobs=jobs, title=name) if jobs else finished(runs, kept)
     if not outcomes:
-        raise click.ClickException(f"no run of {name} has ended yet: leave out --finished to make them")
+        raise click.ClickException(
+            f"no round of {name} has ended yet (a run of every setting): leave out --finished to make them"
+        )
     if len(outcomes) < len(runs):
-        console.print(f"{name}: {len(outcomes)} of {len(runs)} runs have ended")
+        console.print(f"{name}: {len(outcomes)} of {len(runs)} runs, in rounds that have ended as a whole")
     return outcomes
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from experiments.corpora import Split, read_split
@@ -52,21 +51,15 @@ def runs_of(size: Size, corpora: Sequence[str], folder: Path | None) -> list[Run
 
 
 def _run(split: Split, eta: float, variant: str, run: int) -> Run:
-    settings = {
-        "corpus": split.name,
-        "eta": eta,
-        "variant": variant,
-        "run": run,
-        "sweeps": UNTIL,
-        "trials": _TRIALS,
-        "training": split.training.fingerprint(),
-    }
-    name = f"{split.name}_eta-{eta}_{variant.replace(', ', '-').replace(' ', '-')}_run-{run:02}"
-    return Run(name, settings, partial(_work, split, eta, variant, run))
-
-
-def _work(split: Split, eta: float, variant: str, run: int, pause: Pause) -> dict[str, Array]:
     trials = SplitMerge(trials=_TRIALS, proposals=VARIANTS[variant], keep_trials=True)
     schedule = Schedule(sweeps=UNTIL, burn_in=UNTIL, split_merge=trials)
-    chain = Chain(split.training, priors_of(eta), schedule, seed=run)
-    return follow(chain, UNTIL, lambda _: None, pause)
+    settings = {"corpus": split.name, "eta": eta, "variant": variant, "run": run}
+    settings |= {"schedule": repr(schedule), "priors": repr(priors_of(eta))}
+    settings |= {"training": split.training.fingerprint()}
+    name = f"{split.name}_eta-{eta}_{variant.replace(', ', '-').replace(' ', '-')}_run-{run:02}"
+
+    def work(pause: Pause) -> dict[str, Array]:
+        chain = Chain(split.training, priors_of(eta), schedule, seed=run)
+        return follow(chain, UNTIL, lambda _: None, pause)
+
+    return Run(name, run, settings, work)

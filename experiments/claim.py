@@ -1,6 +1,6 @@
 """A claim of the paper, and what was found of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -8,7 +8,8 @@ from scipy.stats import binomtest
 
 from experiments.compare import Interval
 
-CONFIRMED, REFUTED, DEPENDS = "confirmed", "not confirmed", "depends"
+CONFIRMED, REFUTED, DEPENDS, UNDECIDED = "confirmed", "not confirmed", "depends", "undecided"
+ENOUGH = 5  # runs, for a verdict on means
 
 
 class Claim(NamedTuple):
@@ -46,14 +47,24 @@ def rate(where: str, measure: str, yes: int, tried: int) -> Case:
     return Case(where, measure, yes / tried, low, high, tried)
 
 
-def sign(one: Case) -> int:
-    """Return 1 or -1 if zero is outside the interval, else 0."""
-    return int(one.low > 0) - int(one.high < 0)
+def sign(one: Case, least: float = 0.0) -> int:
+    """Return 1 or -1 if zero is outside the interval and the mean at least so far from it, else 0."""
+    return int(one.low > 0 and one.mean >= least) - int(one.high < 0 and one.mean <= -least)
 
 
-def verdict(holds: Sequence[bool]) -> str:
-    """Say whether a claim holds everywhere, nowhere or in some cases."""
-    return CONFIRMED if all(holds) else DEPENDS if any(holds) else REFUTED
+def verdict(cases: Sequence[Case], holds: Callable[[Case], bool]) -> str:
+    """Say whether a claim holds in all cases, in none or in some, or that there is too little to say."""
+    if not cases or min(one.n for one in cases) < ENOUGH:
+        return UNDECIDED
+    held = [holds(one) for one in cases]
+    return CONFIRMED if all(held) else DEPENDS if any(held) else REFUTED
+
+
+def rarity(share: Case, limit: float) -> str:
+    """Say whether a share is below a limit, by its interval."""
+    if share.high < limit:
+        return CONFIRMED
+    return REFUTED if share.low > limit else UNDECIDED
 
 
 def frame(cases: Sequence[Case]) -> pd.DataFrame:
@@ -66,9 +77,9 @@ def listed(names: Sequence[str]) -> str:
     return f" ({'; '.join(names)})" if names else ""
 
 
-def better_and_worse(cases: Sequence[Case]) -> str:
-    """Say in how many cases the interval is above zero, below it, or holds it."""
-    above, below = ([one.where for one in cases if sign(one) == side] for side in (1, -1))
+def better_and_worse(cases: Sequence[Case], least: float = 0.0) -> str:
+    """Say in how many cases there is a difference, and which."""
+    above, below = ([one.where for one in cases if sign(one, least) == side] for side in (1, -1))
     same = len(cases) - len(above) - len(below)
     return (
         f"of {len(cases)} settings, better in {len(above)}{listed(above)}, "

@@ -7,7 +7,7 @@ import pandas as pd
 from rich.table import Table
 
 from experiments import claims_synthetic, claims_text, tables
-from experiments.claim import Claim
+from experiments.claim import Case, Claim
 from experiments.tables import TIMINGS
 
 _CHECKS = {"synthetic": claims_synthetic, "text": claims_text}
@@ -18,9 +18,10 @@ def write(folder: Path, names: Sequence[str]) -> Table:
     names = [name for name in names if name in _CHECKS]
     claims = [claim for name in names for claim in _CHECKS[name].check(folder)]
     for timed, place in ((False, "claims"), (True, f"{TIMINGS}/claims")):
-        cases = [claim.cases.assign(claim=claim.name) for claim in claims if claim.timed == timed]
-        if cases:
-            tables.write(folder, {place: pd.concat(cases)[["claim", *cases[0].columns[:-1]]]})
+        checked = [claim for claim in claims if claim.timed == timed]
+        if checked:
+            cases = [one.cases.assign(claim=one.name, verdict=one.verdict) for one in checked]
+            tables.write(folder, {place: pd.concat(cases)[["claim", *Case._fields, "verdict"]]})
     tables.write(folder, {f"{name}_comparison": _CHECKS[name].comparison(folder) for name in names})
     (folder / TIMINGS / "claims.md").write_text(as_markdown(claims), encoding="utf-8")
     return _as_table(claims)

@@ -20,20 +20,16 @@ class Interval(NamedTuple):
     high: float
     n: int
 
-    def __str__(self) -> str:
-        return f"{self.mean:+.4f} [{self.low:+.4f}, {self.high:+.4f}]"
 
-    @property
-    def sign(self) -> int:
-        """1 or -1 if zero is outside the interval, else 0."""
-        return int(self.low > 0) - int(self.high < 0)
+def interval(values: Array, settings: int = 1) -> Interval:
+    """Return the mean of some runs, with its interval.
 
-
-def interval(values: Array) -> Interval:
-    """Return the mean of some runs, with its interval."""
+    With several `settings`, the intervals of all of them hold at once with 95% (Bonferroni).
+    """
     values = np.asarray(values, float)
     n, mean = values.size, float(values.mean())
-    half = student_t.ppf((1 + _LEVEL) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n) if n > 1 else np.inf
+    tail = (1 - _LEVEL) / 2 / settings
+    half = student_t.ppf(1 - tail, n - 1) * values.std(ddof=1) / np.sqrt(n) if n > 1 else np.inf
     return Interval(mean, mean - half, mean + half, n)
 
 
@@ -54,17 +50,49 @@ def differences(table: pd.DataFrame, method: str, column: str, along: str, unit:
     return (own - gibbs).dropna()
 
 
-def at_times(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return the numbers of one setting at equal CPU times, from those after sweeps.
+def paired(table: pd.DataFrame, column: str, method: str, unit: str = "run") -> pd.DataFrame:
+    """Return two columns, `method` and Gibbs, with a row for every run that both have."""
+    both = table[table["method"].isin(["gibbs", method])]
+    return both.pivot(index=unit, columns="method", values=column).dropna().astype(float)
 
-    The times run from where all have made a sweep to where the quickest Gibbs run ends; whoever is slower
-    has made fewer sweeps by then. Between two sweeps of the table, values are interpolated in log time.
-    """
-    made = table[table["sweep"] > 0]
-    ends = made.groupby(["method", "run"])["seconds"].agg(["min", "max"])
-    times = np.geomspace(ends["min"].max(), ends.loc["gibbs", "max"].min(), _TIMES)
+
+def gains(table: pd.DataFrame, column: str, method: str, unit: str = "run") -> Array:
+    """Return a method's numbers minus those of Gibbs sampling, a number a run."""
+    wide = paired(table, column, method, unit)
+    return (wide[method] - wide["gibbs"]).to_numpy()
+
+
+def comparison(table: pd.DataFrame, settings: list[str], measures: dict[str, str], unit: str) -> pd.DataFrame:
+    """Return each method minus Gibbs by several measures, with the level and spread of Gibbs itself."""
     rows = []
-    for (method, run), own in made.groupby(["method", "run"]):
-        values = np.interp(np.log(times), np.log(own["seconds"]), own[column])
-        rows.append(pd.DataFrame({"method": method, "run": run, "time": times, column: values}))
-    return pd.concat(rows, ignore_index=True)
+    for setting, own in table.groupby(settings, sort=False):
+        for method in ("paper", "default"):
+            for column, label in measures.items():
+                gibbs = paired(own, column, method, unit)["gibbs"]
+                facts = dict(zip(settings, setting, strict=True)) | {"method": method, "measure": label}
+                level = {"gibbs": gibbs.mean(), "gibbs_spread": gibbs.std()}
+                rows.append(facts | level | interval(gains(own, column, method, unit))._asdict())
+    return pd.DataFrame(rows)
+
+
+def gains_over_time(table: pd.DataFrame, column: str, method: str) -> pd.DataFrame:
+    """Return a method's numbers minus those of Gibbs at equal CPU times: a row a run, a column a time.
+
+    The time of a sweep is the median over the runs of its method, as the clock of a single run is too noisy:
+    two runs that do the same would seem to differ. The times run from where both have made a sweep to where
+    the first ends. Between two sweeps of the table, values are interpolated in log time.
+    """
+    made = table[(table["sweep"] > 0) & table["method"].isin(["gibbs", method])]
+    clock = made.groupby(["method", "sweep"])["seconds"].median()
+    ends = clock.groupby("method").agg(["min", "max"])
+    times = np.geomspace(ends["min"].max(), ends["max"].min(), _TIMES)
+    values = {
+        name: by_run(made[made["method"] == name], column, "sweep").apply(
+            lambda run, name=name: np.interp(np.log(times), np.log(clock[name].to_numpy()), run),
+            axis=1,
+            result_type="expand",
+        )
+        for name in (method, "gibbs")
+    }
+    gain = (values[method] - values["gibbs"]).dropna()
+    return gain.set_axis(times, axis=1)

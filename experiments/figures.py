@@ -1,6 +1,6 @@
 """What the figures have in common: the look of methods, grids of panels, files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,26 +51,28 @@ def grid(
     return figure
 
 
-def draw_differences(
-    ax: Axes, table: pd.DataFrame, column: str, along: str, *, unit: str = "run", log: bool = True
-) -> None:
-    """Draw both methods minus Gibbs: the mean, its 95% interval, and between which most runs lie."""
+def draw_gains(ax: Axes, gains: Mapping[str, pd.DataFrame]) -> None:
+    """Draw methods minus Gibbs, runs by times: the mean, its 95% interval, and where most runs lie."""
     ax.axhline(0.0, color="black", linewidth=0.6)
-    for method in [name for name in ("default", "paper") if name in set(table["method"])]:
-        values = differences(table, method, column, along, unit)
+    for method, values in gains.items():
         _draw_spread(ax, values, method)
         if len(values) > 1:
             _, low, high = bands(values.to_numpy())
             ax.fill_between(values.columns, low, high, color=COLOUR[method], alpha=0.3, linewidth=0)
-    _log_scale(ax, log)
+    _log_scale(ax)
 
 
-def draw_levels(ax: Axes, table: pd.DataFrame, column: str, along: str, *, log: bool = True) -> None:
+def draw_differences(ax: Axes, table: pd.DataFrame, column: str, along: str, unit: str = "run") -> None:
+    """Draw both methods minus Gibbs after equal sweeps."""
+    draw_gains(ax, {name: differences(table, name, column, along, unit) for name in ("default", "paper")})
+
+
+def draw_levels(ax: Axes, table: pd.DataFrame, column: str, along: str) -> None:
     """Draw the numbers of all methods: the mean, and between which most runs lie."""
-    for method in [name for name in ("gibbs", "default", "paper") if name in set(table["method"])]:
+    for method in ("gibbs", "default", "paper"):
         values = by_run(table[table["method"] == method], column, along)
         _draw_spread(ax, values, method, fill=True)
-    _log_scale(ax, log)
+    _log_scale(ax)
 
 
 def _draw_spread(ax: Axes, values: pd.DataFrame, method: str, *, fill: bool = False) -> None:
@@ -83,10 +85,9 @@ def _draw_spread(ax: Axes, values: pd.DataFrame, method: str, *, fill: bool = Fa
     ax.plot(x, values.mean(axis=0), linewidth=1.2, **look)
 
 
-def _log_scale(ax: Axes, log: bool) -> None:
-    if log:
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:g}")
+def _log_scale(ax: Axes) -> None:
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
 
 
 def legend(figure: Figure, methods: Sequence[str], *more: Line2D) -> None:

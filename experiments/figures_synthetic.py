@@ -97,6 +97,7 @@ def topic_traces(runs: pd.DataFrame, sizes: pd.DataFrame) -> Figure:
             masses = [group["words"].to_numpy() for _, group in shown.groupby("sweep")]
             plot_topic_mass(masses[1:], sweeps=np.arange(1, len(masses)), ranks=[1, 2, 3, 4, 5], ax=ax)
             _plain(ax, f"{SHORT[method]}, twins {twin:.2f}, data set {example(own)}")
+    _caption(figure, runs)
     return figure
 
 
@@ -108,6 +109,7 @@ def topics_at_mode(runs: pd.DataFrame, topics: pd.DataFrame) -> Figure:
             counts = _counts(_of_example(topics, own, method))
             plot_topics(counts / counts.sum(axis=1, keepdims=True), _TERMS, ax=ax)
             _plain(ax, f"{SHORT[method]}, twins {twin:.2f}, data set {example(own)}: {len(counts)} topics")
+    _caption(figure, runs)
     return figure
 
 
@@ -116,10 +118,27 @@ def example(runs: pd.DataFrame) -> int:
 
     If there is none such, the first of all.
     """
+    telling = _telling(runs)
+    return int(telling.index[telling][0] if telling.any() else telling.index[0])
+
+
+def _telling(runs: pd.DataFrame) -> pd.Series:
+    """Say of each data set whether the paper's move has all five topics at its mode, and Gibbs has not."""
     own = runs[runs["start"] == "sequential"]
-    at_mode = own.pivot(index="seed", columns="method", values="all_five_at_mode").dropna().astype(bool)
-    telling = at_mode.index[at_mode["paper"] & ~at_mode["gibbs"]]
-    return int(telling[0] if telling.size else at_mode.index[0])
+    at_mode = own.pivot(index="seed", columns="method", values="all_five_at_mode").astype(bool)
+    return at_mode["paper"] & ~at_mode["gibbs"]
+
+
+def _caption(figure: Figure, runs: pd.DataFrame) -> None:
+    """Say how common the examples are."""
+    counts = [
+        f"{_telling(own).sum()} of {own['seed'].nunique()} at {twin:.2f}"
+        for twin, own in runs.groupby("twin")
+    ]
+    text = "Data sets on which Gibbs+SM has all five topics at its mode and Gibbs has not: " + ", ".join(
+        counts
+    )
+    figure.supxlabel(f"{text}. Shown is the first of them, or the first of all.", fontsize=7)
 
 
 def _of_example(table: pd.DataFrame, runs: pd.DataFrame, method: str) -> pd.DataFrame:

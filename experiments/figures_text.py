@@ -7,14 +7,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.stats import binomtest
 
-from experiments.compare import at_times
+from experiments.claim import rate
+from experiments.compare import gains_over_time
 from experiments.corpora import TITLES as CORPORA
 from experiments.figures import (
     COLOUR,
     SPREAD_LINE,
     draw_differences,
+    draw_gains,
     draw_levels,
     entitle,
     grid,
@@ -98,7 +99,7 @@ def gain_by_time(table: pd.DataFrame, seconds: pd.DataFrame, column: str, label:
     timed = table.merge(seconds, on=[*_KEYS, "sweep"])
 
     def draw(ax: Axes, own: pd.DataFrame) -> None:
-        draw_differences(ax, at_times(own, column), column, "time")
+        draw_gains(ax, {name: gains_over_time(own, column, name) for name in ("default", "paper")})
 
     figure = grid(timed, draw, label, "CPU seconds")
     legend(figure, METHODS[1:], SPREAD_LINE)
@@ -135,9 +136,9 @@ def _draw_rates(
 ) -> None:
     for place, accepted, n in zip(x, yes.astype(int), tried.astype(int), strict=True):
         if n:
-            low, high = binomtest(accepted, n).proportion_ci(method="wilson")
-            ax.plot([place, place], [low, high], color=color, linewidth=1.0)
-            ax.plot(place, accepted / n, marker, color=color, markersize=4)
+            share = rate("", "", accepted, n)
+            ax.plot([place, place], [share.low, share.high], color=color, linewidth=1.0)
+            ax.plot(place, share.mean, marker, color=color, markersize=4)
 
 
 def similarity(table: pd.DataFrame) -> Figure:

@@ -16,7 +16,7 @@ from franchise import __version__
 _PACKAGES = ("numpy", "scipy", "numba", "pandas", "matplotlib")
 
 
-def write_settings(folder: Path, name: str, outcomes: Sequence[Outcome], planned: int) -> None:
+def write_settings(folder: Path, name: str, size: str, outcomes: Sequence[Outcome], planned: int) -> None:
     """Write what all runs of an experiment have in common, and the values of what they differ in."""
     settings: dict[str, list[Any]] = {}
     for one in outcomes:
@@ -27,7 +27,7 @@ def write_settings(folder: Path, name: str, outcomes: Sequence[Outcome], planned
     common = {key: values[0] for key, values in settings.items() if len(values) == 1}
     varied = {key: values for key, values in settings.items() if len(values) > 1}
     facts = {
-        "command": f"python -m experiments {name}",
+        "command": f"python -m experiments {name} --{size}",
         "versions": {"franchise": __version__, "python": platform.python_version()}
         | {package: version(package) for package in _PACKAGES},
         "runs": {"planned": planned, "finished": len(outcomes)},

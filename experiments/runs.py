@@ -30,6 +30,7 @@ class Run:
     """One run: what decides its outcome, and how to carry it out."""
 
     name: str  # of its file
+    round: int  # which repetition of all settings it belongs to
     settings: dict[str, Any]
     work: Callable[[Pause], dict[str, Array]]
 
@@ -46,8 +47,10 @@ class Outcome:
 
 
 def finished(runs: Sequence[Run], folder: Path) -> list[Outcome]:
-    """Return the outcomes of those runs that have ended, in their order."""
-    return [outcome for run in runs if (outcome := _kept(run, folder))]
+    """Return the outcomes of all runs, in their order, but of rounds only that have ended as a whole."""
+    outcomes = [(run.round, _kept(run, folder)) for run in runs]
+    missing = {number for number, outcome in outcomes if outcome is None}
+    return [outcome for number, outcome in outcomes if outcome and number not in missing]
 
 
 def carry_out(runs: Sequence[Run], folder: Path, *, jobs: int, title: str) -> list[Outcome]:

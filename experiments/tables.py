@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from experiments.measure import TRIALS
 from experiments.reversals import count
 from experiments.runs import Array, Outcome
+from franchise import FranchiseError
 
 Columns = Callable[[Outcome], dict[str, object]]  # numbers, or arrays of one length
 
@@ -34,7 +35,10 @@ def write(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
 
 def read(folder: Path, name: str) -> pd.DataFrame:
     """Read a table, as it was written."""
-    return pd.read_csv(folder / f"{name}.csv")
+    path = folder / f"{name}.csv"
+    if not path.exists():
+        raise FranchiseError(f"{path}: there is no such table; run the experiment first")
+    return pd.read_csv(path)
 
 
 def sweeps_shown(last: int) -> Array:
@@ -61,9 +65,14 @@ def synthetic_tables(outcomes: Sequence[Outcome]) -> dict[str, pd.DataFrame]:
 
 def _synthetic_run(one: Outcome) -> dict[str, object]:
     now, of_mode = one["held_out"]
+    looks, found = one["looks"], one["found"]
+    is_later = looks > looks[-1] // 2
+    with_five = looks[found.all(axis=1)]
     return _run(one) | {
-        "all_five": one["all_five"].mean(),
-        "all_five_at_mode": bool(one["mode_found"]),
+        "all_five": found.all(axis=1)[is_later].mean(),
+        "easy_three": found[:, 2:].all(axis=1)[is_later].mean(),
+        "first_with_five": with_five[0] if with_five.size else -1,
+        "all_five_at_mode": bool(one["mode_found"].all()),
         "completion": now,
         "completion_of_mode": of_mode,
     }

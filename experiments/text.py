@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -52,38 +51,32 @@ def priors_of(eta: float) -> Priors:
 
 
 def _run(size: Size, split: Split, eta: float, method: str, run: int) -> Run:
-    settings = {
-        "corpus": split.name,
-        "eta": eta,
-        "method": method,
-        "run": run,
-        "sweeps": size.sweeps,
-        "looks": list(size.looks),
-        "until": UNTIL,
-        "test_sweeps": _TEST_SWEEPS,
-        "alpha_and_gamma_prior": list(_GAMMA),
-        "training": split.training.fingerprint(),
-        "test": split.test.fingerprint(),
-    }
-    name = f"{split.name}_eta-{eta}_{method}_run-{run:02}"
-    return Run(name, settings, partial(_work, size, split, eta, method, run))
-
-
-def _work(size: Size, split: Split, eta: float, method: str, run: int, pause: Pause) -> dict[str, Array]:
     schedule = Schedule(sweeps=size.sweeps, burn_in=size.sweeps, split_merge=split_merge_of(method, UNTIL))
-    # Methods of one run start alike: they share the seed, and a move that changes nothing leaves no trace.
-    chain = Chain(split.training, priors_of(eta), schedule, seed=run)
+    settings = {"corpus": split.name, "eta": eta, "method": method, "run": run}
+    settings |= {"schedule": repr(schedule), "priors": repr(priors_of(eta))}
+    settings |= {"looks": list(size.looks), "test_sweeps": _TEST_SWEEPS}
+    settings |= {"training": split.training.fingerprint(), "test": split.test.fingerprint()}
+    name = f"{split.name}_eta-{eta}_{method}_run-{run:02}"
+
+    def work(pause: Pause) -> dict[str, Array]:
+        # Methods of one run share the seed: they start alike, and differ by accepted trials only.
+        return _measured(Chain(split.training, priors_of(eta), schedule, seed=run), split, size.looks, pause)
+
+    return Run(name, run, settings, work)
+
+
+def _measured(chain: Chain, split: Split, looks: Sequence[int], pause: Pause) -> dict[str, Array]:
+    """Run a chain, scoring the test documents at some sweeps."""
     scores: list[tuple[float, ...]] = []
 
     def visit(mode: Mode) -> None:
-        if chain.sweeps_done in size.looks:
-            last = scores[-1] if scores else None
-            scores.append(_scores(chain, split, mode, last))
+        if chain.sweeps_done in looks:
+            scores.append(_scores(chain, split, mode, scores[-1] if scores else None))
 
-    numbers = follow(chain, size.sweeps, visit, pause)
+    numbers = follow(chain, chain.schedule.sweeps, visit, pause)
     final = chain.draw().topic_terms
     return numbers | {
-        "looks": np.array(size.looks),
+        "looks": np.array(looks),
         "held_out": np.array(scores),
         "topic_terms.data": final.data,
         "topic_terms.indices": final.indices,

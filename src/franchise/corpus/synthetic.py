@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._settings import whole_number
 from franchise.corpus.corpus import Corpus, numbered, offsets_of
 from franchise.errors import SettingsError
 
@@ -63,9 +64,9 @@ def five_topics(seed: int, *, twin: float = 0.11, mixed: int = 80) -> Planted:
 
     Topics 1 and 2 share terms 3 to 9, an eighth each, and differ only in how they divide the last eighth
     between terms 1 and 2. Topics 3 to 5 live on terms 10 to 12. Of the documents, `mixed` have two topics,
-    the others one. Every ordered pair of two topics is in as many documents, with 19, 31, 6 or 44 words of
-    the first (in this order, for 20 documents each) and the rest of the second, so each topic has exactly a
-    fifth of all words.
+    the others one. The mixed ones come in sets of 20, one for each ordered pair of topics: the first set has
+    19 words of the pair's first topic, the second 31, the third 6, the fourth 44, and the rest of the 50 of
+    the other. So each topic has exactly a fifth of all words.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def five_topics(seed: int, *, twin: float = 0.11, mixed: int = 80) -> Planted:
     """
     if not 0.0625 < twin < 0.125:
         raise SettingsError(f"twin is {twin}; it must lie between 0.0625 and 0.125, both excluded")
-    if mixed not in range(0, 81, 20):
+    if whole_number("mixed", mixed, 0, 80) % 20:
         raise SettingsError(f"mixed is {mixed}; give 0, 20, 40, 60 or 80 of the 100 documents")
     rng = np.random.default_rng(seed)
     topics = _five_topics(twin)

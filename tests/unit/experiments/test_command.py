@@ -39,8 +39,15 @@ def test_a_report_needs_tables(tmp_path):
     assert "run `synthetic` or `text` first" in result.output
 
 
+def test_corpora_are_looked_for_before_anything_is_run(tmp_path):
+    result = call("all", "--full", "--results", tmp_path / "a", "--runs", tmp_path / "b")
+    assert result.exit_code == 1
+    assert "there is no corpus 'mlir'" in result.output
+    assert not (tmp_path / "b").exists()
+
+
 def test_nothing_finished_is_said(tmp_path):
     result = call("text", "--finished", "--results", tmp_path / "a", "--runs", tmp_path / "b")
     assert result.exit_code == 1
-    assert "no run of text has ended yet" in result.output
+    assert "no round of text has ended yet" in result.output
     assert not (tmp_path / "a").exists()

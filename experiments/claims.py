@@ -8,6 +8,7 @@ from rich.table import Table
 
 from experiments import claims_synthetic, claims_text, tables
 from experiments.claim import Case, Claim
+from experiments.markdown import claims_table, comparison_table
 from experiments.tables import TIMINGS
 
 _CHECKS = {"synthetic": claims_synthetic, "text": claims_text}
@@ -22,15 +23,16 @@ def write(folder: Path, names: Sequence[str]) -> Table:
         if checked:
             cases = [one.cases.assign(claim=one.name, verdict=one.verdict) for one in checked]
             tables.write(folder, {place: pd.concat(cases)[["claim", *Case._fields, "verdict"]]})
-    tables.write(folder, {f"{name}_comparison": _CHECKS[name].comparison(folder) for name in names})
-    (folder / TIMINGS / "claims.md").write_text(as_markdown(claims), encoding="utf-8")
+    _write_text(folder / TIMINGS / "claims.md", claims_table(claims))
+    for name in names:
+        comparison = _CHECKS[name].comparison(folder)
+        tables.write(folder, {f"{name}_comparison": comparison})
+        _write_text(folder / f"{name}_comparison.md", comparison_table(comparison, _CHECKS[name].SETTINGS))
     return _as_table(claims)
 
 
-def as_markdown(claims: Sequence[Claim]) -> str:
-    """Return the claims as a table of Markdown."""
-    rows = [f"| {one.name} | {one.says} | {one.measured} | **{one.verdict}** |" for one in claims]
-    return "\n".join(["| claim | the paper says | measured | verdict |", "|---|---|---|---|", *rows]) + "\n"
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _as_table(claims: Sequence[Claim]) -> Table:

@@ -24,6 +24,7 @@ from experiments.tables import TIMINGS, read
 
 _SMALL_COST, _RARE, _NEARLY_ALL = 0.10, 0.05, 0.95
 _SOON = 100  # sweeps; the paper's figure ends there
+SETTINGS = ["mixed", "twin"]
 MEASURES = {
     "mode_log_joint": "best log joint a word (the paper's)",
     "log_p_words": "log p(words | topics) a word",
@@ -53,7 +54,7 @@ def comparison(folder: Path) -> pd.DataFrame:
     """Return each method minus Gibbs by several measures."""
     runs = read(folder, "synthetic_runs")
     own = runs[runs["start"] == "sequential"]
-    return compare.comparison(own, ["mixed", "twin"], MEASURES, "seed")
+    return compare.comparison(own, SETTINGS, MEASURES, "seed")
 
 
 def _better_mode(runs: pd.DataFrame) -> Claim:

@@ -36,6 +36,7 @@ _SMALL_COST, _RARE = 0.10, 0.05
 _LEAST = (
     0.01  # nats a word (1% of perplexity): what a few percent of the clock's noise come to is no difference
 )
+SETTINGS = ["corpus", "eta"]
 MEASURES = {
     "mode_log_joint": "best log joint a word (the paper's)",
     "log_p_words": "log p(words | topics) a word",
@@ -72,7 +73,7 @@ def check(folder: Path) -> list[Claim]:
 
 def comparison(folder: Path) -> pd.DataFrame:
     """Return each method minus Gibbs after the last sweep by several measures."""
-    return compare.comparison(read(folder, "text_runs"), ["corpus", "eta"], MEASURES, "run")
+    return compare.comparison(read(folder, "text_runs"), SETTINGS, MEASURES, "run")
 
 
 Gains = dict[tuple[str, float], Case]
@@ -98,8 +99,8 @@ def _never_worse(gain: Gains, name: str, measure: str) -> Claim:
     return Claim(
         f"4.2 at least as good, {name}",
         f"Gibbs + split-merge is at least as good as Gibbs everywhere ({measure}, over CPU time).",
-        f"mean gains from {min(cases, key=_mean).mean:+.3f} to {max(cases, key=_mean).mean:+.3f} nats a word; "
-        f"counting from {_LEAST:g} on, {better_and_worse(cases, _LEAST)}",
+        f"mean gains from {min(cases, key=_mean).mean:+.3f} to {max(cases, key=_mean).mean:+.3f} nats a "
+        f"word; counting from {_LEAST:g} on, {better_and_worse(cases, _LEAST)}",
         verdict(cases, lambda one: sign(one, _LEAST) >= 0),
         frame(cases),
         timed=True,

@@ -6,7 +6,7 @@ import pytest
 
 from experiments import claims_synthetic, claims_text
 from experiments.claim import CONFIRMED, DEPENDS, REFUTED, UNDECIDED
-from experiments.claims import as_markdown
+from experiments.markdown import claims_table, comparison_table
 from experiments.tables import TIMINGS, write
 
 RUNS = range(1, 9)
@@ -132,6 +132,15 @@ def test_few_runs_decide_nothing_on_means(tmp_path):
 
 def test_claims_as_markdown_have_a_row_each(tmp_path):
     claims = list(verdicts(tmp_path, text_tables(lambda *_: 0.0)).values())
-    lines = as_markdown(claims).splitlines()
+    lines = claims_table(claims).splitlines()
     assert len(lines) == 2 + len(claims)
     assert all(line.count("|") == 5 for line in lines)
+
+
+def test_comparisons_as_markdown_have_gibbs_and_two_gains(tmp_path):
+    verdicts(tmp_path, text_tables(lambda *_: 0.02))
+    table = comparison_table(claims_text.comparison(tmp_path), claims_text.SETTINGS)
+    lines = table.splitlines()
+    assert len(lines) == 2 + 9
+    assert lines[0].startswith("| corpus | eta | best log joint a word (the paper's) |")
+    assert lines[2].startswith("| arXiv | 0.1 | -7.000, +0.020\\*, -0.000 |")

@@ -27,7 +27,7 @@ _SOON = 100  # sweeps; the paper's figure ends there
 SETTINGS = ["mixed", "twin"]
 MEASURES = {
     "mode_log_joint": "best log joint a word (the paper's)",
-    "log_p_words": "log p(words | topics) a word",
+    "log_p_words": "log p(words given topics) a word",
     "completion": "completion, last state",
     "completion_of_mode": "completion, best mode",
     "all_five": "share of states with all five topics",

@@ -39,7 +39,7 @@ _LEAST = (
 SETTINGS = ["corpus", "eta"]
 MEASURES = {
     "mode_log_joint": "best log joint a word (the paper's)",
-    "log_p_words": "log p(words | topics) a word",
+    "log_p_words": "log p(words given topics) a word",
     "paper_held_out": "the paper's held-out number, best mode",
     "completion": "completion, last state",
     "completion_of_mode": "completion, best mode",

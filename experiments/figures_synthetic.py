@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from experiments.figures import COLOUR, SPREAD_LINE, draw_differences, entitle, legend, panels, save
 from experiments.measure import METHODS
 from experiments.runs import Array
-from experiments.tables import read
+from experiments.tables import example, read, telling
 from franchise.corpus import five_topics
 from franchise.report.figures import plot_topic_mass, plot_topics
 from franchise.report.figures_style import percent_ticks
@@ -113,32 +113,15 @@ def topics_at_mode(runs: pd.DataFrame, topics: pd.DataFrame) -> Figure:
     return figure
 
 
-def example(runs: pd.DataFrame) -> int:
-    """Return the first data set on which split-merge has all five topics at its mode and Gibbs has not.
-
-    If there is none such, the first of all.
-    """
-    telling = _telling(runs)
-    return int(telling.index[telling][0] if telling.any() else telling.index[0])
-
-
-def _telling(runs: pd.DataFrame) -> pd.Series:
-    """Say of each data set whether the paper's move has all five topics at its mode, and Gibbs has not."""
-    own = runs[runs["start"] == "sequential"]
-    at_mode = own.pivot(index="seed", columns="method", values="all_five_at_mode").astype(bool)
-    return at_mode["paper"] & ~at_mode["gibbs"]
-
-
 def _caption(figure: Figure, runs: pd.DataFrame) -> None:
     """Say how common the examples are."""
     counts = [
-        f"{_telling(own).sum()} of {own['seed'].nunique()} at {twin:.2f}"
-        for twin, own in runs.groupby("twin")
+        f"{telling(own).sum()} of {own['seed'].nunique()} at {twin:.2f}" for twin, own in runs.groupby("twin")
     ]
     text = "Data sets on which Gibbs+SM has all five topics at its mode and Gibbs has not: " + ", ".join(
         counts
     )
-    figure.supxlabel(f"{text}. Shown is the first of them, or the first of all.", fontsize=7)
+    figure.supxlabel(f"{text}.\nShown is the first of them, or the first of all.", fontsize=7)
 
 
 def _of_example(table: pd.DataFrame, runs: pd.DataFrame, method: str) -> pd.DataFrame:

@@ -32,7 +32,7 @@ _KEYS = ["corpus", "eta", "method", "run"]
 _ETA = 0.2  # of the curves that the paper shows
 _LEVELS = {
     "log_joint": "log joint a word\n(the paper's likelihood)",
-    "log_p_words": "log p(words | topics)\na word",
+    "log_p_words": "log p(words given topics)\na word",
     "completion": "document completion\n(held out)",
     "n_topics": "topics",
 }
@@ -48,7 +48,7 @@ def draw_all(folder: Path) -> None:
     save(acceptance(runs), folder / "acceptance.png")
     save(similarity(read(folder, "text_similarity")), folder / "similarity.png")
     save(modes(runs), folder / "modes.png")
-    words = "log p(words | topics) a word,\nminus Gibbs"
+    words = "log p(words given topics) a word,\nminus Gibbs"
     save(gain_by_sweep(curves, "log_p_words", words), folder / "words_difference.png")
     save(
         gain_by_time(curves, seconds, "best_joint", "best log joint a word,\nminus Gibbs"),

@@ -37,7 +37,7 @@ def assert_committed(made, folder):
 
 def test_synthetic_numbers_come_out_again(tmp_path):
     runs = synthetic.runs_of(synthetic.QUICK)
-    assert_committed(tables.synthetic_tables(again(runs, mixed=20, twin=0.10, seed=1)), tmp_path)
+    assert_committed(tables.synthetic_tables(again(runs, mixed=0, twin=0.10)), tmp_path)
 
 
 def test_text_numbers_come_out_again(tmp_path):

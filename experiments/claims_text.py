@@ -177,12 +177,14 @@ def _reversals(runs: pd.DataFrame) -> Claim:
             f"{method}: {sums['undone']} of {sums['splits']:,} splits merged again, "
             f"{sums['split_again']:,} of {sums['merges']:,} merged topics split again in some way"
         )
+    undone, splits = (int(runs[column].sum()) for column in ("undone", "splits"))
+    both = rate("both", "splits merged again", undone, splits)
     return Claim(
         "4.2 reverse moves",
         "It is difficult for split-merge to make reverse moves.",
         "; ".join(words),
-        rarity(cases[0], _RARE),
-        frame(cases),
+        rarity(both, _RARE),
+        frame([*cases, both]),
     )
 
 

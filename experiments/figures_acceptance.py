@@ -1,9 +1,10 @@
-"""The figure on acceptance: which trials are made, and which succeed."""
+"""The figure on acceptance: how it falls as chains go on, by how trials are made."""
 
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.acceptance import TITLES
@@ -12,7 +13,8 @@ from experiments.figures import entitle, panels, save
 from experiments.tables import read
 from franchise.report.figures_style import COLOURS, percent_ticks
 
-_KINDS = {"splits": (COLOURS[0], "^", -0.12), "merges": (COLOURS[1], "v", 0.12)}
+_OF = {"all trials": ("splits", "merges"), "splits": ("splits",), "merges": ("merges",)}
+_LEAST = 2e-4  # the lower end of the scale, where no trial was accepted
 
 
 def draw_all(folder: Path) -> None:
@@ -21,23 +23,37 @@ def draw_all(folder: Path) -> None:
 
 
 def variants(table: pd.DataFrame) -> Figure:
-    """Draw the share of splits and merges accepted by each variant, over all corpora and values of eta."""
-    phases = list(table["sweeps"].unique())
-    figure, axes = panels(1, len(phases), (2.9, 2.3), sharey=True, sharex=True)
-    for ax, phase in zip(axes[0], phases, strict=True):
-        own = table[table["sweeps"] == phase].groupby("variant").sum(numeric_only=True)
-        for place, variant in enumerate(TITLES):
-            for kind, (colour, marker, shift) in _KINDS.items():
-                tried = int(own.loc[variant, f"{kind}_tried"])
-                one = rate(variant, kind, int(own.loc[variant, kind]), tried)
-                ax.plot([one.low, one.high], 2 * [place + shift], color=colour, linewidth=1.0)
-                ax.plot(one.mean, place + shift, marker, color=colour, markersize=4)
-                where = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
-                ax.annotate(f"{tried:,} {kind}", (one.high, place + shift), color=colour, fontsize=6, **where)
-        entitle(ax, f"sweeps {phase}")
-        ax.set_xlabel("accepted")
-        percent_ticks(ax.xaxis)
-        ax.set_xlim(left=0)
-    axes[0][0].set_yticks(np.arange(len(TITLES)), TITLES.values())
-    axes[0][0].invert_yaxis()
+    """Draw the shares of trials accepted by each variant, over all corpora and values of eta."""
+    figure, axes = panels(1, len(_OF), (2.9, 2.5), sharey=True)
+    for ax, (title, kinds) in zip(axes[0], _OF.items(), strict=True):
+        _draw(ax, table, kinds)
+        entitle(ax, title)
+        ax.set_xlabel("sweeps")
+    axes[0][0].set_ylabel("accepted (dashed: 3%)")
+    handles = axes[0][0].get_legend_handles_labels()[0]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=7)
     return figure
+
+
+def _draw(ax: Axes, table: pd.DataFrame, kinds: tuple[str, ...]) -> None:
+    sums = table.groupby(["variant", "first", "last"]).sum(numeric_only=True)
+    ranges = sorted(set(zip(table["first"], table["last"], strict=True)))
+    for number, (variant, title) in enumerate(TITLES.items()):
+        shares = []
+        for first, last in ranges:
+            own = sums.loc[variant, first, last]
+            yes, tried = (sum(int(own[f"{kind}{end}"]) for kind in kinds) for end in ("", "_tried"))
+            shares.append(rate(variant, "accepted", yes, tried))
+        x = np.arange(len(ranges)) + 0.1 * (number - 2)
+        low, mean, high = (
+            np.array([getattr(one, name) for one in shares]) for name in ("low", "mean", "high")
+        )
+        ax.vlines(x, np.maximum(low, _LEAST), high, color=COLOURS[number], linewidth=0.8)
+        ax.plot(
+            x, np.maximum(mean, _LEAST), "o-", color=COLOURS[number], markersize=3, linewidth=0.8, label=title
+        )
+    ax.axhline(0.03, color="black", linewidth=0.6, linestyle="--")
+    ax.set_yscale("log")
+    ax.set_ylim(_LEAST, 1)
+    percent_ticks(ax.yaxis)
+    ax.set_xticks(range(len(ranges)), [f"{a}" if a == b else f"{a} to {b}" for a, b in ranges])

@@ -22,7 +22,7 @@ TIMINGS = "timings"
 _DIGITS = "%.9g"
 _LARGE_TOPIC = 100  # words, for a topic to be compared with others
 _SIMILAR = 0.5  # cosine
-_EARLY = 10  # sweeps
+_RANGES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (21, 50))  # of sweeps, for trials
 
 
 def write(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -173,19 +173,17 @@ def _similarities(one: Outcome) -> Array:
 
 
 def acceptance_tables(outcomes: Sequence[Outcome]) -> dict[str, pd.DataFrame]:
-    """Return the table of the experiment on acceptance: trials of early and of later sweeps."""
+    """Return the table of the experiment on acceptance: the trials of some ranges of sweeps."""
     keys = ("corpus", "eta", "variant", "run")
-    return {"acceptance_trials": _frame(outcomes, keys, _trials_by_phase)}
+    return {"acceptance_trials": _frame(outcomes, keys, _trials_by_sweeps)}
 
 
-def _trials_by_phase(one: Outcome) -> dict[str, object]:
-    is_early = one["trials"][:, TRIALS.index("sweep")] <= _EARLY
-    counts = [count(one["trials"][which]) for which in (is_early, ~is_early)]
-    phases = {"sweeps": [f"1 to {_EARLY}", f"{_EARLY + 1} to {one['cpu'].size - 1}"]}
-    return phases | {
-        name: [getattr(c, name) for c in counts]
-        for name in ("splits_tried", "splits", "merges_tried", "merges")
-    }
+def _trials_by_sweeps(one: Outcome) -> dict[str, object]:
+    sweep = one["trials"][:, TRIALS.index("sweep")]
+    first, last = np.array(_RANGES).T
+    counts = [count(one["trials"][(sweep >= low) & (sweep <= high)]) for low, high in _RANGES]
+    names = ("splits_tried", "splits", "merges_tried", "merges")
+    return {"first": first, "last": last} | {name: [getattr(c, name) for c in counts] for name in names}
 
 
 # ---------------------------------------------------------------- all

@@ -53,14 +53,13 @@ def check(folder: Path) -> list[Claim]:
     """Return the claims of section 4.2, checked."""
     runs, curves, held_out = (read(folder, f"text_{name}") for name in ("runs", "curves", "held_out"))
     seconds = read(folder, f"{TIMINGS}/text_seconds")
-    training = _gains_over_time(curves, seconds, "best_joint")
-    paper = _gains_over_time(held_out, seconds, "paper_held_out")
-    completion = _gains_over_time(held_out, seconds, "completion")
+    training = _timed(curves, seconds)
+    held_out = _timed(held_out, seconds)
     return [
-        _never_worse(training, "training", "best joint a word"),
+        _never_worse(training, "best_joint", "training", "best joint a word"),
         _faster_where_similar(training),
-        _never_worse(paper, "held-out", "the paper's held-out number"),
-        _never_worse(completion, "completion", "document completion"),
+        _never_worse(held_out, "paper_held_out", "held-out", "the paper's held-out number"),
+        _never_worse(held_out, "completion", "completion", "document completion"),
         _same_at_the_end(runs),
         _accepted(runs),
         _reversals(runs),
@@ -79,11 +78,14 @@ def comparison(folder: Path) -> pd.DataFrame:
 Gains = dict[tuple[str, float], Case]
 
 
-def _gains_over_time(table: pd.DataFrame, seconds: pd.DataFrame, column: str) -> Gains:
-    """Return, for each setting, the gain of the paper's move at equal CPU times, averaged over log time."""
-    timed = table.merge(seconds, on=[*_KEYS, "sweep"])
-    settings = list(timed.groupby(["corpus", "eta"], sort=False))
-    measure = f"{column}, paper's move minus Gibbs, mean over log time"
+def _timed(table: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
+    return table.merge(seconds, on=[*_KEYS, "sweep"])
+
+
+def _gains(table: pd.DataFrame, column: str, along: str) -> Gains:
+    """Return, for each setting, the gain of the paper's move, averaged over log time (or log sweeps)."""
+    settings = list(table.assign(seconds=table[along]).groupby(["corpus", "eta"], sort=False))
+    measure = f"{column}, paper's move minus Gibbs, mean over log {along}"
     return {
         setting: case(
             _where(*setting),
@@ -94,24 +96,33 @@ def _gains_over_time(table: pd.DataFrame, seconds: pd.DataFrame, column: str) ->
     }
 
 
-def _never_worse(gain: Gains, name: str, measure: str) -> Claim:
-    cases = list(gain.values())
+def _never_worse(table: pd.DataFrame, column: str, name: str, measure: str) -> Claim:
+    """Judge by equal sweeps: where no trial is accepted, equal times would compare a clock with itself."""
+    cases, timed = (list(_gains(table, column, along).values()) for along in ("sweep", "seconds"))
     return Claim(
         f"4.2 at least as good, {name}",
-        f"Gibbs + split-merge is at least as good as Gibbs everywhere ({measure}, over CPU time).",
-        f"mean gains from {min(cases, key=_mean).mean:+.3f} to {max(cases, key=_mean).mean:+.3f} nats a "
-        f"word; counting from {_LEAST:g} on, {better_and_worse(cases, _LEAST)}",
-        verdict(cases, lambda one: sign(one, _LEAST) >= 0),
+        f"Gibbs + split-merge is at least as good as Gibbs everywhere ({measure}).",
+        f"after equal sweeps, {better_and_worse(cases)}: mean gains {_range(cases)} nats a word; at equal "
+        f"CPU times {_range(timed)}",
+        verdict(cases, lambda one: sign(one) >= 0),
         frame(cases),
-        timed=True,
     )
 
 
-def _faster_where_similar(gain: Gains) -> Claim:
+def _range(cases: list[Case]) -> str:
+    means = [one.mean for one in cases]
+    return f"{min(means):+.3f} to {max(means):+.3f}"
+
+
+def _faster_where_similar(table: pd.DataFrame) -> Claim:
+    gain = _gains(table, "best_joint", "seconds")
     promised = [one for setting, one in gain.items() if setting in _BETTER]
     others = [one for setting, one in gain.items() if setting not in _BETTER]
     ahead, also = (sum(sign(one, _LEAST) > 0 for one in some) for some in (promised, others))
-    told = f"ahead in {ahead} of the {len(promised)} settings named, in {also} of the {len(others)} others"
+    told = (
+        f"at equal CPU times, ahead by {_LEAST:g} nats a word or more in {ahead} of the {len(promised)} "
+        f"settings named, in {also} of the {len(others)} others"
+    )
     result = verdict(promised, lambda one: sign(one, _LEAST) > 0)
     return Claim(
         "4.2 faster where topics are similar",
@@ -275,10 +286,6 @@ def _cost(seconds: pd.DataFrame) -> Claim:
         frame(cases),
         timed=True,
     )
-
-
-def _mean(one: Case) -> float:
-    return one.mean
 
 
 def _where(corpus: str, eta: float) -> str:

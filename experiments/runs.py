@@ -1,5 +1,6 @@
 """Runs side by side, each kept in a file when it ends, so that a batch can be stopped and taken up again."""
 
+import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -59,6 +60,9 @@ def carry_out(runs: Sequence[Run], folder: Path, *, jobs: int, title: str) -> li
     Ctrl-C ends the batch after the sweeps under way; the runs that have ended stay.
     """
     waiting = [run for run in runs if not _kept(run, folder)]
+    # In a fixed order the same two would run side by side in every round, and slow each other down.
+    random.Random(0).shuffle(waiting)
+    waiting.sort(key=lambda run: run.round)
     stop = threading.Event()
 
     def pause() -> None:

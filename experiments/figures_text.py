@@ -32,7 +32,7 @@ _KEYS = ["corpus", "eta", "method", "run"]
 _ETA = 0.2  # of the curves that the paper shows
 _LEVELS = {
     "log_joint": "log joint a word\n(the paper's likelihood)",
-    "log_p_words": "log p(words given topics)\na word",
+    "log_p_words": "log p(words given\ntopics) a word",
     "completion": "document completion\n(held out)",
     "n_topics": "topics",
 }
@@ -48,7 +48,7 @@ def draw_all(folder: Path) -> None:
     save(acceptance(runs), folder / "acceptance.png")
     save(similarity(read(folder, "text_similarity")), folder / "similarity.png")
     save(modes(runs), folder / "modes.png")
-    words = "log p(words given topics) a word,\nminus Gibbs"
+    words = "log p(words given\ntopics) a word,\nminus Gibbs"
     save(gain_by_sweep(curves, "log_p_words", words), folder / "words_difference.png")
     save(
         gain_by_time(curves, seconds, "best_joint", "best log joint a word,\nminus Gibbs"),
@@ -56,7 +56,7 @@ def draw_all(folder: Path) -> None:
     )
     paper = "the paper's held-out number\na word, minus Gibbs"
     save(gain_by_time(held_out, seconds, "paper_held_out", paper), timings / "held_out_difference.png")
-    completion = "document completion a word,\nminus Gibbs"
+    completion = "document completion\na word, minus Gibbs"
     save(gain_by_time(held_out, seconds, "completion", completion), timings / "completion_difference.png")
 
 

@@ -130,6 +130,8 @@ def main(
         _report(results)
     except FranchiseError as error:
         raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: cannot be written or read ({error.strerror})") from error
     except KeyboardInterrupt:
         console.print(
             f"\nstopped; the runs that ended are in {kept}: the same command goes on with the others"

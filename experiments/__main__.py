@@ -131,7 +131,8 @@ def main(
     except FranchiseError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
-        raise click.ClickException(f"{error.filename}: cannot be written or read ({error.strerror})") from error
+        message = f"{error.filename}: cannot be written or read ({error.strerror})"
+        raise click.ClickException(message) from error
     except KeyboardInterrupt:
         console.print(
             f"\nstopped; the runs that ended are in {kept}: the same command goes on with the others"

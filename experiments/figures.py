@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from experiments.compare import bands, by_run, differences
 from experiments.corpora import TITLES as CORPORA
@@ -15,6 +17,7 @@ from experiments.measure import TITLES
 from franchise.report.figures_style import COLOURS, GREY, dressed
 
 COLOUR = {"gibbs": GREY, "paper": COLOURS[1], "default": COLOURS[0]}
+LINE = {"gibbs": (0, (4, 3)), "paper": "-", "default": "-"}
 _SPREAD = (10, 90)  # percentiles of the runs
 _PANEL = (2.35, 1.75)  # inches
 
@@ -44,7 +47,7 @@ def grid(
     for row, corpus in zip(axes, corpora, strict=True):
         for ax, eta in zip(row, etas, strict=True):
             draw(ax, table[(table["corpus"] == corpus) & (table["eta"] == eta)])
-            entitle(ax, f"{CORPORA.get(corpus, corpus)}, {eta:g}")
+            entitle(ax, f"{CORPORA.get(corpus, corpus)}, eta {eta:g}")
         row[0].set_ylabel(y_label)
     for ax in axes[-1]:
         ax.set_xlabel(x_label)
@@ -69,7 +72,7 @@ def draw_differences(ax: Axes, table: pd.DataFrame, column: str, along: str, uni
 
 def draw_levels(ax: Axes, table: pd.DataFrame, column: str, along: str) -> None:
     """Draw the numbers of all methods: the mean, and between which most runs lie."""
-    for method in ("gibbs", "default", "paper"):
+    for method in ("default", "paper", "gibbs"):
         values = by_run(table[table["method"] == method], column, along)
         _draw_spread(ax, values, method, fill=True)
     _log_scale(ax)
@@ -82,7 +85,8 @@ def _draw_spread(ax: Axes, values: pd.DataFrame, method: str, *, fill: bool = Fa
         ax.fill_between(x, low, high, alpha=0.18, linewidth=0, **look)
     else:
         ax.plot(x, np.array([low, high]).T, linewidth=0.6, linestyle=(0, (1, 1.5)), **look)
-    ax.plot(x, values.mean(axis=0), linewidth=1.2, **look)
+    # Gibbs and Gibbs+SM are often the same line.
+    ax.plot(x, values.mean(axis=0), linewidth=1.2, linestyle=LINE[method], **look)
 
 
 def _log_scale(ax: Axes) -> None:
@@ -90,13 +94,18 @@ def _log_scale(ax: Axes) -> None:
     ax.xaxis.set_major_formatter("{x:g}")
 
 
-def legend(figure: Figure, methods: Sequence[str], *more: Line2D) -> None:
+def legend(figure: Figure, methods: Sequence[str], *more: Artist) -> None:
     """Name the methods under the panels."""
-    handles = [Line2D([], [], color=COLOUR[name], linewidth=1.2, label=TITLES[name]) for name in methods]
+    handles = [
+        Line2D([], [], color=COLOUR[name], linestyle=LINE[name], linewidth=1.2, label=TITLES[name])
+        for name in methods
+    ]
     figure.legend(handles=[*handles, *more], loc="outside lower center", ncols=5, frameon=False, fontsize=7)
 
 
 SPREAD_LINE = Line2D([], [], color="black", linewidth=0.6, linestyle=(0, (1, 1.5)), label="80% of the runs")
+MEAN_BAND = Patch(color=GREY, alpha=0.3, linewidth=0, label="95% interval of the mean")
+SPREAD_BAND = Patch(color=GREY, alpha=0.18, linewidth=0, label="80% of the runs")
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -14,7 +14,7 @@ from experiments.tables import read
 from franchise.report.figures_style import COLOURS, percent_ticks
 
 _OF = {"all trials": ("splits", "merges"), "splits": ("splits",), "merges": ("merges",)}
-_LEAST = 2e-4  # the lower end of the scale, where no trial was accepted
+_LEAST = 2e-4  # the lower end of the scale
 
 
 def draw_all(folder: Path) -> None:
@@ -50,7 +50,13 @@ def _draw(ax: Axes, table: pd.DataFrame, kinds: tuple[str, ...]) -> None:
         )
         ax.vlines(x, np.maximum(low, _LEAST), high, color=COLOURS[number], linewidth=0.8)
         ax.plot(
-            x, np.maximum(mean, _LEAST), "o-", color=COLOURS[number], markersize=3, linewidth=0.8, label=title
+            x,
+            np.where(mean > 0, mean, np.nan),
+            "o-",
+            color=COLOURS[number],
+            markersize=3,
+            linewidth=0.8,
+            label=title,
         )
     ax.axhline(0.03, color="black", linewidth=0.6, linestyle="--")
     ax.set_yscale("log")

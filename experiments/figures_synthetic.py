@@ -8,7 +8,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.figures import COLOUR, SPREAD_LINE, draw_differences, entitle, legend, panels, save
+from experiments.figures import (
+    COLOUR,
+    MEAN_BAND,
+    SPREAD_LINE,
+    draw_differences,
+    entitle,
+    legend,
+    panels,
+    save,
+)
 from experiments.measure import METHODS
 from experiments.runs import Array
 from experiments.tables import example, read, telling
@@ -49,7 +58,7 @@ def best_joint(curves: pd.DataFrame) -> Figure:
         draw_differences(ax, own[own["sweep"] > 0], "best_joint", "sweep", unit="seed")
 
     figure = _each_corpus(curves, draw, "sweep", "best log joint a word,\nminus Gibbs")
-    legend(figure, ["paper", "default"], SPREAD_LINE)
+    legend(figure, ["paper", "default"], MEAN_BAND, SPREAD_LINE)
     return figure
 
 

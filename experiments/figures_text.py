@@ -13,6 +13,8 @@ from experiments.compare import gains_over_time
 from experiments.corpora import TITLES as CORPORA
 from experiments.figures import (
     COLOUR,
+    MEAN_BAND,
+    SPREAD_BAND,
     SPREAD_LINE,
     draw_differences,
     draw_gains,
@@ -71,9 +73,9 @@ def levels(curves: pd.DataFrame, held_out: pd.DataFrame) -> Figure:
             draw_levels(ax, own, column, "sweep")
         row[0].set_ylabel(label)
     for top, bottom, corpus in zip(axes[0], axes[-1], corpora, strict=True):
-        entitle(top, f"{CORPORA.get(corpus, corpus)}, {_ETA:g}")
+        entitle(top, f"{CORPORA.get(corpus, corpus)}, eta {_ETA:g}")
         bottom.set_xlabel("sweep")
-    legend(figure, METHODS)
+    legend(figure, METHODS, SPREAD_BAND)
     return figure
 
 
@@ -90,7 +92,7 @@ def gain_by_sweep(table: pd.DataFrame, column: str, label: str) -> Figure:
     """Draw a number minus that of Gibbs after equal sweeps."""
     draw = partial(draw_differences, column=column, along="sweep")
     figure = grid(table[table["sweep"] > 0], draw, label, "sweep")
-    legend(figure, METHODS[1:], SPREAD_LINE)
+    legend(figure, METHODS[1:], MEAN_BAND, SPREAD_LINE)
     return figure
 
 
@@ -102,7 +104,7 @@ def gain_by_time(table: pd.DataFrame, seconds: pd.DataFrame, column: str, label:
         draw_gains(ax, {name: gains_over_time(own, column, name) for name in ("default", "paper")})
 
     figure = grid(timed, draw, label, "CPU seconds")
-    legend(figure, METHODS[1:], SPREAD_LINE)
+    legend(figure, METHODS[1:], MEAN_BAND, SPREAD_LINE)
     return figure
 
 

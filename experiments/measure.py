@@ -12,7 +12,7 @@ from franchise.model import State, copy_state
 from franchise.sampling.trace import Draw, draw_of
 
 METHODS = ("gibbs", "paper", "default")
-TITLES = {"gibbs": "Gibbs", "paper": "Gibbs + the paper's split-merge", "default": "franchise's default"}
+TITLES = {"gibbs": "Gibbs", "paper": "Gibbs+SM (the paper's)", "default": "default (this library's)"}
 TRIALS = ("sweep", "is_split", "accepted", "topic", "other", "tables", "words", "words_moved")
 _LOGS = ("log_joint", "log_p_words", "log_p_tables")
 

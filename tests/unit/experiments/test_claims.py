@@ -28,6 +28,7 @@ def text_tables(gain, *, accepted=0, slower=1.0):
                         keys
                         | dict.fromkeys(claims_text.MEASURES, -7.0 + ahead)
                         | {
+                            "median_similarity": 0.1,
                             "n_topics": 20 / eta,
                             "n_tables": 900,
                             "pairs": 1000,

@@ -60,6 +60,6 @@ def _run(split: Split, eta: float, variant: str, run: int) -> Run:
 
     def work(pause: Pause) -> dict[str, Array]:
         chain = Chain(split.training, priors_of(eta), schedule, seed=run)
-        return follow(chain, UNTIL, lambda _: None, pause)
+        return follow(chain, lambda _: None, pause)
 
     return Run(name, run, settings, work)

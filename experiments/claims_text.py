@@ -23,19 +23,16 @@ from experiments.claim import (
     sign,
     verdict,
 )
-from experiments.compare import gains, gains_over_time, interval, paired
+from experiments.compare import gains, gains_over_time, interval, paired, with_seconds
 from experiments.corpora import TITLES
 from experiments.tables import TIMINGS, read
 from experiments.text import UNTIL
 
-_KEYS = ["corpus", "eta", "method", "run"]
 _BETTER = {("mlir", 0.2), ("mlir", 0.5), ("nips", 0.2)}  # where the paper saw split-merge ahead
 _RANKING = ("mlir", "nips", "arxiv")  # from many similar topics to few, in the paper
 _ABOUT_3 = (0.02, 0.04)
 _SMALL_COST, _RARE = 0.10, 0.05
-_LEAST = (
-    0.01  # nats a word (1% of perplexity): what a few percent of the clock's noise come to is no difference
-)
+_LEAST = 0.01  # nats a word, 1% of perplexity: at equal CPU times, less is the noise of the clock
 SETTINGS = ["corpus", "eta"]
 MEASURES = {
     "mode_log_joint": "best log joint a word (the paper's)",
@@ -53,8 +50,7 @@ def check(folder: Path) -> list[Claim]:
     """Return the claims of section 4.2, checked."""
     runs, curves, held_out = (read(folder, f"text_{name}") for name in ("runs", "curves", "held_out"))
     seconds = read(folder, f"{TIMINGS}/text_seconds")
-    training = _timed(curves, seconds)
-    held_out = _timed(held_out, seconds)
+    training, held_out = (with_seconds(table, seconds) for table in (curves, held_out))
     return [
         _never_worse(training, "best_joint", "training", "best joint a word"),
         _faster_where_similar(training),
@@ -76,10 +72,6 @@ def comparison(folder: Path) -> pd.DataFrame:
 
 
 Gains = dict[tuple[str, float], Case]
-
-
-def _timed(table: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
-    return table.merge(seconds, on=[*_KEYS, "sweep"])
 
 
 def _gains(table: pd.DataFrame, column: str, along: str) -> Gains:

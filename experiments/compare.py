@@ -75,6 +75,11 @@ def comparison(table: pd.DataFrame, settings: list[str], measures: dict[str, str
     return pd.DataFrame(rows)
 
 
+def with_seconds(table: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of the text experiment with the CPU time of each row."""
+    return table.merge(seconds, on=["corpus", "eta", "method", "run", "sweep"])
+
+
 def gains_over_time(table: pd.DataFrame, column: str, method: str) -> pd.DataFrame:
     """Return a method's numbers minus those of Gibbs at equal CPU times: a row a run, a column a time.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from experiments.compare import bands, by_run, differences
-from experiments.corpora import TITLES as CORPORA
 from experiments.measure import TITLES
 from franchise.report.figures_style import COLOURS, GREY, dressed
 
@@ -23,7 +23,7 @@ _PANEL = (2.35, 1.75)  # inches
 
 
 def panels(
-    rows: int, columns: int, size: tuple[float, float] = _PANEL, **options: object
+    rows: int, columns: int, size: tuple[float, float] = _PANEL, **options: Any
 ) -> tuple[Figure, list]:
     """Return a figure and its axes, row by row."""
     figure = Figure(figsize=(columns * size[0], rows * size[1] + 0.3), layout="constrained")
@@ -39,15 +39,22 @@ def entitle(ax: Axes, title: str) -> None:
 
 
 def grid(
-    table: pd.DataFrame, draw: Callable[[Axes, pd.DataFrame], None], y_label: str, x_label: str
+    table: pd.DataFrame,
+    draw: Callable[[Axes, pd.DataFrame], None],
+    x_label: str,
+    y_label: str,
+    *,
+    by: tuple[str, str],
+    title: Callable[[Any, Any], str],
+    **look: Any,
 ) -> Figure:
-    """Draw a panel for every corpus (a row) and eta (a column), as the paper's figures have them."""
-    corpora, etas = table["corpus"].unique(), sorted(table["eta"].unique())
-    figure, axes = panels(len(corpora), len(etas))
-    for row, corpus in zip(axes, corpora, strict=True):
-        for ax, eta in zip(row, etas, strict=True):
-            draw(ax, table[(table["corpus"] == corpus) & (table["eta"] == eta)])
-            entitle(ax, f"{CORPORA.get(corpus, corpus)}, eta {eta:g}")
+    """Draw a panel for every value of one column (a row of panels) and of another (a column)."""
+    rows, columns = table[by[0]].unique(), sorted(table[by[1]].unique())
+    figure, axes = panels(len(rows), len(columns), **look)
+    for row, one in zip(axes, rows, strict=True):
+        for ax, other in zip(row, columns, strict=True):
+            draw(ax, table[(table[by[0]] == one) & (table[by[1]] == other)])
+            entitle(ax, title(one, other))
         row[0].set_ylabel(y_label)
     for ax in axes[-1]:
         ax.set_xlabel(x_label)

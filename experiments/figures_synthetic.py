@@ -1,6 +1,6 @@
 """Figures of the synthetic experiment: the paper's 'groundtruth' and 'synthetic' (a) to (d)."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +14,14 @@ from experiments.figures import (
     SPREAD_LINE,
     draw_differences,
     entitle,
+    grid,
     legend,
     panels,
     save,
 )
 from experiments.measure import METHODS
 from experiments.runs import Array
+from experiments.synthetic import STARTS
 from experiments.tables import example, read, telling
 from franchise.corpus import five_topics
 from franchise.report.figures import plot_topic_mass, plot_topics
@@ -28,6 +30,13 @@ from franchise.report.figures_style import percent_ticks
 _TERMS = [str(term) for term in range(1, 13)]
 _LARGE = 0.01  # of all words, for a topic to be drawn
 SHORT = {"gibbs": "Gibbs", "paper": "Gibbs+SM", "default": "default"}
+
+
+def _title(mixed: int, twin: float) -> str:
+    return f"{mixed}% mixed, twins {twin:.2f}"
+
+
+_each_corpus = partial(grid, by=("mixed", "twin"), title=_title, size=(2.5, 1.9), sharey=True)
 
 
 def draw_all(folder: Path) -> None:
@@ -66,7 +75,7 @@ def found(runs: pd.DataFrame) -> Figure:
     """Draw, for every data set, how often the states after half of the run hold all five topics."""
 
     def draw(ax: Axes, own: pd.DataFrame) -> None:
-        for place, (method, start) in enumerate([(m, s) for m in METHODS for s in ("sequential", "truth")]):
+        for place, (method, start) in enumerate([(m, s) for m in METHODS for s in STARTS]):
             shares = own[(own["method"] == method) & (own["start"] == start)]["all_five"].to_numpy()
             across = place + np.random.default_rng(place).uniform(-0.22, 0.22, shares.size)
             ax.plot(across, shares, "o", markersize=2.5, color=COLOUR[method], alpha=0.6, clip_on=False)
@@ -78,22 +87,6 @@ def found(runs: pd.DataFrame) -> Figure:
 
     figure = _each_corpus(runs, draw, "start", "states with all five topics")
     legend(figure, METHODS)
-    return figure
-
-
-def _each_corpus(
-    table: pd.DataFrame, draw: Callable[[Axes, pd.DataFrame], None], x_label: str, y_label: str
-) -> Figure:
-    """Draw a panel for every share of mixed documents (a row) and probability of the twins (a column)."""
-    rows, columns = sorted(table["mixed"].unique()), sorted(table["twin"].unique())
-    figure, axes = panels(len(rows), len(columns), (2.5, 1.9), sharey=True)
-    for row, mixed in zip(axes, rows, strict=True):
-        for ax, twin in zip(row, columns, strict=True):
-            draw(ax, table[(table["mixed"] == mixed) & (table["twin"] == twin)])
-            entitle(ax, f"{mixed}% mixed, twins {twin:.2f}")
-        row[0].set_ylabel(y_label)
-    for ax in axes[-1]:
-        ax.set_xlabel(x_label)
     return figure
 
 

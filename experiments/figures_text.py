@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.claim import rate
-from experiments.compare import gains_over_time
+from experiments.compare import gains_over_time, with_seconds
 from experiments.corpora import TITLES as CORPORA
 from experiments.figures import (
     COLOUR,
@@ -30,7 +30,6 @@ from experiments.tables import TIMINGS, read
 from franchise.report.figures import plot_similarity
 from franchise.report.figures_style import percent_ticks
 
-_KEYS = ["corpus", "eta", "method", "run"]
 _ETA = 0.2  # of the curves that the paper shows
 _LEVELS = {
     "log_joint": "log joint a word\n(the paper's likelihood)",
@@ -38,6 +37,13 @@ _LEVELS = {
     "completion": "document completion\n(held out)",
     "n_topics": "topics",
 }
+
+
+def _title(corpus: str, eta: float) -> str:
+    return f"{CORPORA.get(corpus, corpus)}, eta {eta:g}"
+
+
+_each_setting = partial(grid, by=("corpus", "eta"), title=_title)
 
 
 def draw_all(folder: Path) -> None:
@@ -73,7 +79,7 @@ def levels(curves: pd.DataFrame, held_out: pd.DataFrame) -> Figure:
             draw_levels(ax, own, column, "sweep")
         row[0].set_ylabel(label)
     for top, bottom, corpus in zip(axes[0], axes[-1], corpora, strict=True):
-        entitle(top, f"{CORPORA.get(corpus, corpus)}, eta {_ETA:g}")
+        entitle(top, _title(corpus, _ETA))
         bottom.set_xlabel("sweep")
     legend(figure, METHODS, SPREAD_BAND)
     return figure
@@ -81,29 +87,28 @@ def levels(curves: pd.DataFrame, held_out: pd.DataFrame) -> Figure:
 
 def by_sweep(table: pd.DataFrame, column: str, label: str) -> Figure:
     """Draw a number of every method over sweeps."""
-    figure = grid(
-        table[table["sweep"] > 0], partial(draw_levels, column=column, along="sweep"), label, "sweep"
-    )
-    legend(figure, METHODS)
+    draw = partial(draw_levels, column=column, along="sweep")
+    figure = _each_setting(table[table["sweep"] > 0], draw, "sweep", label)
+    legend(figure, METHODS, SPREAD_BAND)
     return figure
 
 
 def gain_by_sweep(table: pd.DataFrame, column: str, label: str) -> Figure:
     """Draw a number minus that of Gibbs after equal sweeps."""
     draw = partial(draw_differences, column=column, along="sweep")
-    figure = grid(table[table["sweep"] > 0], draw, label, "sweep")
+    figure = _each_setting(table[table["sweep"] > 0], draw, "sweep", label)
     legend(figure, METHODS[1:], MEAN_BAND, SPREAD_LINE)
     return figure
 
 
 def gain_by_time(table: pd.DataFrame, seconds: pd.DataFrame, column: str, label: str) -> Figure:
     """Draw a number minus that of Gibbs at equal CPU times."""
-    timed = table.merge(seconds, on=[*_KEYS, "sweep"])
+    timed = with_seconds(table, seconds)
 
     def draw(ax: Axes, own: pd.DataFrame) -> None:
         draw_gains(ax, {name: gains_over_time(own, column, name) for name in ("default", "paper")})
 
-    figure = grid(timed, draw, label, "CPU seconds")
+    figure = _each_setting(timed, draw, "CPU seconds", label)
     legend(figure, METHODS[1:], MEAN_BAND, SPREAD_LINE)
     return figure
 
@@ -175,6 +180,6 @@ def modes(runs: pd.DataFrame) -> Figure:
                 color=COLOUR[method],
             )
 
-    figure = grid(runs, draw, "completion, best mode", "completion, last state")
+    figure = _each_setting(runs, draw, "completion, last state", "completion, best mode")
     legend(figure, METHODS)
     return figure

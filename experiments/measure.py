@@ -13,7 +13,7 @@ from franchise.sampling.trace import Draw, draw_of
 
 METHODS = ("gibbs", "paper", "default")
 TITLES = {"gibbs": "Gibbs", "paper": "Gibbs+SM (the paper's)", "default": "default (this library's)"}
-TRIALS = ("sweep", "is_split", "accepted", "topic", "other", "tables", "words", "words_moved")
+TRIALS = ("sweep", "is_split", "accepted", "topic", "other")
 _LOGS = ("log_joint", "log_p_words", "log_p_tables")
 
 
@@ -38,15 +38,15 @@ class Mode(NamedTuple):
         return draw_of(chain.corpus.arrays, self.state, self.sweep)
 
 
-def follow(chain: Chain, sweeps: int, visit: Callable[[Mode], None], pause: Pause) -> dict[str, Array]:
-    """Run a chain, which may have started, and return its numbers; logarithms are a word.
+def follow(chain: Chain, visit: Callable[[Mode], None], pause: Pause) -> dict[str, Array]:
+    """Make all sweeps of a chain, which may have started, and return its numbers; logarithms are a word.
 
     `visit` is called with the mode so far after the start and after each sweep; neither it nor the copy of
     the mode counts in the CPU time, which is the thread's own.
     """
     spent = [0.0 if len(chain.trace) else _timed(chain.start)]
     mode = None
-    for sweep in range(sweeps + 1):
+    for sweep in range(chain.schedule.sweeps + 1):
         if sweep:
             spent.append(_timed(chain.sweep))
         log_joint = chain.trace.last["log_joint"]

@@ -54,9 +54,9 @@ def _run(size: Size, mixed: int, twin: float, start: str, method: str, seed: int
     settings = {"mixed": mixed, "twin": twin, "start": start, "method": method, "seed": seed}
     settings |= {"schedule": repr(schedule), "priors": repr(priors), "large": _LARGE}
     name = f"mixed-{mixed}_twin-{twin:.2f}_{start}_{method}_seed-{seed:02}"
-    truth, test = (five_topics(data, twin=twin, mixed=mixed) for data in (seed, seed + _OTHER_DATA))
 
     def work(pause: Pause) -> dict[str, Array]:
+        truth, test = (five_topics(data, twin=twin, mixed=mixed) for data in (seed, seed + _OTHER_DATA))
         return _measured(started(truth, priors, schedule, seed, start), truth, test.corpus, pause)
 
     return Run(name, seed, settings, work)
@@ -76,7 +76,7 @@ def _measured(chain: Chain, truth: Planted, test: Corpus, pause: Pause) -> dict[
             looks.append(sweep)
             found.append(topics_found(truth, chain.draw()))
 
-    numbers = follow(chain, chain.schedule.sweeps, visit, pause)
+    numbers = follow(chain, visit, pause)
     mode = latest[0].draw(chain)
     widest = max(map(len, sizes))
     return numbers | {

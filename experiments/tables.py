@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from experiments.measure import TRIALS
 from experiments.reversals import count
 from experiments.runs import Array, Outcome
+from experiments.text import HELD_OUT
 from franchise import FranchiseError
 
 Columns = Callable[[Outcome], dict[str, object]]  # numbers, or arrays of one length
@@ -130,27 +131,24 @@ def text_tables(outcomes: Sequence[Outcome]) -> dict[str, pd.DataFrame]:
 
 
 def _text_run(one: Outcome) -> dict[str, object]:
-    completion, of_mode, paper, _ = one["held_out"][-1]
+    scores = dict(zip(HELD_OUT[:-1], one["held_out"][-1], strict=False))
     similar = _similarities(one)
-    return _run(one) | {
-        "completion": completion,
-        "completion_of_mode": of_mode,
-        "paper_held_out": paper,
-        "pairs": similar.size,
-        "similar_pairs": int((similar > _SIMILAR).sum()),
-        "median_similarity": np.median(similar) if similar.size else np.nan,
-    }
+    return (
+        _run(one)
+        | scores
+        | {
+            "pairs": similar.size,
+            "similar_pairs": int((similar > _SIMILAR).sum()),
+            "median_similarity": np.median(similar) if similar.size else np.nan,
+        }
+    )
 
 
 def _held_out(one: Outcome) -> dict[str, object]:
-    completion, of_mode, paper, mode_sweep = one["held_out"].T
-    return {
-        "sweep": one["looks"],
-        "mode_sweep": mode_sweep.astype(int),
-        "completion": completion,
-        "completion_of_mode": of_mode,
-        "paper_held_out": paper,
-    }
+    *scores, mode_sweep = one["held_out"].T
+    return {"sweep": one["looks"], "mode_sweep": mode_sweep.astype(int)} | dict(
+        zip(HELD_OUT, scores, strict=False)
+    )
 
 
 def _seconds(one: Outcome) -> dict[str, object]:

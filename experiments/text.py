@@ -15,7 +15,7 @@ from franchise.posterior.paper_heldout import paper_held_out
 
 ETAS = (0.1, 0.2, 0.5)
 UNTIL = 50  # the last sweep with the paper's split-merge
-HELD_OUT = ("completion", "completion_of_mode", "paper_of_mode", "mode_sweep")
+HELD_OUT = ("completion", "completion_of_mode", "paper_held_out", "mode_sweep")
 _TEST_SWEEPS = 20
 _GAMMA = (1.0, 1.0)
 
@@ -73,7 +73,7 @@ def _measured(chain: Chain, split: Split, looks: Sequence[int], pause: Pause) ->
         if chain.sweeps_done in looks:
             scores.append(_scores(chain, split, mode, scores[-1] if scores else None))
 
-    numbers = follow(chain, chain.schedule.sweeps, visit, pause)
+    numbers = follow(chain, visit, pause)
     final = chain.draw().topic_terms
     return numbers | {
         "looks": np.array(looks),

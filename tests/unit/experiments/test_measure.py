@@ -18,7 +18,7 @@ def chain_with(method, sweeps, seed=3):
 def test_the_mode_is_the_state_of_the_best_joint():
     chain = chain_with("default", 12)
     modes = []
-    numbers = follow(chain, 12, modes.append, lambda: None)
+    numbers = follow(chain, modes.append, lambda: None)
     assert numbers["log_joint"].size == numbers["cpu"].size == len(modes) == 13
     assert np.all(np.diff(numbers["cpu"]) > 0)
     n_words = chain.corpus.n_words
@@ -31,7 +31,7 @@ def test_the_mode_is_the_state_of_the_best_joint():
 
 def test_methods_of_one_seed_start_alike_and_differ_by_accepted_trials_only():
     gibbs, paper = (
-        follow(chain_with(method, 8), 8, lambda _: None, lambda: None) for method in ("gibbs", "paper")
+        follow(chain_with(method, 8), lambda _: None, lambda: None) for method in ("gibbs", "paper")
     )
     accepted = paper["trials"][paper["trials"][:, TRIALS.index("accepted")] == 1]
     until = accepted[0, TRIALS.index("sweep")] if len(accepted) else 9

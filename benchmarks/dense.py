@@ -11,7 +11,7 @@ import numpy as np
 
 from franchise._jit import kernel
 from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, State, topic_term_counts
-from franchise.moves.random import start_stream, uniform
+from franchise.random import start_stream, uniform
 
 
 class Dense(NamedTuple):

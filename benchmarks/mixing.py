@@ -25,9 +25,9 @@ from franchise import Chain, Corpus, Priors, Schedule
 from franchise.corpus.synthetic import Planted, planted
 from franchise.model import copy_state
 from franchise.moves import complete_move
-from franchise.moves.random import SPLIT_MERGE, Key
-from franchise.moves.scratch import with_room_for_tables
+from franchise.moves.parts.scratch import with_room_for_tables
 from franchise.moves.split_merge import RECORD, split_merge
+from franchise.random import SPLIT_MERGE, Key
 from franchise.sampling import Proposal, SplitMerge
 
 _CALLS = 30

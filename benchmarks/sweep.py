@@ -25,10 +25,10 @@ from franchise.corpus.synthetic import Planted, planted
 from franchise.model import Priors, joint
 from franchise.moves import complete_move
 from franchise.moves.concentrations import slice_concentrations
-from franchise.moves.random import CONCENTRATIONS, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import new_scratch
+from franchise.moves.parts.scratch import new_scratch
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
+from franchise.random import CONCENTRATIONS, TABLE_TOPICS, WORD_TABLES, Key
 
 PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
 SETTLE = 3  # sweeps before the clock starts

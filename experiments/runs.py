@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from franchise import ModelError, __version__
-from franchise._storage import read_arrays, write_arrays
+from franchise._files import read_arrays, write_arrays
 
 Array = npt.NDArray[Any]
 Pause = Callable[[], None]  # to be called now and then; raises Stopped when the batch is to end

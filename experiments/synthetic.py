@@ -10,7 +10,7 @@ from experiments.runs import Array, Pause, Run
 from franchise import Chain, Corpus, Priors, Schedule
 from franchise.corpus import Planted, five_topics
 from franchise.model.state import TOPICS, State
-from franchise.posterior.heldout import document_completion
+from franchise.predict.heldout import document_completion
 from franchise.sampling import Draw
 
 TWINS = (0.10, 0.11, 0.12)  # probability of the twins' own word

@@ -10,8 +10,8 @@ from experiments.corpora import Split, read_split
 from experiments.measure import METHODS, Mode, follow, split_merge_of
 from experiments.runs import Array, Pause, Run
 from franchise import Chain, Priors, Schedule
-from franchise.posterior.heldout import document_completion
-from franchise.posterior.paper_heldout import paper_held_out
+from franchise.predict.heldout import document_completion
+from franchise.predict.paper_heldout import paper_held_out
 
 ETAS = (0.1, 0.2, 0.5)
 UNTIL = 50  # the last sweep with the paper's split-merge

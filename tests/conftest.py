@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent
 def _hash_of_kernels() -> str:
     digest = hashlib.sha256()
     package = ROOT / "src" / "franchise"
-    for path in sorted(
-        [package / "_jit.py", *(package / "model").glob("*.py"), *(package / "moves").glob("*.py")]
-    ):
+    rooms = ("model", "moves", "predict")
+    inside = [path for room in rooms for path in (package / room).rglob("*.py")]
+    for path in sorted([package / "_jit.py", package / "random.py", *inside]):
         digest.update(path.relative_to(ROOT).as_posix().encode())
         digest.update(b"\0")
         digest.update(path.read_bytes())

@@ -8,10 +8,10 @@ import numpy as np
 from franchise.model import State, empty_state
 from franchise.moves import complete_move
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
-from franchise.moves.random import INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import fill_tables, new_scratch, with_room_for_tables
+from franchise.moves.parts.scratch import fill_tables, new_scratch, with_room_for_tables
+from franchise.moves.parts.table_index import sort_words
 from franchise.moves.split_merge import RECORD, split_merge
-from franchise.moves.table_index import sort_words
+from franchise.random import INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.trials import Proposal, SplitMerge
 from tests.reference.enumeration import Concentrations, Documents, Seating
 from tests.reference.franchise import Plain, corpus_of, plain

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from hypothesis import strategies as st
 
 from franchise.corpus import Corpus, CorpusArrays
-from franchise.moves.random import FOLD_IN
+from franchise.random import FOLD_IN
 from franchise.sampling import Draw
 from tests.reference.choices import Choose, Drawn
 from tests.reference.enumeration import Concentrations, Documents

@@ -13,7 +13,7 @@ import pytest
 
 from franchise.model import word_topics
 from franchise.model.state import GAMMA
-from franchise.moves.random import TABLE_TOPICS, WORD_TABLES
+from franchise.random import TABLE_TOPICS, WORD_TABLES
 from tests.reference.enumeration import Concentrations, Posterior, seating_of
 from tests.reference.kernels import Kernels
 from tests.reference.trials import KINDS, name_of

@@ -20,11 +20,11 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
 from franchise.moves.initialize import seat_all
-from franchise.moves.random import CONCENTRATIONS, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import new_scratch, with_room_for_tables
+from franchise.moves.parts.scratch import new_scratch, with_room_for_tables
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
+from franchise.random import CONCENTRATIONS, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.trials import Proposal, SplitMerge
 from tests.reference.trials import KINDS
 from tests.statistical.means import assert_means

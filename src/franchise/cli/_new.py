@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise._text import printable
 from franchise.cli._input import reading_bar
 from franchise.corpus import Corpus, Encoded
 from franchise.corpus.corpus import numbered
 from franchise.corpus.readers import read_new as read_in_terms
 from franchise.errors import SettingsError
-from franchise.posterior import heldout
-from franchise.posterior.export import printable
-from franchise.posterior.fixed_topics import mixtures
+from franchise.predict import heldout
+from franchise.predict.fixed_topics import mixtures
 from franchise.sampling import Draw
 from franchise.sampling.run import threads
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from franchise.estimator import HDPTopicModel
-    from franchise.posterior.paper_heldout import PaperHeldOut
+    from franchise.predict.paper_heldout import PaperHeldOut
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def command(
 
 
 def _facts(score: Any) -> dict[str, Any]:
-    from franchise.posterior.heldout import HeldOut
+    from franchise.predict.heldout import HeldOut
 
     if not isinstance(score, HeldOut):
         return {

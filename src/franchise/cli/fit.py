@@ -146,7 +146,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
-    from franchise._storage import write_text
+    from franchise._files import write_text
 
     if output is None and not values["dry_run"]:
         raise click.UsageError("say where to write the model: -o MODEL")
@@ -191,7 +191,7 @@ def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
 
 def _refuse(output: Path, force: bool) -> None:
     from franchise.errors import ModelError
-    from franchise.posterior import store
+    from franchise.storage import model as store
 
     if store.is_model(output) and not force:
         raise ModelError(

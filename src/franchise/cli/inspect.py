@@ -25,7 +25,7 @@ def command(path: str, format_out: str, **values: Any) -> None:
       franchise inspect model/
       franchise inspect docword.kos.txt --format json
     """
-    from franchise.posterior import store
+    from franchise.storage import model as store
 
     if path != "-" and store.is_model(Path(path)):
         print_facts(_model_facts(path), format_out)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._storage import write_pieces
+from franchise._files import write_pieces
 from franchise.compat.saved import DOCUMENT, TABLE, TOPIC, SavedModel, SavedState, contradictions
 from franchise.errors import ModelError
 from franchise.model.state import Array

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from franchise._storage import cannot_write
+from franchise._files import cannot_write
 from franchise.errors import ModelError
 
 

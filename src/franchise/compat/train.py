@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from franchise._storage import locked
+from franchise._files import locked
 from franchise.compat.logs import TrainLine, log_file
 from franchise.compat.options import HdpOptions
 from franchise.compat.saved import SavedState, saved_state
@@ -19,10 +19,10 @@ from franchise.compat.starts import start
 from franchise.corpus import Corpus, read_ldac
 from franchise.model import Priors, joint
 from franchise.moves import complete_move
-from franchise.moves.random import SPLIT_MERGE, Key
-from franchise.moves.scratch import new_scratch, with_room_for_tables
+from franchise.moves.parts.scratch import new_scratch, with_room_for_tables
+from franchise.moves.parts.table_index import sort_words
 from franchise.moves.split_merge import RECORD, SplitMergeInfo, split_merge
-from franchise.moves.table_index import sort_words
+from franchise.random import SPLIT_MERGE, Key
 from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
 from franchise.sampling.interrupt import interrupts_deferred
 

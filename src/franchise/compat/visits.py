@@ -10,10 +10,10 @@ from franchise.model import State
 from franchise.model.state import Array
 from franchise.moves import complete_move
 from franchise.moves.initialize import seat_all
-from franchise.moves.random import TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import new_scratch
+from franchise.moves.parts.scratch import new_scratch
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
+from franchise.random import TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.interrupt import interrupts_deferred
 
 

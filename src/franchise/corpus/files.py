@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
-from franchise._storage import whole_file
+from franchise._files import whole_file
 from franchise.errors import CorpusError
 
 StrPath = str | os.PathLike[str]

@@ -14,20 +14,21 @@ from franchise.corpus import Corpus
 from franchise.corpus.documents import Encoded
 from franchise.errors import SettingsError
 from franchise.estimator.inputs import in_known_terms
-from franchise.posterior import export, heldout
+from franchise.posterior import adapters, tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
 from franchise.posterior.describe import describe
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
-from franchise.posterior.fixed_topics import mixtures
-from franchise.posterior.paper_heldout import PaperHeldOut, paper_held_out
+from franchise.predict import heldout
+from franchise.predict.fixed_topics import mixtures
+from franchise.predict.paper_heldout import PaperHeldOut, paper_held_out
 from franchise.sampling import Chain
 from franchise.sampling.run import threads
 
 if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
 
-    from franchise._storage import Array
+    from franchise._files import Array
 
 _MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
 
@@ -97,7 +98,7 @@ class Answers:
             whole documents, unbiased, slower; ``"paper"``: the number of the paper's program, of one state,
             which compares with nothing else.
         options
-            More options of the method: see `franchise.posterior.heldout`.
+            More options of the method: see `franchise.predict.heldout`.
         """
         check_is_fitted(self)
         new = in_known_terms(self, X)
@@ -133,17 +134,17 @@ class Answers:
         """
         check_is_fitted(self)
         terms = self.corpus_.vocabulary if feature_names is None else feature_names
-        return export.topics_frame(self.posterior_, terms, n_terms=n_terms)
+        return tables.topics_frame(self.posterior_, terms, n_terms=n_terms)
 
     def documents(self, n_topics: int = 3) -> pd.DataFrame:
         """Return a table of the documents that the model was fitted to, with their largest topics."""
         check_is_fitted(self)
-        return export.documents_frame(self.posterior_, self.corpus_, n_topics=n_topics)
+        return tables.documents_frame(self.posterior_, self.corpus_, n_topics=n_topics)
 
     def representative_documents(self, topic: int, n: int = 5) -> pd.DataFrame:
         """Return the documents that are most about a topic."""
         check_is_fitted(self)
-        return export.representative_documents(self.posterior_, self.corpus_, topic, n)
+        return tables.representative_documents(self.posterior_, self.corpus_, topic, n)
 
     def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
         """Return how well the top terms of each topic go together in documents; higher is better."""
@@ -168,13 +169,13 @@ class Answers:
     def to_pyldavis(self) -> dict[str, Any]:
         """Return the arguments of ``pyLDAvis.prepare``."""
         check_is_fitted(self)
-        return export.to_pyldavis(self.posterior_, self.corpus_)
+        return adapters.to_pyldavis(self.posterior_, self.corpus_)
 
     def to_lda(self) -> LatentDirichletAllocation:
         """Return a scikit-learn LDA with these topics."""
         check_is_fitted(self)
         concentrations = np.mean([draw.concentrations for draw in self.posterior_.flat_draws], axis=0)
-        return export.to_lda(self.posterior_, self.corpus_, concentrations)
+        return adapters.to_lda(self.posterior_, self.corpus_, concentrations)
 
     def __str__(self) -> str:
         """Say how big, how many topics, whether it converged and what next."""

@@ -21,19 +21,20 @@ from franchise.corpus import Corpus
 from franchise.errors import ModelError, SettingsError
 from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import training_corpus
-from franchise.posterior import export, store
+from franchise.posterior import adapters
 from franchise.posterior.describe import model_card
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Chain, SplitMerge
-from franchise.sampling.checkpoint import save_chain, split_merge_from
-from franchise.sampling.monitor import monitor_for
 from franchise.sampling.plan import Plan, extend, plan_of
 from franchise.sampling.run import Callback, Ending, run_chains, threads
+from franchise.sampling.terminal import monitor_for
+from franchise.storage import model as store
+from franchise.storage.chain import save_chain, split_merge_from
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
-    from franchise._storage import Facts
+    from franchise._files import Facts
 
 # Settings that are of the moment, and not of the model.
 _NOT_STORED = ("random_state", "checkpoint_dir", "callback")
@@ -236,7 +237,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     # ------------------------------------------------------------ on disk
 
     def save(self, path: StrPath, *, overwrite: bool = False) -> None:
-        """Save the model as a folder (`franchise.posterior.store`), whole or not at all."""
+        """Save the model as a folder (`franchise.storage.model`), whole or not at all."""
         check_is_fitted(self)
         folder = Path(path)
 
@@ -313,7 +314,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         traces = [chain.trace for chain in self._chains if len(chain.trace)]
         settings = self._stored_settings(self._chains[0].seed)
         schedule = self._chains[0].schedule
-        return export.to_datatree(traces, self.posterior_, schedule, settings, corpus=self.corpus_)
+        return adapters.to_datatree(traces, self.posterior_, schedule, settings, corpus=self.corpus_)
 
     def _stored_settings(self, seed: int) -> Facts:
         settings = {name: value for name, value in self.get_params().items() if name not in _NOT_STORED}

@@ -12,8 +12,8 @@ from typing import Any
 from franchise.corpus import CorpusArrays
 from franchise.model.capacity import grown
 from franchise.model.state import State
-from franchise.moves.random import Key
-from franchise.moves.scratch import Scratch, grown_scratch
+from franchise.moves.parts.scratch import Scratch, grown_scratch
+from franchise.random import Key
 
 
 def complete_move(

@@ -7,7 +7,7 @@ documents in random order.
 
 from franchise._jit import kernel
 from franchise.model.seating import seat_everyone
-from franchise.moves.random import integer, shuffle, start_stream
+from franchise.random import integer, shuffle, start_stream
 
 
 @kernel

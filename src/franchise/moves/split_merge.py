@@ -1,8 +1,8 @@
 """The split-merge move over the tables of one or two topics (the paper's section 3.2 and algorithm figure).
 
-A trial picks two tables, a and b (`moves.anchors`). Where they share a topic, all of its tables are
-divided into two topics, one with a, one with b (`moves.allocation`); where they do not, their topics are
-merged, and the division that exists is scored as if it had been proposed. With S the tables concerned::
+A trial picks two tables, a and b (`moves.parts.anchors`). Where they share a topic, all of its tables are
+divided into two topics, one with a, one with b (`moves.parts.allocation`); where they do not, their topics
+are merged, and the division that exists is scored as if it had been proposed. With S the tables concerned::
 
     log united  = log G(m) + log f(S)
     log divided = log gamma + log G(m_0) + log f(S_0) + log G(m_1) + log f(S_1)
@@ -29,8 +29,8 @@ from franchise.model.capacity import is_full, open_topic
 from franchise.model.likelihood import log_gamma
 from franchise.model.seating import move_table
 from franchise.model.state import ETA, GAMMA, TOPICS
-from franchise.moves.allocation import add_table, allocate, clear_sides, load_table
-from franchise.moves.anchors import (
+from franchise.moves.parts.allocation import add_table, allocate, clear_sides, load_table
+from franchise.moves.parts.anchors import (
     SIMILAR,
     SIZE,
     another_table,
@@ -41,9 +41,9 @@ from franchise.moves.anchors import (
     two_tables,
     weigh_likeness,
 )
-from franchise.moves.random import shuffle, start_stream, uniform
-from franchise.moves.scratch import TRIAL
-from franchise.moves.table_index import index_tables, square_topics
+from franchise.moves.parts.scratch import TRIAL
+from franchise.moves.parts.table_index import index_tables, square_topics
+from franchise.random import shuffle, start_stream, uniform
 
 # Columns of `plans`: chance up to and with this plan, anchors, launch, scans, particles.
 UP_TO, ANCHORS, LAUNCH, SCANS, PARTICLES = 0, 1, 2, 3, 4
@@ -126,7 +126,7 @@ def _collect(state, trial, k1, k2, a, b):
 
 @part
 def _log_pair_divided(state, trial, anchors, k1, k2, n_seen, n_others):
-    """Return log rho of the anchors in a divided state, sides as they are (see `moves.anchors`)."""
+    """Return log rho of the anchors in a divided state, sides as they are (see `moves.parts.anchors`)."""
     if anchors <= SIZE:
         return 0.0
     likeness, total = 0.0, 0.0

@@ -11,7 +11,7 @@ share, and with terms that topic k has none of adding nothing::
 So only the topics that the table's own terms have are looked up term by term. For small tables, which
 are most, the first factor is kept ready for every n (`base`), and a topic costs one multiplication
 more. Large tables, whose products would leave the range of doubles, are weighed in logarithms
-(`moves.table_logs`). Tables of one word are left out: the word move draws their topic already.
+(`moves.parts.table_logs`). Tables of one word are left out: the word move draws their topic already.
 Counts change only when a table does change its topic, which few do; its own topic is weighed as if
 the table were gone. Topics are weighed in the order of their numbers.
 """
@@ -25,9 +25,9 @@ from franchise._jit import helper, kernel, part
 from franchise.model.capacity import is_full, open_topic
 from franchise.model.seating import move_table, prefetch_row
 from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
-from franchise.moves.random import start_stream, uniform
-from franchise.moves.scratch import DOCUMENT, INSIDE, NOT_ENTERED
-from franchise.moves.table_logs import draw_topic_by_logs
+from franchise.moves.parts.scratch import DOCUMENT, INSIDE, NOT_ENTERED
+from franchise.moves.parts.table_logs import draw_topic_by_logs
+from franchise.random import start_stream, uniform
 
 # Products of factors between e^-600 and e^600 stay far within the range of doubles.
 _LOG_RANGE = 600.0

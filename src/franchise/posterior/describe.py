@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from franchise._storage import Facts, to_json
+from franchise._files import Facts, to_json
+from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.posterior.estimates import Posterior
@@ -20,10 +21,10 @@ def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diag
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
     of = "" if done >= planned else f" of {planned} planned"
     lines = [
-        f"HDPTopicModel of {_counted(corpus.n_documents, 'document')}, {_counted(corpus.n_words, 'word')}, "
-        f"{_counted(corpus.n_terms, 'term')}",
+        f"HDPTopicModel of {counted(corpus.n_documents, 'document')}, {counted(corpus.n_words, 'word')}, "
+        f"{counted(corpus.n_terms, 'term')}",
         f"  {_topics(posterior)}",
-        f"  {_counted(len(chains), 'chain')} of {_counted(done, 'sweep')}{of}, {_kept(chains)}",
+        f"  {counted(len(chains), 'chain')} of {counted(done, 'sweep')}{of}, {_kept(chains)}",
         *(f"  {message}" for message in diagnosis.messages),
     ]
     if done < planned:
@@ -37,7 +38,7 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
     shown = topics.head(_TOPICS_SHOWN)
     rows = [f"| {row.topic} | {row.weight:.1%} | {_in_table(row.terms)} |" for row in shown.itertuples()]
     n_more = len(topics) - len(shown)
-    more = f"\n{_counted(n_more, 'more topic')} in `topics.csv`.\n" if n_more else ""
+    more = f"\n{counted(n_more, 'more topic')} in `topics.csv`.\n" if n_more else ""
     return "\n".join(
         [
             "# A topic model\n",
@@ -70,21 +71,17 @@ def _in_table(text: str) -> str:
 def _topics(posterior: Posterior) -> str:
     """Say how many topics there are, how sure that is, and how many of them can be relied on."""
     if len(posterior.flat_draws) == 1:
-        return f"{_counted(posterior.n_topics, 'topic')} (in the only draw)"
+        return f"{counted(posterior.n_topics, 'topic')} (in the only draw)"
     low, high = posterior.n_topics_interval
     sure = f"95% between {low:,} and {high:,}" if low < high else "the same in at least 95% of the draws"
     n_common = int((posterior.support > 0.5).sum())
     common = "all" if n_common == posterior.n_topics else f"{n_common:,}"
     of_them = f", {common} of them in more than half of the draws" if posterior.n_topics > 1 else ""
-    return f"{_counted(posterior.n_topics, 'topic')} ({sure}){of_them}"
+    return f"{counted(posterior.n_topics, 'topic')} ({sure}){of_them}"
 
 
 def _kept(chains: Sequence[Chain]) -> str:
     n_kept = sum(len(chain.draws) for chain in chains)
     if not n_kept:
         return "no draw kept yet: this is the present state"
-    return f"{_counted(n_kept, 'draw')} kept"
-
-
-def _counted(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'s' * (n != 1)}"
+    return f"{counted(n_kept, 'draw')} kept"

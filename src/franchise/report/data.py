@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.runs import describe_runs, started
@@ -40,7 +41,7 @@ def page_data(
         row["documents"] = [(place[j], posterior.document_topics[j, k]) for j in shown]
     runs = describe_runs(posterior, chains)
     verb = "is" if corpus.n_documents == 1 else "are"
-    heading = title or f"What {_counted(corpus.n_documents, 'document')} {verb} about"
+    heading = title or f"What {counted(corpus.n_documents, 'document')} {verb} about"
     page = {
         **topics,
         **runs,
@@ -148,7 +149,3 @@ def _setting(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) if len(value) <= 20 else f"{len(value)} of them"
     return str(value)
-
-
-def _counted(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'s' * (n != 1)}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._text import printable
 from franchise.corpus import Corpus
 from franchise.corpus.vectorize import TextOptions
 
@@ -33,11 +34,6 @@ class Span(NamedTuple):
     start: int
     end: int
     term: int
-
-
-def printable(text: str) -> str:
-    """Return a text that any file can hold: halves of surrogate pairs are joined, or replaced by U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def choose_documents(corpus: Corpus, representatives: Sequence[Sequence[int]]) -> list[int]:

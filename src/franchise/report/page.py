@@ -24,11 +24,11 @@ import numpy as np
 from markupsafe import Markup
 
 from franchise import __version__
-from franchise._storage import write_text
+from franchise._files import write_text
+from franchise._text import printable
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
 from franchise.report.data import page_data
-from franchise.report.documents import printable
 
 if TYPE_CHECKING:
     from franchise.posterior.diagnostics import Diagnosis

@@ -16,7 +16,7 @@ from scipy.linalg import eigh
 from franchise.corpus import Corpus
 from franchise.corpus.corpus import numbered
 from franchise.posterior.coherence import coherence, top_terms
-from franchise.posterior.export import representative_documents
+from franchise.posterior.tables import representative_documents
 
 if TYPE_CHECKING:
     from franchise.posterior.estimates import Posterior

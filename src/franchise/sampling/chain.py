@@ -15,11 +15,11 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
-from franchise.moves.random import CONCENTRATIONS, INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import fill_tables, new_scratch, with_room_for_tables
+from franchise.moves.parts.scratch import fill_tables, new_scratch, with_room_for_tables
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
+from franchise.random import CONCENTRATIONS, INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace, draw_of

@@ -10,9 +10,9 @@ from franchise.corpus import Corpus
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain, Start
-from franchise.sampling.checkpoint import load_chain, saved_chains
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trials import SplitMerge
+from franchise.storage.chain import load_chain, saved_chains
 
 _ETA_PRIOR = (1.0, 1.0)
 _DRAWS_A_CHAIN = 25  # kept by default

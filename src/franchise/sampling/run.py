@@ -15,12 +15,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Literal
 
+from franchise._files import locked
 from franchise._settings import whole_number
-from franchise._storage import locked
 from franchise.errors import ModelError, SettingsError
 from franchise.sampling.chain import Chain
-from franchise.sampling.checkpoint import save_chain
 from franchise.sampling.monitor import Monitor
+from franchise.storage.chain import save_chain
 
 Callback = Callable[[Chain], object]
 Ending = Literal["complete", "interrupted", "out of time"]

@@ -8,8 +8,8 @@ import numpy as np
 from franchise._settings import whole_number
 from franchise.errors import SettingsError
 from franchise.model.state import Array
-from franchise.moves.allocation import EM, SEQUENTIAL
-from franchise.moves.anchors import BALANCED, SIMILAR, SIZE, UNIFORM
+from franchise.moves.parts.allocation import EM, SEQUENTIAL
+from franchise.moves.parts.anchors import BALANCED, SIMILAR, SIZE, UNIFORM
 from franchise.moves.split_merge import RECORD
 
 _ANCHORS = {"uniform": UNIFORM, "size": SIZE, "balanced": BALANCED, "similar": SIMILAR}

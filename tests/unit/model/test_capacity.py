@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from franchise.model import empty_state
 from franchise.model.capacity import close_topic, grown, is_full, open_topic
 from franchise.model.state import BORN, DEAD, NUMBERED, TOPICS, State
-from franchise.moves.random import WORD_TABLES, Key
-from franchise.moves.scratch import grown_scratch
+from franchise.moves.parts.scratch import grown_scratch
 from franchise.moves.word_tables import word_tables
+from franchise.random import WORD_TABLES, Key
 from tests.reference.enumeration import Concentrations
 from tests.reference.franchise import corpus_of, fill_gap
 from tests.reference.kernels import Kernels

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from franchise.model import Joint, Priors, joint
 from franchise.model.likelihood import fill_log_gamma, log_gamma
-from franchise.moves.random import TABLE_TOPICS, WORD_TABLES
+from franchise.random import TABLE_TOPICS, WORD_TABLES
 from tests.reference import enumeration
 from tests.reference.kernels import Kernels
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from franchise.model import broken_invariants, copy_state, empty_state, topic_term_counts, word_topics
 from franchise.model.state import TOPICS
-from franchise.moves.random import WORD_TABLES
+from franchise.random import WORD_TABLES
 from tests.reference.franchise import corpus_of
 from tests.reference.kernels import Kernels
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora

@@ -15,8 +15,8 @@ from scipy.stats import gamma as gamma_distribution
 from franchise.model.state import ALPHA, ETA, GAMMA
 from franchise.moves import concentrations as module
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
-from franchise.moves.random import CONCENTRATIONS as MOVE
-from franchise.moves.random import Key
+from franchise.random import CONCENTRATIONS as MOVE
+from franchise.random import Key
 from tests.reference.enumeration import Concentrations, log_joint
 from tests.reference.kernels import Kernels
 from tests.reference.statistics import assert_distribution

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from franchise.model import broken_invariants, word_topics
 from franchise.model.state import BORN
-from franchise.moves.random import INITIALIZE, TABLE_TOPICS, WORD_TABLES
+from franchise.random import INITIALIZE, TABLE_TOPICS, WORD_TABLES
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations
 from tests.reference.franchise import Franchise

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from franchise.model import Priors, broken_invariants
 from franchise.model.state import NUMBERED, TABLES, TOPICS
-from franchise.moves.random import INITIALIZE
+from franchise.random import INITIALIZE
 from franchise.sampling.chain import Chain
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations

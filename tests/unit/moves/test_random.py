@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import gammainc
 from scipy.stats import beta, norm
 
-from franchise.moves.random import (
+from franchise.random import (
     Key,
     integer,
     log_beta_variate,

@@ -40,7 +40,8 @@ for number, corpus in enumerate(corpora):
 
 from franchise.model.joint import log_p_tables, log_p_topics
 from franchise.model.likelihood import log_p_words
-from franchise.moves import concentrations, initialize, scratch, split_merge, table_topics, word_tables
+from franchise.moves import concentrations, initialize, split_merge, table_topics, word_tables
+from franchise.moves.parts import scratch
 
 kernels = [
     log_p_tables,

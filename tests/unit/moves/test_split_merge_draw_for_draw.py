@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from franchise.model import broken_invariants
 from franchise.model.state import BORN, TOPICS
-from franchise.moves.random import SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES
 from franchise.moves.split_merge import RECORD
+from franchise.random import SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES
 from franchise.sampling.trials import Proposal
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations, Seating

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from franchise import Priors
 from franchise.model import joint
-from franchise.moves.random import SPLIT_MERGE
+from franchise.random import SPLIT_MERGE
 from franchise.sampling.trials import Proposal
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations

@@ -7,7 +7,7 @@ one, however short it is; a run that begins at one state far out must get there.
 import numpy as np
 import pytest
 
-from franchise.moves.random import TABLE_TOPICS, WORD_TABLES
+from franchise.random import TABLE_TOPICS, WORD_TABLES
 from tests.reference.enumeration import Concentrations, Posterior
 from tests.reference.kernels import Kernels
 from tests.reference.statistics import assert_frequencies

@@ -6,7 +6,7 @@ kernels run as Python so that they can be given them.
 """
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import FunctionType
 
 import pytest
@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from franchise import moves
 from franchise.model import broken_invariants
-from franchise.moves import random
-from franchise.moves.random import TABLE_TOPICS, WORD_TABLES
+from franchise.random import TABLE_TOPICS, WORD_TABLES
 from tests.reference.choices import Bordering
 from tests.reference.enumeration import Concentrations, Seating
 from tests.reference.franchise import Franchise
@@ -32,9 +31,8 @@ AT = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
 def uniforms():
     """Run the moves as Python; return the list from which they take uniform numbers."""
     queue: list[float] = []
-    names = [f"franchise.moves.{found.name}" for found in iter_modules(moves.__path__)]
+    names = [found.name for found in walk_packages(moves.__path__, "franchise.moves.")]
     modules = [module for module in map(import_module, names) if "uniform" in vars(module)]
-    modules.remove(random)
     names = [module.__name__ for module in modules]
     with pytest.MonkeyPatch.context() as patch:
         for module in modules:

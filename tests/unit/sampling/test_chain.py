@@ -5,7 +5,7 @@ import pytest
 
 from franchise import Chain, Corpus, FranchiseError, Priors, Schedule, SettingsError
 from franchise.model import broken_invariants, joint
-from franchise.moves.scratch import new_scratch
+from franchise.moves.parts.scratch import new_scratch
 from tests.golden.fingerprint import SWEEPS, arithmetic_corpus, fixed_chain, in_bits
 
 pytestmark = pytest.mark.nojit

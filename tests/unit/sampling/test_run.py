@@ -8,11 +8,12 @@ import pytest
 from rich.console import Console
 
 from franchise import Chain, ModelError, Priors, Schedule, SettingsError
-from franchise._storage import locked
-from franchise.sampling.checkpoint import load_chain, saved_chains
-from franchise.sampling.monitor import LiveMonitor, LogMonitor, Monitor, monitor_for
+from franchise._files import locked
+from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import Plan, extend, plan_of, starts_of
 from franchise.sampling.run import run_chains, threads
+from franchise.sampling.terminal import LiveMonitor, LogMonitor, monitor_for
+from franchise.storage.chain import load_chain, saved_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
 
 SWEEPS = 12
@@ -251,7 +252,7 @@ def watched(monitor, sweeps=SWEEPS):
 
 
 def test_a_log_names_each_chain_and_phase(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.monitor._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
     stream = io.StringIO()
     assert watched(LogMonitor(stream)) == one_after_another()
     lines = stream.getvalue().splitlines()
@@ -271,7 +272,7 @@ def test_quick_runs_are_not_shown():
 
 
 def test_a_table_on_a_terminal(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.monitor._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=120)
     assert watched(LiveMonitor(console)) == one_after_another()
@@ -281,7 +282,7 @@ def test_a_table_on_a_terminal(monkeypatch):
 
 
 def test_a_monitor_can_never_stop_a_run(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.monitor._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
     stream = io.StringIO()
     stream.close()
     assert watched(LogMonitor(stream)) == one_after_another()

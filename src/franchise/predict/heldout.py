@@ -1,10 +1,10 @@
 """How well topics foretell documents that they were not fitted to: held-out likelihood, in nats a word.
 
-Two scores, both with the topics of each draw held fixed (`posterior.fixed_topics`) and averaged over the
+Two scores, both with the topics of each draw held fixed (`predict.fixed_topics`) and averaged over the
 draws as probabilities, not as logarithms. `document_completion` is cheap: half of each document is given, the
 other half foretold. `left_to_right` estimates the probability of whole documents, in time that grows with the
 square of their length. The two are different numbers, and neither is that of the paper's program
-(`posterior.paper_heldout`).
+(`predict.paper_heldout`).
 """
 
 import math
@@ -20,16 +20,7 @@ from franchise.corpus import Corpus, CorpusArrays
 from franchise.corpus.corpus import offsets_of
 from franchise.errors import FranchiseError
 from franchise.model.state import Array
-from franchise.moves.fold_in import (
-    NewDocuments,
-    new_fold_in_scratch,
-    predict_words,
-    shuffle_words,
-)
-from franchise.moves.left_to_right import left_to_right as estimate_log_p
-from franchise.moves.left_to_right import new_left_to_right_scratch
-from franchise.moves.random import FOLD_IN, LEFT_TO_RIGHT, Key
-from franchise.posterior.fixed_topics import (
+from franchise.predict.fixed_topics import (
     checked_seed,
     fixed_topics,
     in_order,
@@ -37,6 +28,15 @@ from franchise.posterior.fixed_topics import (
     new_plan,
     visit_in_blocks,
 )
+from franchise.predict.fold_in import (
+    NewDocuments,
+    new_fold_in_scratch,
+    predict_words,
+    shuffle_words,
+)
+from franchise.predict.left_to_right import left_to_right as estimate_log_p
+from franchise.predict.left_to_right import new_left_to_right_scratch
+from franchise.random import FOLD_IN, LEFT_TO_RIGHT, Key
 from franchise.sampling import Draw
 from franchise.sampling.interrupt import interrupts_deferred
 

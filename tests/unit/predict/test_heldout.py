@@ -15,13 +15,13 @@ from scipy.stats import t as student
 from franchise.corpus import five_topics
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model import Priors, broken_invariants, copy_state, empty_state
-from franchise.moves.fold_in import Plan, heats, new_fold_in_scratch, predict_words
-from franchise.moves.left_to_right import left_to_right as left_to_right_kernel
-from franchise.moves.left_to_right import new_left_to_right_scratch
-from franchise.moves.random import FOLD_IN, INITIALIZE, LEFT_TO_RIGHT, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.posterior.fixed_topics import fixed_topics, in_order
-from franchise.posterior.heldout import HeldOut, document_completion, left_to_right
-from franchise.posterior.paper_heldout import paper_held_out
+from franchise.predict.fixed_topics import fixed_topics, in_order
+from franchise.predict.fold_in import Plan, heats, new_fold_in_scratch, predict_words
+from franchise.predict.heldout import HeldOut, document_completion, left_to_right
+from franchise.predict.left_to_right import left_to_right as left_to_right_kernel
+from franchise.predict.left_to_right import new_left_to_right_scratch
+from franchise.predict.paper_heldout import paper_held_out
+from franchise.random import FOLD_IN, INITIALIZE, LEFT_TO_RIGHT, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling import Chain
 from tests.reference import new_documents as twins
 from tests.reference.choices import Drawn
@@ -322,9 +322,9 @@ import numpy as np
 
 from franchise.corpus import Corpus, CorpusArrays, five_topics, from_counts, from_tokens
 from franchise.model import Priors
-from franchise.posterior.fixed_topics import mixtures
-from franchise.posterior.heldout import document_completion, left_to_right
-from franchise.posterior.paper_heldout import paper_held_out
+from franchise.predict.fixed_topics import mixtures
+from franchise.predict.heldout import document_completion, left_to_right
+from franchise.predict.paper_heldout import paper_held_out
 from franchise.sampling import Chain
 
 vocabulary = ["a", "b", "c"]
@@ -355,7 +355,8 @@ for corpus in corpora:
         print(*(result.tobytes().hex() for result in results))
 
 if sys.argv[1] == "signatures":
-    from franchise.moves import fold_in, left_to_right, table_topics, word_tables
+    from franchise.moves import table_topics, word_tables
+    from franchise.predict import fold_in, left_to_right
 
     kernels = [
         fold_in.fold_in,

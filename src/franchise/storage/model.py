@@ -4,7 +4,7 @@
 
     model.json           format, version, settings, versions of libraries, the corpus in numbers
     corpus.safetensors   words, documents, vocabulary, texts
-    chains/0/            each chain with its draws (`sampling.checkpoint`)
+    chains/0/            each chain with its draws (`storage.chain`)
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
 
 The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._storage import (
+from franchise._files import (
     Array,
     Facts,
     cannot_write,
@@ -38,7 +38,7 @@ from franchise._storage import (
 from franchise.corpus import Corpus
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError, ModelError, SettingsError
-from franchise.sampling.checkpoint import VERSION, check_version
+from franchise.storage.chain import VERSION, check_version
 
 _MODEL, _CORPUS, _CHAINS = "model.json", "corpus.safetensors", "chains"
 _FORMAT = "franchise model"

@@ -16,7 +16,7 @@ import numpy as np
 from franchise._jit import part
 from franchise.model.likelihood import log_gamma
 from franchise.model.state import NUMBERED
-from franchise.moves.random import uniform
+from franchise.random import uniform
 
 # Ten thousand weights exp(-48) are below half a unit in the last place of 1: they cannot change a sum.
 _NEGLIGIBLE = 48.0

@@ -23,15 +23,15 @@ import numpy as np
 
 from franchise._jit import helper, kernel, part
 from franchise.model.state import Array
-from franchise.moves.fold_in import (
+from franchise.moves.word_tables import list_here
+from franchise.predict.fold_in import (
     FoldInScratch,
     document_part,
     draw_word,
     leave,
     new_fold_in_scratch,
 )
-from franchise.moves.random import start_stream, uniform
-from franchise.moves.word_tables import list_here
+from franchise.random import start_stream, uniform
 
 _FEWEST_EFFECTIVE = 0.5  # of the particles, by 1 / (sum of squared shares)
 

@@ -3,7 +3,7 @@
 A chain's folder holds `chain.safetensors` (the state, the trace, the events, the mode, the settings) and one
 file a kept draw in `draws/`. The first is the one that counts: a draw of a later sweep than its own is left
 over from a run that was killed, and is not looked at. No random numbers are stored: their streams are named
-by seed, chain and sweep (`moves.random`).
+by seed, chain and sweep (`franchise.random`).
 
 Of arrays that are only partly in use the used part is stored, so the same chain gives the same bytes.
 """
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._storage import Array, Facts, read_arrays, write_arrays
+from franchise._files import Array, Facts, read_arrays, write_arrays
 from franchise.corpus import Corpus, CorpusArrays
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors, State, broken_invariants, empty_state

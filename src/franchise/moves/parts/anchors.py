@@ -21,7 +21,7 @@ import numpy as np
 
 from franchise._jit import helper, part
 from franchise.model.state import NUMBERED, TABLES, TOPICS
-from franchise.moves.random import integer, uniform
+from franchise.random import integer, uniform
 
 UNIFORM, SIZE, BALANCED, SIMILAR = 0, 1, 2, 3
 _EVENLY = 0.2

@@ -30,8 +30,8 @@ import numpy as np
 
 from franchise._jit import helper, kernel, part
 from franchise.model.state import Array
-from franchise.moves.random import shuffle, start_stream, uniform
 from franchise.moves.word_tables import cumulate, list_here
+from franchise.random import shuffle, start_stream, uniform
 
 _HOTTEST = 100.0  # so that the first words hardly feel each other; from 10 to 100 there is little difference
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -2,7 +2,7 @@
 
 Of a draw are used phi_kv = (n_kv + eta) / (n_k + V eta), the probability of term v in topic k, and
 beta_k = m_k / (m + gamma), the weight of topic k. What is left of the weights, gamma / (m + gamma), goes to
-one more topic, the rest, with all terms alike. `moves.fold_in` says what is done with them.
+one more topic, the rest, with all terms alike. `predict.fold_in` says what is done with them.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,8 +16,8 @@ from franchise._settings import whole_number
 from franchise.corpus import Corpus, CorpusArrays
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model.state import Array
-from franchise.moves.fold_in import NewDocuments, Plan, fold_in, hash_documents, heats, new_fold_in_scratch
-from franchise.moves.random import FOLD_IN, Key
+from franchise.predict.fold_in import NewDocuments, Plan, fold_in, hash_documents, heats, new_fold_in_scratch
+from franchise.random import FOLD_IN, Key
 from franchise.sampling import Draw
 from franchise.sampling.interrupt import interrupts_deferred
 
@@ -40,7 +40,7 @@ class FixedTopics(NamedTuple):
 
 
 def fixed_topics(draw: Draw) -> FixedTopics:
-    """Gather the topics of a draw for the kernels of `moves.fold_in` and `moves.left_to_right`."""
+    """Gather the topics of a draw for the kernels of `predict.fold_in` and `predict.left_to_right`."""
     alpha, gamma, eta = map(float, draw.concentrations)
     by_term = draw.topic_terms.tocsc()
     by_term.sort_indices()

@@ -8,9 +8,9 @@ from scipy.stats import t as student
 
 from franchise.corpus import from_counts, from_tokens
 from franchise.errors import CorpusError, FranchiseError, SettingsError
-from franchise.moves.fold_in import Plan, fold_in, heats, new_fold_in_scratch
-from franchise.moves.random import FOLD_IN, Key
-from franchise.posterior.fixed_topics import fixed_topics, in_order, mixtures
+from franchise.predict.fixed_topics import fixed_topics, in_order, mixtures
+from franchise.predict.fold_in import Plan, fold_in, heats, new_fold_in_scratch
+from franchise.random import FOLD_IN, Key
 from tests.reference import new_documents as twins
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise._storage import from_json, read_arrays, read_text, write_arrays, write_text
+from franchise._files import from_json, read_arrays, read_text, write_arrays, write_text
 from franchise.errors import ModelError
 
 ARRAYS = {

@@ -20,8 +20,8 @@ import math
 import numpy as np
 
 from franchise._jit import helper, part
-from franchise.moves.random import uniform
 from franchise.moves.table_topics import count_terms
+from franchise.random import uniform
 
 SEQUENTIAL, EM = 0, 1
 _EM_STEPS = 10

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from franchise import Chain, Corpus, ModelError, Priors, Proposal, Schedule, SplitMerge
-from franchise._storage import read_arrays, write_arrays
-from franchise.sampling.checkpoint import (
+from franchise._files import read_arrays, write_arrays
+from franchise.storage.chain import (
     VERSION,
     load_chain,
     priors_from,

@@ -16,16 +16,10 @@ from sklearn.decomposition import LatentDirichletAllocation
 
 import franchise
 from franchise import Corpus, Schedule, from_counts, from_tokens
+from franchise._text import printable
 from franchise.errors import CorpusError, FranchiseError, SettingsError
-from franchise.posterior.export import (
-    documents_frame,
-    printable,
-    representative_documents,
-    to_datatree,
-    to_lda,
-    to_pyldavis,
-    topics_frame,
-)
+from franchise.posterior.adapters import to_datatree, to_lda, to_pyldavis
+from franchise.posterior.tables import documents_frame, representative_documents, topics_frame
 from franchise.sampling import Trace
 from tests.golden.fingerprint import fixed_chain
 
@@ -424,4 +418,4 @@ def test_without_xarray_the_error_says_what_to_install(posterior, corpus, monkey
 
 
 def test_halves_of_characters_do_not_break_a_table():
-    assert printable("caf\xe9 \ud800!") == "caf\xe9 ?!"
+    assert printable("caf\xe9 \ud800!") == "caf\xe9 \ufffd!"

@@ -6,7 +6,7 @@ counts, while the seats of the training words and the concentrations stay. After
     log p(x, t, k of training and test) - log p(x, t, k of training)
 
 That is the probability of the test words **and of one seating of them**, not of the words alone: it rises as
-the sweeps find better seatings, and gives no perplexity. To compare models use `posterior.heldout`.
+the sweeps find better seatings, and gives no perplexity. To compare models use `predict.heldout`.
 """
 
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from franchise.errors import CorpusError, FranchiseError
 from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import TABLES, TOPICS, Array
 from franchise.moves import complete_move
-from franchise.moves.random import INITIALIZE, TABLE_TOPICS, WORD_TABLES, Key
-from franchise.moves.scratch import Scratch, new_scratch
+from franchise.moves.parts.scratch import Scratch, new_scratch
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
-from franchise.posterior.fixed_topics import checked_seed
+from franchise.predict.fixed_topics import checked_seed
+from franchise.random import INITIALIZE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.interrupt import interrupts_deferred
 
 _ON_TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead", "totals", "concentrations")

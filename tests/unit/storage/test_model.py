@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franchise import Corpus, HDPTopicModel, ModelError
-from franchise.posterior import store
+from franchise.storage import model as store
 
 TEXTS = [
     "the cat drank milk",
@@ -172,7 +172,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("franchise._storage.os.fsync", full)
+    monkeypatch.setattr("franchise._files.os.fsync", full)
     with pytest.raises(ModelError, match="No space left on device"):
         store.create(tmp_path / "model", corpus, {})
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

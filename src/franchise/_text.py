@@ -1,0 +1,17 @@
+"""Small things about text that people read, said in one way everywhere."""
+
+
+def counted(n: int, thing: str) -> str:
+    """Return a number and what it counts, in the plural where it is not one.
+
+    Examples
+    --------
+    >>> counted(1, "word"), counted(2_000, "word")
+    ('1 word', '2,000 words')
+    """
+    return f"{n:,} {thing}{'s' * (n != 1)}"
+
+
+def printable(text: str) -> str:
+    """Return a text that any file can hold: halves of surrogate pairs are joined, or replaced by U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,1 @@
+"""What the moves share: working memory, anchors and allocation of split-merge, the index of tables."""

@@ -23,10 +23,10 @@ from benchmarks.planted_start import started
 from benchmarks.tables import console, show
 from franchise import Chain, Corpus, Priors, Schedule
 from franchise.corpus.synthetic import Planted, planted
+from franchise.engines import Trials
+from franchise.engines.workbench import Workbench
 from franchise.model import copy_state
-from franchise.moves import complete_move
-from franchise.moves.parts.scratch import with_room_for_tables
-from franchise.moves.split_merge import RECORD, split_merge
+from franchise.moves.split_merge import RECORD
 from franchise.random import SPLIT_MERGE, Key
 from franchise.sampling import Proposal, SplitMerge
 
@@ -249,16 +249,13 @@ def cost(n_topics: int) -> list[list[str]]:
     rows = []
     for method in ("paper", "default"):
         setting = VARIANTS[method]
-        records = np.zeros((10, len(RECORD)))
-        state = copy_state(chain.state)
-        scratch = with_room_for_tables(chain._scratch, state)
+        trials = Trials(10, setting.as_array())
+        bench = Workbench(truth.corpus.arrays, copy_state(chain.state))
         spent, words = [], []
         for sweep_number in range(_CALLS + 1):  # the first compiles
             key = Key(1, 0, sweep_number, SPLIT_MERGE)
             began = time.thread_time()
-            state, scratch, _ = complete_move(
-                split_merge, key, truth.corpus.arrays, state, scratch, "trial", setting.plans(), records
-            )
+            _, records = bench.try_splits_and_merges(key, trials)
             spent.append(time.thread_time() - began)
             words.append(records[:, RECORD.index("words")].mean())
         each = np.mean(spent[1:]) / 10

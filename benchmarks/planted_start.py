@@ -1,14 +1,11 @@
 """Chains that start at the planted truth, so that speed is measured where a converged chain works."""
 
-import time
-
 import numpy as np
 
 from franchise import Chain, Schedule
 from franchise.corpus.synthetic import Planted
 from franchise.model import Priors, State, empty_state
 from franchise.moves.initialize import seat_all
-from franchise.sampling import Trace
 
 
 def planted_state(planted: Planted, priors: Priors) -> State:
@@ -30,8 +27,8 @@ def planted_state(planted: Planted, priors: Priors) -> State:
 def started(truth: Planted, priors: Priors, schedule: Schedule, seed: int, start: str) -> Chain:
     """Return a chain that has started, from the planted topics where `start` is "truth"."""
     chain = Chain(truth.corpus, priors, schedule, seed=seed, start="one" if start == "truth" else start)
-    chain.start()
     if start == "truth":
-        chain.restore(planted_state(truth, priors), 0, Trace())
-        chain._record({}, time.perf_counter())
+        chain.start_at(planted_state(truth, priors))
+    else:
+        chain.start()
     return chain

@@ -8,8 +8,9 @@ import numpy as np
 
 from experiments.runs import Array, Pause
 from franchise import Chain, SplitMerge
+from franchise.engines.collapsed import counts_of
 from franchise.model import State, copy_state
-from franchise.sampling.trace import Draw, draw_of
+from franchise.sampling.trace import Draw
 
 METHODS = ("gibbs", "paper", "default")
 TITLES = {"gibbs": "Gibbs", "paper": "Gibbs+SM (the paper's)", "default": "default (this library's)"}
@@ -35,7 +36,7 @@ class Mode(NamedTuple):
 
     def draw(self, chain: Chain) -> Draw:
         """Return the topics and mixtures of the mode."""
-        return draw_of(chain.corpus.arrays, self.state, self.sweep)
+        return Draw(self.sweep, *counts_of(chain.corpus.arrays, self.state))
 
 
 def follow(chain: Chain, visit: Callable[[Mode], None], pause: Pause) -> dict[str, Array]:

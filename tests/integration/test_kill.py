@@ -10,6 +10,7 @@ from franchise import Priors, Schedule
 from franchise.corpus import planted
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import run_chains
+from franchise.storage.checkpoints import Checkpoints, load_chains
 
 folder, kills = Path(sys.argv[1]), int(sys.argv[2])
 corpus = planted(n_topics=5, n_terms=50, n_documents=40, document_length=30, seed=1).corpus
@@ -28,21 +29,21 @@ unfinished = 0
 for _ in range(kills):
     child = os.fork()
     if child == 0:
-        run_chains(plan.chains_in(folder, corpus), jobs=2, folder=folder, checkpoint_seconds=0)
+        run_chains(load_chains(plan, folder, corpus), jobs=2, keeper=Checkpoints(folder, 0))
         os._exit(0)
     time.sleep(moments.uniform(0.0, 0.2))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    for chain, (rows, events, draws) in zip(plan.chains_in(folder, corpus), whole):
+    for chain, (rows, events, draws) in zip(load_chains(plan, folder, corpus), whole):
         so_far = bits(chain)
         unfinished += 0 < chain.sweeps_done < schedule.sweeps
         assert so_far[0] == rows[: len(so_far[0])] and so_far[2] == draws[: len(so_far[2])]
 assert unfinished > kills, unfinished  # of the two chains: most kills struck a run under way
-chains = plan.chains_in(folder, corpus)
+chains = load_chains(plan, folder, corpus)
 print(*(chain.sweeps_done for chain in chains))
-run_chains(chains, jobs=2, folder=folder)
+run_chains(chains, jobs=2, keeper=Checkpoints(folder))
 assert [bits(chain) for chain in chains] == whole
-assert [bits(chain) for chain in plan.chains_in(folder, corpus)] == whole
+assert [bits(chain) for chain in load_chains(plan, folder, corpus)] == whole
 print("the same")
 """
 

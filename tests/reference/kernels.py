@@ -8,8 +8,8 @@ import numpy as np
 from franchise.model import State, empty_state
 from franchise.moves import complete_move
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
-from franchise.moves.parts.scratch import fill_tables, new_scratch, with_room_for_tables
-from franchise.moves.parts.table_index import sort_words
+from franchise.moves.parts.scratch import follow_eta, new_scratch, with_room_for_tables
+from franchise.moves.parts.table_index import lay_out_words
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.random import INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.trials import Proposal, SplitMerge
@@ -56,7 +56,7 @@ class Kernels:
     def set(self, at: Concentrations) -> None:
         """Change the concentrations."""
         self.state.concentrations[:] = at
-        fill_tables(self.state, self.scratch.tables)
+        follow_eta(self.state, self.scratch.tables)
 
     def plain(self) -> Plain:
         return plain(self.corpus, self.state)
@@ -90,10 +90,10 @@ class Kernels:
     def split_merge(self, kinds: Sequence[Proposal], trials: int, seed: int, sweep: int = 1):
         """Make split-merge trials and return their records and Info."""
         self.scratch = with_room_for_tables(self.scratch, self.state)
-        sort_words(self.corpus, self.state, self.scratch.tables)
-        plans, records = SplitMerge(proposals=tuple(kinds)).plans(), np.zeros((trials, len(RECORD)))
+        lay_out_words(self.corpus, self.state, self.scratch.tables)
+        proposals, records = SplitMerge(proposals=tuple(kinds)).as_array(), np.zeros((trials, len(RECORD)))
         key = Key(seed, 0, sweep, SPLIT_MERGE)
         self.state, self.scratch, info = complete_move(
-            split_merge, key, self.corpus, self.state, self.scratch, "trial", plans, records
+            split_merge, key, self.corpus, self.state, self.scratch, "trial", proposals, records
         )
         return records, info

@@ -42,7 +42,7 @@ def name_of(kind: Proposal) -> str:
 class Record(NamedTuple):
     """What a trial did, in the order of the kernel's columns; topics by number, -1 where there are none."""
 
-    plan: int
+    proposal: int
     split: int  # -1: no trial was possible
     accepted: bool
     log_acceptance: float
@@ -266,17 +266,17 @@ class Trial:
         shuffle(order, self.choose)
         return SetUp(order, *anchors)
 
-    def make(self, plan: int = 0) -> Record:
+    def make(self, proposal: int = 0) -> Record:
         """Make the trial."""
         found = self.set_up()
         if found is None:
-            return Record(plan, -1, False, -np.inf, -1, -1, 0, 0, 0)
+            return Record(proposal, -1, False, -np.inf, -1, -1, 0, 0, 0)
         order, a, b = found
         log_ratio, side = self.log_acceptance(order, a, b)
         chance = min(1.0, exp(min(0.0, log_ratio)))
         accepted = self.choose([1 - chance, chance]) == 1
         k_a, k_b, n_words = self.topic[a], self.topic[b], len(self.words_of(side))
-        record = Record(plan, int(k_a == k_b), accepted, log_ratio, k_a, k_b, len(side), n_words, 0)
+        record = Record(proposal, int(k_a == k_b), accepted, log_ratio, k_a, k_b, len(side), n_words, 0)
         return self.carry_out(found, side, record) if accepted else record
 
     def carry_out(self, found: SetUp, side: dict[Table, int], record: Record) -> Record:
@@ -298,6 +298,6 @@ def split_merge(franchise: Franchise, choose: Choose, kinds: Sequence[Proposal],
     records = []
     for number in range(trials):
         choose.start(number)
-        plan = choose([kind.weight for kind in kinds])
-        records.append(Trial(franchise, choose, kinds[plan]).make(plan))
+        proposal = choose([kind.weight for kind in kinds])
+        records.append(Trial(franchise, choose, kinds[proposal]).make(proposal))
     return records

@@ -137,11 +137,11 @@ def sweep(key, corpus, state, case, error=1.0, error_of_trials=1.0):
         table_topics, key._replace(move=TABLE_TOPICS), corpus, state, scratch, "tables"
     )
     if case.kinds:
-        plans, records = SplitMerge(proposals=case.kinds).plans(), np.zeros((5, len(RECORD)))
+        proposals, records = SplitMerge(proposals=case.kinds).as_array(), np.zeros((5, len(RECORD)))
         scratch = with_room_for_tables(scratch, state)
         state.concentrations[GAMMA] *= error_of_trials
         state, scratch, _ = complete_move(
-            split_merge, key._replace(move=SPLIT_MERGE), corpus, state, scratch, "trial", plans, records
+            split_merge, key._replace(move=SPLIT_MERGE), corpus, state, scratch, "trial", proposals, records
         )
         state.concentrations[GAMMA] /= error_of_trials
     case.concentrations(

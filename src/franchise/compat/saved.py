@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise.corpus import CorpusArrays
+from franchise.engines.collapsed import topic_terms_of
 from franchise.model import State, word_topics
 from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array
 from franchise.sampling.trace import Draw
@@ -119,19 +120,13 @@ def saved_state(corpus: CorpusArrays, state: State, first_document: int = 0) -> 
     columns = (documents - first_document, corpus.x, z, state.t_ji)
     alpha, gamma, eta = (float(state.concentrations[i]) for i in (ALPHA, GAMMA, ETA))
     model = SavedModel(
-        topic_terms=_count_pairs(z, corpus.x, (live.size, corpus.n_terms)),
+        topic_terms=topic_terms_of(state, live),
         m_k=state.m_k[live],
         alpha=alpha,
         gamma=gamma,
         eta=eta,
     )
     return SavedState(model=model, assignments=np.column_stack([column[listed] for column in columns]))
-
-
-def _count_pairs(rows: Array, columns: Array, shape: tuple[int, int]) -> sp.csr_array:
-    counts = sp.coo_array((np.ones(rows.size, np.int32), (rows, columns)), shape=shape).tocsr()
-    counts.sum_duplicates()
-    return counts
 
 
 def contradictions(state: SavedState) -> list[str]:
@@ -141,7 +136,8 @@ def contradictions(state: SavedState) -> list[str]:
         return [f"a word has topic {rows[:, TOPIC].max()}, but there are {model.n_topics} topics"]
     if rows[:, TERM].max(initial=-1) >= model.n_terms:
         return [f"a word has term {rows[:, TERM].max()}, but there are {model.n_terms} terms"]
-    counts = _count_pairs(rows[:, TOPIC], rows[:, TERM], model.topic_terms.shape)
+    one_each = (np.ones(len(rows), np.int32), (rows[:, TOPIC], rows[:, TERM]))
+    counts = sp.csr_array(one_each, shape=model.topic_terms.shape)  # equal places are added up
     tables = np.unique(rows[:, [DOCUMENT, TABLE, TOPIC]], axis=0)
     m_k = np.bincount(tables[:, 2], minlength=model.n_topics)
     left_over = model.topic_terms - counts

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from franchise.compat.visits import Visits, seat
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, CorpusArrays
+from franchise.engines.workbench import Workbench
 from franchise.errors import SettingsError
 from franchise.model import State, empty_state
 from franchise.model.state import Array
+from franchise.moves.initialize import seat_all
+from franchise.random import WORD_TABLES, Key
 
 _CAPACITY = 64  # room for topics to begin with
 
@@ -48,9 +50,9 @@ def start(corpus: Corpus, concentrations: Array, init_topics: int, seed: int) ->
         state.t_ji[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]] = 0
         state.k_jt[corpus.doc_ptr[j]] = topic
         seat(corpus.arrays, state, j, j + 1, n_topics=1)
-    visits = Visits(corpus.arrays, state, documents[init_topics:], seed)
-    visits.sweep()
-    return visits.state
+    bench = Workbench(corpus.arrays, state, documents[init_topics:])
+    bench.gibbs(Key(seed, 0, 0, WORD_TABLES))
+    return bench.state
 
 
 def _documents_as_tables(corpus: Corpus, concentrations: Array, documents: Array, topics: Array) -> State:
@@ -62,3 +64,19 @@ def _documents_as_tables(corpus: Corpus, concentrations: Array, documents: Array
     state.k_jt[corpus.doc_ptr[documents]] = topics
     seat(corpus.arrays, state, 0, corpus.n_documents, drawn.size)
     return state
+
+
+def some_documents(corpus: CorpusArrays, state: State, first: int, end: int) -> tuple[CorpusArrays, State]:
+    """Return a view of the documents from `first` to before `end`; the counts of topics are shared."""
+    return (
+        corpus._replace(doc_ptr=corpus.doc_ptr[first : end + 1]),
+        state._replace(m_j=state.m_j[first:end]),
+    )
+
+
+def seat(corpus: CorpusArrays, state: State, first: int, end: int, n_topics: int) -> None:
+    """Count the documents from `first` to before `end`, whose t_ji and k_jt are set, whose topics are new.
+
+    The topics must be numbered from that of the next topic to be born.
+    """
+    seat_all(*some_documents(corpus, state, first, end), n_topics)

@@ -2,7 +2,7 @@
 
 A saved model has no documents, and none are needed: the moves look at documents other than their own through
 the counts of the topics alone. So each topic becomes a document that holds its words, at as many tables as
-the topic has; these are never visited (`compat.visits`). The likelihood is ::
+the topic has; these are never visited (`engines.workbench`). The likelihood is ::
 
     log p(t of the test) + log p(k of all) + log p(x of all) - log p(k of the model) - log p(x of the model)
 
@@ -22,12 +22,15 @@ from franchise.compat.logs import HeldOutLine, log_file
 from franchise.compat.options import HdpOptions
 from franchise.compat.saved import SavedModel, SavedState, saved_state
 from franchise.compat.saver import Saver
-from franchise.compat.visits import Visits, seat, some_documents
+from franchise.compat.starts import seat, some_documents
 from franchise.corpus import Corpus, CorpusArrays, read_ldac
 from franchise.corpus.corpus import numbered, offsets_of
+from franchise.engines.workbench import Workbench
 from franchise.errors import CorpusError, SettingsError
 from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
+from franchise.random import WORD_TABLES, Key
+from franchise.sampling.interrupt import interrupts_deferred
 
 
 def test(  # the program's name for it, though no test of ours
@@ -124,16 +127,19 @@ class Guests:
         hosts = some_documents(self._corpus, state, 0, self._n_hosts)
         self._likelihood_of_model = joint(*hosts, self._priors).log_joint
         order = np.random.default_rng(seed).permutation(documents.n_documents)
-        self._visits = Visits(self._corpus, state, self._n_hosts + order, seed)
+        self._bench = Workbench(self._corpus, state, self._n_hosts + order)
+        self._seed, self._sweeps_done = seed, 0
 
     @property
     def state(self) -> State:
         """The seating, one document a topic of the model before the test documents."""
-        return self._visits.state
+        return self._bench.state
 
     def sweep(self) -> None:
         """Draw the tables of all test words, then the topics of all their tables."""
-        self._visits.sweep()
+        with interrupts_deferred():
+            self._bench.gibbs(Key(self._seed, 0, self._sweeps_done, WORD_TABLES))
+        self._sweeps_done += 1
 
     def likelihood(self) -> float:
         """Return log p(test words, their tables, the tables' topics | counts of the model)."""

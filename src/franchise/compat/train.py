@@ -8,8 +8,6 @@ tell how these ended.
 import time
 from collections.abc import Callable
 
-import numpy as np
-
 from franchise._files import locked
 from franchise.compat.logs import TrainLine, log_file
 from franchise.compat.options import HdpOptions
@@ -17,11 +15,10 @@ from franchise.compat.saved import SavedState, saved_state
 from franchise.compat.saver import Saver
 from franchise.compat.starts import start
 from franchise.corpus import Corpus, read_ldac
+from franchise.engines import Trials
+from franchise.engines.workbench import Workbench
 from franchise.model import Priors, joint
-from franchise.moves import complete_move
-from franchise.moves.parts.scratch import new_scratch, with_room_for_tables
-from franchise.moves.parts.table_index import sort_words
-from franchise.moves.split_merge import RECORD, SplitMergeInfo, split_merge
+from franchise.moves.split_merge import SplitMergeInfo
 from franchise.random import SPLIT_MERGE, Key
 from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
 from franchise.sampling.interrupt import interrupts_deferred
@@ -91,10 +88,8 @@ def started_chain(corpus: Corpus, options: HdpOptions) -> Chain:
         split_merge=None,  # its trials would come before the concentrations, the program's come after
         concentrations="auxiliary",
     )
-    chain = Chain(corpus, priors_of(options), schedule, seed=options.random_seed, start="one")
-    state = start(corpus, chain.priors.initial(), options.init_topics, options.random_seed)
-    chain.start()  # quick; the program's start then takes its place
-    chain.restore(state, 0, chain.trace)
+    chain = Chain(corpus, priors_of(options), schedule, seed=options.random_seed)
+    chain.start_at(start(corpus, chain.priors.initial(), options.init_topics, options.random_seed))
     return chain
 
 
@@ -120,15 +115,10 @@ def trials_of(options: HdpOptions) -> SplitMerge:
 @interrupts_deferred()
 def try_splits_and_merges(chain: Chain, setting: SplitMerge) -> SplitMergeInfo:
     """Make the trials of an iteration after its sweep."""
-    corpus, state = chain.corpus.arrays, chain.state
-    scratch = with_room_for_tables(new_scratch(corpus, state), state)
-    sort_words(corpus, state, scratch.tables)
-    records = np.zeros((setting.trials, len(RECORD)))
+    bench = Workbench(chain.corpus.arrays, chain.state)
     key = Key(chain.seed, chain.number, chain.sweeps_done, SPLIT_MERGE)
-    state, _, info = complete_move(
-        split_merge, key, corpus, state, scratch, "trial", setting.plans(), records
-    )
-    chain.restore(state, chain.sweeps_done, chain.trace)
+    info, _ = bench.try_splits_and_merges(key, Trials(setting.trials, setting.as_array()))
+    chain.engine.seat(bench.state)
     return SplitMergeInfo(*info)
 
 

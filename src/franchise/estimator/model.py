@@ -30,6 +30,7 @@ from franchise.sampling.run import Callback, Ending, run_chains, threads
 from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
 from franchise.storage.chain import save_chain, split_merge_from
+from franchise.storage.checkpoints import Checkpoints, load_chains
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -185,7 +186,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             return self._run(chains, corpus, time_budget)
         if overwrite or not store.is_model(folder):
             store.create(folder, corpus, self._stored_settings(plan.seed), overwrite=overwrite)
-        return self._run(plan.chains_in(store.chains_folder(folder), corpus), corpus, time_budget)
+        return self._run(load_chains(plan, store.chains_folder(folder), corpus), corpus, time_budget)
 
     def _run(self, chains: Sequence[Chain], corpus: Corpus, time_budget: float | None = None) -> Ending:
         folder = self._folder()
@@ -195,7 +196,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             jobs=self.n_jobs,
             monitor=monitor_for(self.verbose),
             callback=self.callback,
-            folder=store.chains_folder(folder) if folder else None,
+            keeper=Checkpoints(store.chains_folder(folder)) if folder else None,
             time_budget=time_budget,
         )
         self._summarise()
@@ -277,7 +278,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"{folder}: its settings cannot be used ({error}); restore it from a copy"
             ) from error
         model.corpus_ = stored.corpus
-        model._chains = plan.chains_in(store.chains_folder(folder), stored.corpus)
+        model._chains = load_chains(plan, store.chains_folder(folder), stored.corpus)
         if any(len(chain.trace) for chain in model._chains):
             model._summarise()
         return model

@@ -1,13 +1,16 @@
-"""Topic numbers: birth, death, and room for more.
+"""Topic numbers: birth, death, room for more, and new numbers without gaps.
 
 Only the topic axis grows. A kernel that might need a new number asks `is_full` before it draws
 anything, and hands back to the driver, which doubles the room and calls it again. Numbers are
 given out in the same order whatever the room is.
+
+The moves loop over numbers, the dead ones too, so a sweep ends with `compact`: a chain that once had many
+topics does not pay for them ever after.
 """
 
 import numpy as np
 
-from franchise._jit import helper
+from franchise._jit import helper, kernel
 from franchise.model.state import BORN, DEAD, NUMBERED, TOPICS, State
 
 
@@ -45,6 +48,49 @@ def close_topic(state, k):
     state.place[last] = state.place[k]
     state.dead[state.totals[DEAD]] = k
     state.totals[DEAD] += 1
+
+
+@kernel
+def compact(corpus, state):
+    """Give the living topics the numbers 0, ..., K - 1, in the order of `live`; no number is dead then.
+
+    Names, and the order in which anything is listed, stay.
+    """
+    live, place = state.live, state.place
+    n_topics = state.totals[TOPICS]
+    has_gaps = False
+    for i in range(n_topics):
+        has_gaps |= live[i] != i
+    if has_gaps:
+        for j in range(state.m_j.size):
+            first = corpus.doc_ptr[j]
+            for slot in range(first, first + state.m_j[j]):
+                state.k_jt[slot] = place[state.k_jt[slot]]
+        for v in range(state.row_len.size):
+            first = state.row_ptr[v]
+            for pair in range(first, first + state.row_len[v]):
+                state.row_k[pair] = place[state.row_k[pair]]
+        _permute(state, n_topics)
+    state.totals[DEAD] = 0
+    state.totals[NUMBERED] = n_topics
+
+
+@helper
+def _permute(state, n_topics):
+    """Bring what is known of topic live[i] to i, by swapping; `live` and `place` are 0, 1, ... then."""
+    for i in range(n_topics):
+        k = state.live[i]
+        if k == i:
+            continue
+        for values in (state.n_k, state.m_k, state.name_k):
+            values[i], values[k] = values[k], values[i]
+        # Whatever was numbered i is numbered k now; a dead one may be anywhere.
+        other = state.place[i]
+        if other < n_topics and state.live[other] == i:
+            state.live[other] = k
+            state.place[k] = other
+        state.live[i] = i
+        state.place[i] = i
 
 
 def grown(state: State) -> State:

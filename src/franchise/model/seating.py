@@ -69,16 +69,30 @@ def close_table(corpus, state, j, t):
 
 
 @helper
-def move_table(state, slot, k, terms, counts, n_terms):
-    """Give the table at `slot`, with its distinct terms and their counts, to the live topic k.
+def end_of_run(words, first, end):
+    """Return where the run of equal terms ends that begins at `first`."""
+    v = words[first]
+    after = first + 1
+    while after < end and words[after] == v:
+        after += 1
+    return after
 
-    The topic that it leaves is closed when this was its last table.
+
+@helper
+def move_table(state, slot, k, words, begin, end):
+    """Give the table at `slot` to the live topic k.
+
+    Its words are `words[begin:end]`, equal ones side by side. The topic that it leaves is closed when this
+    was its last table.
     """
     old = np.int64(state.k_jt[slot])
-    for e in range(n_terms):
-        v, count = np.int64(terms[e]), np.int64(counts[e])
+    first = begin
+    while first < end:
+        after = end_of_run(words, first, end)
+        v, count = np.int64(words[first]), np.int64(after - first)
         take_from_row(state, v, find_in_row(state, v, old), count)
         put_in_row(state, v, k, count)
+        first = after
     n = state.n_jt[slot]
     state.k_jt[slot] = k
     state.n_k[old] -= n

@@ -29,7 +29,7 @@ from franchise.model.capacity import is_full, open_topic
 from franchise.model.likelihood import log_gamma
 from franchise.model.seating import move_table
 from franchise.model.state import ETA, GAMMA, TOPICS
-from franchise.moves.parts.allocation import add_table, allocate, clear_sides, load_table
+from franchise.moves.parts.allocation import add_table, allocate, clear_sides
 from franchise.moves.parts.anchors import (
     SIMILAR,
     SIZE,
@@ -45,11 +45,14 @@ from franchise.moves.parts.scratch import TRIAL
 from franchise.moves.parts.table_index import index_tables, square_topics
 from franchise.random import shuffle, start_stream, uniform
 
-# Columns of `plans`: chance up to and with this plan, anchors, launch, scans, particles.
+# Columns of `proposals`: chance up to and with this one, anchors, launch, scans, particles.
 UP_TO, ANCHORS, LAUNCH, SCANS, PARTICLES = 0, 1, 2, 3, 4
 # Columns of `records`, one row a trial (see `sampling.trials.Trial`).
-RECORD = ("plan", "split", "accepted", "log_acceptance", "topic", "other", "tables", "words", "words_moved")
-PLAN, SPLIT, ACCEPTED, LOG_ACCEPTANCE, TOPIC, OTHER, N_TABLES, N_WORDS, WORDS_MOVED = range(9)
+RECORD = (
+    *("proposal", "split", "accepted", "log_acceptance"),
+    *("topic", "other", "tables", "words", "words_moved"),
+)
+PROPOSAL, SPLIT, ACCEPTED, LOG_ACCEPTANCE, TOPIC, OTHER, N_TABLES, N_WORDS, WORDS_MOVED = range(9)
 
 
 class SplitMergeInfo(NamedTuple):
@@ -67,10 +70,10 @@ class SplitMergeInfo(NamedTuple):
 def _gather_topic(state, trial, k, side, n_seen):
     """Put all tables of topic k on a side and list their terms; return how many terms are listed."""
     for position in range(trial.start_k[k], trial.start_k[k] + state.m_k[k]):
-        n_terms, n = load_table(trial, position)
-        add_table(trial, side, n_terms, n)
-        for e in range(n_terms):
-            v = trial.terms[e]
+        begin, end = trial.begin[position], trial.end[position]
+        add_table(trial, side, begin, end)
+        for i in range(begin, end):
+            v = trial.table_words[i]
             if not trial.is_seen[v]:
                 trial.is_seen[v] = True
                 trial.seen[n_seen] = v
@@ -141,9 +144,9 @@ def _move_side(state, trial, n_items, side, k):
     """Move the tables of one side of trial.kept to topic k."""
     for i in range(n_items + 2):
         if trial.kept[i] == side:
-            n_terms, _ = load_table(trial, trial.item[i])
-            slot = trial.slot[trial.item[i]]
-            move_table(state, slot, k, trial.terms, trial.counts, n_terms)
+            position = trial.item[i]
+            begin, end = trial.begin[position], trial.end[position]
+            move_table(state, trial.slot[position], k, trial.table_words, begin, end)
 
 
 @part
@@ -177,19 +180,19 @@ def _choose_anchors(corpus, state, trial, anchors):
 
 
 @part
-def _log_divided(state, trial, plan, k1, k2, n_seen, n_items, n_others, replay):
+def _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, replay):
     """Draw or replay a division; return log W."""
     gamma, eta = state.concentrations[GAMMA], state.concentrations[ETA]
     v_eta = state.row_len.size * eta
-    launch, scans = int(plan[LAUNCH]), int(plan[SCANS])
+    launch, scans = int(proposal[LAUNCH]), int(proposal[SCANS])
     log_q = allocate(trial, eta, v_eta, launch, scans, n_seen, n_items, replay)
-    log_pair = _log_pair_divided(state, trial, int(plan[ANCHORS]), k1, k2, n_seen, n_others)
+    log_pair = _log_pair_divided(state, trial, int(proposal[ANCHORS]), k1, k2, n_seen, n_others)
     log_sides = _log_side(trial, v_eta, n_seen, np.int64(0)) + _log_side(trial, v_eta, n_seen, np.int64(1))
     return math.log(gamma) + log_sides + log_pair - log_q
 
 
 @part
-def log_acceptance(state, trial, plan, k1, k2, n_seen, n_items):
+def log_acceptance(state, trial, proposal, k1, k2, n_seen, n_items):
     """Return the log acceptance ratio of the trial; of a split, leave its division in trial.kept.
 
     The sides hold the present state: everything on side 0, or each topic on its own.
@@ -197,14 +200,14 @@ def log_acceptance(state, trial, plan, k1, k2, n_seen, n_items):
     split = k1 == k2
     v_eta = state.row_len.size * state.concentrations[ETA]
     log_united = _log_united(trial, v_eta, n_seen)
-    if plan[ANCHORS] > SIZE:
+    if proposal[ANCHORS] > SIZE:
         log_united += math.log(0.5) - math.log(n_items + 1)
     n_others = state.totals[TOPICS] if split else state.totals[TOPICS] - 1
-    n_particles = int(plan[PARTICLES])
+    n_particles = int(proposal[PARTICLES])
     log_sum = -math.inf
     for particle in range(n_particles):
         replay = not split and particle == 0
-        log_w = _log_divided(state, trial, plan, k1, k2, n_seen, n_items, n_others, replay)
+        log_w = _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, replay)
         larger = max(log_sum, log_w)
         log_sum = larger + math.log(math.exp(log_sum - larger) + math.exp(log_w - larger))
         # One division is kept with the chance of its weight among those so far.
@@ -232,16 +235,16 @@ def _carry_out(state, trial, k1, k2, n_items, record):
 
 
 @part
-def _trial(corpus, state, trial, plans, record):
+def _trial(corpus, state, trial, proposals, record):
     """Make one trial; fill in its record. Returns whether it was a split, a merge, and accepted."""
     record[:] = 0.0
     u = uniform(trial.stream)
     which = 0
-    while which < plans.shape[0] - 1 and u >= plans[which, UP_TO]:
+    while which < proposals.shape[0] - 1 and u >= proposals[which, UP_TO]:
         which += 1
-    plan = plans[which]
-    record[PLAN] = which
-    a, b, n_seen = _choose_anchors(corpus, state, trial, int(plan[ANCHORS]))
+    proposal = proposals[which]
+    record[PROPOSAL] = which
+    a, b, n_seen = _choose_anchors(corpus, state, trial, int(proposal[ANCHORS]))
     if b < 0:
         record[SPLIT] = -1.0
         record[LOG_ACCEPTANCE] = -math.inf
@@ -257,7 +260,7 @@ def _trial(corpus, state, trial, plans, record):
     record[N_TABLES] = trial.sizes[0, 1] + trial.sizes[1, 1]
     record[N_WORDS] = trial.sizes[0, 0] + trial.sizes[1, 0]
     n_items = _collect(state, trial, k1, k2, a, b)
-    record[LOG_ACCEPTANCE] = log_acceptance(state, trial, plan, k1, k2, n_seen, n_items)
+    record[LOG_ACCEPTANCE] = log_acceptance(state, trial, proposal, k1, k2, n_seen, n_items)
     accepted = math.log(1.0 - uniform(trial.stream)) < record[LOG_ACCEPTANCE]
     record[ACCEPTED] = 1.0 if accepted else 0.0
     clear_sides(trial, n_seen)
@@ -269,15 +272,15 @@ def _trial(corpus, state, trial, plans, record):
 
 
 @kernel
-def split_merge(key, corpus, state, trial, plans, records):
+def split_merge(key, corpus, state, trial, proposals, records):
     """Make one trial for every row of `records`.
 
     The words must have been laid out by tables, as the table move leaves them.
     """
     splits_tried, splits, merges_tried, merges, words_moved = 0, 0, 0, 0, 0
     by_likeness = False
-    for which in range(plans.shape[0]):
-        by_likeness |= plans[which, ANCHORS] == SIMILAR
+    for which in range(proposals.shape[0]):
+        by_likeness |= proposals[which, ANCHORS] == SIMILAR
     stale = True
     for number in range(trial.cursor[TRIAL], records.shape[0]):
         if is_full(state):
@@ -288,7 +291,7 @@ def split_merge(key, corpus, state, trial, plans, records):
             if by_likeness:
                 square_topics(state, trial)
         start_stream(trial.stream, key, number)
-        split, accepted = _trial(corpus, state, trial, plans, records[number])
+        split, accepted = _trial(corpus, state, trial, proposals, records[number])
         stale = accepted
         if records[number, SPLIT] >= 0.0:
             splits_tried += split

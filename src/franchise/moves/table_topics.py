@@ -23,9 +23,10 @@ import numpy as np
 
 from franchise._jit import helper, kernel, part
 from franchise.model.capacity import is_full, open_topic
-from franchise.model.seating import move_table, prefetch_row
+from franchise.model.seating import end_of_run, move_table, prefetch_row
 from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
 from franchise.moves.parts.scratch import DOCUMENT, INSIDE, NOT_ENTERED
+from franchise.moves.parts.table_index import lay_out_document
 from franchise.moves.parts.table_logs import draw_topic_by_logs
 from franchise.random import start_stream, uniform
 
@@ -40,37 +41,6 @@ class TableTopicsInfo(NamedTuple):
     tables: int  # tables visited
     moved: int  # tables that changed their topic
     born: int  # topics born
-
-
-@helper
-def sort_words_by_table(corpus, state, scratch, j):
-    """Lay the words of document j table by table; table t's end at scratch.table_end[t]."""
-    first = corpus.doc_ptr[j]
-    begin = first
-    for t in range(state.m_j[j]):
-        scratch.table_end[t] = begin
-        begin += state.n_jt[first + t]
-    for i in range(first, corpus.doc_ptr[j + 1]):
-        t = state.t_ji[i]
-        scratch.table_words[scratch.table_end[t]] = corpus.x[i]
-        scratch.table_end[t] += 1
-
-
-@helper
-def count_terms(scratch, begin, end):
-    """List the distinct terms of table_words[begin:end] and their counts; return how many."""
-    n_terms = 0
-    for i in range(begin, end):
-        v = scratch.table_words[i]
-        if scratch.count_v[v] == 0:
-            scratch.terms[n_terms] = v
-            n_terms += 1
-        scratch.count_v[v] += 1
-    for e in range(n_terms):
-        v = scratch.terms[e]
-        scratch.counts[e] = scratch.count_v[v]
-        scratch.count_v[v] = 0
-    return n_terms
 
 
 @part
@@ -101,12 +71,15 @@ def _one_base(m, x, n):
 
 
 @part
-def _multiply_shared_terms(state, scratch, eta, k_old, n_terms):
+def _multiply_shared_terms(state, scratch, eta, k_old, begin, end):
     """Multiply up in scratch.shared what the table's terms give to the topics that have them."""
-    ratio, shared = scratch.ratio, scratch.shared
-    for e in range(n_terms):
-        v = scratch.terms[e]
-        c = scratch.counts[e]
+    ratio, shared, words = scratch.ratio, scratch.shared, scratch.table_words
+    at = begin
+    while at < end:
+        v = words[at]
+        after = end_of_run(words, at, end)
+        c = after - at
+        at = after
         first = state.row_ptr[v]
         row_k = state.row_k[first : first + state.row_len[v]]
         row_n = state.row_n[first : first + state.row_len[v]]
@@ -154,9 +127,10 @@ def _cumulate(base_n, shared, weight, n_numbers):
 
 
 @part
-def _draw_topic(state, scratch, eta, gamma, v_eta, k_old, n, n_terms):
+def _draw_topic(state, scratch, eta, gamma, v_eta, k_old, begin, end):
     """Draw the topic of a small table; -1 is a new one."""
-    _multiply_shared_terms(state, scratch, eta, k_old, n_terms)
+    n = end - begin
+    _multiply_shared_terms(state, scratch, eta, k_old, begin, end)
     base_n = scratch.base[n]
     kept = base_n[k_old]
     base_n[k_old] = _one_base(float(state.m_k[k_old] - 1), state.n_k[k_old] - n + v_eta, n)
@@ -190,7 +164,7 @@ def table_topics(key, corpus, state, scratch):
         begin = scratch.cursor[INSIDE]
         if begin == NOT_ENTERED:
             start_stream(scratch.stream, key, j)
-            sort_words_by_table(corpus, state, scratch, j)
+            lay_out_document(corpus, state, scratch, j)
             begin = 0
         for t in range(begin, state.m_j[j]):
             n = np.int64(state.n_jt[first + t])
@@ -201,20 +175,20 @@ def table_topics(key, corpus, state, scratch):
                 return TableTopicsInfo(False, tables, moved, born)
             tables += 1
             k_old = np.int64(state.k_jt[first + t])
-            for i in range(scratch.table_end[t] - n, scratch.table_end[t]):
+            here, end = scratch.table_end[t] - n, scratch.table_end[t]
+            for i in range(here, end):
                 prefetch_row(state, scratch.table_words[i])
-            n_terms = count_terms(scratch, scratch.table_end[t] - n, scratch.table_end[t])
             if n <= largest_small:
-                k = _draw_topic(state, scratch, eta, gamma, v_eta, k_old, n, n_terms)
+                k = _draw_topic(state, scratch, eta, gamma, v_eta, k_old, here, end)
             else:
-                k = draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, n, n_terms)
+                k = draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, here, end)
             if k == k_old or (k < 0 and state.m_k[k_old] == 1):
                 continue
             if k < 0:
                 k = np.int64(open_topic(state))
                 born += 1
             moved += 1
-            move_table(state, first + t, k, scratch.terms, scratch.counts, n_terms)
+            move_table(state, first + t, k, scratch.table_words, here, end)
             _prepare(scratch, k_old, state.m_k[k_old], state.n_k[k_old] + v_eta)
             _prepare(scratch, k, state.m_k[k], state.n_k[k] + v_eta)
         scratch.cursor[INSIDE] = NOT_ENTERED

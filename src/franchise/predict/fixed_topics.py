@@ -16,7 +16,14 @@ from franchise._settings import whole_number
 from franchise.corpus import Corpus, CorpusArrays
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model.state import Array
-from franchise.predict.fold_in import NewDocuments, Plan, fold_in, hash_documents, heats, new_fold_in_scratch
+from franchise.predict.fold_in import (
+    FoldInSettings,
+    NewDocuments,
+    fold_in,
+    hash_documents,
+    heats,
+    new_fold_in_scratch,
+)
 from franchise.random import FOLD_IN, Key
 from franchise.sampling import Draw
 from franchise.sampling.interrupt import interrupts_deferred
@@ -100,7 +107,7 @@ def mixtures(
         Documents by columns, float64; each row sums to one.
     """
     documents = new_documents(draws, corpus)
-    plan, seed = new_plan(sweeps, burn_in, len(draws)), checked_seed(seed)
+    settings, seed = fold_in_settings(sweeps, burn_in, len(draws)), checked_seed(seed)
     n_columns = whole_number("n_columns", n_columns, 1)
     if len(columns) != len(draws):
         raise SettingsError(f"columns: {len(columns)} arrays for {len(draws)} draws; give one a draw")
@@ -111,7 +118,7 @@ def mixtures(
         a_c = np.bincount(column_k, weights=topics.a_k, minlength=n_columns)
         key = Key(seed, 0, number, FOLD_IN)
         visit_in_blocks(
-            fold_in, new_fold_in_scratch, jobs, key, documents, topics, plan, column_k, a_c, result
+            fold_in, new_fold_in_scratch, jobs, key, documents, topics, settings, column_k, a_c, result
         )
     return result
 
@@ -137,10 +144,10 @@ def checked_seed(seed: int) -> int:
     return whole_number("seed", seed, 0, _LARGEST_SEED)
 
 
-def new_plan(sweeps: int, burn_in: int, n_draws: int) -> Plan:
-    """Return the plan of a fold-in that averages over so many draws."""
+def fold_in_settings(sweeps: int, burn_in: int, n_draws: int) -> FoldInSettings:
+    """Return the settings of a fold-in that averages over so many draws."""
     sweeps = whole_number("sweeps", sweeps, 1)
-    return Plan(sweeps, heats(whole_number("burn_in", burn_in, 0, sweeps - 1)), 1.0 / n_draws)
+    return FoldInSettings(sweeps, heats(whole_number("burn_in", burn_in, 0, sweeps - 1)), 1.0 / n_draws)
 
 
 def new_documents(draws: Sequence[Draw], corpus: Corpus | CorpusArrays) -> NewDocuments:

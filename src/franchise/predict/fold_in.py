@@ -58,7 +58,7 @@ class FoldInScratch(NamedTuple):
     weight: Array
 
 
-class Plan(NamedTuple):
+class FoldInSettings(NamedTuple):
     """How documents are folded in."""
 
     sweeps: int  # over each document, the first seating its words one after another
@@ -190,7 +190,7 @@ def leave(topics, scratch, n_here):
 
 
 @helper
-def _visit(key, documents, topics, scratch, plan, j):
+def _visit(key, documents, topics, scratch, settings, j):
     """Make the sweeps over document j: kept_k is n_jk added up over those kept; return how many it lists."""
     first = documents.doc_ptr[j]
     n_j = documents.doc_ptr[j + 1] - first
@@ -198,31 +198,31 @@ def _visit(key, documents, topics, scratch, plan, j):
     start_stream(scratch.stream, key, documents.content[j])
     n_here = np.int64(0)
     heat = 1.0
-    for sweep in range(plan.sweeps):
-        if sweep <= plan.heat.size:
-            heat = plan.heat[sweep] if sweep < plan.heat.size else 1.0
+    for sweep in range(settings.sweeps):
+        if sweep <= settings.heat.size:
+            heat = settings.heat[sweep] if sweep < settings.heat.size else 1.0
             for k in range(topics.a_k.size):
                 scratch.p_k[k] = scratch.n_k[k] + heat * topics.a_k[k]
         part_document = document_part(topics, scratch, n_here)
         for i in range(n_j):
             v = documents.x[first + i]
             part_document, n_here, _ = draw_word(topics, scratch, i, v, heat, part_document, n_here)
-            if sweep >= plan.heat.size:
+            if sweep >= settings.heat.size:
                 scratch.kept_k[scratch.z[i]] += 1
     return n_here
 
 
 @kernel
-def fold_in(key, documents, topics, scratch, begin, end, plan, column_k, a_c, mixtures):
+def fold_in(key, documents, topics, scratch, begin, end, settings, column_k, a_c, mixtures):
     """Add to `mixtures` (document, column) the share of this draw's mean of (n_jk + a_k) / (n_j + alpha).
 
     Of the documents `begin`, ..., `end - 1`. `column_k` is the column of each topic, the rest last; `a_c` is
     the sum of a_k in each column.
     """
-    n_kept = plan.sweeps - plan.heat.size
+    n_kept = settings.sweeps - settings.heat.size
     for j in range(begin, end):
-        n_here = _visit(key, documents, topics, scratch, plan, j)
-        scale = plan.share / (documents.doc_ptr[j + 1] - documents.doc_ptr[j] + topics.alpha)
+        n_here = _visit(key, documents, topics, scratch, settings, j)
+        scale = settings.share / (documents.doc_ptr[j + 1] - documents.doc_ptr[j] + topics.alpha)
         for c in range(a_c.size):
             mixtures[j, c] += scale * a_c[c]
         for i in range(n_here):
@@ -244,17 +244,17 @@ def _settle_on_mean(topics, scratch, n_here, n_kept):
 
 
 @kernel
-def predict_words(key, observed, topics, scratch, begin, end, plan, hidden, probability):
+def predict_words(key, observed, topics, scratch, begin, end, settings, hidden, probability):
     """Add to `probability`, of each hidden word, the share of this draw's mean probability.
 
     That is the mean of sum_k (n_jk + a_k) / (n_j + alpha) phi_kv, n_jk counting the observed words of
     the same document. As it is linear in n_jk, the mean of n_jk serves.
     """
     for j in range(begin, end):
-        n_here = _visit(key, observed, topics, scratch, plan, j)
-        part_document = _settle_on_mean(topics, scratch, n_here, plan.sweeps - plan.heat.size)
+        n_here = _visit(key, observed, topics, scratch, settings, j)
+        part_document = _settle_on_mean(topics, scratch, n_here, settings.sweeps - settings.heat.size)
         of_all_terms = part_document + topics.corpus_cumulated[-1]
-        scale = plan.share / (observed.doc_ptr[j + 1] - observed.doc_ptr[j] + topics.alpha)
+        scale = settings.share / (observed.doc_ptr[j + 1] - observed.doc_ptr[j] + topics.alpha)
         for i in range(hidden.doc_ptr[j], hidden.doc_ptr[j + 1]):
             total = of_all_terms
             for place in range(topics.row_ptr[hidden.x[i]], topics.row_ptr[hidden.x[i] + 1]):

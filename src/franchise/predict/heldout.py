@@ -23,9 +23,9 @@ from franchise.model.state import Array
 from franchise.predict.fixed_topics import (
     checked_seed,
     fixed_topics,
+    fold_in_settings,
     in_order,
     new_documents,
-    new_plan,
     visit_in_blocks,
 )
 from franchise.predict.fold_in import (
@@ -125,14 +125,14 @@ def document_completion(
         If no document has a word.
     """
     documents = new_documents(draws, corpus)
-    plan, seed = new_plan(sweeps, burn_in, len(draws)), checked_seed(seed)
+    settings, seed = fold_in_settings(sweeps, burn_in, len(draws)), checked_seed(seed)
     observed, hidden = _cut(documents, corpus.n_terms, seed)
     probability = np.zeros(hidden.x.size)
     for number, draw in enumerate(draws):
         key = Key(seed, _OF_DRAWS, number, FOLD_IN)
         topics = fixed_topics(draw)
         visit_in_blocks(
-            predict_words, new_fold_in_scratch, jobs, key, observed, topics, plan, hidden, probability
+            predict_words, new_fold_in_scratch, jobs, key, observed, topics, settings, hidden, probability
         )
     n_j = np.diff(hidden.doc_ptr)
     document = np.repeat(np.arange(n_j.size), n_j)

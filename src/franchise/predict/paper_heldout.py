@@ -15,15 +15,12 @@ import numpy as np
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
+from franchise.engines.workbench import Workbench
 from franchise.errors import CorpusError, FranchiseError
 from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import TABLES, TOPICS, Array
-from franchise.moves import complete_move
-from franchise.moves.parts.scratch import Scratch, new_scratch
-from franchise.moves.table_topics import table_topics
-from franchise.moves.word_tables import word_tables
 from franchise.predict.fixed_topics import checked_seed
-from franchise.random import INITIALIZE, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.random import INITIALIZE, WORD_TABLES, Key
 from franchise.sampling.interrupt import interrupts_deferred
 
 _ON_TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead", "totals", "concentrations")
@@ -98,24 +95,20 @@ def paper_held_out(
     whole_number("sweeps", sweeps, 1)
     together = _together(corpus, state, test)
     arrays = together.arrays
-    now = _with_room(together, state)
-    scratch = _for_documents(new_scratch(arrays, now), np.arange(corpus.n_documents, together.n_documents))
+    new = np.arange(corpus.n_documents, together.n_documents)
+    new = np.arange(corpus.n_documents, together.n_documents)
+    bench = Workbench(arrays, _with_room(together, state), new)
     before = joint(corpus.arrays, state, priors).log_joint
     rows = []
     with interrupts_deferred():
-        now, scratch, _ = complete_move(
-            word_tables, Key(seed, 0, 0, INITIALIZE), arrays, now, scratch, "words"
-        )
+        bench.draw_words(Key(seed, 0, 0, INITIALIZE))
     for sweep in range(1, sweeps + 1):
         with interrupts_deferred():
-            key = Key(seed, 0, sweep, WORD_TABLES)
-            now, scratch, _ = complete_move(word_tables, key, arrays, now, scratch, "words")
-            key = Key(seed, 0, sweep, TABLE_TOPICS)
-            now, scratch, _ = complete_move(table_topics, key, arrays, now, scratch, "tables")
-            log_p = joint(arrays, now, priors).log_joint - before
-        rows.append((log_p, int(now.totals[TOPICS]), int(now.totals[TABLES])))
+            bench.gibbs(Key(seed, 0, sweep, WORD_TABLES))
+            log_p = joint(arrays, bench.state, priors).log_joint - before
+        rows.append((log_p, int(bench.state.totals[TOPICS]), int(bench.state.totals[TABLES])))
     log_ps, n_topics, n_tables = (np.array(column) for column in zip(*rows, strict=True))
-    return PaperHeldOut(log_ps, n_topics, n_tables, test.n_words, together, now)
+    return PaperHeldOut(log_ps, n_topics, n_tables, test.n_words, together, bench.state)
 
 
 def _together(corpus: Corpus, state: State, test: Corpus) -> Corpus:
@@ -152,11 +145,3 @@ def _with_room(together: Corpus, state: State) -> State:
     old, new = (np.repeat(ptr[:-1], length) + within for ptr in (state.row_ptr, wider.row_ptr))
     wider.row_k[new], wider.row_n[new] = state.row_k[old], state.row_n[old]
     return wider
-
-
-def _for_documents(scratch: Scratch, documents: Array) -> Scratch:
-    """Make the moves visit these documents only."""
-    return scratch._replace(
-        words=scratch.words._replace(documents=documents),
-        tables=scratch.tables._replace(documents=documents),
-    )

@@ -2,30 +2,21 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
+from franchise.engines import EngineSettings, Start, Swept, Trials, engine_named
 from franchise.errors import FranchiseError, SettingsError
-from franchise.model import Priors, State, empty_state, joint
-from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
-from franchise.moves import complete_move
-from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
-from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
-from franchise.moves.parts.scratch import fill_tables, new_scratch, with_room_for_tables
-from franchise.moves.split_merge import RECORD, split_merge
-from franchise.moves.table_topics import table_topics
-from franchise.moves.word_tables import word_tables
-from franchise.random import CONCENTRATIONS, INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.model import Priors, State
+from franchise.random import Key
 from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
-from franchise.sampling.trace import Draw, Trace, draw_of
-from franchise.sampling.trials import Event, SplitMerge, Trial, events_of, trials_of
+from franchise.sampling.trace import Draw, Trace
+from franchise.sampling.trials import Event, Trial, events_of, trials_of
 
-Start = str | int
 _LARGEST = 2**63 - 1
 
 
@@ -50,6 +41,8 @@ class Chain:
     start
         ``"sequential"``: the paper's, every word seated given the words before it; a number: that
         many random topics; ``"one"``: one topic.
+    engine
+        How sweeps are made (`franchise.engines`).
     capacity
         Room for topics to begin with. It grows as needed and changes nothing.
 
@@ -66,6 +59,8 @@ class Chain:
     mode
         The draw of the highest log joint, priors included, after the burn-in (the paper's mode); None
         before.
+    sweeps_done
+        Sweeps made, whole ones.
     state
         The present state.
 
@@ -88,6 +83,7 @@ class Chain:
         seed: int = 0,
         number: int = 0,
         start: Start = "sequential",
+        engine: str = "collapsed",
         capacity: int = 64,
     ) -> None:
         self.corpus = corpus
@@ -104,57 +100,66 @@ class Chain:
         self.events: list[Event] = []
         self.mode: Draw | None = None
         self.mode_log_joint = -math.inf
-        self._arrays = corpus.arrays
-        self._gamma_priors = self.priors.as_array()
-        self._plans = self.schedule.split_merge.plans() if self.schedule.split_merge else np.zeros((0, 5))
-        self.state = empty_state(self._arrays, whole_number("capacity", capacity, 1))
-        self.state.concentrations[:] = self.priors.initial()
-        self._scratch = new_scratch(self._arrays, self.state)
+        self._cut_off = False
+        self.engine = engine_named(engine)(
+            corpus.arrays,
+            EngineSettings(self.priors, self.schedule.concentrations, whole_number("capacity", capacity, 1)),
+        )
 
-    @interrupts_deferred()
+    @property
+    def state(self) -> State:
+        """The present state."""
+        return self.engine.state
+
+    @property
+    def is_whole(self) -> bool:
+        """False after an error in the middle of a sweep: nothing that the chain holds may be kept then."""
+        return not self._cut_off
+
     def start(self) -> None:
         """Seat every word for the first time; `run` and `sweep` do it when it has not been done."""
+        self._start(lambda: self.engine.start(self._key(0), self.start_from))
+
+    def start_at(self, state: State) -> None:
+        """Start from a state that comes from elsewhere, in which every word is seated."""
+        self._start(lambda: self.engine.seat(state))
+
+    @interrupts_deferred()
+    def _start(self, seat: Callable[[], None]) -> None:
         if len(self.trace):
             raise FranchiseError("the chain has started already; make a new one to start again")
-        began = time.perf_counter()
-        key = self._key(INITIALIZE)
-        if self.start_from == "sequential":
-            shuffle_documents(key, self._scratch.words.stream, self._scratch.words.documents)
-            self._complete(word_tables, key, "words")
-            self._scratch.words.documents.sort()
-        else:
-            n_topics = 1 if self.start_from == "one" else int(self.start_from)
-            number, table = np.full((2, n_topics), -1, np.int32)
-            used = draw_topics(key, self._arrays, self.state, self._scratch.words.stream, number, table)
-            state = empty_state(self._arrays, max(used, self.state.n_k.size))
-            state.t_ji[:], state.k_jt[:] = self.state.t_ji, self.state.k_jt
-            state.concentrations[:] = self.state.concentrations
-            seat_all(self._arrays, state, used)
-            self.state, self._scratch = state, new_scratch(self._arrays, state)
-        self._record({}, began)
+        with self._whole_or_not_at_all():
+            began = time.perf_counter()
+            seat()
+            self._record(0, {}, began)
 
     @interrupts_deferred()
     def sweep(self) -> None:
         """Make one sweep and add its row to the trace, and its draw to the draws if it is kept.
 
-        Ctrl-C takes effect after the sweep.
+        Ctrl-C takes effect after the sweep. After an error inside a sweep the chain goes no further.
         """
         if not len(self.trace):
             self.start()
-        began = time.perf_counter()
-        self.sweeps_done += 1
-        names = self._names()
-        infos: dict[str, Any] = {
-            "word_tables": self._complete(word_tables, self._key(WORD_TABLES), "words"),
-            "table_topics": self._complete(table_topics, self._key(TABLE_TOPICS), "tables"),
-        }
-        accepted: list[Trial] = []
-        if setting := self.schedule.split_merge_in(self.sweeps_done):
-            infos["split_merge"], accepted = self._try_splits_and_merges(setting)
-        self.events += events_of(self.sweeps_done, names, self._names(), accepted)
-        infos["concentrations"] = self._draw_concentrations()
-        self._record(infos, began)
-        self._keep()
+        with self._whole_or_not_at_all():
+            began, sweep = time.perf_counter(), self.sweeps_done + 1
+            names = self._names()
+            swept = self.engine.sweep(self._key(sweep), self._trials(sweep))
+            self._note_events(sweep, names, swept)
+            self._record(sweep, swept.infos, began)
+            self._keep(sweep)
+            self.sweeps_done = sweep
+
+    @contextmanager
+    def _whole_or_not_at_all(self) -> Iterator[None]:
+        if self._cut_off:
+            raise FranchiseError(
+                f"an error cut chain {self.number} off in the sweep after {self.sweeps_done}; go on from its "
+                "last checkpoint, or make a new chain"
+            )
+        self._cut_off = True
+        yield
+        self._cut_off = False
 
     def run(self, sweeps: int | None = None, callback: Callable[["Chain"], None] | None = None) -> None:
         """Make `sweeps` more sweeps, by default those that the schedule still has.
@@ -175,72 +180,40 @@ class Chain:
 
     def draw(self) -> Draw:
         """Gather topics and mixtures of the current state."""
-        return draw_of(self._arrays, self.state, self.sweeps_done)
+        return Draw(self.sweeps_done, *self.engine.counts())
 
-    def restore(self, state: State, sweeps_done: int, trace: Trace) -> None:
-        """Take up a state that a chain of the same corpus, settings, seed and number has left.
+    def _trials(self, sweep: int) -> Trials | None:
+        setting = self.schedule.split_merge_in(sweep)
+        return Trials(setting.trials, setting.as_array()) if setting else None
 
-        The caller hands over what else that chain had gathered (draws, events, trials, mode).
-        """
-        self.state, self.sweeps_done, self.trace = state, sweeps_done, trace
-        self._scratch = new_scratch(self._arrays, state)
+    def _note_events(self, sweep: int, names: set[int], swept: Swept) -> None:
+        trials = trials_of(swept.records, sweep) if swept.records is not None else []
+        if self.schedule.split_merge and self.schedule.split_merge.keep_trials:
+            self.trials += trials
+        self.events += events_of(sweep, names, self._names(), [trial for trial in trials if trial.accepted])
 
-    def _keep(self) -> None:
-        is_kept = self.schedule.keeps(self.sweeps_done)
+    def _keep(self, sweep: int) -> None:
+        is_kept = self.schedule.keeps(sweep)
         last = self.trace.last
         log_joint = last["log_joint"] + last["log_prior"]
-        is_mode = self.sweeps_done > self.schedule.burn_in and log_joint > self.mode_log_joint
+        is_mode = sweep > self.schedule.burn_in and log_joint > self.mode_log_joint
         if not (is_kept or is_mode):
             return
-        draw = self.draw()
+        draw = Draw(sweep, *self.engine.counts())
         if is_kept:
             self.draws.append(draw)
         if is_mode:
             self.mode, self.mode_log_joint = draw, log_joint
 
-    def _key(self, move: int) -> Key:
-        return Key(self.seed, self.number, self.sweeps_done, move)
-
-    def _draw_concentrations(self) -> Any:
-        move = slice_concentrations if self.schedule.concentrations == "slice" else auxiliary_concentrations
-        own = self._scratch.concentrations
-        info = move(self._key(CONCENTRATIONS), self._arrays, self.state, own, self._gamma_priors)
-        if isinstance(self.priors.eta, tuple):
-            fill_tables(self.state, self._scratch.tables)
-        return info
+    def _key(self, sweep: int) -> Key:
+        return Key(self.seed, self.number, sweep, 0)
 
     def _names(self) -> set[int]:
-        return set(self.state.name_k[self.state.live[: self.state.totals[TOPICS]]].tolist())
+        return set(self.engine.names().tolist())
 
-    def _try_splits_and_merges(self, setting: SplitMerge) -> tuple[Any, list[Trial]]:
-        records = np.zeros((setting.trials, len(RECORD)))
-        self._scratch = with_room_for_tables(self._scratch, self.state)
-        info = self._complete(split_merge, self._key(SPLIT_MERGE), "trial", self._plans, records)
-        trials = trials_of(records, self.sweeps_done)
-        if setting.keep_trials:
-            self.trials += trials
-        return info, [trial for trial in trials if trial.accepted]
-
-    def _complete(self, move: Callable[..., Any], key: Key, own: str, *more_arguments: Any) -> Any:
-        self.state, self._scratch, info = complete_move(
-            move, key, self._arrays, self.state, self._scratch, own, *more_arguments
-        )
-        return info
-
-    def _record(self, infos: dict[str, Any], began: float) -> None:
-        state: State = self.state
-        parts = joint(self._arrays, state, self.priors)
-        numbers = {
-            "sweep": self.sweeps_done,
-            "n_topics": int(state.totals[TOPICS]),
-            "n_tables": int(state.totals[TABLES]),
-            **parts._asdict(),
-            "log_joint": parts.log_joint,
-            "alpha": float(state.concentrations[ALPHA]),
-            "gamma": float(state.concentrations[GAMMA]),
-            "eta": float(state.concentrations[ETA]),
-        }
-        self.trace.append(numbers | {"seconds": time.perf_counter() - began}, infos)
+    def _record(self, sweep: int, infos: dict[str, Any], began: float) -> None:
+        numbers = self.engine.numbers()
+        self.trace.append(numbers | {"sweep": sweep, "seconds": time.perf_counter() - began}, infos)
 
 
 def _random_topics(start: object) -> int:

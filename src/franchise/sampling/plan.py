@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.errors import ModelError, SettingsError
+from franchise.engines import Start
+from franchise.errors import SettingsError
 from franchise.model import Priors
-from franchise.sampling.chain import Chain, Start
+from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trials import SplitMerge
-from franchise.storage.chain import load_chain, saved_chains
 
 _ETA_PRIOR = (1.0, 1.0)
 _DRAWS_A_CHAIN = 25  # kept by default
@@ -54,26 +53,6 @@ class Plan:
             Chain(corpus, self.priors, self.schedule, seed=self.seed, number=i, start=start)
             for i, start in enumerate(self.starts)
         ]
-
-    def chains_in(self, folder: Path, corpus: Corpus) -> list[Chain]:
-        """Return the chains that were saved in a folder, new ones where there are none yet.
-
-        Raises
-        ------
-        ModelError
-            If a saved chain cannot be read, or follows another plan (but for the number of sweeps).
-        """
-        chains = self.chains(corpus)
-        for i in saved_chains(folder):
-            if i >= len(chains):
-                raise ModelError(f"{folder}: there is a chain {i}, but the plan has {len(chains)}; {_OTHER}")
-            saved = load_chain(folder / str(i), corpus)
-            if what := _difference(saved, chains[i]):
-                raise ModelError(f"{folder / str(i)}: the chain was made with {what}; {_OTHER}")
-            sweeps = max(saved.schedule.sweeps, self.schedule.sweeps)
-            saved.schedule = replace(saved.schedule, sweeps=sweeps)
-            chains[i] = saved
-        return chains
 
 
 def plan_of(
@@ -127,17 +106,3 @@ def extend(chains: Sequence[Chain], sweeps: int) -> None:
     total = max(chain.schedule.sweeps for chain in chains) + sweeps
     for chain in chains:
         chain.schedule = replace(chain.schedule, sweeps=total)
-
-
-_OTHER = "give another folder, or the settings that it was made with"
-
-
-def _difference(one: Chain, other: Chain) -> str:
-    """Say in which setting two chains differ; nothing if in none."""
-    for name in ("seed", "start_from", "priors"):
-        if getattr(one, name) != getattr(other, name):
-            return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
-    for name in ("burn_in", "thin", "split_merge", "concentrations"):
-        if getattr(one.schedule, name) != getattr(other.schedule, name):
-            return f"{name}={getattr(one.schedule, name)!r}, not {getattr(other.schedule, name)!r}"
-    return ""

@@ -12,21 +12,35 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
-from franchise._files import locked
 from franchise._settings import whole_number
 from franchise.errors import ModelError, SettingsError
 from franchise.sampling.chain import Chain
 from franchise.sampling.monitor import Monitor
-from franchise.storage.chain import save_chain
 
 Callback = Callable[[Chain], object]
 Ending = Literal["complete", "interrupted", "out of time"]
 
 _SECONDS_A_TURN = 0.25  # before a thread looks whether another chain is further behind
-SECONDS_BETWEEN_CHECKPOINTS = 30.0
+
+
+class Keeper(Protocol):
+    """What keeps the chains of a run, so that they survive it (`storage.checkpoints`)."""
+
+    def keeping(self, chains: Sequence[Chain]) -> AbstractContextManager[None]:
+        """Make ready to keep these chains, for as long as the run lasts."""
+
+    def save(self, chain: Chain, *, now: bool) -> None:
+        """Keep a chain that is whole and has something new: now, or if it is time."""
+
+
+class _NoKeeper:
+    def keeping(self, chains: Sequence[Chain]) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def save(self, chain: Chain, *, now: bool) -> None:
+        """Keep nothing."""
 
 
 def threads(jobs: int | None, most: int) -> int:
@@ -47,13 +61,14 @@ def run_chains(
     jobs: int | None = None,
     monitor: Monitor | None = None,
     callback: Callback | None = None,
-    folder: Path | None = None,
-    checkpoint_seconds: float = SECONDS_BETWEEN_CHECKPOINTS,
+    keeper: Keeper | None = None,
     time_budget: float | None = None,
 ) -> Ending:
     """Let every chain make the sweeps that its schedule still has.
 
-    Ctrl-C ends the run after the sweeps under way; it raises nothing.
+    Ctrl-C ends the run after the sweeps under way; it raises nothing. An error ends it too: it is raised
+    again when every chain that is whole has been kept. Of one that was cut off in a sweep, the last
+    checkpoint stays.
 
     Parameters
     ----------
@@ -66,10 +81,8 @@ def run_chains(
     callback
         Called with a chain after its start and after each of its sweeps, one call at a time. An exception
         from it ends the run after the sweeps under way, and is raised again.
-    folder
-        Where to save the chains, each in a folder of its number: every `checkpoint_seconds`, and at the end.
-    checkpoint_seconds
-        Time between two checkpoints of a chain; 0 for one after every sweep.
+    keeper
+        What keeps the chains now and then, and at the end; nothing by default.
     time_budget
         Seconds after which no new sweep is begun.
 
@@ -79,8 +92,9 @@ def run_chains(
         How the run ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     """
     workers = threads(jobs, len(chains))
-    run = _Run(chains, monitor or Monitor(), callback, _Saver(folder, checkpoint_seconds), time_budget)
-    with _writing_in(folder):
+    keeper = keeper or _NoKeeper()
+    run = _Run(chains, monitor or Monitor(), callback, keeper, time_budget)
+    with keeper.keeping(chains):
         run.monitor.begin(chains)
         try:
             with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
@@ -99,10 +113,6 @@ def run_chains(
     return run.ending
 
 
-def _writing_in(folder: Path | None) -> AbstractContextManager[None]:
-    return locked(folder) if folder else nullcontext()
-
-
 @contextmanager
 def _interrupts_end(run: "_Run") -> Iterator[None]:
     """Let Ctrl-C end the run instead of raising an exception somewhere in it."""
@@ -117,29 +127,6 @@ def _interrupts_end(run: "_Run") -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class _Saver:
-    """Saves chains now and then."""
-
-    def __init__(self, folder: Path | None, seconds: float) -> None:
-        self._folder, self._seconds = folder, seconds
-        self._saved: dict[int, tuple[int, float]] = {}  # of each chain: the sweeps saved, and when
-
-    def begin(self, chains: Sequence[Chain]) -> None:
-        """Note which sweeps are there already, from an earlier run."""
-        now = time.monotonic()
-        self._saved = {chain.number: (chain.sweeps_done if len(chain.trace) else -1, now) for chain in chains}
-
-    def save(self, chain: Chain, *, now: bool) -> None:
-        """Save a chain that has something new, if it is time."""
-        if self._folder is None or not len(chain.trace):
-            return
-        sweep, when = self._saved[chain.number]
-        if sweep == chain.sweeps_done or not (now or time.monotonic() - when >= self._seconds):
-            return
-        save_chain(chain, self._folder / str(chain.number), since=sweep)
-        self._saved[chain.number] = chain.sweeps_done, time.monotonic()
-
-
 class _Run:
     """What the threads of a run share."""
 
@@ -148,18 +135,17 @@ class _Run:
         chains: Sequence[Chain],
         monitor: Monitor,
         callback: Callback | None,
-        saver: _Saver,
+        keeper: Keeper,
         time_budget: float | None,
     ) -> None:
         self.monitor = monitor
         self.ending: Ending = "complete"
-        self._chains, self._callback, self._saver = chains, callback, saver
+        self._chains, self._callback, self._keeper = chains, callback, keeper
         self._stop = threading.Event()
         self._deadline = None if time_budget is None else time.monotonic() + time_budget
         self._waiting = [(chain.sweeps_done, i, chain) for i, chain in enumerate(chains) if _is_open(chain)]
         heapq.heapify(self._waiting)
         self._lock, self._callback_lock = threading.Lock(), threading.Lock()
-        saver.begin(chains)
 
     def work(self) -> None:
         """Take the chain that is furthest behind, let it run for a while, and again, to the end."""
@@ -171,7 +157,7 @@ class _Run:
                     with self._lock:
                         heapq.heappush(self._waiting, (chain.sweeps_done, i, chain))
                 else:
-                    self._saver.save(chain, now=True)
+                    self._keeper.save(chain, now=True)
         except BaseException:
             self._stop.set()
             raise
@@ -185,7 +171,7 @@ class _Run:
     def save_all(self) -> None:
         """Save what has not been saved yet."""
         for chain in self._chains:
-            self._saver.save(chain, now=True)
+            self._keeper.save(chain, now=True)
 
     def _next(self) -> tuple[int, int, Chain] | None:
         with self._lock:
@@ -201,7 +187,7 @@ class _Run:
             else:
                 chain.start()
             self.monitor.swept(chain)
-            self._saver.save(chain, now=False)
+            self._keeper.save(chain, now=False)
             if self._callback:
                 with self._callback_lock:
                     self._callback(chain)

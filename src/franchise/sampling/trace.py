@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.corpus import CorpusArrays
-from franchise.model.state import TOPICS, Array, State, word_topics
+from franchise.model.state import Array
 
 _COLUMNS = (
     "sweep",
@@ -36,30 +35,40 @@ class Trace:
     """
 
     def __init__(self) -> None:
-        self._rows: list[dict[str, float]] = []
-        self._columns = dict.fromkeys(_COLUMNS)  # kept, as all rows would have to be searched for them
+        self._columns: dict[str, int] = {name: i for i, name in enumerate(_COLUMNS)}
+        self._n_rows = 0
+        # Rows by columns, with room for more of both, so that a row costs the same at any length.
+        self._numbers = np.full((16, 2 * len(_COLUMNS)), np.nan)
 
     def append(self, numbers: dict[str, float], infos: dict[str, Any]) -> None:
         """Add a row: the common columns, and an Info for each move that was made."""
         row = {name: numbers[name] for name in _COLUMNS}
         for move, info in infos.items():
-            row |= {
-                f"{move}.{name}": float(value) for name, value in info._asdict().items() if name != "complete"
-            }
-        self._add(row)
+            row |= {f"{move}.{name}": x for name, x in info._asdict().items() if name != "complete"}
+        for name in row:
+            self._columns.setdefault(name, len(self._columns))
+        self._make_room(self._n_rows + 1)
+        for name, x in row.items():
+            self._numbers[self._n_rows, self._columns[name]] = x
+        self._n_rows += 1
 
-    def _add(self, row: dict[str, float]) -> None:
-        self._rows.append(row)
-        self._columns |= dict.fromkeys(row)
+    def _make_room(self, n_rows: int) -> None:
+        room = self._numbers.shape
+        needed = (n_rows, len(self._columns))
+        if needed[0] > room[0] or needed[1] > room[1]:
+            wider = np.full([2 * n if n > has else has for n, has in zip(needed, room, strict=True)], np.nan)
+            wider[: room[0], : room[1]] = self._numbers
+            self._numbers = wider
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return self._n_rows
 
     def __getitem__(self, column: str) -> Array:
         """Return one column; a move that was not made in a sweep has NaN there."""
         if column not in self._columns:
             raise KeyError(f"{column!r} is not in the trace; it has {', '.join(self.columns)}")
-        return np.array([row.get(column, np.nan) for row in self._rows])
+        values = self._numbers[: self._n_rows, self._columns[column]]
+        return values.astype(np.int64) if column in _WHOLE else values.copy()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -69,24 +78,31 @@ class Trace:
     @property
     def last(self) -> dict[str, float]:
         """The latest row."""
-        return dict(self._rows[-1])
+        return self._row(self._n_rows - 1)
 
     @property
     def rows(self) -> tuple[dict[str, float], ...]:
         """All rows, each with the numbers that its sweep has."""
-        return tuple(self._rows)
+        return tuple(self._row(i) for i in range(self._n_rows))
+
+    def _row(self, i: int) -> dict[str, float]:
+        values = zip(self._columns, self._numbers[i].tolist())
+        return {name: int(x) if name in _WHOLE else x for name, x in values if x == x}
 
     def as_array(self) -> Array:
-        """Return the trace as one array, rows by `columns`, NaN for what a sweep does not have."""
-        return np.column_stack([self[column] for column in self.columns])
+        """Return the trace as one array, rows by `columns`, NaN for what a sweep does not have; a view."""
+        return self._numbers[: self._n_rows, : len(self._columns)]
 
     @classmethod
     def from_array(cls, numbers: Array, columns: Sequence[str]) -> "Trace":
         """Return the trace that `as_array` and `columns` were taken from."""
+        if numbers.shape[1:] != (len(columns),):
+            raise ValueError(f"the trace has {numbers.shape[1:]} columns and {len(columns)} names for them")
         trace = cls()
-        for row in numbers.tolist():
-            named = zip(columns, row, strict=True)
-            trace._add({name: int(x) if name in _WHOLE else x for name, x in named if not np.isnan(x)})
+        trace._columns = {name: i for i, name in enumerate(columns)}
+        trace._make_room(len(numbers))
+        trace._numbers[: len(numbers), : len(columns)] = numbers
+        trace._n_rows = len(numbers)
         return trace
 
     def write_csv(self, path: str | Path) -> None:
@@ -94,7 +110,7 @@ class Trace:
         with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, self.columns)
             writer.writeheader()
-            writer.writerows(self._rows)
+            writer.writerows(self.rows)
 
 
 class Draw(NamedTuple):
@@ -109,27 +125,3 @@ class Draw(NamedTuple):
     document_topics: sp.csr_array  # n_j.k
     m_k: Array
     concentrations: Array  # alpha, gamma, eta
-
-
-def draw_of(corpus: CorpusArrays, state: State, sweep: int) -> Draw:
-    """Gather the draw of a state."""
-    live = state.live[: state.totals[TOPICS]]
-    live = live[np.lexsort((state.name_k[live], -state.n_k[live]))]
-    rank = np.zeros(state.n_k.size, np.int64)
-    rank[live] = np.arange(live.size)
-    z = rank[word_topics(corpus, state)]
-    documents = np.repeat(np.arange(state.m_j.size), np.diff(corpus.doc_ptr))
-    return Draw(
-        sweep=sweep,
-        names=state.name_k[live],
-        topic_terms=_count_pairs(z, corpus.x, (live.size, corpus.n_terms)),
-        document_topics=_count_pairs(documents, z, (state.m_j.size, live.size)),
-        m_k=state.m_k[live],
-        concentrations=state.concentrations.copy(),
-    )
-
-
-def _count_pairs(rows: Array, columns: Array, shape: tuple[int, int]) -> sp.csr_array:
-    counts = sp.coo_array((np.ones(rows.size, np.int32), (rows, columns)), shape=shape).tocsr()
-    counts.sum_duplicates()
-    return counts

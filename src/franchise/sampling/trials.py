@@ -90,7 +90,7 @@ class SplitMerge:
     keep_trials: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse plans that cannot be carried out."""
+        """Refuse what cannot be carried out."""
         whole_number("trials", self.trials, 1)
         if self.until is not None:
             whole_number("until", self.until, 0)
@@ -106,7 +106,7 @@ class SplitMerge:
         """Return how many trials this sweep (the first is 1) has."""
         return self.trials if self.until is None or sweep <= self.until else 0
 
-    def plans(self) -> Array:
+    def as_array(self) -> Array:
         """Return the proposals as the kernel takes them (`moves.split_merge`)."""
         weights = np.array([proposal.weight for proposal in self.proposals])
         return np.array(
@@ -150,7 +150,7 @@ def trials_of(records: Array, sweep: int) -> list[Trial]:
         trials.append(
             Trial(
                 sweep=sweep,
-                proposal=int(field["plan"]),
+                proposal=int(field["proposal"]),
                 kind=kinds[int(field["split"])],
                 accepted=bool(field["accepted"]),
                 log_acceptance=field["log_acceptance"],

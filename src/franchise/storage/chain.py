@@ -1,11 +1,15 @@
 """A chain on disk: saved whole or not at all, taken up again to the bit.
 
-A chain's folder holds `chain.safetensors` (the state, the trace, the events, the mode, the settings) and one
-file a kept draw in `draws/`. The first is the one that counts: a draw of a later sweep than its own is left
-over from a run that was killed, and is not looked at. No random numbers are stored: their streams are named
-by seed, chain and sweep (`franchise.random`).
+A chain's folder::
 
-Of arrays that are only partly in use the used part is stored, so the same chain gives the same bytes.
+    chain.safetensors             the engine's arrays, the settings, and how much of the other files counts
+    trace-28.rows, events.rows, trials.rows    a row a sweep (of 28 numbers), event, trial; they only grow
+    draws/000150.safetensors      a file a kept draw
+    mode/000150.safetensors       the draw of the highest log joint
+
+The first is the one that counts, and is written last: whatever is not mentioned there is left over from a run
+that was killed, and is not looked at. So a checkpoint costs the state and what is new. No random numbers are
+stored: their streams are named by seed, chain and sweep (`franchise.random`).
 """
 
 from collections.abc import Sequence
@@ -14,42 +18,74 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from franchise._files import Array, Facts, read_arrays, write_arrays
-from franchise.corpus import Corpus, CorpusArrays
+from franchise.corpus import Corpus
 from franchise.errors import ModelError, SettingsError
-from franchise.model import Priors, State, broken_invariants, empty_state
-from franchise.model.state import pairs_in_use, tables_in_use
+from franchise.model import Priors
 from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Schedule
-from franchise.sampling.trace import Draw, Trace
+from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
+from franchise.storage.draws import draw_path, read_draw, write_draw
+from franchise.storage.rows import RowFile, read_rows
+from franchise.storage.version import VERSION, check_version
 
-VERSION = 1
-_CHAIN, _DRAW = "chain", "draw"
-_FILE, _DRAWS = "chain.safetensors", "draws"
+_KIND, _FILE, _DRAWS, _MODE = "chain", "chain.safetensors", "draws", "mode"
 _EVENT_KINDS = ("born", "died", "split", "merged")
 _TRIAL_KINDS = ("split", "merge", "none")
-_TABLE_AXIS, _PAIR_AXIS = ("n_jt", "k_jt"), ("row_k", "row_n")
-_DRAW_COUNTS = ("topic_terms", "document_topics")
 
 
-def save_chain(chain: Chain, folder: Path, since: int = -1) -> None:
-    """Save a chain; of the draws only those of sweeps after `since`, the earlier ones being there."""
-    for draw in chain.draws:
-        if draw.sweep > since:
-            path = folder / _DRAWS / _draw_name(draw.sweep)
-            write_arrays(path, _DRAW, _draw_arrays(draw), {"version": VERSION, "sweep": draw.sweep})
-    arrays = {
-        **_state_arrays(chain),
-        "trace": chain.trace.as_array(),
-        "events": _coded(chain.events, "kind", _EVENT_KINDS),
-        "trials": _coded(chain.trials, "kind", _TRIAL_KINDS),
-    }
-    if chain.mode:
-        arrays |= {f"mode.{name}": array for name, array in _draw_arrays(chain.mode).items()}
-    write_arrays(folder / _FILE, _CHAIN, arrays, _facts(chain))
+class ChainWriter:
+    """Saves one chain again and again, each time what is new.
+
+    Parameters
+    ----------
+    folder
+        The chain's folder.
+    since
+        The sweep up to which the folder has the chain's draws already; -1 for none.
+    """
+
+    def __init__(self, folder: Path, since: int = -1) -> None:
+        self._folder, self._since = folder, since
+        self._rows: dict[str, RowFile] = {}
+        self._mode = -1
+
+    def save(self, chain: Chain) -> None:
+        """Save a chain, which is whole."""
+        for draw in chain.draws:
+            if draw.sweep > self._since:
+                write_draw(self._folder / _DRAWS, draw)
+        if chain.mode and chain.mode.sweep != self._mode:
+            write_draw(self._folder / _MODE, chain.mode)
+        trace = _trace_name(chain.trace.columns)
+        rows = {
+            trace: self._added(trace, chain.trace.as_array()),
+            "events": self._added("events", chain.events, _EVENT_KINDS),
+            "trials": self._added("trials", chain.trials, _TRIAL_KINDS),
+        }
+        arrays = {f"engine.{name}": array for name, array in chain.engine.arrays().items()}
+        write_arrays(self._folder / _FILE, _KIND, arrays, {**_facts(chain), "rows": rows})
+        self._since = chain.sweeps_done
+        self._forget_earlier_modes(chain)
+
+    def _added(self, name: str, rows: Any, kinds: tuple[str, ...] = ()) -> Facts:
+        file = self._rows.setdefault(name, RowFile(self._folder / f"{name}.rows"))
+        new = rows[file.n_rows :]
+        return file.add(_coded(new, kinds) if kinds else new)
+
+    def _forget_earlier_modes(self, chain: Chain) -> None:
+        if chain.mode and chain.mode.sweep != self._mode:
+            self._mode = chain.mode.sweep
+            for path in (self._folder / _MODE).iterdir():
+                if path != draw_path(self._folder / _MODE, self._mode):
+                    path.unlink()
+
+
+def save_chain(chain: Chain, folder: Path) -> None:
+    """Save a chain in a folder that has nothing of it yet."""
+    ChainWriter(folder).save(chain)
 
 
 def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -> Chain:
@@ -58,7 +94,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
     Parameters
     ----------
     folder
-        Where `save_chain` has saved it.
+        Where it was saved.
     corpus
         The documents that it was made for.
     schedule
@@ -67,10 +103,10 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
     Raises
     ------
     ModelError
-        If a file is missing, damaged, from a newer version, or made for another corpus.
+        If a file is missing, damaged, from another version, or made for another corpus.
     """
     path = folder / _FILE
-    arrays, facts = read_arrays(path, _CHAIN)
+    arrays, facts = read_arrays(path, _KIND)
     check_version(path, facts)
     try:
         if facts["corpus"] != corpus.fingerprint():
@@ -84,40 +120,41 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             seed=facts["seed"],
             number=facts["number"],
             start=facts["start"],
+            engine=facts["engine"],
         )
-        state = _state(corpus.arrays, arrays)
-        chain.restore(state, facts["sweeps_done"], Trace.from_array(arrays["trace"], facts["trace_columns"]))
-        chain.events = [Event(*row) for row in _decoded(arrays["events"], Event, _EVENT_KINDS)]
-        chain.trials = [Trial(*row) for row in _decoded(arrays["trials"], Trial, _TRIAL_KINDS)]
-        if facts["mode_sweep"] is not None:
-            mode = {name[5:]: array for name, array in arrays.items() if name.startswith("mode.")}
-            chain.mode = _draw(mode, facts["mode_sweep"], corpus)
-            chain.mode_log_joint = facts["mode_log_joint"]
-        chain.draws = [_load_draw(folder / _DRAWS / _draw_name(sweep), corpus) for sweep in facts["draws"]]
+        _fill(chain, folder, facts)
+        chain.engine.restore({name.removeprefix("engine."): array for name, array in arrays.items()})
     except (KeyError, IndexError, TypeError, ValueError, SettingsError) as error:
         raise ModelError(
             f"{path}: the file does not hold what a chain needs ({error}); restore it from a copy"
         ) from error
-    if broken := broken_invariants(corpus.arrays, state):
-        raise ModelError(f"{path}: the state of the chain is not sound ({broken[0]}); restore it from a copy")
     return chain
+
+
+def _fill(chain: Chain, folder: Path, facts: Facts) -> None:
+    """Give a new chain what an earlier one had gathered."""
+    rows = {name: read_rows(folder / f"{name}.rows", about) for name, about in facts["rows"].items()}
+    columns = facts["trace_columns"]
+    chain.sweeps_done = facts["sweeps_done"]
+    chain.trace = Trace.from_array(rows[_trace_name(columns)], columns)
+    if len(chain.trace) != chain.sweeps_done + 1:
+        raise ValueError("the trace is not as long as the chain")
+    chain.events = [Event(*row) for row in _decoded(rows["events"], Event, _EVENT_KINDS)]
+    chain.trials = [Trial(*row) for row in _decoded(rows["trials"], Trial, _TRIAL_KINDS)]
+    if facts["mode_sweep"] is not None:
+        chain.mode = read_draw(folder / _MODE, facts["mode_sweep"], chain.corpus)
+        chain.mode_log_joint = facts["mode_log_joint"]
+    chain.draws = [read_draw(folder / _DRAWS, sweep, chain.corpus) for sweep in facts["draws"]]
+
+
+def is_saved(folder: Path) -> bool:
+    """Say whether a chain was saved in a folder."""
+    return (folder / _FILE).is_file()
 
 
 def saved_chains(folder: Path) -> list[int]:
     """Return the numbers of the chains that were saved in a folder."""
     return sorted(int(path.parent.name) for path in folder.glob(f"*/{_FILE}") if path.parent.name.isdecimal())
-
-
-def check_version(path: Path, facts: Facts) -> None:
-    """Refuse files of a version that this library does not know."""
-    version = facts.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise ModelError(f"{path}: the file does not say its version; it is damaged or not ours")
-    if version > VERSION:
-        raise ModelError(
-            f"{path}: the file has format version {version}, and this Franchise reads up to {VERSION}; "
-            "install a newer Franchise"
-        )
 
 
 def priors_from(facts: Facts) -> Priors:
@@ -146,6 +183,7 @@ def _facts(chain: Chain) -> Facts:
         "seed": chain.seed,
         "number": chain.number,
         "start": chain.start_from,
+        "engine": chain.engine.name,
         "sweeps_done": chain.sweeps_done,
         "trace_columns": list(chain.trace.columns),
         "draws": [draw.sweep for draw in chain.draws],
@@ -154,71 +192,15 @@ def _facts(chain: Chain) -> Facts:
     }
 
 
-def _state_arrays(chain: Chain) -> dict[str, Array]:
-    state = chain.state
-    arrays = state._asdict()
-    del arrays["row_ptr"]  # follows from the corpus
-    is_table, in_use = tables_in_use(chain.corpus.arrays, state), pairs_in_use(state)
-    arrays |= {name: arrays[name][is_table] for name in _TABLE_AXIS}
-    arrays |= {name: arrays[name][in_use] for name in _PAIR_AXIS}
-    return {f"state.{name}": array for name, array in arrays.items()}
+def _trace_name(columns: Sequence[str]) -> str:
+    """Return a name for the file of the trace; it changes with the number of columns, which grows once."""
+    return f"trace-{len(columns)}"
 
 
-def _state(corpus: CorpusArrays, arrays: dict[str, Array]) -> State:
-    state = empty_state(corpus, arrays["state.n_k"].size)
-    partly = {*_TABLE_AXIS, *_PAIR_AXIS, "row_ptr"}
-    for name in (name for name in State._fields if name not in partly):
-        _copy_into(getattr(state, name), arrays[f"state.{name}"], name)
-    # The masks below need counts within their bounds; `broken_invariants` sees to the rest.
-    np.clip(state.m_j, 0, np.diff(corpus.doc_ptr), out=state.m_j)
-    np.clip(state.row_len, 0, np.diff(state.row_ptr), out=state.row_len)
-    for names, mask in ((_TABLE_AXIS, tables_in_use(corpus, state)), (_PAIR_AXIS, pairs_in_use(state))):
-        for name in names:
-            getattr(state, name)[mask] = arrays[f"state.{name}"]
-    return state
-
-
-def _copy_into(target: Array, source: Array, name: str) -> None:
-    if source.shape != target.shape or source.dtype != target.dtype:
-        raise ValueError(f"{name} has {source.size} numbers for {target.size} places")
-    target[...] = source
-
-
-def _draw_name(sweep: int) -> str:
-    return f"{sweep:06d}.safetensors"
-
-
-def _draw_arrays(draw: Draw) -> dict[str, Array]:
-    arrays = {"names": draw.names, "m_k": draw.m_k, "concentrations": draw.concentrations}
-    for counts in _DRAW_COUNTS:
-        arrays |= {
-            f"{counts}.{part}": getattr(getattr(draw, counts), part) for part in ("data", "indices", "indptr")
-        }
-    return arrays
-
-
-def _load_draw(path: Path, corpus: Corpus) -> Draw:
-    arrays, facts = read_arrays(path, _DRAW)
-    check_version(path, facts)
-    return _draw(arrays, facts["sweep"], corpus)
-
-
-def _draw(arrays: dict[str, Array], sweep: int, corpus: Corpus) -> Draw:
-    n_topics = arrays["names"].size
-    shapes = {"topic_terms": (n_topics, corpus.n_terms), "document_topics": (corpus.n_documents, n_topics)}
-    counts = {}
-    for name, shape in shapes.items():
-        parts = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-        counts[name] = sp.csr_array(parts, shape=shape)
-        counts[name].check_format(full_check=True)
-    if arrays["m_k"].shape != (n_topics,) or arrays["concentrations"].shape != (3,):
-        raise ValueError("the parts of a draw do not fit together")
-    return Draw(sweep, arrays["names"], m_k=arrays["m_k"], concentrations=arrays["concentrations"], **counts)
-
-
-def _coded(rows: Sequence[Any], column: str, kinds: tuple[str, ...]) -> Array:
-    coded = [row._replace(**{column: kinds.index(row.kind)}) for row in rows]
-    return np.array(coded, np.float64) if coded else np.zeros((0, 0))
+def _coded(records: Sequence[Any], kinds: tuple[str, ...]) -> Array:
+    width = len(Event._fields if kinds is _EVENT_KINDS else Trial._fields)
+    coded = [record._replace(kind=kinds.index(record.kind)) for record in records]
+    return np.array(coded, np.float64).reshape(len(coded), width)
 
 
 def _decoded(numbers: Array, record: type[Any], kinds: tuple[str, ...]) -> list[list[Any]]:

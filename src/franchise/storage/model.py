@@ -38,7 +38,7 @@ from franchise._files import (
 from franchise.corpus import Corpus
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError, ModelError, SettingsError
-from franchise.storage.chain import VERSION, check_version
+from franchise.storage.version import VERSION, check_version
 
 _MODEL, _CORPUS, _CHAINS = "model.json", "corpus.safetensors", "chains"
 _FORMAT = "franchise model"

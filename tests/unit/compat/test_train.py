@@ -125,8 +125,7 @@ def test_the_sweeps_are_those_of_a_chain(data, options):
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.2)
     schedule = Schedule(split_merge=None, concentrations="auxiliary")
     chain = Chain(ours.corpus, priors, schedule, seed=3, start="one")
-    chain.start()
-    chain.restore(copy_state(ours.state), 0, chain.trace)
+    chain.start_at(copy_state(ours.state))
     ours.run(5)
     chain.run(5)
     assert ours.state.t_ji.tolist() == chain.state.t_ji.tolist()
@@ -265,7 +264,7 @@ def test_trials_find_room_for_topics(options):
     full.t_ji[:] = 0
     full.concentrations[:] = chain.state.concentrations
     seat_all(corpus.arrays, full, 1)
-    chain.restore(full, 0, chain.trace)
+    chain.engine.seat(full)
     try_splits_and_merges(chain, trials_of(settings))
     assert chain.state.totals[TOPICS] == 2
     assert broken_invariants(corpus.arrays, chain.state) == []

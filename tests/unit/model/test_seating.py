@@ -66,13 +66,13 @@ def test_closing_a_table_gives_its_number_to_the_last(t, expected):
 
 
 @pytest.mark.parametrize("to_new", [False, True], ids=["to a live topic", "to a new topic"])
-@pytest.mark.parametrize(("slot", "terms", "counts"), [(0, [0, 1], [2, 1]), (3, [1], [2])])
-def test_moving_a_table_keeps_every_count(slot, terms, counts, to_new):
+@pytest.mark.parametrize(("slot", "words"), [(0, [0, 0, 1]), (3, [1, 1])])
+def test_moving_a_table_keeps_every_count(slot, words, to_new):
     """Slot 3 is the last table of its topic, which is closed; slot 0 is not."""
     kernels = Kernels.seated([[0, 1, 0], [1, 1], [0]], 2, AT, Seating(((0, 0, 0), (0, 0), (0,)), (0, 1, 0)))
     state = kernels.state
     k = open_topic(state) if to_new else 1 - state.k_jt[slot]
-    move_table(state, slot, k, np.array(terms, np.int32), np.array(counts, np.int32), len(terms))
+    move_table(state, slot, k, np.array([9, *words, 9], np.int32), 1, 1 + len(words))
     assert state.k_jt[slot] == k
     assert broken_invariants(kernels.corpus, state) == []
 

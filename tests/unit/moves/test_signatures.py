@@ -52,7 +52,7 @@ kernels = [
     initialize.draw_topics,
     initialize.seat_all,
     initialize.shuffle_documents,
-    scratch.fill_tables,
+    scratch.follow_eta,
     split_merge.split_merge,
     table_topics.table_topics,
     word_tables.word_tables,

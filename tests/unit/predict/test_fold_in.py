@@ -9,7 +9,7 @@ from scipy.stats import t as student
 from franchise.corpus import from_counts, from_tokens
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.predict.fixed_topics import fixed_topics, in_order, mixtures
-from franchise.predict.fold_in import Plan, fold_in, heats, new_fold_in_scratch
+from franchise.predict.fold_in import FoldInSettings, fold_in, heats, new_fold_in_scratch
 from franchise.random import FOLD_IN, Key
 from tests.reference import new_documents as twins
 from tests.reference.choices import Drawn
@@ -47,10 +47,10 @@ def test_agrees_with_the_twin_draw_for_draw(case, seed, kept, burn_in):
     sweeps, corpus = kept + burn_in, in_order(*arrays_of(documents, n_terms))
     for number, draw in enumerate(draws):
         topics, n = fixed_topics(draw), draw.m_k.size + 1
-        key, plan = Key(seed, 0, number, FOLD_IN), Plan(sweeps, heats(burn_in), 1.0)
+        key, settings = Key(seed, 0, number, FOLD_IN), FoldInSettings(sweeps, heats(burn_in), 1.0)
         for j, words in enumerate(documents):
             scratch, out = new_fold_in_scratch(topics, len(words)), np.zeros((len(documents), n))
-            fold_in(key, corpus, topics, scratch, j, j + 1, plan, np.arange(n), topics.a_k, out)
+            fold_in(key, corpus, topics, scratch, j, j + 1, settings, np.arange(n), topics.a_k, out)
             choose = Drawn(key)
             theta, z = twins.fold_in(twins.topics_of(draw), words, choose, sweeps, heats(burn_in))
             assert scratch.z.tolist() == z

@@ -16,7 +16,7 @@ from franchise.corpus import five_topics
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model import Priors, broken_invariants, copy_state, empty_state
 from franchise.predict.fixed_topics import fixed_topics, in_order
-from franchise.predict.fold_in import Plan, heats, new_fold_in_scratch, predict_words
+from franchise.predict.fold_in import FoldInSettings, heats, new_fold_in_scratch, predict_words
 from franchise.predict.heldout import HeldOut, document_completion, left_to_right
 from franchise.predict.left_to_right import left_to_right as left_to_right_kernel
 from franchise.predict.left_to_right import new_left_to_right_scratch
@@ -63,11 +63,11 @@ def test_completion_predicts_as_all_z_do(draw, seed):
     """The mean of independent runs; an error of 2% in any probability is found practically always."""
     runs, halves = 400, [([], [0, 1]), ([3], [3]), ([0, 2], [2]), ([1, 1, 3], [0, 1, 2, 3])]
     observed, hidden = (in_order(*arrays_of([half[part] for half in halves], 4)) for part in (0, 1))
-    topics, plan = fixed_topics(draw), Plan(2020, heats(20), 1.0)
+    topics, settings = fixed_topics(draw), FoldInSettings(2020, heats(20), 1.0)
     samples = np.zeros((runs, hidden.x.size))
     for run in range(runs):
         key, scratch = Key(seed, 0, run, FOLD_IN), new_fold_in_scratch(topics, 3)
-        predict_words(key, observed, topics, scratch, 0, len(halves), plan, hidden, samples[run])
+        predict_words(key, observed, topics, scratch, 0, len(halves), settings, hidden, samples[run])
     dense = twins.topics_of(draw)
     exact = np.concatenate([twins.exact(dense, given).theta @ dense.phi[:, then] for given, then in halves])
     np.testing.assert_allclose(samples[:, :2], np.tile(exact[:2], (runs, 1)), rtol=1e-13)  # nothing drawn

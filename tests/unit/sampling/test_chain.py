@@ -295,10 +295,10 @@ def test_runs_no_negative_number_of_sweeps():
         Chain(Corpus([0, 1], [0, 2], list("ab"))).run(-3)
 
 
-def test_the_tables_of_functions_follow_eta():
+def test_what_is_looked_up_follows_eta():
     chain = Chain(Corpus([0, 1, 1, 0], [0, 2, 4], list("ab")), Priors(eta=(2.0, 4.0)))
     chain.run(3)
-    fresh = new_scratch(chain.corpus.arrays, chain.state)
+    own, fresh = chain.engine.workbench._scratch, new_scratch(chain.corpus.arrays, chain.state)
     assert chain.trace["eta"][-1] != chain.trace["eta"][0]
     for name in ("lg", "lgv", "ratio"):
-        assert getattr(chain._scratch.tables, name).tolist() == getattr(fresh.tables, name).tolist()
+        assert getattr(own.tables, name).tolist() == getattr(fresh.tables, name).tolist()

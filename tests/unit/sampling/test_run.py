@@ -14,6 +14,7 @@ from franchise.sampling.plan import Plan, extend, plan_of, starts_of
 from franchise.sampling.run import run_chains, threads
 from franchise.sampling.terminal import LiveMonitor, LogMonitor, monitor_for
 from franchise.storage.chain import load_chain, saved_chains
+from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
 
 SWEEPS = 12
@@ -93,7 +94,7 @@ def test_an_error_in_the_callback_is_raised_and_nothing_is_lost(tmp_path):
 
     chains = new_chains()
     with pytest.raises(ZeroDivisionError, match="mine"):
-        run_chains(chains, jobs=2, callback=callback, folder=tmp_path)
+        run_chains(chains, jobs=2, callback=callback, keeper=Checkpoints(tmp_path))
     for i in saved_chains(tmp_path):
         assert in_bits(load_chain(tmp_path / str(i), chains[i].corpus)) == in_bits(chains[i])
     assert run_chains(chains) == "complete"
@@ -106,16 +107,16 @@ def test_resumed_at_every_checkpoint(tmp_path, jobs):
     whole = one_after_another()
     corpus = arithmetic_corpus()
     for sweeps in range(4, SWEEPS + 1):
-        chains = plan(sweeps).chains_in(tmp_path, corpus)
-        run_chains(chains, jobs=jobs, folder=tmp_path, checkpoint_seconds=0)
-    loaded = plan().chains_in(tmp_path, corpus)
+        chains = load_chains(plan(sweeps), tmp_path, corpus)
+        run_chains(chains, jobs=jobs, keeper=Checkpoints(tmp_path, 0))
+    loaded = load_chains(plan(), tmp_path, corpus)
     assert [in_bits(chain) for chain in loaded] == whole
     assert [len(chain.draws) for chain in loaded] == [4, 4, 4]
 
 
 def test_a_run_is_saved_at_its_end(tmp_path):
     chains = new_chains()
-    run_chains(chains, folder=tmp_path)
+    run_chains(chains, keeper=Checkpoints(tmp_path))
     assert saved_chains(tmp_path) == [0, 1, 2]
     for chain in chains:
         assert in_bits(load_chain(tmp_path / str(chain.number), chain.corpus)) == in_bits(chain)
@@ -124,13 +125,13 @@ def test_a_run_is_saved_at_its_end(tmp_path):
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(ModelError, match="cannot write it"):
-        run_chains(new_chains(), folder=tmp_path / "file")
+        run_chains(new_chains(), keeper=Checkpoints(tmp_path / "file"))
 
 
 def test_two_processes_do_not_write_in_one_folder(tmp_path):
     with locked(tmp_path), pytest.raises(ModelError, match="another process is writing there"):
-        run_chains(new_chains(), folder=tmp_path)
-    assert run_chains(new_chains(), folder=tmp_path) == "complete"
+        run_chains(new_chains(), keeper=Checkpoints(tmp_path))
+    assert run_chains(new_chains(), keeper=Checkpoints(tmp_path)) == "complete"
 
 
 @pytest.mark.parametrize("jobs", [0, -2, 1.5, "two"])
@@ -150,7 +151,7 @@ def test_numbers_of_threads():
 
 def test_another_plan_is_refused(tmp_path):
     corpus = arithmetic_corpus()
-    run_chains(new_chains(), folder=tmp_path)
+    run_chains(new_chains(), keeper=Checkpoints(tmp_path))
     others = {
         "seed=11, not 12": Plan(
             priors=PRIORS, schedule=plan().schedule, starts=starts_of("auto", 3), seed=12
@@ -169,7 +170,7 @@ def test_another_plan_is_refused(tmp_path):
     }
     for complaint, other in others.items():
         with pytest.raises(ModelError, match=complaint):
-            other.chains_in(tmp_path, corpus)
+            load_chains(other, tmp_path, corpus)
 
 
 def test_extended_chains_are_those_of_a_longer_plan():

@@ -71,10 +71,10 @@ def test_the_paper_has_one_trial_of_one_kind_a_sweep():
     assert paper.proposals == (Proposal(anchors="uniform", launch="sequential", scans=0, particles=1),)
 
 
-def test_plans_cumulate_the_weights_of_the_proposals():
-    plans = SplitMerge(proposals=KINDS).plans()
-    assert plans[:, 0] == pytest.approx([0.2, 0.4, 0.8, 1.0])
-    assert plans[:, 1:].tolist() == [[2, 0, 0, 1], [3, 1, 0, 2], [1, 0, 1, 1], [0, 0, 0, 1]]
+def test_proposals_cumulate_the_weights_of_the_proposals():
+    proposals = SplitMerge(proposals=KINDS).as_array()
+    assert proposals[:, 0] == pytest.approx([0.2, 0.4, 0.8, 1.0])
+    assert proposals[:, 1:].tolist() == [[2, 0, 0, 1], [3, 1, 0, 2], [1, 0, 1, 1], [0, 0, 0, 1]]
 
 
 def test_trials_end_with_the_last_sweep_of_their_window():

@@ -20,7 +20,6 @@ import math
 import numpy as np
 
 from franchise._jit import helper, part
-from franchise.moves.table_topics import count_terms
 from franchise.random import uniform
 
 SEQUENTIAL, EM = 0, 1
@@ -32,27 +31,20 @@ _MOST_FACTORS = 30
 
 
 @helper
-def load_table(trial, position):
-    """List the terms of a table; return their number and that of the table's words."""
-    first, n = trial.begin[position], trial.size[position]
-    return count_terms(trial, first, first + n), n
-
-
-@helper
-def add_table(trial, side, n_terms, n):
-    """Add the loaded table to a side."""
-    for e in range(n_terms):
-        trial.words[trial.terms[e], side] += trial.counts[e]
-    trial.sizes[side, 0] += n
+def add_table(trial, side, begin, end):
+    """Add the table with the words table_words[begin:end] to a side."""
+    for i in range(begin, end):
+        trial.words[trial.table_words[i], side] += 1
+    trial.sizes[side, 0] += end - begin
     trial.sizes[side, 1] += 1
 
 
 @part
-def _take_table(trial, side, n_terms, n):
-    """Take the loaded table from a side."""
-    for e in range(n_terms):
-        trial.words[trial.terms[e], side] -= trial.counts[e]
-    trial.sizes[side, 0] -= n
+def _take_table(trial, side, begin, end):
+    """Take a table from a side."""
+    for i in range(begin, end):
+        trial.words[trial.table_words[i], side] -= 1
+    trial.sizes[side, 0] -= end - begin
     trial.sizes[side, 1] -= 1
 
 
@@ -69,37 +61,30 @@ def clear_sides(trial, n_seen):
 def seat_anchors(trial, n_items):
     """Begin the sides with the anchors, which stand behind the items."""
     for side in range(2):
-        n_terms, n = load_table(trial, trial.item[n_items + side])
-        add_table(trial, side, n_terms, n)
+        position = trial.item[n_items + side]
+        add_table(trial, side, trial.begin[position], trial.end[position])
 
 
 @helper
-def _log_odds(trial, eta, v_eta, n_terms, n):
-    """Return log m_0 f_0 - log m_1 f_1 of the loaded table.
+def _log_odds(trial, eta, v_eta, begin, end):
+    """Return log m_0 f_0 - log m_1 f_1 of a table.
 
     By products rather than lnG, which is quicker for the small counts that most tables have; a
     logarithm is taken before the products can leave the range of doubles.
     """
     x0, x1 = trial.sizes[0, 0] + v_eta, trial.sizes[1, 0] + v_eta
     over, under = float(trial.sizes[0, 1]), float(trial.sizes[1, 1])
-    total, factors = 0.0, 1
-    for i in range(n):
-        over *= x1 + i
-        under *= x0 + i
-        factors += 1
-        if factors == _MOST_FACTORS:
+    total, factors, last, times = 0.0, 1, -1, 0
+    for i in range(begin, end):
+        v = trial.table_words[i]
+        times = times + 1 if v == last else 0  # equal terms stand side by side
+        last = v
+        over *= (x1 + (i - begin)) * (trial.words[v, 0] + eta + times)
+        under *= (x0 + (i - begin)) * (trial.words[v, 1] + eta + times)
+        factors += 2
+        if factors >= _MOST_FACTORS:
             total += math.log(over) - math.log(under)
             over, under, factors = 1.0, 1.0, 0
-    for e in range(n_terms):
-        v = trial.terms[e]
-        n0, n1 = trial.words[v, 0] + eta, trial.words[v, 1] + eta
-        for d in range(trial.counts[e]):
-            over *= n0 + d
-            under *= n1 + d
-            factors += 1
-            if factors == _MOST_FACTORS:
-                total += math.log(over) - math.log(under)
-                over, under, factors = 1.0, 1.0, 0
     return total + math.log(over) - math.log(under)
 
 
@@ -131,11 +116,11 @@ def _pass(trial, eta, v_eta, n_items, again, replay):
     """Visit every item once and give it a side, taking it from the one it has when seated before."""
     log_q = 0.0
     for i in range(n_items):
-        n_terms, n = load_table(trial, trial.item[i])
+        begin, end = trial.begin[trial.item[i]], trial.end[trial.item[i]]
         if again:
-            _take_table(trial, np.int64(trial.side[i]), n_terms, n)
-        log_q += _choose(trial, i, _log_odds(trial, eta, v_eta, n_terms, n), replay)
-        add_table(trial, np.int64(trial.side[i]), n_terms, n)
+            _take_table(trial, np.int64(trial.side[i]), begin, end)
+        log_q += _choose(trial, i, _log_odds(trial, eta, v_eta, begin, end), replay)
+        add_table(trial, np.int64(trial.side[i]), begin, end)
     return log_q
 
 
@@ -151,20 +136,21 @@ def _weigh_terms(trial, eta, v_eta, n_seen):
 
 
 @helper
-def _table_log_odds(trial, log_odds, n_terms):
-    """Return the log odds of side 0 for the loaded table, given those of the sides."""
-    for e in range(n_terms):
-        log_odds += trial.counts[e] * trial.log_odds[trial.terms[e]]
+def _table_log_odds(trial, log_odds, begin, end):
+    """Return the log odds of side 0 for a table, given those of the sides."""
+    for i in range(begin, end):
+        log_odds += trial.log_odds[trial.table_words[i]]
     return min(max(log_odds, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
 
 
 @part
-def _add_softly(trial, share, n_terms, n):
-    """Add the loaded table to side 0 by its share, and to side 1 by the rest."""
-    for e in range(n_terms):
-        v, c = trial.terms[e], trial.counts[e]
-        trial.soft_words[v, 0] += share * c
-        trial.soft_words[v, 1] += (1.0 - share) * c
+def _add_softly(trial, share, begin, end):
+    """Add a table to side 0 by its share, and to side 1 by the rest."""
+    n = end - begin
+    for i in range(begin, end):
+        v = trial.table_words[i]
+        trial.soft_words[v, 0] += share
+        trial.soft_words[v, 1] += 1.0 - share
     trial.soft_sizes[0, 0] += share * n
     trial.soft_sizes[0, 1] += share
     trial.soft_sizes[1, 0] += (1.0 - share) * n
@@ -179,11 +165,11 @@ def _gather_softly(trial, n_seen, n_items, whole, log_prior):
         trial.soft_words[trial.seen[e], 1] = 0.0
     trial.soft_sizes[:, :] = 0.0
     for i in range(0 if whole else n_items, n_items + 2):
-        n_terms, n = load_table(trial, trial.item[i])
+        begin, end = trial.begin[trial.item[i]], trial.end[trial.item[i]]
         share = 1.0 if i == n_items else 0.0
         if i < n_items:
-            share = _chance(_table_log_odds(trial, log_prior, n_terms))
-        _add_softly(trial, share, n_terms, n)
+            share = _chance(_table_log_odds(trial, log_prior, begin, end))
+        _add_softly(trial, share, begin, end)
 
 
 @helper
@@ -195,9 +181,9 @@ def _launch_by_em(trial, eta, v_eta, n_seen, n_items, replay):
         log_prior = _weigh_terms(trial, eta, v_eta, n_seen)
     log_q = 0.0
     for i in range(n_items):
-        n_terms, n = load_table(trial, trial.item[i])
-        log_q += _choose(trial, i, _table_log_odds(trial, log_prior, n_terms), replay)
-        add_table(trial, np.int64(trial.side[i]), n_terms, n)
+        begin, end = trial.begin[trial.item[i]], trial.end[trial.item[i]]
+        log_q += _choose(trial, i, _table_log_odds(trial, log_prior, begin, end), replay)
+        add_table(trial, np.int64(trial.side[i]), begin, end)
     return log_q
 
 

@@ -1,7 +1,7 @@
 """The working memory of the moves: allocated once, so that kernels allocate nothing.
 
 Each move has a tuple of its own: a helper that is handed fifty arrays takes seconds to compile.
-Nothing here outlives a move but the tables that follow eta, the words laid out by table, which the table
+Nothing here outlives a move but the functions that follow eta, the words laid out by table, which the table
 move leaves for split-merge, and, when a kernel handed back for want of topic numbers, what it was doing
 in the document at hand, with which it goes on.
 """
@@ -55,12 +55,11 @@ class TableScratch(NamedTuple):
     candidate: Array
     base: Array  # (n, topic): m_k / [x_k ... (x_k + n - 1)], x_k = n_k + V eta
     # The words of tables.
-    table_words: Array  # word axis: the terms of every document, table by table
+    table_words: Array  # word axis: the terms of every document, table by table (`table_index`)
     table_end: Array  # end in table_words of each table of the document at hand
     count_v: Array  # term axis, 0 between uses
     terms: Array  # distinct terms of the table at hand
-    counts: Array  # and how often each occurs there
-    # Tables of functions that follow eta (`model.likelihood`).
+    # Values of functions that follow eta (`model.likelihood`).
     lg: Array  # lnG(n + eta)
     lgv: Array  # lnG(n + V eta)
     ratio: Array  # (n + eta) / eta
@@ -78,7 +77,7 @@ class TrialScratch(NamedTuple):
     # Table axis, tables of one topic together.
     slot: Array
     begin: Array  # where the table's words begin in table_words
-    size: Array  # how many they are
+    end: Array  # and end
     # The tables of a trial: items in random order, behind them the anchors a and b.
     item: Array  # positions on the table axis
     side: Array  # int8: 0 with anchor a, 1 with anchor b
@@ -93,9 +92,6 @@ class TrialScratch(NamedTuple):
     is_seen: Array
     # Shared with the table move.
     table_words: Array
-    count_v: Array
-    terms: Array
-    counts: Array
     lg: Array
     lgv: Array
 
@@ -129,7 +125,7 @@ _TOPIC_AXIS = {
 
 
 def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
-    """Allocate working memory for a state and fill the tables for its eta."""
+    """Allocate working memory for a state, and compute the functions for its eta."""
     capacity, stream = state.n_k.size, np.zeros(4, np.uint64)
     n_j = np.diff(corpus.doc_ptr)
     lengths, documents_of_length = np.unique(n_j[n_j > 0], return_counts=True)
@@ -162,7 +158,7 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
             histogram=np.zeros(largest_count + 1, np.int64),
         ),
     )
-    fill_tables(state, tables)
+    follow_eta(state, tables)
     return scratch
 
 
@@ -183,7 +179,6 @@ def _table_scratch(
         table_end=np.zeros(longest, np.int64),
         count_v=np.zeros(corpus.n_terms, np.int32),
         terms=np.zeros(longest, np.int32),
-        counts=np.zeros(longest, np.int32),
         lg=np.zeros(largest_count + 1),
         lgv=np.zeros(min(corpus.x.size + 1, MOST_TABULATED)),
         ratio=np.zeros(largest_count + 1),
@@ -206,23 +201,20 @@ def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) ->
         seen=np.zeros(corpus.n_terms, np.int32),
         is_seen=np.zeros(corpus.n_terms, np.bool_),
         table_words=tables.table_words,
-        count_v=tables.count_v,
-        terms=tables.terms,
-        counts=tables.counts,
         lg=tables.lg,
         lgv=tables.lgv,
     )
 
 
 def _table_axis(n_tables: int) -> dict[str, Array]:
-    types = {"slot": np.int64, "begin": np.int64, "size": np.int64, "item": np.int64}
+    types = {"slot": np.int64, "begin": np.int64, "end": np.int64, "item": np.int64}
     types |= {"side": np.int8, "kept": np.int8}  # type: ignore[dict-item]
     return {name: np.zeros(n_tables, kind) for name, kind in types.items()}
 
 
 @kernel
-def fill_tables(state, tables):
-    """Fill the tables for the state's eta; to be called whenever eta has changed."""
+def follow_eta(state, tables):
+    """Compute the functions of counts for the state's eta; to be called whenever eta has changed."""
     eta = state.concentrations[ETA]
     fill_log_gamma(tables.lg, eta)
     fill_log_gamma(tables.lgv, state.row_len.size * eta)

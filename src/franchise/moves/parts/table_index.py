@@ -1,21 +1,64 @@
-"""Which tables each topic has, and where the words of each table are: what split-merge works from.
+"""Which tables each topic has, and where the words of each table are: what table move and trials work from.
 
-Split-merge changes neither words nor tables, so the index is made once a sweep, in time proportional to
-the number of tables, and again after an accepted trial: those are rare, and lists kept up to date
-through all other moves would cost more. The words of the tables are laid out by the table move, which
-needs them as well.
+The words of every document are laid out table by table, equal terms of a table side by side: a table is then
+a list of terms with counts, read in one pass and in no more memory than its words. The table move lays out a
+document when it comes to it. Split-merge changes neither words nor tables, so it reads what the table move
+has left; its own list of tables by topic is made once a sweep, in time proportional to the number of
+tables, and again after an accepted trial: those are rare, and lists kept up to date through all other moves
+would cost more.
 """
 
-from franchise._jit import kernel, part
+from franchise._jit import helper, kernel, part
 from franchise.model.state import NUMBERED
-from franchise.moves.table_topics import sort_words_by_table
+
+
+@helper
+def lay_out_document(corpus, state, scratch, j):
+    """Lay the words of document j table by table, equal terms together; table t ends at table_end[t]."""
+    first = corpus.doc_ptr[j]
+    begin = first
+    for t in range(state.m_j[j]):
+        scratch.table_end[t] = begin
+        begin += state.n_jt[first + t]
+    for i in range(first, corpus.doc_ptr[j + 1]):
+        t = state.t_ji[i]
+        scratch.table_words[scratch.table_end[t]] = corpus.x[i]
+        scratch.table_end[t] += 1
+    begin = first
+    for t in range(state.m_j[j]):
+        if scratch.table_end[t] - begin > 2:  # of two, equal ones stand together already
+            _group_terms(scratch, begin, scratch.table_end[t])
+        begin = scratch.table_end[t]
+
+
+@part
+def _group_terms(scratch, begin, end):
+    """Put equal terms of table_words[begin:end] side by side, in the order of their first words."""
+    n_terms = 0
+    for i in range(begin, end):
+        v = scratch.table_words[i]
+        if scratch.count_v[v] == 0:
+            scratch.terms[n_terms] = v
+            n_terms += 1
+        scratch.count_v[v] += 1
+    if n_terms == end - begin:
+        for i in range(begin, end):
+            scratch.count_v[scratch.table_words[i]] = 0
+        return
+    i = begin
+    for e in range(n_terms):
+        v = scratch.terms[e]
+        for _ in range(scratch.count_v[v]):
+            scratch.table_words[i] = v
+            i += 1
+        scratch.count_v[v] = 0
 
 
 @kernel
-def sort_words(corpus, state, tables):
-    """Lay the words of all documents table by table, as the table move leaves them."""
+def lay_out_words(corpus, state, tables):
+    """Lay out the words of all documents, as the table move leaves them."""
     for j in range(state.m_j.size):
-        sort_words_by_table(corpus, state, tables, j)
+        lay_out_document(corpus, state, tables, j)
 
 
 @part
@@ -34,8 +77,8 @@ def index_tables(corpus, state, trial):
             trial.start_k[k] += 1
             trial.slot[position] = slot
             trial.begin[position] = begin
-            trial.size[position] = state.n_jt[slot]
             begin += state.n_jt[slot]
+            trial.end[position] = begin
     for k in range(state.totals[NUMBERED]):
         trial.start_k[k] -= state.m_k[k]
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from franchise._jit import part
 from franchise.model.likelihood import log_gamma
+from franchise.model.seating import end_of_run
 from franchise.model.state import NUMBERED
 from franchise.random import uniform
 
@@ -23,9 +24,10 @@ _NEGLIGIBLE = 48.0
 
 
 @part
-def draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, n, n_terms):
+def draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, begin, end):
     """Draw the topic of a table; -1 is a new one."""
-    _add_shared_terms(state, scratch, k_old, n_terms)
+    n = end - begin
+    _add_shared_terms(state, scratch, k_old, begin, end)
     lgv = scratch.lgv
     new = math.log(gamma) + lgv[0] - log_gamma(lgv, v_eta, n)
     n_candidates, largest = _list_candidates(state, scratch, v_eta, k_old, n, new)
@@ -41,12 +43,15 @@ def draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, n, n_terms):
 
 
 @part
-def _add_shared_terms(state, scratch, k_old, n_terms):
+def _add_shared_terms(state, scratch, k_old, begin, end):
     """Add up in scratch.log_shared what the table's terms give to the topics that have them."""
-    lg, shared = scratch.lg, scratch.log_shared
-    for e in range(n_terms):
-        v = scratch.terms[e]
-        c = np.uint32(scratch.counts[e])
+    lg, shared, words = scratch.lg, scratch.log_shared, scratch.table_words
+    at = begin
+    while at < end:
+        v = words[at]
+        after = end_of_run(words, at, end)
+        c = np.uint32(after - at)
+        at = after
         alone = lg[c] - lg[0]
         first = state.row_ptr[v]
         row_k = state.row_k[first : first + state.row_len[v]]

@@ -1,0 +1,17 @@
+"""How one sweep of a chain is made, and where its documents live."""
+
+from franchise.engines.collapsed import CollapsedEngine
+from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
+from franchise.errors import SettingsError
+
+ENGINES: dict[str, type[Engine]] = {CollapsedEngine.name: CollapsedEngine}
+
+__all__ = ["ENGINES", "Counts", "Engine", "EngineSettings", "Start", "Swept", "Trials", "engine_named"]
+
+
+def engine_named(name: str) -> type[Engine]:
+    """Return the engine of a name."""
+    if name not in ENGINES:
+        known = ", ".join(repr(one) for one in ENGINES)
+        raise SettingsError(f"engine={name!r}: there is no such engine; give one of {known}")
+    return ENGINES[name]

@@ -1,0 +1,157 @@
+"""The collapsed engine: words one by one, topics and mixtures integrated out (the paper's sampler).
+
+A sweep draws the table of every word, then the topic of every table, makes split-merge trials, draws the
+concentrations, and numbers the topics without gaps.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from franchise.corpus import CorpusArrays
+from franchise.engines.engine import Counts, EngineSettings, Start, Swept, Trials
+from franchise.engines.workbench import Workbench
+from franchise.model import State, broken_invariants, empty_state, joint
+from franchise.model.counts import count_document_topics, count_topic_terms, ranks
+from franchise.model.packing import packed, unpacked
+from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
+from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
+from franchise.random import INITIALIZE, Key
+
+
+class CollapsedEngine:
+    """Makes sweeps of a franchise in this process, in the thread that calls.
+
+    Attributes
+    ----------
+    workbench
+        The state and its working memory; before `start` or `restore`, a state in which nobody sits.
+    """
+
+    name: ClassVar[str] = "collapsed"
+
+    def __init__(self, corpus: CorpusArrays, settings: EngineSettings) -> None:
+        self._corpus, self._settings = corpus, settings
+        self._gamma_priors = settings.priors.as_array()
+        self._workbench: Workbench | None = None
+
+    @property
+    def workbench(self) -> Workbench:
+        """The state and its working memory, made when first asked for."""
+        if self._workbench is None:
+            self._workbench = Workbench(self._corpus, self._empty_state(self._settings.capacity))
+        return self._workbench
+
+    @property
+    def state(self) -> State:
+        """The present state."""
+        return self.workbench.state
+
+    def seat(self, state: State) -> None:
+        """Take up a state, with every word seated, as if the engine had come to it."""
+        self._workbench = Workbench(self._corpus, state)
+
+    def start(self, key: Key, start: Start) -> None:
+        """Seat every word: one after another (``"sequential"``), or at one or more random topics."""
+        key = key._replace(move=INITIALIZE)
+        if start == "sequential":
+            self._start_sequentially(key)
+        else:
+            self._start_at_random(key, 1 if start == "one" else int(start))
+        self.workbench.compact()
+
+    def _start_sequentially(self, key: Key) -> None:
+        in_order = np.arange(self.state.m_j.size, dtype=np.int64)
+        shuffled = in_order.copy()
+        shuffle_documents(key, np.zeros(4, np.uint64), shuffled)
+        self.workbench.visit(shuffled)
+        self.workbench.draw_words(key)
+        self.workbench.visit(in_order)
+
+    def _start_at_random(self, key: Key, n_topics: int) -> None:
+        number, table = np.full((2, n_topics), -1, np.int32)
+        # A topic that no word has drawn needs no room.
+        state = self._empty_state(max(self._settings.capacity, min(n_topics, self._corpus.x.size)))
+        used = draw_topics(key, self._corpus, state, np.zeros(4, np.uint64), number, table)
+        seat_all(self._corpus, state, used)
+        self.seat(state)
+
+    def sweep(self, key: Key, trials: Trials | None) -> Swept:
+        """Make one sweep."""
+        bench, records = self.workbench, None
+        infos = bench.gibbs(key)
+        if trials is not None:
+            infos["split_merge"], records = bench.try_splits_and_merges(key, trials)
+        method = self._settings.concentrations
+        infos["concentrations"] = bench.draw_concentrations(key, method, self._gamma_priors)
+        bench.compact()
+        return Swept(infos, records)
+
+    def numbers(self) -> dict[str, float]:
+        """Return numbers of topics and tables, the log joint and its parts, and the concentrations."""
+        state = self.state
+        parts = joint(self._corpus, state, self._settings.priors)
+        return {
+            "n_topics": int(state.totals[TOPICS]),
+            "n_tables": int(state.totals[TABLES]),
+            **parts._asdict(),
+            "log_joint": parts.log_joint,
+            "alpha": float(state.concentrations[ALPHA]),
+            "gamma": float(state.concentrations[GAMMA]),
+            "eta": float(state.concentrations[ETA]),
+        }
+
+    def names(self) -> Array:
+        """Return the names of the living topics."""
+        return self.state.name_k[self.state.live[: self.state.totals[TOPICS]]]
+
+    def counts(self) -> Counts:
+        """Return the counts of the present state."""
+        return counts_of(self._corpus, self.state)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the used parts of the state's arrays."""
+        return packed(self._corpus, self.state)
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Take up a state; one that does not add up is refused before compiled code sees it."""
+        state = unpacked(self._corpus, arrays)
+        if broken := broken_invariants(self._corpus, state):
+            raise ValueError(broken[0])
+        self.seat(state)
+
+    def _empty_state(self, capacity: int) -> State:
+        state = empty_state(self._corpus, capacity)
+        state.concentrations[:] = self._settings.priors.initial()
+        return state
+
+
+def counts_of(corpus: CorpusArrays, state: State) -> Counts:
+    """Gather the counts of a state, its topics by size, those of one size by age."""
+    live = state.live[: state.totals[TOPICS]]
+    live = live[np.lexsort((state.name_k[live], -state.n_k[live]))]
+    return Counts(
+        names=state.name_k[live],
+        topic_terms=topic_terms_of(state, live),
+        document_topics=_document_topics_of(corpus, state, live),
+        m_k=state.m_k[live],
+        concentrations=state.concentrations.copy(),
+    )
+
+
+def topic_terms_of(state: State, topics: Array) -> sp.csr_array:
+    """Return n_..k^v of all topics, which are listed in the order of the rows."""
+    n_pairs = int(state.row_len.sum(dtype=np.int64))
+    row_ptr = np.zeros(topics.size + 1, np.int64)
+    columns, counts = np.zeros((2, n_pairs), np.int32)
+    count_topic_terms(state, ranks(state, topics), row_ptr, columns, counts)
+    return sp.csr_array((counts, columns, row_ptr), shape=(topics.size, state.row_len.size))
+
+
+def _document_topics_of(corpus: CorpusArrays, state: State, topics: Array) -> sp.csr_array:
+    row_ptr = np.zeros(state.m_j.size + 1, np.int64)
+    columns, counts = np.zeros((2, int(state.totals[TABLES])), np.int32)
+    count_document_topics(corpus, state, ranks(state, topics), row_ptr, columns, counts)
+    in_use = slice(int(row_ptr[-1]))
+    return sp.csr_array((counts[in_use], columns[in_use], row_ptr), shape=(state.m_j.size, topics.size))

@@ -1,0 +1,90 @@
+"""What a chain asks of an engine.
+
+An engine makes the sweeps of one chain and owns the arrays that they change. The chain knows no move by name:
+it asks for a sweep, for the numbers of the trace, for counts to keep as a draw, and for the arrays that a
+checkpoint stores. Every random number is named by the key that the chain hands over, so an engine of the
+same name that is given the same key makes the same sweep, wherever it runs.
+"""
+
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import scipy.sparse as sp
+
+from franchise.corpus import CorpusArrays
+from franchise.model import Priors, State
+from franchise.model.state import Array
+from franchise.random import Key
+
+Start = str | int
+
+
+class EngineSettings(NamedTuple):
+    """What a sweep is made with."""
+
+    priors: Priors
+    concentrations: str = "slice"  # how they are drawn: see `sampling.schedule`
+    capacity: int = 64  # room for topics to begin with
+
+
+class Trials(NamedTuple):
+    """Split-merge trials of a sweep."""
+
+    number: int
+    proposals: Array  # as `moves.split_merge` takes them
+
+
+class Swept(NamedTuple):
+    """What a sweep did."""
+
+    infos: dict[str, Any]  # of every move that was made, its Info
+    records: Array | None = None  # a row a split-merge trial (`moves.split_merge`)
+
+
+class Counts(NamedTuple):
+    """All that topics, weights and mixtures are computed from; largest topic first."""
+
+    names: Array  # serial number of each topic's birth in its chain
+    topic_terms: sp.csr_array  # n_..k^v
+    document_topics: sp.csr_array  # n_j.k
+    m_k: Array
+    concentrations: Array  # alpha, gamma, eta
+
+
+class Engine(Protocol):
+    """Makes the sweeps of one chain.
+
+    A sweep is whole or has not happened: after an exception in `start` or `sweep` nothing that the engine
+    holds may be believed, and nobody asks for it.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, corpus: CorpusArrays, settings: EngineSettings) -> None: ...
+
+    @property
+    def state(self) -> State:
+        """The present franchise, gathered where it lives elsewhere."""
+
+    def seat(self, state: State) -> None:
+        """Take up a franchise in which every word is seated, as if the engine had come to it."""
+
+    def start(self, key: Key, start: Start) -> None:
+        """Seat every word for the first time."""
+
+    def sweep(self, key: Key, trials: Trials | None) -> Swept:
+        """Make one sweep; `key.move` is the engine's to set."""
+
+    def numbers(self) -> dict[str, float]:
+        """Return the numbers of the present state that a trace has."""
+
+    def names(self) -> Array:
+        """Return the names of the living topics."""
+
+    def counts(self) -> Counts:
+        """Return the counts of the present state, in arrays of their own."""
+
+    def arrays(self) -> dict[str, Array]:
+        """Return what a checkpoint stores; it may share memory with the engine."""
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Take up what `arrays` returned; ValueError, KeyError or TypeError say what is unsound in it."""

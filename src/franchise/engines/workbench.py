@@ -1,0 +1,102 @@
+"""A state with the working memory of its moves: makes one move after another, over all documents or some.
+
+Moves look at documents other than their own through the counts of the topics alone (n_kv, n_k, m_k). So they
+can visit some documents and leave the others as they are; words that sit nowhere yet (t_ji = -1) are seated
+one after another by the first visit.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from franchise.corpus import CorpusArrays
+from franchise.engines.engine import Trials
+from franchise.model import State
+from franchise.model.capacity import compact
+from franchise.model.state import ETA, Array
+from franchise.moves import complete_move
+from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
+from franchise.moves.parts.scratch import follow_eta, new_scratch, with_room_for_tables
+from franchise.moves.parts.table_index import lay_out_words
+from franchise.moves.split_merge import RECORD, split_merge
+from franchise.moves.table_topics import table_topics
+from franchise.moves.word_tables import word_tables
+from franchise.random import CONCENTRATIONS, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
+
+_CONCENTRATION_MOVES = {"slice": slice_concentrations, "auxiliary": auxiliary_concentrations}
+
+
+class Workbench:
+    """Makes moves on a state.
+
+    Parameters
+    ----------
+    corpus, state
+        Documents and their seating. The state's arrays are changed in place; `state` is another tuple when
+        more room for topics was needed.
+    documents
+        The documents that words and tables are drawn anew of, in this order; all by default.
+    """
+
+    def __init__(self, corpus: CorpusArrays, state: State, documents: Array | None = None) -> None:
+        self.corpus, self.state = corpus, state
+        self._scratch = new_scratch(corpus, state)
+        self._laid_out = False
+        if documents is not None:
+            self.visit(documents)
+
+    def visit(self, documents: Array) -> None:
+        """Let words and tables be drawn anew of these documents, in this order, from now on."""
+        documents = documents.astype(np.int64)
+        self._scratch = self._scratch._replace(
+            words=self._scratch.words._replace(documents=documents),
+            tables=self._scratch.tables._replace(documents=documents),
+        )
+
+    def draw_words(self, key: Key) -> Any:
+        """Draw the table of every word."""
+        self._laid_out = False
+        return self._make(word_tables, key, "words")
+
+    def draw_tables(self, key: Key) -> Any:
+        """Draw the topic of every table."""
+        info = self._make(table_topics, key, "tables")
+        self._laid_out = self._scratch.tables.documents.size == self.state.m_j.size
+        return info
+
+    def gibbs(self, key: Key) -> dict[str, Any]:
+        """Draw the table of every word, then the topic of every table; return the Info of each move."""
+        return {
+            "word_tables": self.draw_words(key._replace(move=WORD_TABLES)),
+            "table_topics": self.draw_tables(key._replace(move=TABLE_TOPICS)),
+        }
+
+    def try_splits_and_merges(self, key: Key, trials: Trials) -> tuple[Any, Array]:
+        """Make split-merge trials; return their Info and their records."""
+        if not self._laid_out:
+            lay_out_words(self.corpus, self.state, self._scratch.tables)
+            self._laid_out = True
+        records = np.zeros((trials.number, len(RECORD)))
+        self._scratch = with_room_for_tables(self._scratch, self.state)
+        info = self._make(split_merge, key._replace(move=SPLIT_MERGE), "trial", trials.proposals, records)
+        return info, records
+
+    def draw_concentrations(self, key: Key, method: str, gamma_priors: Array) -> Any:
+        """Draw the concentrations that have priors, by slice sampling or auxiliary variables."""
+        eta = self.state.concentrations[ETA]
+        move, own = _CONCENTRATION_MOVES[method], self._scratch.concentrations
+        info = move(key._replace(move=CONCENTRATIONS), self.corpus, self.state, own, gamma_priors)
+        if self.state.concentrations[ETA] != eta:
+            follow_eta(self.state, self._scratch.tables)
+        return info
+
+    def compact(self) -> None:
+        """Give the topics numbers without gaps."""
+        compact(self.corpus, self.state)
+
+    def _make(self, move: Callable[..., Any], key: Key, own: str, *more_arguments: Any) -> Any:
+        self.state, self._scratch, info = complete_move(
+            move, key, self.corpus, self.state, self._scratch, own, *more_arguments
+        )
+        return info

@@ -1,0 +1,88 @@
+"""The chains of a run in one folder: saved every so often, and taken up again."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from franchise._files import locked
+from franchise.corpus import Corpus
+from franchise.errors import ModelError
+from franchise.sampling.chain import Chain
+from franchise.sampling.plan import Plan
+from franchise.storage.chain import ChainWriter, is_saved, load_chain, saved_chains
+
+_SECONDS_BETWEEN = 30.0
+_OTHER = "give another folder, or the settings that it was made with"
+
+
+class Checkpoints:
+    """Keeps the chains of a run (`sampling.run.Keeper`).
+
+    Parameters
+    ----------
+    folder
+        Where to save the chains, each in a folder of its number.
+    seconds
+        Time between two checkpoints of a chain; 0 for one after every sweep.
+    """
+
+    def __init__(self, folder: Path, seconds: float = _SECONDS_BETWEEN) -> None:
+        self._folder, self._seconds = folder, seconds
+        self._writers: dict[int, ChainWriter] = {}
+        self._saved: dict[int, tuple[int, float]] = {}  # of each chain: the sweeps saved, and when
+
+    @contextmanager
+    def keeping(self, chains: Sequence[Chain]) -> Iterator[None]:
+        """Keep others from writing in the folder while these chains run."""
+        with locked(self._folder):
+            for chain in chains:
+                own = self._folder / str(chain.number)
+                sweep = chain.sweeps_done if len(chain.trace) and is_saved(own) else -1
+                self._writers[chain.number] = ChainWriter(own, sweep)
+                self._saved[chain.number] = sweep, time.monotonic()
+            yield
+
+    def save(self, chain: Chain, *, now: bool) -> None:
+        """Save a chain that is whole and has something new, if it is time."""
+        sweep, when = self._saved[chain.number]
+        if not (chain.is_whole and len(chain.trace)) or sweep == chain.sweeps_done:
+            return
+        if now or time.monotonic() - when >= self._seconds:
+            self._writers[chain.number].save(chain)
+            self._saved[chain.number] = chain.sweeps_done, time.monotonic()
+
+
+def load_chains(plan: Plan, folder: Path, corpus: Corpus) -> list[Chain]:
+    """Return the chains that were saved in a folder, new ones where there are none yet.
+
+    Raises
+    ------
+    ModelError
+        If a saved chain cannot be read, or follows another plan (but for the number of sweeps).
+    """
+    chains = plan.chains(corpus)
+    for i in saved_chains(folder):
+        if i >= len(chains):
+            raise ModelError(f"{folder}: there is a chain {i}, but the plan has {len(chains)}; {_OTHER}")
+        saved = load_chain(folder / str(i), corpus)
+        if what := _difference(saved, chains[i]):
+            raise ModelError(f"{folder / str(i)}: the chain was made with {what}; {_OTHER}")
+        sweeps = max(saved.schedule.sweeps, plan.schedule.sweeps)
+        saved.schedule = replace(saved.schedule, sweeps=sweeps)
+        chains[i] = saved
+    return chains
+
+
+def _difference(one: Chain, other: Chain) -> str:
+    """Say in which setting two chains differ; nothing if in none."""
+    for name in ("seed", "start_from", "priors"):
+        if getattr(one, name) != getattr(other, name):
+            return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
+    if one.engine.name != other.engine.name:
+        return f"engine={one.engine.name!r}, not {other.engine.name!r}"
+    for name in ("burn_in", "thin", "split_merge", "concentrations"):
+        if getattr(one.schedule, name) != getattr(other.schedule, name):
+            return f"{name}={getattr(one.schedule, name)!r}, not {getattr(other.schedule, name)!r}"
+    return ""

@@ -1,0 +1,79 @@
+"""Rows of numbers in a file that only grows: a checkpoint adds what is new, and leaves the past alone.
+
+Such a file does not say itself how long it is. Another one, which is written whole after it, says how many of
+its rows count, and their checksum: rows behind these are left over from a run that was killed.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+
+from franchise._files import Array, Facts, cannot_write, whole_file
+from franchise.errors import ModelError
+
+_NUMBER = np.dtype("<f8")
+
+
+class RowFile:
+    """Adds rows to a file.
+
+    Parameters
+    ----------
+    path
+        The file. What is there already is not written again, if the first rows that come are the same.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.n_rows = 0
+        self._n_bytes = 0
+        self._digest = hashlib.blake2b(digest_size=16)
+
+    def add(self, rows: Array) -> Facts:
+        """Add rows; return what must be known to read all rows so far."""
+        content = np.ascontiguousarray(rows, _NUMBER).tobytes()
+        try:
+            if self.n_rows == 0:
+                self._begin(content)
+            else:
+                self._write(content, self._n_bytes)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        self._digest.update(content)
+        self._n_bytes += len(content)
+        self.n_rows += len(rows)
+        return {"rows": self.n_rows, "width": rows.shape[1], "checksum": self._digest.hexdigest()}
+
+    def _begin(self, content: bytes) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        there = self.path.read_bytes() if self.path.exists() else None
+        if there is None or there[: len(content)] != content[: len(there)]:
+            with whole_file(self.path) as file:
+                file.write(content)
+        elif len(there) < len(content):
+            self._write(content[len(there) :], len(there))
+
+    def _write(self, content: bytes, offset: int) -> None:
+        if not content:
+            return
+        with open(self.path, "r+b") as file:
+            file.seek(offset)
+            file.truncate()
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def read_rows(path: Path, facts: Facts) -> Array:
+    """Read the rows that count, as `RowFile.add` described them."""
+    n_rows, width = facts["rows"], facts["width"]
+    try:
+        with open(path, "rb") as file:
+            content = file.read(n_rows * width * _NUMBER.itemsize)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot read it ({error.strerror}); restore it from a copy") from error
+    if hashlib.blake2b(content, digest_size=16).hexdigest() != facts["checksum"]:
+        raise ModelError(f"{path}: the file is damaged; restore it from a copy")
+    return np.frombuffer(content, _NUMBER).reshape(n_rows, width)

@@ -1,0 +1,26 @@
+"""The version of all files that are read back."""
+
+from pathlib import Path
+
+from franchise._files import Facts
+from franchise.errors import ModelError
+
+# 1 was never released: it had the whole trace in every checkpoint, and numbers of topics with gaps.
+VERSION = 2
+
+
+def check_version(path: Path, facts: Facts) -> None:
+    """Refuse files of a version that this library does not know."""
+    version = facts.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise ModelError(f"{path}: the file does not say its version; it is damaged or not ours")
+    if version > VERSION:
+        raise ModelError(
+            f"{path}: the file has format version {version}, and this Franchise reads up to {VERSION}; "
+            "install a newer Franchise"
+        )
+    if version < VERSION:
+        raise ModelError(
+            f"{path}: the file has format version {version}, from before the first release; this Franchise "
+            f"reads version {VERSION}: fit the model again"
+        )

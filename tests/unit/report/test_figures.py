@@ -190,13 +190,27 @@ def test_axes_of_the_caller_keep_their_style(ax):
     assert ax.spines["top"].get_visible()
 
 
-def test_figures_need_no_pyplot_and_the_package_no_matplotlib():
+def answer_of(code):
+    """What a new interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_figures_need_no_pyplot():
+    drawn = "from franchise.report.figures import plot_n_topics; plot_n_topics([3, 4])"
+    assert answer_of(f"import sys; {drawn}; print('matplotlib.pyplot' in sys.modules)") == "False"
+
+
+@pytest.mark.parametrize("error", ["FranchiseError", "ImportError"])
+def test_without_matplotlib_the_error_says_what_to_install(error):
     code = (
-        "import sys, franchise, franchise.cli; assert 'matplotlib' not in sys.modules\n"
-        "from franchise.report.figures import plot_n_topics; plot_n_topics([3, 4])\n"
-        "assert 'matplotlib.pyplot' not in sys.modules"
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from franchise.errors import FranchiseError\n"
+        f"try: import franchise.report.figures\nexcept {error} as error: print(error)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert answer_of(code) == (
+        'franchise.report.figures needs matplotlib, which is not installed: pip install "franchise[plot]"'
+    )
 
 
 @pytest.mark.parametrize("name", ["samplers", "terms", "topics", "traces"])

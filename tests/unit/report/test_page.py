@@ -12,7 +12,7 @@ import pytest
 from franchise.corpus import Corpus, from_counts, from_texts
 from franchise.errors import FranchiseError
 from franchise.posterior.diagnostics import Diagnosis
-from franchise.report import documents, family, page, runs, topics, words, write_report
+from franchise.report import documents, family, render, runs, topics, words, write_report
 from franchise.report.documents import Finder, choose_documents, describe_documents
 from franchise.sampling import Chain, Schedule, Trace
 from franchise.sampling.trials import Event
@@ -130,14 +130,14 @@ def test_policy_allows_exactly_the_scripts_of_the_page(evil):
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "a\u2028b", "&lt;", "\U0001f600", "\x00\r\n"])
 def test_json_survives_a_script_block(text):
-    written = str(page.as_json({"text": text}))
+    written = str(render.as_json({"text": text}))
     assert not set(written) & set("<>&\u2028\u2029\r\n\x00")
     assert json.loads(written) == {"text": text}
 
 
 def test_json_of_numbers():
     given = {"a": np.array([1.23456, np.nan, np.inf]), "b": np.int64(123456), "c": True, "d": None}
-    assert json.loads(page.as_json(given)) == {"a": [1.235, None, None], "b": 123456, "c": True, "d": None}
+    assert json.loads(render.as_json(given)) == {"a": [1.235, None, None], "b": 123456, "c": True, "d": None}
 
 
 # ---------------------------------------------------------------- marks in texts
@@ -559,10 +559,10 @@ def test_refuses_a_folder(tmp_path):
         small_report(tmp_path)
 
 
-@pytest.mark.parametrize("library", ["altair", "vl_convert"])
+@pytest.mark.parametrize("library", ["altair", "jinja2", "vl_convert"])
 def test_says_how_to_get_what_is_missing(small, tmp_path, monkeypatch, library):
     corpus, chains, posterior = small
-    for name in [one for one in sys.modules if one.startswith("franchise.report.chart")]:
+    for name in [one for one in sys.modules if re.match(r"franchise\.report\.(chart|render)", one)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(FranchiseError, match=rf'{library}.*pip install "franchise\[report\]"'):

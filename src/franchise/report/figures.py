@@ -11,7 +11,8 @@ keep the caller's style. Nothing is shown on a screen and no setting of matplotl
 shows the figures once it has run ``import matplotlib.pyplot``. Legends stand above the axes: give a title
 room (``ax.set_title(..., pad=20)``).
 
-They need matplotlib: ``pip install "franchise[plot]"``.
+They need matplotlib: ``pip install "franchise[plot]"``. A journal that refuses fonts of Type 3 takes a PDF
+saved after ``matplotlib.rcParams["pdf.fonttype"] = 42``.
 """
 
 from franchise._extras import needed

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student_t
 
 from experiments.runs import Array
+from franchise.report.figures_samplers import mean_and_interval
+from franchise.report.figures_style import LEVEL
 
-_LEVEL = 0.95
 _TIMES = 60
 
 
@@ -22,21 +22,14 @@ class Interval(NamedTuple):
 
 
 def interval(values: Array, settings: int = 1) -> Interval:
-    """Return the mean of some runs, with its interval.
+    """Return the mean of the runs that have a number, with its interval.
 
     With several `settings`, the intervals of all of them hold at once with 95% (Bonferroni).
     """
     values = np.asarray(values, float)
-    n, mean = values.size, float(values.mean())
-    tail = (1 - _LEVEL) / 2 / settings
-    half = student_t.ppf(1 - tail, n - 1) * values.std(ddof=1) / np.sqrt(n) if n > 1 else np.inf
-    return Interval(mean, mean - half, mean + half, n)
-
-
-def bands(runs: Array) -> tuple[Array, Array, Array]:
-    """Return mean, and low and high end of its interval, of each column of runs by times."""
-    each = [interval(column) for column in runs.T]
-    return tuple(np.array([getattr(one, name) for one in each]) for name in ("mean", "low", "high"))
+    n = int(np.isfinite(values).sum())
+    mean, low, high = (end.item() for end in mean_and_interval(values[:, None], 1 - (1 - LEVEL) / settings))
+    return Interval(mean, low, high, n) if n > 1 else Interval(mean, -np.inf, np.inf, n)
 
 
 def by_run(table: pd.DataFrame, column: str, along: str, unit: str = "run") -> pd.DataFrame:

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from experiments.compare import bands, by_run, differences
+from experiments.compare import by_run, differences
 from experiments.measure import TITLES
+from franchise.report.figures_samplers import mean_and_interval
 from franchise.report.figures_style import COLOURS, GREY, dressed
 
 COLOUR = {"gibbs": GREY, "paper": COLOURS[1], "default": COLOURS[0]}
@@ -66,9 +67,8 @@ def draw_gains(ax: Axes, gains: Mapping[str, pd.DataFrame]) -> None:
     ax.axhline(0.0, color="black", linewidth=0.6)
     for method, values in gains.items():
         _draw_spread(ax, values, method)
-        if len(values) > 1:
-            _, low, high = bands(values.to_numpy())
-            ax.fill_between(values.columns, low, high, color=COLOUR[method], alpha=0.3, linewidth=0)
+        _, low, high = mean_and_interval(values.to_numpy())
+        ax.fill_between(values.columns, low, high, color=COLOUR[method], alpha=0.3, linewidth=0)
     _log_scale(ax)
 
 

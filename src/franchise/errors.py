@@ -1,10 +1,11 @@
 """The errors that Franchise raises on purpose.
 
 Every one descends from `FranchiseError`, so a caller can catch them all at
-once; those about input and settings are `ValueError` as well.
+once; those about input and settings are `ValueError` as well, and a missing
+package is an `ImportError`.
 """
 
-__all__ = ["CorpusError", "FranchiseError", "ModelError", "SettingsError"]
+__all__ = ["CorpusError", "FranchiseError", "MissingPackageError", "ModelError", "SettingsError"]
 
 
 class FranchiseError(Exception):
@@ -16,6 +17,13 @@ class CorpusError(FranchiseError, ValueError):
 
     The message names the offending document or line, and what was expected
     there.
+    """
+
+
+class MissingPackageError(FranchiseError, ImportError):
+    """A package that this part of the library needs is not installed.
+
+    The message names the package and the command that installs it.
     """
 
 

@@ -39,6 +39,22 @@ def test_import_loads_no_heavy_package():
     assert done.stdout.split() == []
 
 
+def test_a_fit_and_the_command_line_do_without_the_extras():
+    code = (
+        "import sys\n"
+        "extras = 'altair', 'jinja2', 'markupsafe', 'matplotlib', 'pyarrow', 'vl_convert', 'xarray'\n"
+        "sys.modules |= dict.fromkeys(extras)\n"  # importing one fails now
+        "from click.testing import CliRunner\n"
+        "from franchise import HDPTopicModel, cli\n"
+        "texts = ['the dog chased a cat', 'a bank lent money to a bank'] * 5\n"
+        "fitted = HDPTopicModel(sweeps=4, chains=1, random_state=0).fit(texts)\n"
+        "print(fitted.topics().shape[0] >= 1, CliRunner().invoke(cli.main, ['--help']).exit_code)\n"
+        "print(*(name for name in extras if sys.modules[name]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "0"]
+
+
 @pytest.mark.parametrize("error", [franchise.CorpusError, franchise.SettingsError])
 def test_errors_can_be_caught_as_ours_or_as_value_errors(error):
     assert issubclass(error, franchise.FranchiseError)

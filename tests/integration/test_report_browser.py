@@ -1,7 +1,9 @@
 """The report in a real browser: no errors, no network, and all that can be pressed does what it says."""
 
 import json
+import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,11 @@ from tests.unit.report.made import large_model, report_of, run_chains, small_tex
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-CHROMIUM = Path("/usr/bin/chromium")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+NO_BROWSER = (
+    "there is no Chromium or Chrome: run 'playwright install chromium', install your system's chromium, or "
+    "name one by FRANCHISE_BROWSER=/path/to/it"
+)
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -26,13 +32,26 @@ EVIL = (
     "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \U0001f408 cat dog cat mouse horse paw"
 )
 
-needs_browser = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no {CHROMIUM}")
+# First of all fixtures: without a browser no report is written either.
+pytestmark = pytest.mark.usefixtures("browser")
+
+
+def find_browser(of_playwright: str) -> str | None:
+    """The browser that the user names, or playwright's own, or one on the PATH."""
+    if named := os.environ.get("FRANCHISE_BROWSER"):
+        return named
+    if Path(of_playwright).exists():
+        return of_playwright
+    return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        path = find_browser(started.chromium.executable_path)
+        if path is None:
+            pytest.skip(NO_BROWSER)
+        chromium = started.chromium.launch(executable_path=path, args=FLAGS)
         yield chromium
         chromium.close()
 
@@ -127,7 +146,6 @@ def rows(one: Seen) -> list[int]:
     ]
 
 
-@needs_browser
 def test_opens_with_all_charts_and_runs_no_text(one):
     assert one.page.locator(".chart").count() == one.page.locator(".chart svg.marks").count() > 10
     assert one.page.locator("script").count() == 5
@@ -138,7 +156,6 @@ def test_opens_with_all_charts_and_runs_no_text(one):
     assert EVIL in one.page.locator("#reader .text").text_content()
 
 
-@needs_browser
 def test_table_sorts_by_mouse_and_keyboard(one):
     weights = [topic["weight"] for topic in one.data()["topics"]]
     by_weight = sorted(range(len(weights)), key=lambda k: -weights[k])
@@ -151,7 +168,6 @@ def test_table_sorts_by_mouse_and_keyboard(one):
     assert one.page.locator("th[aria-sort=ascending] [data-sort=weight]").count() == 1
 
 
-@needs_browser
 def test_table_searches_terms(one):
     one.page.fill("#topic-search", "no such term")
     playwright.expect(one.page.locator("#topic-table tbody tr")).to_have_count(0)
@@ -174,7 +190,6 @@ def click_on_map(one: Seen, topic: int) -> None:
     one.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
-@needs_browser
 def test_choosing_on_the_map_changes_terms_and_documents(one):
     one.page.locator("#chart-map").scroll_into_view_if_needed()
     title, shown = one.texts("#topic-title"), one.texts("#representatives li")
@@ -192,7 +207,6 @@ def test_choosing_on_the_map_changes_terms_and_documents(one):
     assert one.texts("#representatives li") != shown
 
 
-@needs_browser
 def test_map_and_panel_by_keyboard(one):
     one.page.focus("#chart-map")
     one.page.keyboard.press("ArrowRight")
@@ -213,7 +227,6 @@ def relevance(data: dict, k: int, weight: float) -> list[str]:
     return [data["vocabulary"][topic["terms"][i]] for i in np.argsort(-score, kind="stable")[:5]]
 
 
-@needs_browser
 def test_relevance_slider_ranks_terms(one):
     for value in ("0", "0.5", "1"):
         one.page.locator("#relevance").fill(value)
@@ -222,7 +235,6 @@ def test_relevance_slider_ranks_terms(one):
         assert one.texts("#relevance-value") == [f"λ = {float(value):.2f}"]
 
 
-@needs_browser
 def test_theme_follows_the_system_and_the_switch(seen, small):
     page = seen(small, color_scheme="dark").page
     paper = "() => getComputedStyle(document.body).backgroundColor"
@@ -241,7 +253,6 @@ def test_theme_follows_the_system_and_the_switch(seen, small):
     assert page.evaluate(ink) == light[1]
 
 
-@needs_browser
 def test_following_a_document_from_a_topic(one):
     card = one.page.locator("#representatives li").first
     name = card.locator("b").inner_text()
@@ -257,7 +268,6 @@ def test_following_a_document_from_a_topic(one):
     playwright.expect(one.page.locator("#reader .chip").first).to_be_focused()
 
 
-@needs_browser
 def test_going_to_a_similar_topic(one):
     neighbour = one.data()["topics"][0]["neighbours"][0][0]
     one.page.locator("#neighbours button").first.press("Enter")
@@ -265,7 +275,6 @@ def test_going_to_a_similar_topic(one):
     playwright.expect(one.page.locator("#topic-title")).to_be_focused()
 
 
-@needs_browser
 def test_terms_that_look_like_markup_stay_text(seen, tmp_path):
     term = "<img src=x onerror=alert(3)>"
     corpus = from_tokens([[term, "cat", term], ["cat", "dog"], [term, "dog", "dog"]] * 5)
@@ -277,7 +286,6 @@ def test_terms_that_look_like_markup_stay_text(seen, tmp_path):
     assert one.page.locator("img").count() == 0
 
 
-@needs_browser
 def test_documents_by_topic_come_with_the_largest_share_first(one):
     one.page.select_option("#document-topic", "1")
     labels = one.page.locator("#results .mixture").evaluate_all("all => all.map(x => x.ariaLabel)")
@@ -288,7 +296,6 @@ def test_documents_by_topic_come_with_the_largest_share_first(one):
     assert one.page.locator("#results li").count() == 16
 
 
-@needs_browser
 def test_names_appear_everywhere_and_are_remembered(seen, small):
     one = seen(small)
     one.page.fill("#topic-name", "<b>Animals</b>")
@@ -306,7 +313,6 @@ def test_names_appear_everywhere_and_are_remembered(seen, small):
     one.requests[:] = [address for address in one.requests if not address.startswith("blob:")]
 
 
-@needs_browser
 def test_family_tree_of_another_chain(one):
     note = one.texts("#family-note")
     one.page.click("#family-chains button:nth-child(2)")
@@ -318,7 +324,6 @@ def test_family_tree_of_another_chain(one):
     assert note != [told] or one.data()["chains"][0]["family"]["all"] == tree["all"]
 
 
-@needs_browser
 def test_nothing_is_wider_than_a_phone(seen, small):
     phone = seen(small, viewport={"width": 390, "height": 800})
     assert phone.page.evaluate("() => document.documentElement.scrollWidth") <= 390
@@ -330,7 +335,6 @@ def test_five_hundred_topics_fit_in_a_page(many_topics):
     assert many_topics.stat().st_size < 8e6
 
 
-@needs_browser
 def test_five_hundred_topics(seen, many_topics):
     one = seen(many_topics)
     data = one.data()
@@ -346,7 +350,6 @@ def test_five_hundred_topics(seen, many_topics):
     assert one.page.locator("#chart-map .role-mark.layer_0_marks path").count() == 500
 
 
-@needs_browser
 def test_twenty_thousand_documents(seen, many_documents):
     one = seen(many_documents)
     assert "2,000 of 20,000 documents" in one.texts("#documents .lead")[0]
@@ -360,7 +363,6 @@ def test_twenty_thousand_documents(seen, many_documents):
     assert one.page.locator("#representatives li").count() == 5
 
 
-@needs_browser
 def test_opens_quickly_with_two_thousand_documents(seen, many_documents):
     one = seen(many_documents)
     timing = "() => performance.getEntriesByType('navigation')[0].loadEventEnd"

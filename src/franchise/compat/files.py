@@ -36,9 +36,9 @@ _ROWS_A_PIECE = 100_000
 
 def write_state(directory: Path, name: str, state: SavedState) -> None:
     """Write the three files of a state, ``<name>-topics.dat`` and so on; each is whole or not there."""
-    write_pieces(directory / f"{name}-topics.dat", _topic_lines(state.model.topic_terms))
-    write_pieces(directory / f"{name}-word-assignments.dat", _assignment_lines(state.assignments))
-    write_pieces(directory / f"{name}.bin", _bin_pieces(state.model))
+    write_topics(directory / f"{name}-topics.dat", state.model.topic_terms)
+    write_assignments(directory / f"{name}-word-assignments.dat", state.assignments)
+    write_bin(directory / f"{name}.bin", state.model)
 
 
 def read_state(directory: Path, name: str) -> SavedState:

@@ -2,7 +2,7 @@
 
 ``corpus`` holds the class, ``convert`` makes one from words and counts, ``vectorize`` from texts,
 ``documents`` from any of these, ``readers`` from files in any of ``formats``, and ``synthetic`` draws one
-from a known model.
+from a known model. ``spans`` finds the words of a corpus in its texts.
 """
 
 from franchise.corpus.convert import from_counts, from_tokens

@@ -2,7 +2,8 @@
 
 The options have scikit-learn's names and meanings, its ``CountVectorizer`` does the splitting, and terms are
 kept as it keeps them; but words stay in the order of the text. Texts are taken as they are: put accents in
-one form (``unicodedata.normalize("NFC", text)``) before, where that matters.
+one form (``unicodedata.normalize("NFC", text)``) before, where that matters. Where in a text its words stand
+is found in ``spans``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from reprlib import repr as shortened
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,9 @@ from franchise.corpus.convert import (
 )
 from franchise.corpus.corpus import Corpus
 from franchise.errors import CorpusError, SettingsError
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
 # Below this number of documents every document counts, so the defaults keep all terms.
 _FEW_DOCUMENTS = 50
@@ -110,18 +114,21 @@ class TextOptions:
                 raise SettingsError(f"{name}: there is no such option of texts; give {', '.join(known)}")
         return cls(**options)
 
-    def build_analyzer(self) -> Callable[[str], list[str]]:
-        """Return the function that splits a text into words (and n-grams), before terms are left out."""
+    def vectorizer(self) -> CountVectorizer:
+        """Return scikit-learn's vectorizer for the splitting; it is not told which terms to keep."""
         from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
 
         stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
-        vectorizer = CountVectorizer(
+        return CountVectorizer(
             lowercase=self.lowercase,
             token_pattern=self.token_pattern,
             stop_words=stop_words,
             ngram_range=self.ngram_range,
         )
-        analyzer: Callable[[str], list[str]] = vectorizer.build_analyzer()
+
+    def build_analyzer(self) -> Callable[[str], list[str]]:
+        """Return the function that splits a text into words (and n-grams), before terms are left out."""
+        analyzer: Callable[[str], list[str]] = self.vectorizer().build_analyzer()
         return analyzer
 
     def document_limits(self, n_documents: int) -> tuple[float, float]:

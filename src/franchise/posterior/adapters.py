@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise import __version__
+from franchise._extras import needed
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
 from franchise.posterior.tables import Floats, shares_of
@@ -145,12 +146,8 @@ def to_datatree(
         ``observed_data`` (length of each document, occurrences of each term). ``sampling_time`` is the
         seconds of all chains together.
     """
-    try:
+    with needed("a DataTree", "arviz"):
         import xarray as xr
-    except ImportError:
-        raise FranchiseError(
-            "a DataTree needs xarray, which is not installed: pip install franchise[arviz]"
-        ) from None
 
     about = _about(traces, schedule)
     moves = [name for name in dict.fromkeys(c for t in traces for c in t.columns) if "." in name]

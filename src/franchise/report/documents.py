@@ -6,7 +6,6 @@ rest is a sample. A word is marked for the topic that is most probable for it, `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from franchise._text import printable
 from franchise.corpus import Corpus
+from franchise.corpus.spans import Place, build_locator
 from franchise.corpus.vectorize import TextOptions
 
 if TYPE_CHECKING:
@@ -73,52 +73,18 @@ class Finder:
     """Finds the words of the vocabulary in texts, as the corpus was made from them."""
 
     def __init__(self, corpus: Corpus) -> None:
-        options = corpus.text_options or TextOptions(stop_words=None)
-        self._pattern = re.compile(options.token_pattern)
-        self._lowercase = options.lowercase
-        self._ngrams = options.ngram_range
-        self._is_kept = _stop_word_filter(options)
-        self._term = {term: v for v, term in enumerate(corpus.vocabulary)}
+        self._locate = build_locator(corpus.text_options or TextOptions(stop_words=None))
+        self._number = {term: v for v, term in enumerate(corpus.vocabulary)}
 
     def __call__(self, text: str) -> list[Span]:
         """Return the words of a text, in order; of terms that overlap, the longer."""
-        tokens = [token for token in self._tokens(text) if self._is_kept(token[2])]
-        found: list[Span | None] = [None] * len(tokens)
-        for n in range(self._ngrams[1], self._ngrams[0] - 1, -1):
-            for i in range(len(tokens) - n + 1):
-                term = self._term.get(" ".join(token[2] for token in tokens[i : i + n]))
-                if term is not None and not any(found[i : i + n]):
-                    found[i : i + n] = [Span(start, end, term) for start, end, _ in tokens[i : i + n]]
-        return [span for span in found if span]
-
-    def _tokens(self, text: str) -> Iterator[tuple[int, int, str]]:
-        lowered = text.lower() if self._lowercase else text
-        # A capital may become two characters in lower case; then places must be counted one by one.
-        where = None if len(lowered) == len(text) else _origins(text)
-        group = self._pattern.groups
-        for match in self._pattern.finditer(lowered):
-            start, end = match.span(group)
-            if start == end:  # an optional group that is not there
-                continue
-            if where:
-                yield where[start], where[end - 1] + 1, match.group(group)
-            else:
-                yield start, end, match.group(group)
-
-
-def _origins(text: str) -> list[int]:
-    """Return, for each character of the text in lower case, the character that it comes from."""
-    return [i for i, character in enumerate(text) for _ in character.lower()]
-
-
-def _stop_word_filter(options: TextOptions) -> Any:
-    if options.stop_words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        stop_words = frozenset(ENGLISH_STOP_WORDS)
-    else:
-        stop_words = frozenset(options.stop_words or ())
-    return lambda token: token not in stop_words
+        found: dict[Place, int] = {}
+        for term, places in sorted(self._locate(text), key=lambda located: -len(located.places)):
+            number = self._number.get(term)
+            if number is not None and not any(place in found for place in places):
+                found |= dict.fromkeys(places, number)
+        spans = (Span(*place, number) for place, number in sorted(found.items()))
+        return [span for span in spans if span.start < span.end]
 
 
 def describe_documents(posterior: Posterior, corpus: Corpus, chosen: Sequence[int]) -> list[dict[str, Any]]:

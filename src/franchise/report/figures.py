@@ -10,12 +10,18 @@ New figures have text of 8 and 7 points, and colours that the colour-blind can t
 keep the caller's style. Nothing is shown on a screen and no setting of matplotlib is changed; a notebook
 shows the figures once it has run ``import matplotlib.pyplot``. Legends stand above the axes: give a title
 room (``ax.set_title(..., pad=20)``).
+
+They need matplotlib: ``pip install "franchise[plot]"``. A journal that refuses fonts of Type 3 takes a PDF
+saved after ``matplotlib.rcParams["pdf.fonttype"] = 42``.
 """
 
-from franchise.report.figures_samplers import plot_acceptance, plot_mode_difference
-from franchise.report.figures_terms import plot_topic_bars, plot_topics
-from franchise.report.figures_topics import plot_n_topics, plot_similarity
-from franchise.report.figures_traces import plot_topic_mass, plot_trace
+from franchise._extras import needed
+
+with needed("franchise.report.figures", "plot"):
+    from franchise.report.figures_samplers import plot_acceptance, plot_mode_difference
+    from franchise.report.figures_terms import plot_topic_bars, plot_topics
+    from franchise.report.figures_topics import plot_n_topics, plot_similarity
+    from franchise.report.figures_traces import plot_topic_mass, plot_trace
 
 __all__ = [
     "plot_acceptance",

@@ -79,7 +79,7 @@ def plot_mode_difference(
     when = numbers("times", times, 1)
     runs = np.atleast_2d(np.asarray(differences, float))
     _check_race(when, runs, log)
-    mean, low, high = _mean_and_interval(runs)
+    mean, low, high = mean_and_interval(runs)
     ax = axes_or_new(ax, 2.4)
     ax.axhline(0.0, color="black", linewidth=0.6)
     handles = []
@@ -120,8 +120,11 @@ def _check_race(when: FloatArray, runs: FloatArray, log: bool) -> None:
         raise SettingsError("differences must be finite numbers, or NaN where a run has none")
 
 
-def _mean_and_interval(runs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean and interval over the runs that have a number; NaN where none, or only one, has."""
+def mean_and_interval(runs: FloatArray, level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return, for each time, the mean over the runs that have a number, and the ends of its interval.
+
+    The interval is Student's t. NaN stands where no run has a number; an interval needs two.
+    """
     known = np.isfinite(runs)
     n = known.sum(axis=0)
     mean, half = np.full((2, n.size), np.nan)
@@ -130,7 +133,7 @@ def _mean_and_interval(runs: FloatArray) -> tuple[FloatArray, FloatArray, FloatA
     several = n > 1
     squares = np.where(known, runs - mean, 0.0)[:, several] ** 2
     error = np.sqrt(squares.sum(axis=0) / (n[several] - 1) / n[several])
-    half[several] = student_t.ppf((1 + LEVEL) / 2, n[several] - 1) * error
+    half[several] = student_t.ppf((1 + level) / 2, n[several] - 1) * error
     return mean, mean - half, mean + half
 
 

@@ -284,7 +284,7 @@ def test_lines_of_nothing_in_a_table_are_no_documents(write):
 def test_parquet_without_pyarrow(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     path = write(b"PAR1", "docs.parquet")
-    assert "pip install franchise[parquet]" in fault(path, text_column="text")
+    assert 'pip install "franchise[parquet]"' in fault(path, text_column="text")
 
 
 @pytest.mark.parametrize("keep", [0, 4, 30, 200, -1])

@@ -17,7 +17,7 @@ from experiments.claim import (
     sign,
     verdict,
 )
-from experiments.compare import bands, comparison, differences, gains, gains_over_time, interval
+from experiments.compare import comparison, differences, gains, gains_over_time, interval
 
 
 def test_the_interval_is_students():
@@ -37,13 +37,6 @@ def test_intervals_of_several_settings_hold_at_once():
 
 def test_one_run_has_no_finite_interval():
     assert interval(np.array([2.0])) == (2.0, -np.inf, np.inf, 1)
-
-
-def test_bands_are_intervals_of_columns():
-    runs = np.array([[1.0, 2.0], [3.0, 5.0], [2.0, 2.0]])
-    mean, low, high = bands(runs)
-    assert mean.tolist() == pytest.approx([2.0, 3.0])
-    assert (low[1], high[1]) == pytest.approx(interval(runs[:, 1])[1:3])
 
 
 def table(rows):

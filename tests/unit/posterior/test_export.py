@@ -413,7 +413,7 @@ def test_the_trace_of_a_real_chain(posterior, corpus):
 
 def test_without_xarray_the_error_says_what_to_install(posterior, corpus, monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
-    with pytest.raises(FranchiseError, match=r"pip install franchise\[arviz\]"):
+    with pytest.raises(FranchiseError, match=r'needs xarray.*pip install "franchise\[arviz\]"'):
         to_datatree([made_trace(3)], posterior, Schedule(sweeps=3, burn_in=1), {}, corpus=corpus)
 
 

@@ -89,3 +89,14 @@ def large_model(n_topics: int, n_documents: int, seed: int = 5) -> tuple[Corpus,
             chain.draws.append(counted_draw(truth.corpus, z, sweep))
         chains.append(chain)
     return truth.corpus, chains
+
+
+def marked(one: dict) -> list[tuple[str, int]]:
+    """The marked words of a document and their topics, by JavaScript's count of characters."""
+    units = one["text"].encode("utf-16-le")
+    found, end = [], 0
+    for gap, length, topic in zip(*[iter(one["marks"])] * 3, strict=True):
+        start = end + gap
+        end = start + length
+        found.append((units[2 * start : 2 * end].decode("utf-16-le"), topic))
+    return found

@@ -20,7 +20,7 @@ def rows(source: Source, columns: Columns) -> Rows:
         from pyarrow.parquet import ParquetFile  # an extra, and slow to import
     except ImportError:
         raise source.fault(
-            "reading Parquet needs pyarrow; pip install franchise[parquet], or save the table as CSV"
+            'reading Parquet needs pyarrow: pip install "franchise[parquet]", or save the table as CSV'
         ) from None
     try:
         file = ParquetFile(source.random_access(), buffer_size=2**20)

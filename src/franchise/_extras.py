@@ -1,0 +1,23 @@
+"""Packages that only some users need: where one is missing, the error says what to install."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from franchise.errors import MissingPackageError
+
+
+@contextmanager
+def needed(what: str, extra: str) -> Iterator[None]:
+    """Import the packages of an extra in this block; a missing one is named, with the command to install it.
+
+    A package that is there but fails to load is not caught: installing it again would not help.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "franchise").partition(".")[0]
+        if package == "franchise":
+            raise  # a mistake of our own
+        raise MissingPackageError(
+            f'{what} needs {package}, which is not installed: pip install "franchise[{extra}]"', name=package
+        ) from None

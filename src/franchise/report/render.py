@@ -1,0 +1,128 @@
+"""One page of HTML that holds everything: data, charts, style and scripts; it needs no network and no server.
+
+What comes from documents never becomes markup. It is in the page as JSON, in which no ``<`` is left, and the
+scripts put it on screen as text. A content security policy lets the browser run the page's own scripts, known
+by their hashes, and nothing else, and lets it fetch nothing at all.
+
+Loaded only to write a report, as it imports the packages of the extra ``report``.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import jinja2
+import numpy as np
+import vl_convert
+from markupsafe import Markup
+
+from franchise import __version__
+from franchise._text import printable
+from franchise.report.charts import charts
+
+_SCRIPTS = ("page.js", "charts.js", "table.js", "topic.js", "map.js", "documents.js", "runs.js", "start.js")
+_LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn", "pandas")
+
+
+def render(data: dict[str, Any], chain_names: Sequence[str]) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    data
+        What `franchise.report.data.page_data` has gathered.
+    chain_names
+        What chains are called in the data.
+    """
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("franchise.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {"percent": percent, "number": number}
+    own = "\n".join(_source(templates, name) for name in _SCRIPTS)
+    scripts = [_inline(_library()), _inline(f'"use strict";\n(() => {{\n{own}\n}})();\n')]
+    blocks = {
+        "report-data": as_json(data["page"]),
+        "report-documents": as_json(data["documents"]),
+        "report-charts": as_json(charts(chain_names)),
+    }
+    return templates.get_template("page.html").render(
+        **plain(data["words"]),
+        version=__version__,
+        versions={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+        made=datetime.now(UTC).strftime("%Y-%m-%d"),
+        style=Markup(_source(templates, "style.css")),
+        scripts=scripts,
+        hashes=[_hash(script) for script in scripts],
+        blocks=blocks,
+    )
+
+
+@cache
+def _library() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script; putting them together takes seconds."""
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _source(templates: jinja2.Environment, name: str) -> str:
+    assert templates.loader is not None
+    return templates.loader.get_source(templates, name)[0]
+
+
+def _inline(script: str) -> Markup:
+    """Return a script that does not end before its end; in JavaScript, both ways of writing are the same."""
+    return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
+
+
+def _hash(script: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def as_json(value: Any) -> Markup:
+    """Return JSON for a ``<script>`` block, which nothing in it can end."""
+    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can hold: no arrays, no NaN, no half characters, numbers of four digits."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, bool | int | None):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.4g}") if np.isfinite(value) else None
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, dict):
+        return {plain(name): plain(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return [plain(one) for one in value]
+
+
+def percent(share: float | None) -> str:
+    """Write a share such that a small one is not called none."""
+    if share is None:
+        return "-"
+    if 0 < share < 0.001:
+        return "<0.1%"
+    return f"{share:.1%}"
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """Write a number with its thousands apart; a dash for none."""
+    return "-" if value is None else f"{value:,.{digits}f}"

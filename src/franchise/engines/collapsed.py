@@ -146,7 +146,7 @@ def topic_terms_of(state: State, topics: Array) -> sp.csr_array:
     row_ptr = np.zeros(topics.size + 1, np.int64)
     columns, counts = np.zeros((2, n_pairs), np.int32)
     count_topic_terms(state, ranks(state, topics), row_ptr, columns, counts)
-    return sp.csr_array((counts, columns, row_ptr), shape=(topics.size, state.row_len.size))
+    return _csr(counts, columns, row_ptr, (topics.size, state.row_len.size))
 
 
 def _document_topics_of(corpus: CorpusArrays, state: State, topics: Array) -> sp.csr_array:
@@ -154,4 +154,10 @@ def _document_topics_of(corpus: CorpusArrays, state: State, topics: Array) -> sp
     columns, counts = np.zeros((2, int(state.totals[TABLES])), np.int32)
     count_document_topics(corpus, state, ranks(state, topics), row_ptr, columns, counts)
     in_use = slice(int(row_ptr[-1]))
-    return sp.csr_array((counts[in_use], columns[in_use], row_ptr), shape=(state.m_j.size, topics.size))
+    return _csr(counts[in_use], columns[in_use], row_ptr, (state.m_j.size, topics.size))
+
+
+def _csr(counts: Array, columns: Array, row_ptr: Array, shape: tuple[int, int]) -> sp.csr_array:
+    if counts.size < 2**31:  # or SciPy would copy the columns to the wider type
+        row_ptr = row_ptr.astype(np.int32)
+    return sp.csr_array((counts, columns, row_ptr), shape=shape)

@@ -1,10 +1,12 @@
 import shutil
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from franchise import Chain, Corpus, ModelError, Priors, Proposal, Schedule, SplitMerge
 from franchise._files import read_arrays, write_arrays
+from franchise.sampling import Trace
 from franchise.storage.chain import (
     ChainWriter,
     load_chain,
@@ -13,6 +15,7 @@ from franchise.storage.chain import (
     saved_chains,
     schedule_from,
 )
+from franchise.storage.rows import RowFile
 from franchise.storage.version import VERSION
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
 
@@ -216,3 +219,69 @@ def test_a_state_that_would_crash_compiled_code_is_refused(saved, damage):
     change(saved, **damage)
     with pytest.raises(ModelError, match=r"not sound|does not hold"):
         load_chain(saved, arithmetic_corpus())
+
+
+# ---------------------------------------------------------------- what a checkpoint costs
+
+
+def test_a_checkpoint_writes_what_is_new(tmp_path, monkeypatch):
+    """The past is neither written again nor turned into Python objects; the state is all that is whole."""
+    chain = new_chain(sweeps=60, burn_in=58)
+    writer = ChainWriter(tmp_path)
+    chain.run(2)
+    writer.save(chain)
+    written = []
+
+    def added(file, rows):
+        written.append((file.path.name, len(rows)))
+        return add(file, rows)
+
+    add = RowFile.add
+    monkeypatch.setattr(RowFile, "add", added)
+    monkeypatch.setattr(Trace, "_row", None)  # no row of the trace becomes a dictionary
+    for _ in range(3):
+        n_events, n_trials = len(chain.events), len(chain.trials)
+        monkeypatch.undo()
+        chain.run(5)
+        monkeypatch.setattr(RowFile, "add", added)
+        monkeypatch.setattr(Trace, "_row", None)
+        written.clear()
+        writer.save(chain)
+        columns = len(chain.trace.columns)
+        assert dict(written) == {
+            f"trace-{columns}.rows": 5,
+            "events.rows": len(chain.events) - n_events,
+            "trials.rows": len(chain.trials) - n_trials,
+        }
+    monkeypatch.undo()
+    assert everything(load_chain(tmp_path, chain.corpus)) == everything(chain)
+
+
+def test_only_the_latest_mode_is_kept(tmp_path):
+    chain, writer = new_chain(), ChainWriter(tmp_path)
+    for _ in range(SWEEPS):
+        chain.run(1)
+        writer.save(chain)
+        names = [path.name for path in (tmp_path / "mode").iterdir()] if chain.mode else []
+        assert names == ([f"{chain.mode.sweep:06d}.safetensors"] if chain.mode else [])
+
+
+def test_loading_builds_one_state(tmp_path, monkeypatch):
+    chain = new_chain()
+    chain.run(3)
+    save_chain(chain, tmp_path)
+    built = []
+
+    def counted(make, name):
+        return lambda *arguments: built.append(name) or make(*arguments)
+
+    for module, name in (
+        ("franchise.engines.workbench", "new_scratch"),
+        ("franchise.model.packing", "empty_state"),
+        ("franchise.engines.collapsed", "empty_state"),
+    ):
+        monkeypatch.setattr(f"{module}.{name}", counted(getattr(import_module(module), name), name))
+    loaded = load_chain(tmp_path, chain.corpus)
+    assert built == ["empty_state", "new_scratch"]
+    monkeypatch.undo()
+    assert everything(loaded) == everything(chain)

@@ -1,0 +1,83 @@
+"""Moves over some of the documents, and engines by name."""
+
+import numpy as np
+import pytest
+
+from franchise import Chain, Corpus, SettingsError
+from franchise.engines import ENGINES, EngineSettings, Trials, engine_named
+from franchise.engines.workbench import Workbench
+from franchise.model import Priors, broken_invariants, copy_state
+from franchise.random import WORD_TABLES, Key
+from franchise.sampling import SplitMerge
+from tests.golden.fingerprint import arithmetic_corpus
+
+pytestmark = pytest.mark.nojit
+
+
+@pytest.fixture
+def chain():
+    chain = Chain(arithmetic_corpus(), seed=3)
+    chain.run(2)
+    return chain
+
+
+def test_documents_that_are_not_visited_stay(chain):
+    corpus, before = chain.corpus.arrays, copy_state(chain.state)
+    visited = np.array([5, 3])
+    bench = Workbench(corpus, copy_state(chain.state), visited)
+    for sweep in range(20):
+        bench.gibbs(Key(1, 0, sweep, WORD_TABLES))
+    assert broken_invariants(corpus, bench.state) == []
+    for j in range(chain.corpus.n_documents):
+        words = slice(corpus.doc_ptr[j], corpus.doc_ptr[j + 1])
+        changed = bench.state.t_ji[words].tolist() != before.t_ji[words].tolist()
+        assert changed == (j in visited) or corpus.doc_ptr[j] == corpus.doc_ptr[j + 1]
+
+
+def test_trials_lay_out_the_tables_where_no_table_move_has(chain):
+    """A bench that has made no move, and one whose table move saw some documents only, try the same."""
+    trials, key = Trials(10, SplitMerge().as_array()), Key(1, 0, 1, WORD_TABLES)
+    records = []
+    for documents in (None, np.array([2])):
+        bench = Workbench(chain.corpus.arrays, copy_state(chain.state), documents)
+        if documents is not None:
+            bench.draw_tables(key)
+        records.append(bench.try_splits_and_merges(key, trials)[1])
+        assert broken_invariants(chain.corpus.arrays, bench.state) == []
+    assert records[0][:, 4:8].max() > 0
+    assert len(records[0]) == len(records[1]) == 10
+
+
+def test_a_chain_names_its_engine():
+    assert Chain(Corpus([0], [0, 1], ["a"])).engine.name == "collapsed"
+    with pytest.raises(
+        SettingsError, match="engine='quantum': there is no such engine; give one of"
+    ):
+        Chain(Corpus([0], [0, 1], ["a"]), engine="quantum")
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_goes_on_from_its_arrays(name):
+    """Two engines, one handed the other's arrays, make the same sweep."""
+    corpus, trials = arithmetic_corpus().arrays, Trials(5, SplitMerge().as_array())
+    settings = EngineSettings(Priors(eta=(2.0, 10.0)))
+    first, second = engine_named(name)(corpus, settings), engine_named(name)(corpus, settings)
+    first.start(Key(4, 0, 0, 0), "sequential")
+    first.sweep(Key(4, 0, 1, 0), trials)
+    second.restore({array: values.copy() for array, values in first.arrays().items()})
+    for engine in (first, second):
+        engine.sweep(Key(4, 0, 2, 0), trials)
+    assert first.numbers() == second.numbers()
+    assert first.names().tolist() == second.names().tolist()
+    for ours, theirs in zip(first.arrays().values(), second.arrays().values(), strict=True):
+        assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_refuses_arrays_that_do_not_add_up(name):
+    engine = engine_named(name)(arithmetic_corpus().arrays, EngineSettings(Priors()))
+    engine.start(Key(4, 0, 0, 0), 3)
+    arrays = {array: values.copy() for array, values in engine.arrays().items()}
+    arrays["m_k"][0] += 1
+    with pytest.raises(ValueError, match="m_k differs from a recount"):
+        engine.restore(arrays)

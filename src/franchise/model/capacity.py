@@ -52,25 +52,22 @@ def close_topic(state, k):
 
 @kernel
 def compact(corpus, state):
-    """Give the living topics the numbers 0, ..., K - 1, in the order of `live`; no number is dead then.
+    """Give the living topics the numbers 0, ..., K - 1, in the order of `live`, if any number is dead.
 
     Names, and the order in which anything is listed, stay.
     """
-    live, place = state.live, state.place
-    n_topics = state.totals[TOPICS]
-    has_gaps = False
-    for i in range(n_topics):
-        has_gaps |= live[i] != i
-    if has_gaps:
-        for j in range(state.m_j.size):
-            first = corpus.doc_ptr[j]
-            for slot in range(first, first + state.m_j[j]):
-                state.k_jt[slot] = place[state.k_jt[slot]]
-        for v in range(state.row_len.size):
-            first = state.row_ptr[v]
-            for pair in range(first, first + state.row_len[v]):
-                state.row_k[pair] = place[state.row_k[pair]]
-        _permute(state, n_topics)
+    if state.totals[DEAD] == 0:
+        return
+    place, n_topics = state.place, state.totals[TOPICS]
+    for j in range(state.m_j.size):
+        first = corpus.doc_ptr[j]
+        for slot in range(first, first + state.m_j[j]):
+            state.k_jt[slot] = place[state.k_jt[slot]]
+    for v in range(state.row_len.size):
+        first = state.row_ptr[v]
+        for pair in range(first, first + state.row_len[v]):
+            state.row_k[pair] = place[state.row_k[pair]]
+    _permute(state, n_topics)
     state.totals[DEAD] = 0
     state.totals[NUMBERED] = n_topics
 

@@ -28,6 +28,7 @@ from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
 from franchise.moves.parts.scratch import DOCUMENT, INSIDE, NOT_ENTERED
 from franchise.moves.parts.table_index import lay_out_document
 from franchise.moves.parts.table_logs import draw_topic_by_logs
+from franchise.moves.parts.weights import add_four
 from franchise.random import start_stream, uniform
 
 # Products of factors between e^-600 and e^600 stay far within the range of doubles.
@@ -101,22 +102,14 @@ def _multiply_shared_terms(state, scratch, eta, k_old, begin, end):
 
 @part
 def _cumulate(base_n, shared, weight, n_numbers):
-    """Cumulate base times shared over the topics and set shared back to 1.
-
-    Four at a time, so that each addition need not wait for the one before it.
-    """
+    """Cumulate base times shared over the topics and set shared back to 1."""
     total = 0.0
     k = 0
     while k + 4 <= n_numbers:
         w0, w1 = base_n[k] * shared[k], base_n[k + 1] * shared[k + 1]
         w2, w3 = base_n[k + 2] * shared[k + 2], base_n[k + 3] * shared[k + 3]
         shared[k], shared[k + 1], shared[k + 2], shared[k + 3] = 1.0, 1.0, 1.0, 1.0
-        two = w0 + w1
-        weight[k] = total + w0
-        weight[k + 1] = total + two
-        weight[k + 2] = total + (two + w2)
-        total += two + (w2 + w3)
-        weight[k + 3] = total
+        total = add_four(weight, k, total, w0, w1, w2, w3)
         k += 4
     while k < n_numbers:
         total += base_n[k] * shared[k]

@@ -29,6 +29,7 @@ from franchise.model.capacity import close_topic, is_full, open_topic
 from franchise.model.seating import close_table, prefetch_row, put_in_row, take_from_row
 from franchise.model.state import ALPHA, ETA, GAMMA, NUMBERED, TABLES, TOPICS
 from franchise.moves.parts.scratch import DOCUMENT, INSIDE, N_HERE, NOT_ENTERED
+from franchise.moves.parts.weights import cumulate, list_here
 from franchise.random import start_stream, uniform
 
 # A is kept by adding and subtracting; a fresh sum now and then keeps its rounding near 1e-13.
@@ -78,20 +79,6 @@ def _enter(state, scratch, first, j, c):
     return n_here, total
 
 
-@helper
-def list_here(scratch, k, n_here):
-    """Put topic k on the list of the document's topics unless it is there.
-
-    A topic that the document has left stays listed, with weight 0, until the document is done.
-    """
-    place = scratch.here_place[k]
-    if place < n_here and scratch.here[place] == k:
-        return n_here
-    scratch.here[n_here] = k
-    scratch.here_place[k] = n_here
-    return n_here + 1
-
-
 @part
 def _leave(scratch, n_here, c):
     """Clear what was gathered about the document."""
@@ -123,34 +110,6 @@ def _place_of(row_k, k):
     for e in range(row_k.size):
         place += e if row_k[e] == k else 0
     return place
-
-
-@part
-def cumulate(row_k, row_n, p_k, weight):
-    """Cumulate the weights of a term's topics; return their sum.
-
-    Four at a time, so that each addition need not wait for the one before it.
-    """
-    total = 0.0
-    length = row_k.size
-    e = 0
-    while e + 4 <= length:
-        w0 = row_n[e] * p_k[row_k[e]]
-        w1 = row_n[e + 1] * p_k[row_k[e + 1]]
-        w2 = row_n[e + 2] * p_k[row_k[e + 2]]
-        w3 = row_n[e + 3] * p_k[row_k[e + 3]]
-        two = w0 + w1
-        weight[e] = total + w0
-        weight[e + 1] = total + two
-        weight[e + 2] = total + (two + w2)
-        total += two + (w2 + w3)
-        weight[e + 3] = total
-        e += 4
-    while e < length:
-        total += row_n[e] * p_k[row_k[e]]
-        weight[e] = total
-        e += 1
-    return total
 
 
 @part

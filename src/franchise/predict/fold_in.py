@@ -30,7 +30,7 @@ import numpy as np
 
 from franchise._jit import helper, kernel, part
 from franchise.model.state import Array
-from franchise.moves.word_tables import cumulate, list_here
+from franchise.moves.parts.weights import cumulate, list_here
 from franchise.random import shuffle, start_stream, uniform
 
 _HOTTEST = 100.0  # so that the first words hardly feel each other; from 10 to 100 there is little difference
@@ -184,8 +184,7 @@ def leave(topics, scratch, n_here):
     """Clear what was gathered about the document."""
     for i in range(n_here):
         k = scratch.here[i]
-        scratch.n_k[k] = 0
-        scratch.kept_k[k] = 0
+        scratch.n_k[k], scratch.kept_k[k] = 0, 0
         scratch.p_k[k] = topics.a_k[k]
 
 

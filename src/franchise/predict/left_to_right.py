@@ -23,7 +23,7 @@ import numpy as np
 
 from franchise._jit import helper, kernel, part
 from franchise.model.state import Array
-from franchise.moves.word_tables import list_here
+from franchise.moves.parts.weights import list_here
 from franchise.predict.fold_in import (
     FoldInScratch,
     document_part,

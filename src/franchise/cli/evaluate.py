@@ -51,8 +51,8 @@ def command(
         return
     from franchise.cli._new import read_new
 
-    opened, new = read_new(model, input, values)
-    facts = _facts(opened.held_out(new, method, jobs))
+    topics, new = read_new(model, input, values)
+    facts = _facts(topics.held_out(new, method, jobs))
     print_facts(facts | {"unknown words": int(new.unknown.sum())}, format_out)
 
 

@@ -157,11 +157,11 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         _describe(corpus, values)
         return
     model = model_of(values, output)
-    ending = model._fit(model._plan(), corpus, time_budget=values["time_budget"], overwrite=values["force"])
+    model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
     write_text(Path(str(output)) / "config.toml", _as_toml(values))
     click.echo(str(model))
     click.echo(f"  The model is in {output}")
-    if ending == "interrupted":
+    if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)
 
 
@@ -203,10 +203,8 @@ def _refuse(output: Path, force: bool) -> None:
 
 def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
     from franchise.cli._output import print_facts
-    from franchise.sampling.forecast import forecast
 
-    model = model_of(values, None)
-    expected = forecast(model._plan(), corpus, model.n_jobs)
+    expected = model_of(values, None).forecast(corpus)
     print_facts(
         {
             "documents": corpus.n_documents,

@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import shutil
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -84,6 +87,23 @@ def test_nothing_is_overwritten_without_force(folder, model):
     assert (model / "model.json").read_bytes() == before
     call("fit", folder / "texts.txt", "-o", model, *QUICK, "--seed", "5", "--force")
     assert HDPTopicModel.load(model).random_state == 5
+
+
+def test_two_processes_do_not_fit_into_one_folder(folder, tmp_path):
+    command = [sys.executable, "-m", "franchise", "fit", str(folder / "texts.txt"), "-o", str(tmp_path / "m")]
+    with subprocess.Popen([*command, "--sweeps", "1000000", "--chains", "1", "--quiet"]) as first:
+        try:
+            while not (tmp_path / "m" / "chains" / ".lock").exists():
+                time.sleep(0.05)
+                assert first.poll() is None
+            again = ["fit", folder / "texts.txt", "-o", tmp_path / "m", "--force"]
+            for arguments in (again, ["resume", tmp_path / "m"]):
+                assert "another process is writing there" in call(*arguments, ending=1).stderr
+        finally:
+            first.terminate()
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK, "--force")
+    assert HDPTopicModel.load(tmp_path / "m").sweeps == 8
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
 def test_something_else_is_never_replaced(folder, tmp_path):

@@ -10,9 +10,20 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from franchise import Chain, CorpusError, HDPTopicModel, ModelError, SettingsError, SplitMerge, from_tokens
+from franchise import (
+    Chain,
+    CorpusError,
+    FranchiseError,
+    HDPTopicModel,
+    ModelError,
+    SettingsError,
+    SplitMerge,
+    from_tokens,
+)
+from franchise._files import locked
 from franchise.corpus import planted
 from franchise.sampling import Proposal
+from franchise.storage import model as store
 
 TEXTS = ["The cat drank milk.", "A dog chased the cat!", "Stocks and bonds fell", "Bonds rose", ""] * 4
 QUICK = {"sweeps": 12, "chains": 2, "random_state": 3, "verbose": 0}
@@ -108,7 +119,7 @@ def test_settings_reach_the_chains(corpus):
     assert model.trace_["eta"].nunique() > 10
     assert set(model.trace_["alpha"]) == {0.7}
     assert model.trace_["gamma"].nunique() > 10
-    assert [chain.start_from for chain in model._chains] == [4, 4]
+    assert [chain.start_from for chain in model.chains_] == [4, 4]
     assert not any(column.startswith("split_merge.") for column in model.trace_)
 
 
@@ -308,3 +319,110 @@ def test_a_model_that_never_started_can_be_loaded_and_resumed(tmp_path, corpus):
     loaded = HDPTopicModel.load(tmp_path / "model")
     assert not hasattr(loaded, "posterior_")
     assert in_bits(loaded.resume()) == in_bits(quick().fit(corpus))
+
+
+# ---------------------------------------------------------------- one process at a time
+
+BUSY = "another process is writing there"
+
+
+def intruders(folder, corpus, fitted):
+    """Return all ways to write a model into a folder."""
+    return [
+        lambda: quick(sweeps=40, checkpoint_dir=folder, random_state=9).fit(corpus, overwrite=True),
+        lambda: quick(sweeps=40, checkpoint_dir=folder).fit(corpus),
+        lambda: fitted.save(folder, overwrite=True),
+    ]
+
+
+def test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted):
+    folder, seen = tmp_path / "model", []
+
+    def intrude(chain):
+        if not seen:
+            seen.append(chain)
+            for write in intruders(folder, corpus, fitted):
+                with pytest.raises(ModelError, match=BUSY):
+                    write()
+
+    model = quick(checkpoint_dir=folder, callback=intrude).fit(corpus)
+    assert seen
+    assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_no_other_comes_between_making_a_model_and_running_it(tmp_path, corpus, fitted, monkeypatch):
+    folder, create = tmp_path / "model", store.create
+
+    def create_and_wait(*arguments, **options):
+        create(*arguments, **options)
+        monkeypatch.setattr(store, "create", create)
+        for write in intruders(folder, corpus, fitted):
+            with pytest.raises(ModelError, match=BUSY):
+                write()
+
+    fitted.save(folder)
+    monkeypatch.setattr(store, "create", create_and_wait)
+    model = quick(checkpoint_dir=folder).fit(corpus, overwrite=True)
+    assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
+
+
+def test_a_folder_in_which_chains_run_is_not_replaced(tmp_path, corpus, fitted):
+    fitted.save(tmp_path / "model")
+    with locked(tmp_path / "model" / "chains"):
+        for write in intruders(tmp_path / "model", corpus, fitted):
+            with pytest.raises(ModelError, match=BUSY):
+                write()
+    assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(fitted)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_model_that_was_replaced_is_not_gone_on_with(tmp_path, corpus):
+    folder = tmp_path / "model"
+    quick(checkpoint_dir=folder).fit(corpus)
+    old = HDPTopicModel.load(folder)
+    new = quick(checkpoint_dir=folder, random_state=9).fit(corpus, overwrite=True)
+    with pytest.raises(ModelError, match="replaced"):
+        old.resume(sweeps=2)
+    assert in_bits(HDPTopicModel.load(folder)) == in_bits(new)
+
+
+def test_a_fit_in_memory_goes_on_in_a_folder(tmp_path, corpus, fitted):
+    model = quick(burn_in=6, thin=2).fit(corpus)
+    model.set_params(checkpoint_dir=tmp_path / "model").resume(sweeps=5)
+    assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(model)
+    fitted.save(tmp_path / "other")
+    with pytest.raises(ModelError, match="there is a model there already"):
+        model.set_params(checkpoint_dir=tmp_path / "other").resume(sweeps=5)
+
+
+# ---------------------------------------------------------------- a time budget
+
+
+def test_a_time_budget(corpus):
+    model = quick(sweeps=10**7, burn_in=2, thin=10**6).fit(corpus, time_budget=0.5)
+    assert model.ending_ == "out of time"
+    before = model.trace_["sweep"].max()
+    assert model.resume(time_budget=0.5).ending_ == "out of time"
+    assert model.trace_["sweep"].max() > before
+    assert quick().fit(corpus).ending_ == "complete"
+    with pytest.raises(FranchiseError, match="before a chain had started"):
+        quick().fit(corpus, time_budget=1e-9)
+    for budget in (0, -1, float("nan"), "1", True):
+        with pytest.raises(SettingsError, match="time_budget"):
+            quick().fit(corpus, time_budget=budget)
+
+
+def test_a_forecast_changes_nothing(corpus):
+    model = quick()
+    expected = model.forecast(corpus)
+    assert expected.seconds > 0
+    assert expected.memory > 0
+    assert vars(model) == vars(quick())
+
+
+def test_the_settings_that_a_model_was_made_with(corpus):
+    model = quick(random_state=None).fit(corpus)
+    assert model.settings_["seed"] == model.chains_[0].seed
+    assert model.settings_["sweeps"] == 12
+    assert not hasattr(quick(), "settings_")

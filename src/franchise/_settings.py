@@ -2,6 +2,7 @@
 
 import math
 import operator
+from collections.abc import Collection
 
 import numpy as np
 
@@ -43,5 +44,21 @@ def positive_number(name: str, value: object) -> float:
 
 def is_positive(value: object) -> bool:
     """Say whether this is a positive number, finite, and no truth value."""
-    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return is_number and math.isfinite(value) and bool(value > 0)  # type: ignore[arg-type, operator]
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return 0 < float(value) < math.inf
+    except OverflowError:  # a whole number that no float can hold
+        return False
+
+
+def flag(name: str, value: object) -> bool:
+    """Return the value as a bool, or say that it is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise SettingsError(f"{name}={value!r}: give True or False")
+    return bool(value)
+
+
+def is_one_of(value: object, known: Collection[str]) -> bool:
+    """Say whether this is one of some words; it may be anything, such as a list."""
+    return isinstance(value, str) and value in known

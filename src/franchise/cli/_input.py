@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from franchise.corpus import Corpus
+    from franchise.corpus import Corpus, TextOptions
 
 _FORMATS = ("txt", "folder", "csv", "tsv", "jsonl", "parquet", "ldac", "uci", "mm", "npz")
 _PATIENCE = 2.0  # seconds of reading before a bar is shown
@@ -92,7 +92,7 @@ class _NumberOrShare(click.ParamType):  # type: ignore[type-arg]
 NUMBER_OR_SHARE = _NumberOrShare()
 
 
-def options_of(values: dict[str, Any]) -> Any:
+def options_of(values: dict[str, Any]) -> "TextOptions":
     """Return the TextOptions of a command's values."""
     from franchise.corpus import TextOptions
 
@@ -111,7 +111,7 @@ def _stop_words(given: str | list[str]) -> str | list[str] | None:
 
 
 def read(
-    path: str, values: dict[str, Any], text_options: Any = None, *, keep_texts: bool | int = True
+    path: str, values: dict[str, Any], text_options: "TextOptions", *, keep_texts: bool | int
 ) -> "Corpus":
     """Read the documents of a file, with a bar if it takes long."""
     from franchise.corpus import read_corpus

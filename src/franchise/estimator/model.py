@@ -222,6 +222,10 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _check_moment(self, time_budget: float | None = None) -> None:
         """Refuse what cannot be before anything is read or written."""
         threads(self.n_jobs, 1)
+        if not isinstance(self.verbose, bool):
+            whole_number("verbose", self.verbose, 0)
+        if not (self.callback is None or callable(self.callback)):
+            raise SettingsError(f"callback={self.callback!r}: give a function of a chain, or None")
         if time_budget is not None:
             positive_number("time_budget", time_budget)
 
@@ -368,4 +372,9 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return tags
 
     def _folder(self) -> Path | None:
-        return None if self.checkpoint_dir is None else Path(self.checkpoint_dir)
+        given: object = self.checkpoint_dir
+        if given is None:
+            return None
+        if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+            raise SettingsError(f"checkpoint_dir={given!r}: give the name of a folder, or None")
+        return Path(given)

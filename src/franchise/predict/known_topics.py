@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from franchise._settings import is_one_of
 from franchise.corpus import Corpus
 from franchise.corpus.documents import Encoded
 from franchise.errors import SettingsError
@@ -70,7 +71,7 @@ class KnownTopics:
         """
         if method == "paper":
             return self._paper_held_out(new, **options)
-        if method not in _METHODS:
+        if not is_one_of(method, _METHODS):
             raise SettingsError(f"method={method!r}: give 'completion', 'left-to-right' or 'paper'")
         return _METHODS[method](self.draws, new.arrays, jobs=_threads(new, jobs), **options)
 

@@ -129,7 +129,7 @@ def _concentration(name: str, value: object, prior: object) -> Setting:
         return pair
     if not is_positive(value):
         raise SettingsError(
-            f"{name}={value!r}: give a positive number to fix {name}, or None to sample it under {name}_prior"
+            f"{name}={value!r}: give a positive number to fix {name}, or leave it out (None) to sample it"
         )
     return float(value)  # type: ignore[arg-type]
 

@@ -163,7 +163,39 @@ def test_the_options_of_a_model_make_it_again(folder, tmp_path):
     assert (tmp_path / "m" / "config.toml").read_text() == (folder / "model" / "config.toml").read_text()
 
 
-@pytest.mark.parametrize("text", ["swepes = 3", "sweeps = ", "[fit]\nsweeps = 3"])
+def test_stop_words_in_a_configuration(folder, tmp_path):
+    (tmp_path / "fit.toml").write_text('stop-words = ["model", "the"]\n')
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", "--config", tmp_path / "fit.toml", *QUICK)
+    assert HDPTopicModel.load(tmp_path / "m").corpus_.text_options.stop_words == ("model", "the")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "swepes = 3",
+        "sweeps = ",
+        "[fit]\nsweeps = 3",
+        "sweeps = 2.7",
+        "sweeps = true",
+        "sweeps = [2]",
+        'sweeps = "2"',
+        "seed = 1.9",
+        "alpha = true",
+        "eta = [1, 2]",
+        "init = true",
+        "init = 2.5",
+        "min-df = [1]",
+        "max-df = true",
+        'quiet = "no"',
+        "lowercase = 3",
+        "ngram-range = [1.5, 2]",
+        "stop-words = 3",
+        'stop-words = ["a", 3]',
+        "token-pattern = 3",
+        "time-budget = [1]",
+        "split-merge = true",
+    ],
+)
 def test_a_configuration_that_cannot_be(folder, tmp_path, text):
     (tmp_path / "fit.toml").write_text(text)
     call("fit", folder / "texts.txt", "-o", tmp_path / "m", "--config", tmp_path / "fit.toml", ending=2)
@@ -184,6 +216,9 @@ def test_a_configuration_that_cannot_be(folder, tmp_path, text):
         ["--min-df", "few"],
         ["--token-pattern", "("],
         ["--time-budget", "soon"],
+        ["--time-budget", "inf"],
+        ["--seed", "9223372036854775808"],
+        ["--alpha", "nan"],
         ["--stop-words", "nowhere.txt"],
     ],
 )
@@ -242,6 +277,22 @@ def test_documents(folder):
     assert len(about) == 3
     assert len(about[0]["text"]) > 50
     assert "topic=999" in call("documents", folder / "model", "--topic", "999", ending=1).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["topics", "model", "--min-share", "nan"],
+        ["topics", "model", "--min-share", "2"],
+        ["documents", "model", "-n", "3"],
+        ["evaluate", "model", "--method", "paper"],
+        ["evaluate", "model", "new.txt", "--measure", "u_mass"],
+    ],
+    ids=" ".join,
+)
+def test_options_that_cannot_be_or_have_no_use(folder, monkeypatch, arguments):
+    monkeypatch.chdir(folder)
+    assert "Error:" in call(*arguments, ending=2).stderr
 
 
 def test_infer(folder):

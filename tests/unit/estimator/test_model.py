@@ -1,6 +1,7 @@
 """What HDPTopicModel takes, gives, keeps and refuses."""
 
 import os
+import re
 import signal
 import threading
 
@@ -90,6 +91,69 @@ def test_counts_and_texts_give_one_chain_where_the_words_are_in_one_order():
 def test_documents_that_are_none(documents):
     with pytest.raises((CorpusError, ValueError)):
         quick().fit(documents)
+
+
+LONG = "the cat drank milk " * 500
+
+
+@pytest.mark.parametrize(
+    ("documents", "column"),
+    [
+        (pd.DataFrame({"id": [1, 2], "text": [LONG, "a dog"]}), r"column 'text' holds texts.*df\['text'\]"),
+        (pd.DataFrame({"text": [LONG, None]}), r"df\['text'\]"),
+        (pd.DataFrame({"text": pd.Categorical([LONG, "a dog"])}), r"df\['text'\]"),
+        (pd.DataFrame({"words": [["a"] * 500, ["b"]]}), r"df\['words'\]"),
+        (np.array([[LONG], ["a dog"]]), r"column 0 holds texts.*X\[:, 0\]"),
+        (np.array([[1, LONG], [2, "a dog"]], dtype=object), r"X\[:, 1\]"),
+        ([["cat", [LONG] * 50]], "document 0, word 1 is"),
+    ],
+)
+def test_a_table_of_texts_is_not_quoted_in_full(documents, column, fitted):
+    for take in (quick().fit, fitted.transform):
+        with pytest.raises(CorpusError, match=column) as error:
+            take(documents)
+        assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"alpha_prior": 3}, "alpha_prior=3: give a pair"),
+        ({"gamma_prior": (True, 1.0)}, "gamma_prior=(True, 1.0): give a pair"),
+        ({"gamma_prior": "ab"}, "gamma_prior='ab': give a pair"),
+        ({"alpha": 1.0, "alpha_prior": 3}, "alpha_prior=3: give a pair"),
+        ({"alpha": (1.0, 2.0)}, "alpha=(1.0, 2.0): give a positive number to fix alpha, or leave it out"),
+        ({"alpha": True}, "alpha=True: give a positive number"),
+        ({"gamma": float("nan")}, "gamma=nan: give a positive number"),
+        ({"eta": "auto"}, "eta='auto': give a positive number to fix eta, 'sample'"),
+        ({"eta": True}, "eta=True: give"),
+        ({"init": "x"}, "init='x': give 'auto', 'sequential', 'one', or a number"),
+        ({"init": np.array([3, 4])}, "init=array([3, 4]): give 'auto'"),
+        ({"init": True}, "init=True: give 'auto'"),
+        ({"split_merge": []}, "split_merge=[]: give 'always'"),
+        ({"random_state": -1}, "random_state=-1: give a whole number from 0"),
+        ({"random_state": 1.5}, "random_state=1.5: give a whole number from 0"),
+        ({"random_state": "x"}, "random_state='x': give a whole number from 0"),
+        ({"random_state": True}, "random_state=True: give a whole number from 0"),
+        ({"random_state": 2**63}, "random_state=9223372036854775808: give a whole number from 0"),
+        ({"verbose": "no"}, "verbose='no': give a whole number"),
+        ({"verbose": None}, "verbose=None: give a whole number"),
+        ({"callback": 3}, "callback=3: give a function"),
+        ({"checkpoint_dir": ""}, "checkpoint_dir='': give the name of a folder"),
+        ({"checkpoint_dir": 3}, "checkpoint_dir=3: give the name of a folder"),
+    ],
+    ids=str,
+)
+def test_settings_are_refused_by_name(setting, message, corpus):
+    with pytest.raises(SettingsError, match=f"^{re.escape(message)}"):
+        quick(**setting).fit(corpus)
+
+
+def test_the_numbers_of_numpy_can_be_saved(tmp_path, corpus):
+    setting = {"sweeps": np.int64(6), "eta": np.float32(0.5), "init": np.int32(3), "thin": np.int16(2)}
+    model = quick(**setting, alpha_prior=np.array([1.0, 2.0]), random_state=np.uint8(4)).fit(corpus)
+    model.save(tmp_path / "model")
+    assert in_bits(HDPTopicModel.load(tmp_path / "model").resume(2)) == in_bits(model.resume(2))
 
 
 @pytest.mark.parametrize(
@@ -201,6 +265,10 @@ def test_threads_change_nothing(corpus, jobs):
 def test_random_states(corpus):
     numbers = [quick(random_state=np.random.RandomState(5)).fit(corpus) for _ in range(2)]
     assert in_bits(numbers[0]) == in_bits(numbers[1])
+    numbers = [quick(random_state=np.random.default_rng(5)).fit(corpus) for _ in range(2)]
+    assert in_bits(numbers[0]) == in_bits(numbers[1])
+    rng = np.random.default_rng(5)
+    assert in_bits(quick(random_state=rng).fit(corpus)) != in_bits(quick(random_state=rng).fit(corpus))
     free = [quick(random_state=None).fit(corpus) for _ in range(2)]
     assert in_bits(free[0]) != in_bits(free[1])
 

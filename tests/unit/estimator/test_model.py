@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
 from franchise import (
@@ -386,6 +387,8 @@ def test_a_model_that_never_started_can_be_loaded_and_resumed(tmp_path, corpus):
         path.unlink()
     loaded = HDPTopicModel.load(tmp_path / "model")
     assert not hasattr(loaded, "posterior_")
+    with pytest.raises(NotFittedError):
+        loaded.transform(corpus)
     assert in_bits(loaded.resume()) == in_bits(quick().fit(corpus))
 
 

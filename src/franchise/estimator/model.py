@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from franchise._settings import positive_number, whole_number
+from franchise._settings import flag, positive_number, whole_number
 from franchise.errors import FranchiseError, ModelError, SettingsError
 from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import training_corpus
@@ -169,7 +169,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         overwrite
             Replace a model that is in `checkpoint_dir`, instead of going on with it.
         """
-        plan = self._plan(overwrite)
+        plan = self._plan(flag("overwrite", overwrite))
         self._check_moment(time_budget)
         corpus = training_corpus(self, X)
         with self._alone() as folder:
@@ -209,11 +209,11 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def forecast(self, X: Any) -> Forecast:
         """Say what a fit would take, time and memory, from a few sweeps of it."""
-        plan = self._plan()
         self._check_moment()
+        plan = plan_of(**of_chains(self.get_params()), seed=0)  # a random state is left as it is
         return forecast(plan, training_corpus(type(self)(), X), self.n_jobs)
 
-    def _plan(self, overwrite: bool = False) -> Plan:
+    def _plan(self, overwrite: bool) -> Plan:
         folder, seed = self._folder(), seed_of(self.random_state)
         if self.random_state is None and folder and not overwrite and store.is_model(folder):
             seed = int(store.read(folder).settings["seed"])
@@ -307,7 +307,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_is_fitted(self)
         folder = Path(path)
         with store.writing(folder):
-            self._create(folder, overwrite=overwrite)
+            self._create(folder, overwrite=flag("overwrite", overwrite))
 
     def _create(self, folder: Path, *, overwrite: bool = False) -> None:
         def fill(temporary: Path) -> None:
@@ -333,7 +333,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             If the folder is no model, damaged, or of a newer version of Franchise.
         """
         folder = Path(path)
-        stored, stamp = store.read(folder), store.stamp(folder)
+        stored = store.read(folder)
         try:
             given, seed, in_place = from_kept(stored.settings)
             model = cls(**given, random_state=seed, checkpoint_dir=folder if in_place else None)
@@ -343,7 +343,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"{folder}: its settings cannot be used ({error}); restore it from a copy"
             ) from error
         model.corpus_ = stored.corpus
-        model._kept = {folder.resolve(): stamp}
+        model._kept = {folder.resolve(): stored.stamp}
         model.chains_ = plan.chains_in(store.chains_folder(folder), stored.corpus)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise()

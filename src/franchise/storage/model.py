@@ -53,6 +53,7 @@ class Stored(NamedTuple):
 
     corpus: Corpus
     settings: Facts
+    stamp: str  # tells the model from any other that has its place later
 
 
 def is_model(folder: Path) -> bool:
@@ -149,18 +150,19 @@ def read(folder: Path) -> Stored:
     if facts.get("format") != _FORMAT:
         raise ModelError(f"{path}: this is not a model of Franchise; give the folder of a saved model")
     check_version(path, facts)
-    if facts.pop("checksum", None) != _checksum(facts):
+    stamp = facts.pop("checksum", None)
+    if stamp != _checksum(facts):
         raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
     corpus = _read_corpus(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
         raise ModelError(f"{path}: it does not belong to {_CORPUS} beside it; restore both from one copy")
-    return Stored(corpus, facts["settings"])
+    return Stored(corpus, facts["settings"], stamp)
 
 
 def stamp(folder: Path) -> str:
-    """Return what tells a model from any other that has its place later."""
+    """Return the stamp of the model that is there now."""
     path = folder / _MODEL
-    return str(from_json(read_text(path), path).get("checksum"))
+    return str(from_json(read_text(path), path).get("checksum"))  # it covers the moment of the making
 
 
 def write_for_people(folder: Path, *, topics_csv: str, trace_csv: str, card: str) -> None:

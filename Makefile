@@ -36,12 +36,13 @@ test-nojit: $(READY) ## Run the suited tests with the JIT off, with coverage of 
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-check: $(READY) ## Lint, format, types, layers, length of files
+check: $(READY) ## Lint, format, types, layers, length of files, private names
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/file_lengths.py
+	$(BIN)/python tools/private_names.py
 
 bench: $(READY) ## Time the sampler, and measure how well it mixes (20 minutes)
 	$(BIN)/python -m benchmarks.sweep

@@ -102,21 +102,51 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes from writing in a folder at the same time; a process that dies lets go."""
+    with _locked(folder / ".lock", folder):
+        yield
+
+
+@contextmanager
+def locked_name(folder: Path) -> Iterator[None]:
+    """Keep other processes from making, replacing or filling the folder of a name at the same time.
+
+    A lock inside the folder goes away with it when the folder is replaced; this one is beside it, and is
+    removed in the end.
+    """
+    folder = folder.resolve()
+    if folder.is_dir() and not os.access(folder.parent, os.W_OK):
+        yield  # where nothing can be written beside the folder, it cannot be replaced either
+        return
+    path = folder.with_name(f".{folder.name}.lock")
+    with _locked(path, folder):
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()
+
+
+@contextmanager
+def _locked(path: Path, folder: Path) -> Iterator[None]:
     try:
         import fcntl
     except ImportError:  # not on Windows
         yield
         return
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = open(folder / ".lock", "wb")  # noqa: SIM115 (closed below)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = open(path, "wb")  # noqa: SIM115 (closed below)
     except OSError as error:
         raise cannot_write(folder, error) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # What was removed between opening and locking keeps nobody away.
+            is_there = os.path.samestat(os.fstat(file.fileno()), path.stat())
         except OSError:
-            raise ModelError(f"{folder}: another process is writing there; wait for it, or stop it") from None
+            is_there = False
+        if not is_there:
+            raise ModelError(f"{folder}: another process is writing there; wait for it, or stop it")
         yield
 
 

@@ -1,6 +1,8 @@
 """Check settings: what is wrong is said with the setting's name, its value and what to give instead."""
 
+import math
 import operator
+from collections.abc import Collection
 
 import numpy as np
 
@@ -25,3 +27,38 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
         limits = f"{least} or more" if most is None else f"from {least} to {most}"
         raise SettingsError(f"{name}={value!r}: give a whole number, {limits}") from None
     return number
+
+
+def positive_number(name: str, value: object) -> float:
+    """Return the value as a float, or say that it is not a positive number.
+
+    Examples
+    --------
+    >>> positive_number("weight", 2)
+    2.0
+    """
+    if not is_positive(value):
+        raise SettingsError(f"{name}={value!r}: give a positive number")
+    return float(value)  # type: ignore[arg-type]
+
+
+def is_positive(value: object) -> bool:
+    """Say whether this is a positive number, finite, and no truth value."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return 0 < float(value) < math.inf
+    except OverflowError:  # a whole number that no float can hold
+        return False
+
+
+def flag(name: str, value: object) -> bool:
+    """Return the value as a bool, or say that it is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise SettingsError(f"{name}={value!r}: give True or False")
+    return bool(value)
+
+
+def is_one_of(value: object, known: Collection[str]) -> bool:
+    """Say whether this is one of some words; it may be anything, such as a list."""
+    return isinstance(value, str) and value in known

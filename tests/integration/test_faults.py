@@ -10,10 +10,11 @@ import threading
 
 import pytest
 
-from franchise import FranchiseError, Schedule, SplitMerge
+from franchise import FranchiseError, ModelError, Schedule, SplitMerge
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, starts_of
 from franchise.sampling.run import run_chains
+from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
 
@@ -108,7 +109,7 @@ def test_an_error_at_any_line_of_a_sweep(number, begun, whole, tmp_path, monkeyp
         shutil.rmtree(folder)
 
 
-def test_a_chain_that_was_cut_off_goes_no_further(monkeypatch):
+def test_a_chain_that_was_cut_off_goes_no_further(monkeypatch, tmp_path):
     (chain, *_) = plan().chains(arithmetic_corpus())
     chain.run(2)
 
@@ -123,6 +124,9 @@ def test_a_chain_that_was_cut_off_goes_no_further(monkeypatch):
     monkeypatch.undo()
     with pytest.raises(FranchiseError, match="cut chain 0 off in the sweep after 2;"):
         chain.sweep()
+    with pytest.raises(ModelError, match="nothing whole to save"):
+        save_chain(chain, tmp_path / "chain")
+    assert not (tmp_path / "chain").exists()
 
 
 def test_an_error_in_the_start_leaves_nothing(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from franchise.corpus import Corpus
+    from franchise.corpus import Corpus, TextOptions
 
 _FORMATS = ("txt", "folder", "csv", "tsv", "jsonl", "parquet", "ldac", "uci", "mm", "npz")
 _PATIENCE = 2.0  # seconds of reading before a bar is shown
@@ -51,6 +51,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--max-features", type=int, metavar="N", help="Keep only the N most frequent terms."),
         click.option(
             "--stop-words",
+            type=_StopWords(),
             default="english",
             metavar="WORDS",
             show_default=True,
@@ -81,18 +82,42 @@ class _NumberOrShare(click.ParamType):  # type: ignore[type-arg]
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | int:
-        if isinstance(value, int | float):
+        if isinstance(value, int | float) and not isinstance(value, bool):
             return value
         try:
             return float(value) if "." in value else int(value)
-        except ValueError:
+        except (TypeError, ValueError):
             self.fail(f"{value!r} is neither a number of documents (5) nor a share (0.05)", param, ctx)
 
 
-NUMBER_OR_SHARE = _NumberOrShare()
+class _Share(click.ParamType):  # type: ignore[type-arg]
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            if 0 <= float(value) <= 1:
+                return float(value)
+        except ValueError:
+            pass
+        self.fail(f"{value!r} is no share; give a number from 0 to 1", param, ctx)
 
 
-def options_of(values: dict[str, Any]) -> Any:
+class _StopWords(click.ParamType):  # type: ignore[type-arg]
+    """A word or a file on the command line, or a list in a configuration file."""
+
+    name = "words"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        words = value if isinstance(value, list) else [value]
+        if not all(isinstance(word, str) for word in words):
+            self.fail(f"{value!r}: give 'english', 'none', a file, or a list of words", param, ctx)
+        return value
+
+
+NUMBER_OR_SHARE, SHARE = _NumberOrShare(), _Share()
+
+
+def options_of(values: dict[str, Any]) -> "TextOptions":
     """Return the TextOptions of a command's values."""
     from franchise.corpus import TextOptions
 
@@ -111,7 +136,7 @@ def _stop_words(given: str | list[str]) -> str | list[str] | None:
 
 
 def read(
-    path: str, values: dict[str, Any], text_options: Any = None, *, keep_texts: bool | int = True
+    path: str, values: dict[str, Any], text_options: "TextOptions", *, keep_texts: bool | int
 ) -> "Corpus":
     """Read the documents of a file, with a bar if it takes long."""
     from franchise.corpus import read_corpus

@@ -45,7 +45,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
         checkpoint_dir=output,
         verbose=0 if quiet else 1,
     )
-    ending = model._fit(model._plan(), corpus, overwrite=True)
+    model.fit(corpus, overwrite=True)
     frame = model.topics(8)
     shown = ["topic", "weight", "weight_low", "weight_high", "support", "terms"]
     print_frame(frame[shown].head(_TOPICS_SHOWN), "table")
@@ -59,5 +59,5 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
         click.echo(f"  To look at it, open {page} in a browser.")
     except FranchiseError as error:  # the page needs libraries that not everyone installs
         click.echo(f"franchise: {error}", err=True)
-    if ending == "interrupted":
+    if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

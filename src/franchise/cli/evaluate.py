@@ -16,22 +16,25 @@ _METHODS = ("completion", "left-to-right", "paper")
 @click.option(
     "--method",
     type=click.Choice(_METHODS),
-    default="completion",
-    show_default=True,
-    help="How to score: foretell half of each document, or whole documents, or as the paper's program does.",
+    help="How to score: foretell half of each document, or whole documents, or as the paper's program does.  "
+    "[default: completion]",
 )
 @click.option(
     "--measure",
     type=click.Choice(["c_npmi", "u_mass"]),
-    default="c_npmi",
-    show_default=True,
-    help="Which coherence, without INPUT.",
+    help="Which coherence, without INPUT.  [default: c_npmi]",
 )
 @reading_options
 @click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
 @format_option
 def command(
-    model: str, input: str | None, method: str, measure: str, jobs: int | None, format_out: str, **values: Any
+    model: str,
+    input: str | None,
+    method: str | None,
+    measure: str | None,
+    jobs: int | None,
+    format_out: str,
+    **values: Any,
 ) -> None:
     """Score the model in the folder MODEL on the held-out documents in INPUT.
 
@@ -44,15 +47,19 @@ def command(
       franchise evaluate model/ heldout.txt --method left-to-right
       franchise evaluate model/
     """
+    if input is None and method is not None:
+        raise click.UsageError("--method has no use without INPUT; leave it out, or give held-out documents")
+    if input is not None and measure is not None:
+        raise click.UsageError("--measure has no use with INPUT; leave out one of them")
     if input is None:
         from franchise.cli._model import load
 
-        print_frame(load(model).quality(measure), format_out)
+        print_frame(load(model).quality(measure or "c_npmi"), format_out)
         return
     from franchise.cli._new import read_new
 
-    opened, new = read_new(model, input, values)
-    facts = _facts(opened.held_out(new, method, jobs))
+    topics, new = read_new(model, input, values)
+    facts = _facts(topics.held_out(new, method or "completion", jobs))
     print_facts(facts | {"unknown words": int(new.unknown.sum())}, format_out)
 
 

@@ -1,13 +1,13 @@
 """``franchise fit``."""
 
-import json
-import tomllib
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from franchise.cli import INTERRUPTED
+from franchise.cli._config import as_toml, use_config
 from franchise.cli._input import options_of, read, reading_options, text_options
 
 if TYPE_CHECKING:
@@ -27,12 +27,14 @@ class _NumberOr(click.ParamType):  # type: ignore[type-arg]
         self._kind, self._words = kind, words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the value."""
-        if not isinstance(value, str) or value in self._words:
+        """Read the value; that of a configuration file may be a number."""
+        if value in self._words:
             return value
         try:
+            if isinstance(value, bool) or (self._kind is int and isinstance(value, float)):
+                raise TypeError
             return self._kind(value)
-        except ValueError:
+        except (TypeError, ValueError):
             self.fail(f"{value!r} is neither a number nor one of {', '.join(self._words)}", param, ctx)
 
 
@@ -45,7 +47,7 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]
         text = str(value)
         try:
             seconds = float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
-            if seconds > 0:
+            if 0 < seconds < math.inf:
                 return seconds
         except ValueError:
             pass
@@ -55,23 +57,6 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]
 DURATION = _Duration()
 
 
-def _use_config(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
-    """Make the options of a file the defaults."""
-    if path is None:
-        return None
-    try:
-        settings = tomllib.loads(Path(path).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise click.BadParameter(f"{path}: {error}") from error
-    settings = {name.replace("-", "_"): value for name, value in settings.items()}
-    known = {one.name for one in ctx.command.params if isinstance(one, click.Option)} - {"config"}
-    for name in settings:
-        if name not in known:
-            raise click.BadParameter(f"{path}: there is no option {name!r}")
-    ctx.default_map = settings
-    return path
-
-
 @click.command()
 @click.argument("input", type=click.Path(allow_dash=True))
 @click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
@@ -79,7 +64,7 @@ def _use_config(ctx: click.Context, param: click.Parameter, path: str | None) ->
 @click.option(
     "--config",
     type=click.Path(),
-    callback=_use_config,
+    callback=use_config,
     is_eager=True,
     metavar="FILE",
     help="TOML file of options.",
@@ -97,7 +82,14 @@ def _use_config(ctx: click.Context, param: click.Parameter, path: str | None) ->
 @click.option(
     "--chains", type=int, default=4, show_default=True, help="Independent runs; their agreement is the test."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same model.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    metavar="INTEGER",
+    default=0,
+    show_default="0",
+    help="The same seed gives the same model.",
+)
 @click.option(
     "--eta",
     type=_NumberOr(float, "sample"),
@@ -157,23 +149,12 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         _describe(corpus, values)
         return
     model = model_of(values, output)
-    ending = model._fit(model._plan(), corpus, time_budget=values["time_budget"], overwrite=values["force"])
-    write_text(Path(str(output)) / "config.toml", _as_toml(values))
+    model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
+    write_text(Path(str(output)) / "config.toml", as_toml(values))
     click.echo(str(model))
     click.echo(f"  The model is in {output}")
-    if ending == "interrupted":
+    if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)
-
-
-def _as_toml(values: dict[str, Any]) -> str:
-    """Return the options of a fit as a file for ``--config``, which makes the same model again."""
-    not_of_the_model = ("config", "dry_run", "force", "quiet", "time_budget", "jobs")
-    lines = ["# franchise fit INPUT -o MODEL --config config.toml makes this model again.\n"]
-    for name, value in sorted(values.items()):
-        if value is not None and name not in not_of_the_model:
-            # What JSON writes of texts, numbers, truth values and lists of these, TOML reads.
-            lines.append(f"{name.replace('_', '-')} = {json.dumps(value)}\n")
-    return "".join(lines)
 
 
 def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
@@ -203,10 +184,8 @@ def _refuse(output: Path, force: bool) -> None:
 
 def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
     from franchise.cli._output import print_facts
-    from franchise.sampling.forecast import forecast
 
-    model = model_of(values, None)
-    expected = forecast(model._plan(), corpus, model.n_jobs)
+    expected = model_of(values, None).forecast(corpus)
     print_facts(
         {
             "documents": corpus.n_documents,

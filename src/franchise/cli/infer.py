@@ -29,7 +29,7 @@ def command(model: str, input: str, jobs: int | None, format_out: str, **values:
     """
     from franchise.cli._new import mixtures_frame, read_new
 
-    opened, new = read_new(model, input, values)
+    topics, new = read_new(model, input, values)
     print_frame(
-        mixtures_frame(opened, new, jobs, shown=_SHOWN if format_out == "table" else None), format_out
+        mixtures_frame(topics, new, jobs, shown=_SHOWN if format_out == "table" else None), format_out
     )

@@ -37,18 +37,18 @@ def _model_facts(path: str) -> dict[str, Any]:
     from franchise.estimator import HDPTopicModel
 
     model = HDPTopicModel.load(path)
-    schedule = model._chains[0].schedule
+    schedule = model.chains_[0].schedule
     facts = {
         **_corpus_facts(model.corpus_),
-        "chains": len(model._chains),
-        "sweeps made": min(chain.sweeps_done for chain in model._chains),
+        "chains": len(model.chains_),
+        "sweeps made": min(chain.sweeps_done for chain in model.chains_),
         "sweeps planned": schedule.sweeps,
     }
     if hasattr(model, "posterior_"):
         low, high = model.n_topics_interval_
         facts |= {"draws kept": len(model.posterior_.flat_draws), "topics": model.n_topics_}
         facts |= {"topics, 95%": f"{low} to {high}"}
-    return facts | model._stored_settings(model._chains[0].seed)
+    return facts | model.settings_
 
 
 def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:

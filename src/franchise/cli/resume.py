@@ -26,13 +26,11 @@ def command(
       franchise resume model/ --sweeps 500
     """
     from franchise.estimator import HDPTopicModel
-    from franchise.sampling.plan import extend
 
     fitted = HDPTopicModel.load(model).set_params(
         checkpoint_dir=model, n_jobs=jobs, verbose=0 if quiet else 1
     )
-    extend(fitted._chains, sweeps)
-    ending = fitted._run(fitted._chains, fitted.corpus_, time_budget)
+    fitted.resume(sweeps, time_budget=time_budget)
     click.echo(str(fitted))
-    if ending == "interrupted":
+    if fitted.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

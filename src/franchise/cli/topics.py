@@ -2,6 +2,7 @@
 
 import click
 
+from franchise.cli._input import SHARE
 from franchise.cli._output import format_option, print_frame
 
 _SHOWN = ["topic", "weight", "weight_low", "weight_high", "support", "terms"]
@@ -13,7 +14,7 @@ _SHOWN = ["topic", "weight", "weight_low", "weight_high", "support", "terms"]
     "--num-top-words", type=int, default=10, show_default=True, help="Terms to name for each topic."
 )
 @click.option(
-    "--min-share", type=float, default=0.0, help="Leave out topics with a smaller share of the words."
+    "--min-share", type=SHARE, default=0.0, help="Leave out topics with a smaller share of the words."
 )
 @format_option
 def command(model: str, num_top_words: int, min_share: float, format_out: str) -> None:

@@ -132,16 +132,22 @@ def split_columns(counts: Any) -> tuple[Any, tuple[str, ...] | None]:
     if not is_frame(counts):
         return counts, None
     values = counts.to_numpy()
-    if values.dtype.kind not in "biuf":
-        for i, label in enumerate(counts.columns):
-            if any(isinstance(value, str | list | tuple | np.ndarray) for value in values[:, i]):
-                raise CorpusError(
-                    f"column {label!r} holds texts or lists, not counts; to use these, pass df[{label!r}]"
-                )
+    refuse_texts(values, counts.columns)
     if values.dtype == object:
         with suppress(TypeError):  # what cannot be numbers is refused with the other matrices
             values = values.astype(np.float64)  # as pandas hands out its nullable integers
     return values, tuple(str(label) for label in counts.columns)
+
+
+def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
+    """Refuse a table that has texts or words where counts should be, and say which column they are in."""
+    if values.ndim != 2 or values.dtype.kind not in "OUST":
+        return
+    labels = range(values.shape[1]) if columns is None else columns
+    for column, label in zip(values.T, labels):
+        if any(isinstance(value, str | list | tuple | np.ndarray) for value in column):
+            one = f"X[:, {label}]" if columns is None else f"df[{label!r}]"
+            raise CorpusError(f"column {label!r} holds texts or lists, not counts; to use these, pass {one}")
 
 
 def words_of_counts(counts: Any, terms: tuple[str, ...] | None) -> tuple[Words, Offsets, tuple[str, ...]]:
@@ -238,7 +244,7 @@ def _words(document: Any, j: int) -> list[Any]:
         return list(document)
     except TypeError:
         raise CorpusError(
-            f"document {j} is {document!r} ({type(document).__name__}); {_SPLIT_FIRST}"
+            f"document {j} is {shortened(document)} ({type(document).__name__}); {_SPLIT_FIRST}"
         ) from None
 
 
@@ -261,7 +267,7 @@ def _term_ids(words: list[Any], j: int, n_terms: int) -> list[int]:
 
 def _not_a_word(words: list[Any], j: int, advice: str) -> CorpusError:
     i, word = next((i, word) for i, word in enumerate(words) if not isinstance(word, str))
-    return CorpusError(f"document {j}, word {i} is {word!r} ({type(word).__name__}); {advice}")
+    return CorpusError(f"document {j}, word {i} is {shortened(word)} ({type(word).__name__}); {advice}")
 
 
 def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:

@@ -313,11 +313,13 @@ def _from_rows(documents: _Documents, text_options: TextOptions | None, keep_tex
             faults.append(fault)
             raise
 
-    options = {} if text_options is None else text_options.as_dict()
     try:
         # The list of names is filled while the texts are read; the corpus looks at it after that.
         return from_texts(
-            texts(), document_names=names if documents.has_names else None, keep_texts=keep_texts, **options
+            texts(),
+            document_names=names if documents.has_names else None,
+            keep_texts=keep_texts,
+            text_options=text_options,
         )
     except CorpusError as error:
         if error in faults:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise._settings import whole_number
+from franchise._settings import flag, whole_number
 from franchise.corpus.convert import (
     PIECE,
     Offsets,
@@ -86,7 +86,7 @@ class TextOptions:
 
     def __post_init__(self) -> None:
         checked = {
-            "lowercase": _flag(self.lowercase),
+            "lowercase": flag("lowercase", self.lowercase),
             "token_pattern": _pattern(self.token_pattern),
             "stop_words": _stop_words(self.stop_words),
             "ngram_range": _range(self.ngram_range),
@@ -150,6 +150,7 @@ def from_texts(
     *,
     document_names: Sequence[str] | None = None,
     keep_texts: bool | int = True,
+    text_options: TextOptions | None = None,
     **options: Any,
 ) -> Corpus:
     """Make a corpus from raw texts.
@@ -163,8 +164,10 @@ def from_texts(
     keep_texts
         Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
         more characters together. Without, only their words are held.
+    text_options
+        How texts become words.
     **options
-        How texts become words: see :class:`TextOptions`.
+        The same in single options, instead: see :class:`TextOptions`.
 
     Returns
     -------
@@ -176,7 +179,10 @@ def from_texts(
     >>> from_texts(["The bee and the ant", "A bee!"]).vocabulary
     ('ant', 'bee')
     """
-    text_options = TextOptions.from_dict(options)
+    if text_options is None:
+        text_options = TextOptions.from_dict(options)
+    elif options:
+        raise SettingsError(f"{', '.join(options)}: give text_options, or single options, not both")
     kept = _Kept(keep_texts)
     names = names_of(texts) if document_names is None else document_names
     x, doc_ptr, terms = learn_vocabulary(split_texts(texts, text_options, keep=kept.add))
@@ -195,8 +201,9 @@ class _Kept:
     """Texts that are kept as long as they are not too many."""
 
     def __init__(self, keep: bool | int) -> None:
-        self.texts: list[str] | None = [] if keep else None
-        self._room = math.inf if keep is True else keep
+        room = int(keep) if isinstance(keep, bool) else whole_number("keep_texts", keep, 0)
+        self.texts: list[str] | None = [] if room else None
+        self._room = math.inf if keep is True else room
 
     def add(self, text: str) -> None:
         """Keep one more text, or none at all from now on."""
@@ -269,12 +276,6 @@ def _nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
         f"not one word is found in {n_texts:,} texts with {guilty}; change these options, "
         "unless the texts are empty"
     )
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise SettingsError(f"lowercase={value!r}: give True or False")
-    return bool(value)
 
 
 def _pattern(value: object) -> str:

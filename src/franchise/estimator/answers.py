@@ -1,9 +1,11 @@
-"""What a fitted model answers: topics, documents, scores, diagnosis, and exports to other tools."""
+"""What a fitted model answers: topics, documents, scores, diagnosis, a page, exports to other tools."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,24 +13,23 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from franchise.corpus import Corpus
-from franchise.corpus.documents import Encoded
-from franchise.errors import SettingsError
 from franchise.estimator.inputs import in_known_terms
+from franchise.estimator.settings import to_keep
 from franchise.posterior import adapters, tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
 from franchise.posterior.describe import describe
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
-from franchise.predict import heldout
-from franchise.predict.fixed_topics import mixtures
-from franchise.predict.paper_heldout import PaperHeldOut, paper_held_out
+from franchise.predict.heldout import HeldOut
+from franchise.predict.known_topics import KnownTopics
+from franchise.predict.paper_heldout import PaperHeldOut
 from franchise.sampling import Chain
-from franchise.sampling.run import threads
 
 if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
+    from xarray import DataTree
 
-    from franchise._files import Array
+    from franchise._files import Array, Facts
 
 _MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
 
@@ -39,7 +40,8 @@ class Answers:
     corpus_: Corpus
     posterior_: Posterior
     n_jobs: int | None
-    _chains: list[Chain]
+    get_params: Callable[[], Facts]  # scikit-learn's
+    chains_: list[Chain]
 
     @property
     def components_(self) -> Array:
@@ -50,6 +52,13 @@ class Answers:
     def topic_weights_(self) -> Array:
         """Share of the words that each topic has."""
         return self._fitted().weights
+
+    @property
+    def settings_(self) -> Facts:
+        """The settings that the model was made with, and the seed that they came to."""
+        if "chains_" not in vars(self):
+            raise AttributeError("the model is not fitted yet; call fit first")
+        return to_keep(self.get_params(), self.chains_[0].seed)
 
     def _fitted(self) -> Posterior:
         if "posterior_" not in self.__dict__:
@@ -66,17 +75,7 @@ class Answers:
         words gets the average proportions.
         """
         check_is_fitted(self)
-        posterior, new = self.posterior_, in_known_terms(self, X)
-        chosen = self._chosen()
-        theta = mixtures(
-            [posterior.flat_draws[i] for i in chosen],
-            new.arrays,
-            [posterior.columns[i] for i in chosen],
-            posterior.n_topics + 1,
-            jobs=threads(self.n_jobs, new.arrays.doc_ptr.size - 1),
-        )
-        listed = theta[:, :-1]
-        return listed / listed.sum(axis=1, keepdims=True)
+        return self.known_topics_.mixtures(in_known_terms(self, X), self.n_jobs)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the held-out log-likelihood a word, in nats, by document completion; higher is better."""
@@ -86,7 +85,7 @@ class Answers:
         """Return the held-out perplexity by document completion; lower is better."""
         return math.exp(-self.score(X))
 
-    def held_out(self, X: Any, method: str = "completion", **options: Any) -> heldout.HeldOut | PaperHeldOut:
+    def held_out(self, X: Any, method: str = "completion", **options: Any) -> HeldOut | PaperHeldOut:
         """Return the held-out log-likelihood a word with its standard error.
 
         Parameters
@@ -101,28 +100,22 @@ class Answers:
             More options of the method: see `franchise.predict.heldout`.
         """
         check_is_fitted(self)
-        new = in_known_terms(self, X)
-        if method == "paper":
-            return self._paper_held_out(new, **options)
-        methods: dict[str, Any] = {
-            "completion": heldout.document_completion,
-            "left-to-right": heldout.left_to_right,
-        }
-        if method not in methods:
-            raise SettingsError(f"method={method!r}: give 'completion', 'left-to-right' or 'paper'")
-        draws = [self.posterior_.flat_draws[i] for i in self._chosen()]
-        jobs = threads(self.n_jobs, new.arrays.doc_ptr.size - 1)
-        return methods[method](draws, new.arrays, jobs=jobs, **options)
+        return self.known_topics_.held_out(in_known_terms(self, X), method, self.n_jobs, **options)
 
-    def _paper_held_out(self, new: Encoded, sweeps: int = 50, **options: Any) -> PaperHeldOut:
-        chain = max(self._chains, key=lambda chain: chain.trace.last["log_joint"])
-        test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
-        return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
-
-    def _chosen(self) -> list[int]:
-        """Return which draws stand for all: evenly spaced, so all chains have their share."""
-        n = len(self.posterior_.flat_draws)
-        return np.unique(np.linspace(0, n - 1, min(n, _MOST_DRAWS)).round().astype(int)).tolist()
+    @property
+    def known_topics_(self) -> KnownTopics:
+        """The topics as new documents meet them, at draws that stand for all."""
+        posterior = self._fitted()
+        n = len(posterior.flat_draws)
+        # Evenly spaced, so that all chains have their share.
+        chosen = np.unique(np.linspace(0, n - 1, min(n, _MOST_DRAWS)).round().astype(int)).tolist()
+        return KnownTopics(
+            corpus=self.corpus_,
+            draws=[posterior.flat_draws[i] for i in chosen],
+            columns=[posterior.columns[i] for i in chosen],
+            n_topics=posterior.n_topics,
+            chain=max(self.chains_, key=_log_joint),
+        )
 
     # ------------------------------------------------------------ answers
 
@@ -163,8 +156,8 @@ class Answers:
     def diagnose(self) -> Diagnosis:
         """Say in plain words whether the answer can be trusted, and what to do if not."""
         check_is_fitted(self)
-        traces = [chain.trace for chain in self._chains if len(chain.trace)]
-        return diagnose(self.posterior_, traces, self._chains[0].schedule)
+        traces = [chain.trace for chain in self.chains_ if len(chain.trace)]
+        return diagnose(self.posterior_, traces, self.chains_[0].schedule)
 
     def to_pyldavis(self) -> dict[str, Any]:
         """Return the arguments of ``pyLDAvis.prepare``."""
@@ -177,8 +170,48 @@ class Answers:
         concentrations = np.mean([draw.concentrations for draw in self.posterior_.flat_draws], axis=0)
         return adapters.to_lda(self.posterior_, self.corpus_, concentrations)
 
+    def to_datatree(self) -> DataTree:
+        """Return the traces for ArviZ, as an xarray DataTree."""
+        check_is_fitted(self)
+        traces = [chain.trace for chain in self.chains_ if len(chain.trace)]
+        settings = self.settings_
+        schedule = self.chains_[0].schedule
+        return adapters.to_datatree(traces, self.posterior_, schedule, settings, corpus=self.corpus_)
+
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
+    ) -> Path:
+        """Write a page for the browser, one file that needs no network: topics, documents, traces.
+
+        Parameters
+        ----------
+        path
+            Where to write it, such as ``"report.html"``.
+        title
+            The heading.
+        overwrite
+            Replace a file that is there.
+        """
+        check_is_fitted(self)
+        from franchise.report import write_report
+
+        return write_report(
+            path,
+            self.posterior_,
+            self.corpus_,
+            [chain for chain in self.chains_ if len(chain.trace)],
+            self.diagnose(),
+            self.settings_,
+            title=title,
+            overwrite=overwrite,
+        )
+
     def __str__(self) -> str:
         """Say how big, how many topics, whether it converged and what next."""
         if "posterior_" not in self.__dict__:
             return repr(self)
-        return describe(self.posterior_, self.corpus_, self._chains, self.diagnose())
+        return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose())
+
+
+def _log_joint(chain: Chain) -> float:
+    return float(chain.trace.last["log_joint"]) if len(chain.trace) else -math.inf

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from franchise.corpus import Corpus, from_counts
+from franchise.corpus.convert import is_frame, refuse_texts
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix
 
 
@@ -43,6 +44,11 @@ def _are_counts(X: Any) -> bool:
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool) -> Any:
+    # Before scikit-learn looks at them: it would quote a text in full.
+    if is_frame(X):
+        refuse_texts(X.to_numpy(), X.columns)
+    elif isinstance(X, np.ndarray):
+        refuse_texts(X)
     counts = validate_data(estimator, X, accept_sparse="csr", dtype="numeric", reset=reset)
     check_non_negative(counts, type(estimator).__name__)
     return counts

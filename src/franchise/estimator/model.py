@@ -7,38 +7,32 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from franchise.corpus import Corpus
-from franchise.errors import ModelError, SettingsError
+from franchise._settings import flag, positive_number, whole_number
+from franchise.errors import FranchiseError, ModelError, SettingsError
 from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import training_corpus
-from franchise.posterior import adapters
+from franchise.estimator.settings import from_kept, of_chains, seed_of, to_keep
 from franchise.posterior.describe import model_card
 from franchise.posterior.estimates import Posterior
-from franchise.sampling import Chain, SplitMerge
+from franchise.sampling import SplitMerge
+from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, extend, plan_of
 from franchise.sampling.run import Callback, Ending, run_chains, threads
 from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
-from franchise.storage.chain import save_chain, split_merge_from
+from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 
-if TYPE_CHECKING:
-    from xarray import DataTree
-
-    from franchise._files import Facts
-
-# Settings that are of the moment, and not of the model.
-_NOT_STORED = ("random_state", "checkpoint_dir", "callback")
 StrPath = str | os.PathLike[str]
 
 
@@ -72,7 +66,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     n_jobs
         Threads; None or -1 for all cores. The answer does not depend on it.
     random_state
-        A whole number, for the same answer every time; a NumPy RandomState; or None.
+        A whole number, for the same answer every time; a NumPy Generator or RandomState; or None.
     checkpoint_dir
         A folder in which the model is kept while it is fitted. After a crash, the same call goes on from
         there, and ends with what it would have ended with.
@@ -97,6 +91,12 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         All that was learned, with intervals (`Posterior`).
     corpus_
         The documents as words.
+    chains_
+        The chains (`Chain`), finished or not.
+    ending_
+        How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
+    settings_
+        The settings that the model was made with, and the seed that they came to.
     n_features_in_, feature_names_in_
         Number of terms; their names, if a DataFrame was given.
 
@@ -124,7 +124,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         chains: int = 4,
         split_merge: str | SplitMerge = "always",
         n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         checkpoint_dir: StrPath | None = None,
         callback: Callback | None = None,
         verbose: int = 1,
@@ -148,7 +148,11 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     # ------------------------------------------------------------ fitting
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    _kept: dict[Path, str]  # the folders that have the present chains, and the stamps of the models there
+
+    def fit(
+        self, X: Any, y: Any = None, *, time_budget: float | None = None, overwrite: bool = False
+    ) -> Self:
         """Fit the model.
 
         Ctrl-C ends it after the sweep, and leaves the model of the sweeps made so far; `resume` goes on.
@@ -160,39 +164,93 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             column of texts, or a `Corpus`.
         y
             Ignored.
+        time_budget
+            Seconds after which no new sweep is begun; `ending_` tells whether that was so, and `resume`
+            goes on.
+        overwrite
+            Replace a model that is in `checkpoint_dir`, instead of going on with it.
         """
-        plan = self._plan()
-        self._fit(plan, training_corpus(self, X))
+        plan = self._plan(flag("overwrite", overwrite))
+        self._check_moment(time_budget)
+        corpus = training_corpus(self, X)
+        with self._alone() as folder:
+            if folder is None:
+                self.chains_ = plan.chains(corpus)
+            else:
+                if overwrite or not store.is_model(folder):
+                    store.create(folder, corpus, to_keep(self.get_params(), plan.seed), overwrite=overwrite)
+                self.chains_ = load_chains(plan, store.chains_folder(folder), corpus)
+            self.corpus_ = corpus
+            self._run(folder, time_budget)
         return self
 
-    def resume(self, sweeps: int = 0) -> Self:
+    def resume(self, sweeps: int = 0, *, time_budget: float | None = None) -> Self:
         """Make the sweeps that an interrupted fit still has, and `sweeps` more.
 
         The result is, to the bit, that of a run that was longer from the beginning, with the burn-in and
         thinning that this one had.
+
+        Parameters
+        ----------
+        sweeps
+            How many more than were planned.
+        time_budget
+            Seconds after which no new sweep is begun.
         """
-        if not hasattr(self, "_chains"):
+        if not hasattr(self, "chains_"):
             check_is_fitted(self)
-        extend(self._chains, sweeps)
-        self._run(self._chains, self.corpus_)
+        self._check_moment(time_budget)
+        whole_number("sweeps", sweeps, 0)
+        with self._alone() as folder:
+            if folder:
+                self._keep_in(folder)
+            extend(self.chains_, sweeps)
+            self._run(folder, time_budget)
         return self
 
-    def _fit(
-        self, plan: Plan, corpus: Corpus, *, time_budget: float | None = None, overwrite: bool = False
-    ) -> Ending:
-        folder, chains = self._folder(), plan.chains(corpus)
-        threads(self.n_jobs, len(chains))  # refuse what cannot be before anything is written
-        if folder is None:
-            return self._run(chains, corpus, time_budget)
-        if overwrite or not store.is_model(folder):
-            store.create(folder, corpus, self._stored_settings(plan.seed), overwrite=overwrite)
-        return self._run(load_chains(plan, store.chains_folder(folder), corpus), corpus, time_budget)
+    def forecast(self, X: Any) -> Forecast:
+        """Say what a fit would take, time and memory, from a few sweeps of it."""
+        self._check_moment()
+        plan = plan_of(**of_chains(self.get_params()), seed=0)  # a random state is left as it is
+        return forecast(plan, training_corpus(type(self)(), X), self.n_jobs)
 
-    def _run(self, chains: Sequence[Chain], corpus: Corpus, time_budget: float | None = None) -> Ending:
+    def _plan(self, overwrite: bool) -> Plan:
+        folder, seed = self._folder(), seed_of(self.random_state)
+        if self.random_state is None and folder and not overwrite and store.is_model(folder):
+            seed = int(store.read(folder).settings["seed"])
+        return plan_of(**of_chains(self.get_params()), seed=seed)
+
+    def _check_moment(self, time_budget: float | None = None) -> None:
+        """Refuse what cannot be before anything is read or written."""
+        threads(self.n_jobs, 1)
+        if not isinstance(self.verbose, bool):
+            whole_number("verbose", self.verbose, 0)
+        if not (self.callback is None or callable(self.callback)):
+            raise SettingsError(f"callback={self.callback!r}: give a function of a chain, or None")
+        if time_budget is not None:
+            positive_number("time_budget", time_budget)
+
+    @contextmanager
+    def _alone(self) -> Iterator[Path | None]:
+        """Let no other process write in the folder, if there is one."""
         folder = self._folder()
-        self._chains, self.corpus_ = list(chains), corpus
-        ending = run_chains(
-            chains,
+        with store.writing(folder) if folder else nullcontext():
+            yield folder
+
+    def _keep_in(self, folder: Path) -> None:
+        """See to it that the folder has what the chains go on from."""
+        stamp = self._kept.get(folder.resolve())
+        if stamp is None:
+            self._create(folder)
+        elif not store.is_model(folder) or store.stamp(folder) != stamp:
+            raise ModelError(
+                f"{folder}: the model was removed or replaced; load what is there, or save this one elsewhere"
+            )
+
+    def _run(self, folder: Path | None, time_budget: float | None) -> None:
+        self._kept = {folder.resolve(): store.stamp(folder)} if folder else {}
+        self.ending_: Ending = run_chains(
+            self.chains_,
             jobs=self.n_jobs,
             monitor=monitor_for(self.verbose),
             callback=self.callback,
@@ -202,18 +260,19 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._summarise()
         if folder:
             store.write_for_people(folder, **self._for_people())
-        if ending == "interrupted":
-            done = min(chain.sweeps_done for chain in chains)
+        if self.ending_ == "interrupted":
+            done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
             warnings.warn(
-                f"interrupted after {done} of {chains[0].schedule.sweeps} sweeps: the answer is that of the "
-                "sweeps made so far; go on with resume()",
-                stacklevel=4,
+                f"interrupted after {done} of {planned} sweeps: the answer is that of the sweeps made "
+                "so far; go on with resume()",
+                stacklevel=3,
             )
-        return ending
 
     def _summarise(self) -> None:
-        started = [chain for chain in self._chains if len(chain.trace)]
+        started = [chain for chain in self.chains_ if len(chain.trace)]
         if not started:
+            if self.ending_ == "out of time":
+                raise FranchiseError("the time budget was over before a chain had started; give more time")
             raise KeyboardInterrupt
         # Before anything is kept, the present states are all there is.
         kept = [chain for chain in started if chain.draws] or started
@@ -238,18 +297,29 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     # ------------------------------------------------------------ on disk
 
     def save(self, path: StrPath, *, overwrite: bool = False) -> None:
-        """Save the model as a folder (`franchise.storage.model`), whole or not at all."""
+        """Save the model as a folder (`franchise.storage.model`), whole or not at all.
+
+        Raises
+        ------
+        ModelError
+            If something is there that may not be replaced, another process is writing there, or it cannot
+            be written.
+        """
         check_is_fitted(self)
         folder = Path(path)
+        with store.writing(folder):
+            self._create(folder, overwrite=flag("overwrite", overwrite))
 
+    def _create(self, folder: Path, *, overwrite: bool = False) -> None:
         def fill(temporary: Path) -> None:
-            for chain in self._chains:
+            for chain in self.chains_:
                 if len(chain.trace):
                     save_chain(chain, store.chains_folder(temporary) / str(chain.number))
-            store.write_for_people(temporary, **self._for_people())
+            if "posterior_" in vars(self):
+                store.write_for_people(temporary, **self._for_people())
 
-        settings = self._stored_settings(self._chains[0].seed)
-        store.create(folder, self.corpus_, settings, fill, overwrite=overwrite)
+        store.create(folder, self.corpus_, self.settings_, fill, overwrite=overwrite)
+        self._kept[folder.resolve()] = store.stamp(folder)
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
@@ -266,65 +336,22 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         folder = Path(path)
         stored = store.read(folder)
         try:
-            settings: dict[str, Any] = dict(stored.settings)
-            settings |= {name: tuple(x) for name, x in settings.items() if isinstance(x, list)}
-            seed, in_place = settings.pop("seed"), settings.pop("in_place")
-            if isinstance(settings["split_merge"], dict):
-                settings["split_merge"] = split_merge_from(settings["split_merge"])
-            model = cls(**settings, random_state=seed, checkpoint_dir=folder if in_place else None)
-            plan = plan_of(**model._model_settings(), seed=seed)
+            given, seed, in_place = from_kept(stored.settings)
+            model = cls(**given, random_state=seed, checkpoint_dir=folder if in_place else None)
+            plan = plan_of(**of_chains(model.get_params()), seed=seed)
         except (KeyError, TypeError, SettingsError) as error:
             raise ModelError(
                 f"{folder}: its settings cannot be used ({error}); restore it from a copy"
             ) from error
         model.corpus_ = stored.corpus
-        model._chains = load_chains(plan, store.chains_folder(folder), stored.corpus)
-        if any(len(chain.trace) for chain in model._chains):
+        model._kept = {folder.resolve(): stored.stamp}
+        model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus)
+        if any(len(chain.trace) for chain in model.chains_):
             model._summarise()
         return model
 
-    def report(self, path: StrPath, *, title: str | None = None, overwrite: bool = False) -> Path:
-        """Write a page for the browser, one file that needs no network: topics, documents, traces.
-
-        Parameters
-        ----------
-        path
-            Where to write it, such as ``"report.html"``.
-        title
-            The heading.
-        overwrite
-            Replace a file that is there.
-        """
-        check_is_fitted(self)
-        from franchise.report import write_report
-
-        return write_report(
-            path,
-            self.posterior_,
-            self.corpus_,
-            [chain for chain in self._chains if len(chain.trace)],
-            self.diagnose(),
-            self._stored_settings(self._chains[0].seed),
-            title=title,
-            overwrite=overwrite,
-        )
-
-    def to_datatree(self) -> DataTree:
-        """Return the traces for ArviZ, as an xarray DataTree."""
-        check_is_fitted(self)
-        traces = [chain.trace for chain in self._chains if len(chain.trace)]
-        settings = self._stored_settings(self._chains[0].seed)
-        schedule = self._chains[0].schedule
-        return adapters.to_datatree(traces, self.posterior_, schedule, settings, corpus=self.corpus_)
-
-    def _stored_settings(self, seed: int) -> Facts:
-        settings = {name: value for name, value in self.get_params().items() if name not in _NOT_STORED}
-        if isinstance(self.split_merge, SplitMerge):
-            settings["split_merge"] = asdict(self.split_merge)
-        return settings | {"seed": seed, "in_place": self.checkpoint_dir is not None}
-
     def _for_people(self) -> dict[str, str]:
-        topics, settings = self.topics(), self._stored_settings(self._chains[0].seed)
+        topics, settings = self.topics(), self.settings_
         return {
             "topics_csv": topics.to_csv(index=False),
             "trace_csv": self.trace_.to_csv(index=False),
@@ -332,6 +359,10 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         }
 
     # ------------------------------------------------------------ what scikit-learn and the settings need
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether there is an answer; a model that was loaded may have none yet."""
+        return "posterior_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the model takes."""
@@ -342,21 +373,9 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return tags
 
     def _folder(self) -> Path | None:
-        return None if self.checkpoint_dir is None else Path(self.checkpoint_dir)
-
-    def _model_settings(self) -> Facts:
-        elsewhere = (*_NOT_STORED, "n_jobs", "verbose")
-        return {name: value for name, value in self.get_params().items() if name not in elsewhere}
-
-    def _plan(self) -> Plan:
-        return plan_of(**self._model_settings(), seed=self._seed(self._folder()))
-
-    def _seed(self, folder: Path | None) -> int:
-        """Return the seed: the number given, or else that of the run in the folder, or any."""
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        if self.random_state is not None:
-            return int(self.random_state.randint(2**31))
-        if folder and store.is_model(folder):
-            return int(store.read(folder).settings["seed"])
-        return int.from_bytes(os.urandom(7), "little")
+        given: object = self.checkpoint_dir
+        if given is None:
+            return None
+        if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+            raise SettingsError(f"checkpoint_dir={given!r}: give the name of a folder, or None")
+        return Path(given)

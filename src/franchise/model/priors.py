@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from franchise._settings import is_positive
 from franchise.errors import SettingsError
 from franchise.model.state import Array
 
@@ -42,12 +43,15 @@ class Priors:
         """Refuse what is no positive number and no pair of them."""
         for name in ("alpha", "gamma", "eta"):
             setting = getattr(self, name)
-            numbers = setting if isinstance(setting, tuple) else (setting, 1.0)
-            if len(numbers) != 2 or not all(_is_positive(number) for number in numbers):
+            is_pair = isinstance(setting, tuple) and len(setting) == 2
+            if not all(map(is_positive, setting if is_pair else [setting])):
                 raise SettingsError(
                     f"{name}={setting!r}: give a positive number to fix {name}, or a pair (shape, rate) "
                     "of positive numbers to sample it under that Gamma prior"
                 )
+            # Plain floats: NumPy's numbers could not be written to a file.
+            plain = tuple(map(float, setting)) if is_pair else float(setting)
+            object.__setattr__(self, name, plain)
 
     @property
     def settings(self) -> tuple[Setting, Setting, Setting]:
@@ -71,7 +75,3 @@ class Priors:
                 total += shape * math.log(rate) - math.lgamma(shape)
                 total += (shape - 1.0) * math.log(value) - rate * float(value)
         return total
-
-
-def _is_positive(number: object) -> bool:
-    return isinstance(number, int | float | np.number) and math.isfinite(number) and bool(number > 0)

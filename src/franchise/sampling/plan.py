@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from franchise._settings import whole_number
+import numpy as np
+
+from franchise._settings import is_one_of, is_positive, whole_number
 from franchise.corpus import Corpus
 from franchise.engines import Start
 from franchise.errors import SettingsError
 from franchise.model import Priors
+from franchise.model.priors import Setting
 from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trials import SplitMerge
@@ -21,9 +24,20 @@ _AUTOMATIC: tuple[Start, ...] = ("sequential", "one", 50)
 
 def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
     """Return where each chain starts; ``"auto"`` takes different starts in turn."""
-    whole_number("chains", chains, 1)
-    choices = _AUTOMATIC if init == "auto" else (init,)
+    chains = whole_number("chains", chains, 1)
+    choices = _AUTOMATIC if is_one_of(init, ["auto"]) else (_start(init),)
     return tuple(choices[i % len(choices)] for i in range(chains))
+
+
+def _start(init: Start) -> Start:
+    if is_one_of(init, ["sequential", "one"]):
+        return init
+    try:
+        return whole_number("init", init, 1)
+    except SettingsError:
+        raise SettingsError(
+            f"init={init!r}: give 'auto', 'sequential', 'one', or a number of random topics, 1 or more"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +85,12 @@ def plan_of(
     seed: int,
 ) -> Plan:
     """Return the plan for settings as users give them (`HDPTopicModel`)."""
-    if eta == "sample":
-        eta = _ETA_PRIOR
     priors = Priors(
-        alpha=_pair(alpha_prior) if alpha is None else alpha,
-        gamma=_pair(gamma_prior) if gamma is None else gamma,
-        eta=_pair(eta),
+        alpha=_concentration("alpha", alpha, alpha_prior),
+        gamma=_concentration("gamma", gamma, gamma_prior),
+        eta=_eta(eta),
     )
-    whole_number("sweeps", sweeps, 1)
+    sweeps = whole_number("sweeps", sweeps, 1)
     burn_in = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
     thin = max(1, (sweeps - burn_in) // _DRAWS_A_CHAIN) if thin is None else thin
     schedule = Schedule(
@@ -87,15 +99,47 @@ def plan_of(
     return Plan(priors=priors, schedule=schedule, starts=starts_of(init, chains), seed=seed)
 
 
-def _pair(setting: Any) -> Any:
-    return tuple(setting) if isinstance(setting, list) else setting
+def _concentration(name: str, value: object, prior: object) -> Setting:
+    """Return the number that fixes a concentration, or the pair of its prior."""
+    pair = _pair(prior)
+    if pair is None:
+        raise SettingsError(f"{name}_prior={prior!r}: give a pair (shape, rate) of positive numbers")
+    if value is None:
+        return pair
+    if not is_positive(value):
+        raise SettingsError(
+            f"{name}={value!r}: give a positive number to fix {name}, or leave it out (None) to sample it"
+        )
+    return float(value)  # type: ignore[arg-type]
+
+
+def _eta(value: object) -> Setting:
+    if is_one_of(value, ["sample"]):
+        return _ETA_PRIOR
+    if is_positive(value):
+        return float(value)  # type: ignore[arg-type]
+    pair = _pair(value)
+    if pair is None:
+        raise SettingsError(
+            f"eta={value!r}: give a positive number to fix eta, 'sample' to estimate it, or a pair (shape, "
+            "rate) of positive numbers to estimate it under that Gamma prior"
+        )
+    return pair
+
+
+def _pair(setting: Any) -> tuple[float, float] | None:
+    """Return two positive numbers, None if that is not what is given."""
+    if not isinstance(setting, list | tuple | np.ndarray) or len(setting) != 2:
+        return None
+    first, second = setting
+    return (float(first), float(second)) if is_positive(first) and is_positive(second) else None
 
 
 def _split_merge(setting: str | SplitMerge, burn_in: int) -> SplitMerge | None:
     if isinstance(setting, SplitMerge):
         return setting
     named = {"always": SplitMerge(), "burn-in": SplitMerge(until=burn_in), "off": None}
-    if setting not in named:
+    if not is_one_of(setting, named):
         raise SettingsError(f"split_merge={setting!r}: give 'always', 'burn-in', 'off' or SplitMerge(...)")
     return named[setting]
 

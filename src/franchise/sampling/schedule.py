@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from franchise._settings import whole_number
+from franchise._settings import is_one_of, whole_number
 from franchise.errors import SettingsError
 from franchise.sampling.trials import SplitMerge
 
@@ -37,12 +37,13 @@ class Schedule:
 
     def __post_init__(self) -> None:
         """Refuse plans that cannot be carried out."""
-        whole_number("sweeps", self.sweeps, 0)
-        whole_number("burn_in", self.burn_in, 0)
-        whole_number("thin", self.thin, 1)
+        for name, least in (("sweeps", 0), ("burn_in", 0), ("thin", 1)):
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
         if self.burn_in > self.sweeps:
             raise SettingsError(f"burn_in={self.burn_in}: give no more than sweeps={self.sweeps}")
-        if self.concentrations not in CONCENTRATION_METHODS:
+        if self.split_merge is not None and not isinstance(self.split_merge, SplitMerge):
+            raise SettingsError(f"split_merge={self.split_merge!r}: give SplitMerge(...), or None for none")
+        if not is_one_of(self.concentrations, CONCENTRATION_METHODS):
             known = " or ".join(repr(name) for name in CONCENTRATION_METHODS)
             raise SettingsError(f"concentrations={self.concentrations!r}: give {known}")
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._settings import whole_number
+from franchise._settings import flag, is_one_of, positive_number, whole_number
 from franchise.errors import SettingsError
 from franchise.model.state import Array
 from franchise.moves.parts.allocation import EM, SEQUENTIAL
@@ -46,13 +46,12 @@ class Proposal:
     def __post_init__(self) -> None:
         """Refuse what does not exist."""
         for name, known in (("anchors", _ANCHORS), ("launch", _LAUNCHES)):
-            if getattr(self, name) not in known:
+            if not is_one_of(getattr(self, name), known):
                 choices = ", ".join(repr(choice) for choice in known)
                 raise SettingsError(f"{name}={getattr(self, name)!r}: give one of {choices}")
-        whole_number("scans", self.scans, 0)
-        whole_number("particles", self.particles, 1)
-        if not 0 < self.weight < float("inf"):
-            raise SettingsError(f"weight={self.weight!r}: give a positive number")
+        object.__setattr__(self, "scans", whole_number("scans", self.scans, 0))
+        object.__setattr__(self, "particles", whole_number("particles", self.particles, 1))
+        object.__setattr__(self, "weight", positive_number("weight", self.weight))
 
 
 # Restricted scans are what makes splits of large topics succeed, and balanced anchors what makes half of the
@@ -91,11 +90,14 @@ class SplitMerge:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
-        whole_number("trials", self.trials, 1)
+        object.__setattr__(self, "trials", whole_number("trials", self.trials, 1))
         if self.until is not None:
-            whole_number("until", self.until, 0)
-        if not self.proposals or not all(isinstance(one, Proposal) for one in self.proposals):
-            raise SettingsError(f"proposals={self.proposals!r}: give one or more Proposal(...)")
+            object.__setattr__(self, "until", whole_number("until", self.until, 0))
+        given: object = self.proposals
+        if not (isinstance(given, list | tuple) and given and all(isinstance(x, Proposal) for x in given)):
+            raise SettingsError(f"proposals={given!r}: give one or more Proposal(...)")
+        object.__setattr__(self, "proposals", tuple(given))
+        object.__setattr__(self, "keep_trials", flag("keep_trials", self.keep_trials))
 
     @classmethod
     def paper(cls, *, trials: int = 1, until: int | None = None, keep_trials: bool = False) -> "SplitMerge":

@@ -53,7 +53,12 @@ class ChainWriter:
         self._mode = -1
 
     def save(self, chain: Chain) -> None:
-        """Save a chain, which is whole."""
+        """Save a chain; one that an error cut off in the middle of a sweep is refused."""
+        if not chain.is_whole:
+            raise ModelError(
+                f"{self._folder}: an error cut chain {chain.number} off in the middle of a sweep; there is "
+                "nothing whole to save"
+            )
         for draw in chain.draws:
             if draw.sweep > self._since:
                 write_draw(self._folder / _DRAWS, draw)

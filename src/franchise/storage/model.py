@@ -16,6 +16,7 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
@@ -29,6 +30,8 @@ from franchise._files import (
     Facts,
     cannot_write,
     from_json,
+    locked,
+    locked_name,
     read_arrays,
     read_text,
     to_json,
@@ -50,6 +53,7 @@ class Stored(NamedTuple):
 
     corpus: Corpus
     settings: Facts
+    stamp: str  # tells the model from any other that has its place later
 
 
 def is_model(folder: Path) -> bool:
@@ -60,6 +64,11 @@ def is_model(folder: Path) -> bool:
 def chains_folder(folder: Path) -> Path:
     """Return where the chains are, each in a folder of its number."""
     return folder / _CHAINS
+
+
+def writing(folder: Path) -> AbstractContextManager[None]:
+    """Be the only process that makes, replaces or fills the folder of a model; refuse if another does."""
+    return locked_name(folder)
 
 
 def create(
@@ -73,7 +82,7 @@ def create(
     """Make the folder of a model, whole or not at all.
 
     `fill` may add to it before it gets its name. With `overwrite` it takes the place of another model;
-    nothing but a model is ever replaced.
+    nothing but a model is ever replaced. The caller is alone there (`writing`).
     """
     refuse_to_replace(folder, overwrite)
     temporary = _beside(folder, "tmp")
@@ -104,10 +113,18 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
 
 def _put(temporary: Path, folder: Path) -> None:
     """Give the folder its name; one that has the name now is removed only after that."""
+    if not folder.exists():
+        temporary.rename(folder)
+        return
     old = _beside(folder, "old")
-    if folder.exists():
+    # Whoever runs chains there without having made the model holds this lock.
+    with locked(chains_folder(folder)) if is_model(folder) else nullcontext():
         folder.rename(old)
-    temporary.rename(folder)
+        try:
+            temporary.rename(folder)
+        except OSError:
+            old.rename(folder)
+            raise
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -133,12 +150,19 @@ def read(folder: Path) -> Stored:
     if facts.get("format") != _FORMAT:
         raise ModelError(f"{path}: this is not a model of Franchise; give the folder of a saved model")
     check_version(path, facts)
-    if facts.pop("checksum", None) != _checksum(facts):
+    stamp = facts.pop("checksum", None)
+    if stamp != _checksum(facts):
         raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
     corpus = _read_corpus(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
         raise ModelError(f"{path}: it does not belong to {_CORPUS} beside it; restore both from one copy")
-    return Stored(corpus, facts["settings"])
+    return Stored(corpus, facts["settings"], stamp)
+
+
+def stamp(folder: Path) -> str:
+    """Return the stamp of the model that is there now."""
+    path = folder / _MODEL
+    return str(from_json(read_text(path), path).get("checksum"))  # it covers the moment of the making
 
 
 def write_for_people(folder: Path, *, topics_csv: str, trace_csv: str, card: str) -> None:

@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import shutil
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -86,6 +89,23 @@ def test_nothing_is_overwritten_without_force(folder, model):
     assert HDPTopicModel.load(model).random_state == 5
 
 
+def test_two_processes_do_not_fit_into_one_folder(folder, tmp_path):
+    command = [sys.executable, "-m", "franchise", "fit", str(folder / "texts.txt"), "-o", str(tmp_path / "m")]
+    with subprocess.Popen([*command, "--sweeps", "1000000", "--chains", "1", "--quiet"]) as first:
+        try:
+            while not (tmp_path / "m" / "chains" / ".lock").exists():
+                time.sleep(0.05)
+                assert first.poll() is None
+            again = ["fit", folder / "texts.txt", "-o", tmp_path / "m", "--force"]
+            for arguments in (again, ["resume", tmp_path / "m"]):
+                assert "another process is writing there" in call(*arguments, ending=1).stderr
+        finally:
+            first.terminate()
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK, "--force")
+    assert HDPTopicModel.load(tmp_path / "m").sweeps == 8
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
 def test_something_else_is_never_replaced(folder, tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
     assert "not a model" in call("fit", folder / "texts.txt", "-o", tmp_path, "--force", ending=1).stderr
@@ -143,7 +163,39 @@ def test_the_options_of_a_model_make_it_again(folder, tmp_path):
     assert (tmp_path / "m" / "config.toml").read_text() == (folder / "model" / "config.toml").read_text()
 
 
-@pytest.mark.parametrize("text", ["swepes = 3", "sweeps = ", "[fit]\nsweeps = 3"])
+def test_stop_words_in_a_configuration(folder, tmp_path):
+    (tmp_path / "fit.toml").write_text('stop-words = ["model", "the"]\n')
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", "--config", tmp_path / "fit.toml", *QUICK)
+    assert HDPTopicModel.load(tmp_path / "m").corpus_.text_options.stop_words == ("model", "the")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "swepes = 3",
+        "sweeps = ",
+        "[fit]\nsweeps = 3",
+        "sweeps = 2.7",
+        "sweeps = true",
+        "sweeps = [2]",
+        'sweeps = "2"',
+        "seed = 1.9",
+        "alpha = true",
+        "eta = [1, 2]",
+        "init = true",
+        "init = 2.5",
+        "min-df = [1]",
+        "max-df = true",
+        'quiet = "no"',
+        "lowercase = 3",
+        "ngram-range = [1.5, 2]",
+        "stop-words = 3",
+        'stop-words = ["a", 3]',
+        "token-pattern = 3",
+        "time-budget = [1]",
+        "split-merge = true",
+    ],
+)
 def test_a_configuration_that_cannot_be(folder, tmp_path, text):
     (tmp_path / "fit.toml").write_text(text)
     call("fit", folder / "texts.txt", "-o", tmp_path / "m", "--config", tmp_path / "fit.toml", ending=2)
@@ -164,6 +216,9 @@ def test_a_configuration_that_cannot_be(folder, tmp_path, text):
         ["--min-df", "few"],
         ["--token-pattern", "("],
         ["--time-budget", "soon"],
+        ["--time-budget", "inf"],
+        ["--seed", "9223372036854775808"],
+        ["--alpha", "nan"],
         ["--stop-words", "nowhere.txt"],
     ],
 )
@@ -222,6 +277,22 @@ def test_documents(folder):
     assert len(about) == 3
     assert len(about[0]["text"]) > 50
     assert "topic=999" in call("documents", folder / "model", "--topic", "999", ending=1).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["topics", "model", "--min-share", "nan"],
+        ["topics", "model", "--min-share", "2"],
+        ["documents", "model", "-n", "3"],
+        ["evaluate", "model", "--method", "paper"],
+        ["evaluate", "model", "new.txt", "--measure", "u_mass"],
+    ],
+    ids=" ".join,
+)
+def test_options_that_cannot_be_or_have_no_use(folder, monkeypatch, arguments):
+    monkeypatch.chdir(folder)
+    assert "Error:" in call(*arguments, ending=2).stderr
 
 
 def test_infer(folder):

@@ -331,3 +331,18 @@ def test_texts_are_kept_up_to_a_number_of_characters():
     assert from_texts(texts, keep_texts=14).texts == ("ant bee", "bee cat")
     assert from_texts(texts, keep_texts=13).texts is None
     assert from_texts(texts, keep_texts=False).texts is None
+
+
+@pytest.mark.parametrize("keep", [-1, 1.5, "yes"])
+def test_a_number_of_characters_that_cannot_be(keep):
+    with pytest.raises(SettingsError, match="keep_texts="):
+        from_texts(["ant bee"], keep_texts=keep)
+
+
+def test_options_are_given_whole_or_one_by_one():
+    options = TextOptions(stop_words=None, min_df=1)
+    corpus = from_texts(["the ant", "the bee"], text_options=options)
+    assert corpus.text_options is options
+    assert corpus == from_texts(["the ant", "the bee"], stop_words=None, min_df=1)
+    with pytest.raises(SettingsError, match="min_df: give text_options, or single options, not both"):
+        from_texts(["the ant"], text_options=options, min_df=2)

@@ -1,6 +1,7 @@
 """What HDPTopicModel takes, gives, keeps and refuses."""
 
 import os
+import re
 import signal
 import threading
 
@@ -8,11 +9,23 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
-from franchise import Chain, CorpusError, HDPTopicModel, ModelError, SettingsError, SplitMerge, from_tokens
+from franchise import (
+    Chain,
+    CorpusError,
+    FranchiseError,
+    HDPTopicModel,
+    ModelError,
+    SettingsError,
+    SplitMerge,
+    from_tokens,
+)
+from franchise._files import locked
 from franchise.corpus import planted
 from franchise.sampling import Proposal
+from franchise.storage import model as store
 
 TEXTS = ["The cat drank milk.", "A dog chased the cat!", "Stocks and bonds fell", "Bonds rose", ""] * 4
 QUICK = {"sweeps": 12, "chains": 2, "random_state": 3, "verbose": 0}
@@ -81,6 +94,69 @@ def test_documents_that_are_none(documents):
         quick().fit(documents)
 
 
+LONG = "the cat drank milk " * 500
+
+
+@pytest.mark.parametrize(
+    ("documents", "column"),
+    [
+        (pd.DataFrame({"id": [1, 2], "text": [LONG, "a dog"]}), r"column 'text' holds texts.*df\['text'\]"),
+        (pd.DataFrame({"text": [LONG, None]}), r"df\['text'\]"),
+        (pd.DataFrame({"text": pd.Categorical([LONG, "a dog"])}), r"df\['text'\]"),
+        (pd.DataFrame({"words": [["a"] * 500, ["b"]]}), r"df\['words'\]"),
+        (np.array([[LONG], ["a dog"]]), r"column 0 holds texts.*X\[:, 0\]"),
+        (np.array([[1, LONG], [2, "a dog"]], dtype=object), r"X\[:, 1\]"),
+        ([["cat", [LONG] * 50]], "document 0, word 1 is"),
+    ],
+)
+def test_a_table_of_texts_is_not_quoted_in_full(documents, column, fitted):
+    for take in (quick().fit, fitted.transform):
+        with pytest.raises(CorpusError, match=column) as error:
+            take(documents)
+        assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"alpha_prior": 3}, "alpha_prior=3: give a pair"),
+        ({"gamma_prior": (True, 1.0)}, "gamma_prior=(True, 1.0): give a pair"),
+        ({"gamma_prior": "ab"}, "gamma_prior='ab': give a pair"),
+        ({"alpha": 1.0, "alpha_prior": 3}, "alpha_prior=3: give a pair"),
+        ({"alpha": (1.0, 2.0)}, "alpha=(1.0, 2.0): give a positive number to fix alpha, or leave it out"),
+        ({"alpha": True}, "alpha=True: give a positive number"),
+        ({"gamma": float("nan")}, "gamma=nan: give a positive number"),
+        ({"eta": "auto"}, "eta='auto': give a positive number to fix eta, 'sample'"),
+        ({"eta": True}, "eta=True: give"),
+        ({"init": "x"}, "init='x': give 'auto', 'sequential', 'one', or a number"),
+        ({"init": np.array([3, 4])}, "init=array([3, 4]): give 'auto'"),
+        ({"init": True}, "init=True: give 'auto'"),
+        ({"split_merge": []}, "split_merge=[]: give 'always'"),
+        ({"random_state": -1}, "random_state=-1: give a whole number from 0"),
+        ({"random_state": 1.5}, "random_state=1.5: give a whole number from 0"),
+        ({"random_state": "x"}, "random_state='x': give a whole number from 0"),
+        ({"random_state": True}, "random_state=True: give a whole number from 0"),
+        ({"random_state": 2**63}, "random_state=9223372036854775808: give a whole number from 0"),
+        ({"verbose": "no"}, "verbose='no': give a whole number"),
+        ({"verbose": None}, "verbose=None: give a whole number"),
+        ({"callback": 3}, "callback=3: give a function"),
+        ({"checkpoint_dir": ""}, "checkpoint_dir='': give the name of a folder"),
+        ({"checkpoint_dir": 3}, "checkpoint_dir=3: give the name of a folder"),
+    ],
+    ids=str,
+)
+def test_settings_are_refused_by_name(setting, message, corpus):
+    with pytest.raises(SettingsError, match=f"^{re.escape(message)}"):
+        quick(**setting).fit(corpus)
+
+
+def test_the_numbers_of_numpy_can_be_saved(tmp_path, corpus):
+    setting = {"sweeps": np.int64(6), "eta": np.float32(0.5), "init": np.int32(3), "thin": np.int16(2)}
+    model = quick(**setting, alpha_prior=np.array([1.0, 2.0]), random_state=np.uint8(4)).fit(corpus)
+    model.save(tmp_path / "model")
+    assert in_bits(HDPTopicModel.load(tmp_path / "model").resume(2)) == in_bits(model.resume(2))
+
+
 @pytest.mark.parametrize(
     "setting",
     [
@@ -108,7 +184,7 @@ def test_settings_reach_the_chains(corpus):
     assert model.trace_["eta"].nunique() > 10
     assert set(model.trace_["alpha"]) == {0.7}
     assert model.trace_["gamma"].nunique() > 10
-    assert [chain.start_from for chain in model._chains] == [4, 4]
+    assert [chain.start_from for chain in model.chains_] == [4, 4]
     assert not any(column.startswith("split_merge.") for column in model.trace_)
 
 
@@ -190,6 +266,10 @@ def test_threads_change_nothing(corpus, jobs):
 def test_random_states(corpus):
     numbers = [quick(random_state=np.random.RandomState(5)).fit(corpus) for _ in range(2)]
     assert in_bits(numbers[0]) == in_bits(numbers[1])
+    numbers = [quick(random_state=np.random.default_rng(5)).fit(corpus) for _ in range(2)]
+    assert in_bits(numbers[0]) == in_bits(numbers[1])
+    rng = np.random.default_rng(5)
+    assert in_bits(quick(random_state=rng).fit(corpus)) != in_bits(quick(random_state=rng).fit(corpus))
     free = [quick(random_state=None).fit(corpus) for _ in range(2)]
     assert in_bits(free[0]) != in_bits(free[1])
 
@@ -263,6 +343,8 @@ def test_nothing_is_overwritten_unasked(tmp_path, fitted):
     fitted.save(tmp_path / "model")
     with pytest.raises(ModelError, match="overwrite=True"):
         fitted.save(tmp_path / "model")
+    with pytest.raises(SettingsError, match="overwrite='no': give True or False"):
+        fitted.save(tmp_path / "model", overwrite="no")
     fitted.save(tmp_path / "model", overwrite=True)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.txt").write_text("years of work")
@@ -307,4 +389,115 @@ def test_a_model_that_never_started_can_be_loaded_and_resumed(tmp_path, corpus):
         path.unlink()
     loaded = HDPTopicModel.load(tmp_path / "model")
     assert not hasattr(loaded, "posterior_")
+    with pytest.raises(NotFittedError):
+        loaded.transform(corpus)
     assert in_bits(loaded.resume()) == in_bits(quick().fit(corpus))
+
+
+# ---------------------------------------------------------------- one process at a time
+
+BUSY = "another process is writing there"
+
+
+def intruders(folder, corpus, fitted):
+    """Return all ways to write a model into a folder."""
+    return [
+        lambda: quick(sweeps=40, checkpoint_dir=folder, random_state=9).fit(corpus, overwrite=True),
+        lambda: quick(sweeps=40, checkpoint_dir=folder).fit(corpus),
+        lambda: fitted.save(folder, overwrite=True),
+    ]
+
+
+def test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted):
+    folder, seen = tmp_path / "model", []
+
+    def intrude(chain):
+        if not seen:
+            seen.append(chain)
+            for write in intruders(folder, corpus, fitted):
+                with pytest.raises(ModelError, match=BUSY):
+                    write()
+
+    model = quick(checkpoint_dir=folder, callback=intrude).fit(corpus)
+    assert seen
+    assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_no_other_comes_between_making_a_model_and_running_it(tmp_path, corpus, fitted, monkeypatch):
+    folder, create = tmp_path / "model", store.create
+
+    def create_and_wait(*arguments, **options):
+        create(*arguments, **options)
+        monkeypatch.setattr(store, "create", create)
+        for write in intruders(folder, corpus, fitted):
+            with pytest.raises(ModelError, match=BUSY):
+                write()
+
+    fitted.save(folder)
+    monkeypatch.setattr(store, "create", create_and_wait)
+    model = quick(checkpoint_dir=folder).fit(corpus, overwrite=True)
+    assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
+
+
+def test_a_folder_in_which_chains_run_is_not_replaced(tmp_path, corpus, fitted):
+    fitted.save(tmp_path / "model")
+    with locked(tmp_path / "model" / "chains"):
+        for write in intruders(tmp_path / "model", corpus, fitted):
+            with pytest.raises(ModelError, match=BUSY):
+                write()
+    assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(fitted)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_model_that_was_replaced_is_not_gone_on_with(tmp_path, corpus):
+    folder = tmp_path / "model"
+    quick(checkpoint_dir=folder).fit(corpus)
+    old = HDPTopicModel.load(folder)
+    new = quick(checkpoint_dir=folder, random_state=9).fit(corpus, overwrite=True)
+    with pytest.raises(ModelError, match="replaced"):
+        old.resume(sweeps=2)
+    assert in_bits(HDPTopicModel.load(folder)) == in_bits(new)
+
+
+def test_a_fit_in_memory_goes_on_in_a_folder(tmp_path, corpus, fitted):
+    model = quick(burn_in=6, thin=2).fit(corpus)
+    model.set_params(checkpoint_dir=tmp_path / "model").resume(sweeps=5)
+    assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(model)
+    fitted.save(tmp_path / "other")
+    with pytest.raises(ModelError, match="there is a model there already"):
+        model.set_params(checkpoint_dir=tmp_path / "other").resume(sweeps=5)
+
+
+# ---------------------------------------------------------------- a time budget
+
+
+def test_a_time_budget(corpus):
+    model = quick(sweeps=10**7, burn_in=2, thin=10**6).fit(corpus, time_budget=0.5)
+    assert model.ending_ == "out of time"
+    before = model.trace_["sweep"].max()
+    assert model.resume(time_budget=0.5).ending_ == "out of time"
+    assert model.trace_["sweep"].max() > before
+    assert quick().fit(corpus).ending_ == "complete"
+    with pytest.raises(FranchiseError, match="before a chain had started"):
+        quick().fit(corpus, time_budget=1e-9)
+    for budget in (0, -1, float("nan"), "1", True):
+        with pytest.raises(SettingsError, match="time_budget"):
+            quick().fit(corpus, time_budget=budget)
+
+
+def test_a_forecast_changes_nothing(corpus):
+    rng = np.random.default_rng(5)
+    model = quick(random_state=rng)
+    expected = model.forecast(corpus)
+    assert rng.integers(100) == np.random.default_rng(5).integers(100)
+    assert expected.seconds > 0
+    assert expected.memory > 0
+    assert vars(model) == vars(quick(random_state=rng))
+
+
+def test_the_settings_that_a_model_was_made_with(corpus):
+    model = quick(random_state=None).fit(corpus)
+    assert model.settings_["seed"] == model.chains_[0].seed
+    assert model.settings_["sweeps"] == 12
+    assert not hasattr(quick(), "settings_")

@@ -27,6 +27,11 @@ REFUSED = [
     ("1", 1.0),
     [1.0, 1.0],
     np.array([1.0, 1.0]),
+    True,
+    (True, 1.0),
+    1j,
+    np.complex128(1),
+    10**400,
 ]
 
 
@@ -70,3 +75,9 @@ def test_log_density_is_that_of_the_gamma_distribution(shape, rate, value):
     assert alone == pytest.approx(expected, rel=1e-12)
     two = Priors(alpha=(shape, rate), gamma=1.0, eta=(shape, rate)).log_density(values)
     assert two == pytest.approx(2 * expected, rel=1e-12)
+
+
+def test_the_numbers_of_numpy_become_plain():
+    priors = Priors(alpha=np.float32(0.5), gamma=(np.int64(2), np.float64(1)), eta=3)
+    assert [type(priors.alpha), *map(type, priors.gamma), type(priors.eta)] == [float] * 4
+    assert priors == Priors(alpha=0.5, gamma=(2.0, 1.0), eta=3.0)

@@ -29,6 +29,9 @@ def test_goes_on_beyond_the_planned_sweeps():
         ({"thin": 0}, "thin=0: give a whole number, 1 or more"),
         ({"thin": True}, "thin=True: give a whole number, 1 or more"),
         ({"concentrations": "gibbs"}, "concentrations='gibbs': give 'slice' or 'auxiliary'"),
+        ({"concentrations": ["slice"]}, "concentrations=['slice']: give 'slice' or 'auxiliary'"),
+        ({"split_merge": "always"}, "split_merge='always': give SplitMerge(...), or None for none"),
+        ({"split_merge": True}, "split_merge=True: give SplitMerge(...), or None for none"),
     ],
 )
 def test_refuses(settings, message):

@@ -43,6 +43,9 @@ def names_of(chain):
         ({"weight": 0.0}, "weight=0.0: give a positive number"),
         ({"weight": float("inf")}, "weight=inf: give a positive number"),
         ({"weight": float("nan")}, "weight=nan: give a positive number"),
+        ({"weight": True}, "weight=True: give a positive number"),
+        ({"weight": "1"}, "weight='1': give a positive number"),
+        ({"launch": ["em"]}, "launch=['em']: give one of 'sequential', 'em'"),
     ],
 )
 def test_a_proposal_refuses(settings, message):
@@ -58,11 +61,17 @@ def test_a_proposal_refuses(settings, message):
         ({"until": 1.5}, "until=1.5: give a whole number, 0 or more"),
         ({"proposals": ()}, "proposals=(): give one or more Proposal(...)"),
         ({"proposals": ("uniform",)}, "proposals=('uniform',): give one or more Proposal(...)"),
+        ({"proposals": Proposal()}, f"proposals={Proposal()!r}: give one or more Proposal(...)"),
+        ({"keep_trials": "no"}, "keep_trials='no': give True or False"),
     ],
 )
 def test_split_merge_refuses(settings, message):
     with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
         SplitMerge(**settings)
+
+
+def test_a_list_of_proposals_is_as_good_as_a_tuple():
+    assert SplitMerge(proposals=[Proposal()]) == SplitMerge(proposals=(Proposal(),))
 
 
 def test_the_paper_has_one_trial_of_one_kind_a_sweep():

@@ -45,7 +45,8 @@ def change_json(path, **changes):
 
 
 def test_a_good_folder_is_read(folder):
-    corpus, facts = store.read(folder)
+    corpus, facts, stamp = store.read(folder)
+    assert stamp == store.stamp(folder)
     assert corpus.n_documents == 15
     assert corpus.texts == tuple(TEXTS)
     assert facts["seed"] == 0

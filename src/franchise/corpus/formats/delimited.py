@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from franchise.corpus.files import MAX_LINE, Source
 from franchise.corpus.formats.columns import Columns, Rows, check_columns
-
-if TYPE_CHECKING:
-    from _csv import Reader
 
 
 def csv_rows(source: Source, columns: Columns) -> Rows:
@@ -29,8 +25,7 @@ def tsv_rows(source: Source, columns: Columns) -> Rows:
 def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
     # The limit is the process's; raised, and never lowered, it disturbs no one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
-    reader = csv.reader(source.text_lines(), delimiter=delimiter, strict=True)
-    numbered = _numbered(source, reader)
+    numbered = _numbered(source, delimiter)
     line, header = next(numbered, (1, []))
     if not header:
         raise source.fault("there is no line of column names; put one first", line)
@@ -48,8 +43,9 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
         yield row[text], None if name is None else row[name]
 
 
-def _numbered(source: Source, reader: Reader) -> Iterator[tuple[int, list[str]]]:
+def _numbered(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Read rows, each after the number of the line that it starts on."""
+    reader = csv.reader(source.text_lines(), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1
         try:

@@ -1,0 +1,61 @@
+"""Options of ``franchise fit`` in a TOML file, and back."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+_NOT_OF_THE_MODEL = ("config", "dry_run", "force", "quiet", "time_budget", "jobs")
+
+
+def use_config(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+    """Make the options of a file the defaults."""
+    if path is None:
+        return None
+    try:
+        settings = tomllib.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{path}: {error}") from error
+    settings = {name.replace("-", "_"): value for name, value in settings.items()}
+    options = {str(one.name): one for one in ctx.command.params if isinstance(one, click.Option)}
+    del options["config"]
+    for name, value in settings.items():
+        if name not in options:
+            raise click.BadParameter(f"{path}: there is no option {name!r}")
+        if wanted := _instead_of(value, options[name]):
+            raise click.BadParameter(
+                f"{path}: {name.replace('_', '-')} = {json.dumps(value, default=str)}: give {wanted}"
+            )
+    ctx.default_map = settings
+    return path
+
+
+def _instead_of(value: Any, option: click.Option) -> str:
+    """Say what to give instead of a value whose kind an option does not take; nothing if it takes it.
+
+    Click would make a whole number of 2.7 and of true, and a text of a list.
+    """
+    if option.is_flag:
+        return "" if isinstance(value, bool) else "true or false"
+    if option.nargs > 1:
+        is_list = isinstance(value, list) and all(type(one) is int for one in value)
+        return "" if is_list else f"a list of {option.nargs} whole numbers"
+    if isinstance(option.type, click.types.IntParamType):
+        return "" if type(value) is int else "a whole number"
+    if isinstance(option.type, click.types.FloatParamType):
+        return "" if type(value) in (int, float) else "a number"
+    if isinstance(option.type, click.types.StringParamType | click.Path | click.Choice):
+        return "" if isinstance(value, str) else "a text in quotes"
+    return ""  # the others look for themselves
+
+
+def as_toml(values: dict[str, Any]) -> str:
+    """Return the options of a fit as a file for ``--config``, which makes the same model again."""
+    lines = ["# franchise fit INPUT -o MODEL --config config.toml makes this model again.\n"]
+    for name, value in sorted(values.items()):
+        if value is not None and name not in _NOT_OF_THE_MODEL:
+            # What JSON writes of texts, numbers, truth values and lists of these, TOML reads.
+            lines.append(f"{name.replace('_', '-')} = {json.dumps(value)}\n")
+    return "".join(lines)

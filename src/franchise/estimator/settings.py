@@ -1,0 +1,72 @@
+"""The settings of the estimator: which make the chains, which are kept with a model, and the seed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from franchise._files import Facts
+from franchise._settings import whole_number
+from franchise.errors import SettingsError
+from franchise.sampling import SplitMerge
+from franchise.storage.chain import split_merge_from
+
+# Settings that are of the moment, and not of the model.
+_NOT_KEPT = ("random_state", "checkpoint_dir", "callback")
+_NOT_OF_CHAINS = (*_NOT_KEPT, "n_jobs", "verbose")
+_LARGEST_SEED = 2**63 - 1
+
+
+def of_chains(settings: Facts) -> Facts:
+    """Return the settings that decide what the chains do, as `plan_of` takes them."""
+    return {name: value for name, value in settings.items() if name not in _NOT_OF_CHAINS}
+
+
+def to_keep(settings: Facts, seed: int) -> Facts:
+    """Return what is written of the settings with a model; `from_kept` takes it back."""
+    kept = {name: _plain(value) for name, value in settings.items() if name not in _NOT_KEPT}
+    return kept | {"seed": seed, "in_place": settings["checkpoint_dir"] is not None}
+
+
+def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
+    """Return the settings, the seed, and whether the model is kept in its folder while it is fitted."""
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
+    }
+    seed, in_place = settings.pop("seed"), settings.pop("in_place")
+    if isinstance(settings["split_merge"], dict):
+        settings["split_merge"] = split_merge_from(settings["split_merge"])
+    return settings, seed, in_place
+
+
+def seed_of(random_state: object) -> int:
+    """Return the seed that a random state stands for; any for None.
+
+    Raises
+    ------
+    SettingsError
+        If it is no whole number from 0 and none of NumPy's generators.
+    """
+    if random_state is None:
+        return int.from_bytes(os.urandom(7), "little")
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    try:
+        return whole_number("random_state", random_state, 0, _LARGEST_SEED)
+    except SettingsError:
+        raise SettingsError(
+            f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a Generator or "
+            "RandomState of NumPy, or None"
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON can hold it."""
+    if isinstance(value, SplitMerge):
+        return asdict(value)
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

@@ -1,0 +1,90 @@
+"""The topics of a fitted model as new documents meet them: the one way to their mixtures and scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from franchise._settings import is_one_of
+from franchise.corpus import Corpus
+from franchise.corpus.documents import Encoded
+from franchise.errors import SettingsError
+from franchise.model.state import Array
+from franchise.predict import heldout
+from franchise.predict.fixed_topics import mixtures
+from franchise.predict.paper_heldout import PaperHeldOut, paper_held_out
+from franchise.sampling import Chain, Draw
+from franchise.sampling.run import threads
+
+_PAPER_SWEEPS = 50
+_METHODS: dict[str, Any] = {
+    "completion": heldout.document_completion,
+    "left-to-right": heldout.left_to_right,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class KnownTopics:
+    """Topics that new documents can be compared with, from several draws.
+
+    Parameters
+    ----------
+    corpus
+        Whose terms new documents are brought into (`franchise.corpus.documents.encode`).
+    draws
+        Draws of the topics.
+    columns
+        For each draw the column of each of its topics, -1 for one that is not listed.
+    n_topics
+        How many topics are listed.
+    chain
+        A chain with its documents, for the number of the paper's program; None where there is none.
+    """
+
+    corpus: Corpus
+    draws: Sequence[Draw]
+    columns: Sequence[Array]
+    n_topics: int
+    chain: Chain | None = None
+
+    def mixtures(self, new: Encoded, jobs: int | None = None) -> Array:
+        """Return the proportions of the listed topics, one row a document, summing to one."""
+        theta = mixtures(self.draws, new.arrays, self.columns, self.n_topics + 1, jobs=_threads(new, jobs))
+        listed = theta[:, :-1]
+        return listed / listed.sum(axis=1, keepdims=True)
+
+    def held_out(
+        self, new: Encoded, method: str = "completion", jobs: int | None = None, **options: Any
+    ) -> heldout.HeldOut | PaperHeldOut:
+        """Return the held-out log-likelihood a word.
+
+        Parameters
+        ----------
+        new
+            The documents.
+        method
+            ``"completion"``, ``"left-to-right"`` (`franchise.predict.heldout`), or ``"paper"``
+            (`franchise.predict.paper_heldout`), which needs the chain.
+        jobs
+            Threads; None or -1 for all cores.
+        options
+            More options of the method.
+        """
+        if method == "paper":
+            return self._paper_held_out(new, **options)
+        if not is_one_of(method, _METHODS):
+            raise SettingsError(f"method={method!r}: give 'completion', 'left-to-right' or 'paper'")
+        return _METHODS[method](self.draws, new.arrays, jobs=_threads(new, jobs), **options)
+
+    def _paper_held_out(self, new: Encoded, sweeps: int = _PAPER_SWEEPS, **options: Any) -> PaperHeldOut:
+        if self.chain is None:
+            raise SettingsError(
+                "method='paper': it needs the model's own documents; give a model folder, or for a .bin use "
+                "`franchise hdp`"
+            )
+        chain = self.chain
+        test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
+        return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
+
+
+def _threads(new: Encoded, jobs: int | None) -> int:
+    return threads(jobs, new.arrays.doc_ptr.size - 1)

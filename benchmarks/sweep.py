@@ -14,21 +14,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.dense import dense_from, dense_word_tables
-from benchmarks.planted_start import planted_state
+from benchmarks.planted_start import planted_state, started
 from benchmarks.tables import show
+from franchise import Chain, Schedule
 from franchise.corpus.synthetic import Planted, planted
-from franchise.model import Priors, joint
+from franchise.engines.workbench import Workbench
+from franchise.model import Priors, copy_state, joint
+from franchise.model.state import NUMBERED, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import slice_concentrations
 from franchise.moves.parts.scratch import new_scratch
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.random import CONCENTRATIONS, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.storage.chain import ChainWriter
 
 PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
 SETTLE = 3  # sweeps before the clock starts
@@ -144,6 +149,61 @@ def bytes_beyond_counts(sweeper: Sweeper) -> int:
     return sum(once.values())
 
 
+def beside_a_sweep(n_documents: int) -> list[list[str]]:
+    """Compare with a sweep what is done after it: a draw, numbers without gaps, a checkpoint."""
+    corpus = planted(n_topics=100, n_terms=10_000, n_documents=n_documents, document_length=100, seed=1)
+    chain = started(corpus, PRIORS, Schedule(sweeps=10**6, burn_in=10**6, split_merge=None), 0, "truth")
+    bench = chain.engine.workbench
+    rows = {"a draw": chain.draw, "compaction": bench.compact, "a checkpoint's arrays": chain.engine.arrays}
+    times = [[seconds(chain.sweep), *map(seconds, rows.values())] for _ in range(SETTLE + 5)]
+    sweep, *others = np.median(np.array(times[SETTLE:]), axis=0)
+    return [
+        [name, f"{1e3 * own:.2f}", f"{1e3 * sweep:.1f}", f"{own / sweep:.1%}"]
+        for name, own in zip(rows, others, strict=True)
+    ]
+
+
+def dead_numbers() -> list[str]:
+    """Time the Gibbs moves with the numbers of many dead topics, and without.
+
+    Of 5,000 random topics most die in the first sweeps; documents have many tables.
+    """
+    corpus = planted(n_topics=100, n_terms=5_000, n_documents=1_000, document_length=100, seed=1)
+    chain = Chain(corpus.corpus, Priors(alpha=20.0, gamma=5.0, eta=0.1), start=5_000)
+    chain.start()
+    uneven = chain.engine.workbench  # no sweep of a chain, whose topics are numbered without gaps
+    sweep = 0
+    while 4 * uneven.state.totals[TOPICS] > uneven.state.totals[NUMBERED]:
+        sweep += 1
+        uneven.gibbs(Key(0, 0, sweep, WORD_TABLES))
+    even = Workbench(uneven.corpus, copy_state(uneven.state))
+    even.compact()
+    numbered, topics = int(uneven.state.totals[NUMBERED]), int(uneven.state.totals[TOPICS])
+    times = []
+    for i in range(sweep + 1, sweep + 6):
+        times.append([seconds(bench.gibbs, Key(0, 0, i, WORD_TABLES)) for bench in (uneven, even)])
+    each = np.median(np.array(times), axis=0) / corpus.corpus.n_words * 1e9
+    return [f"{numbered:,}", f"{topics:,}", f"{each[0]:.0f}", f"{each[1]:.0f}", f"{each[0] / each[1]:.1f}"]
+
+
+def checkpoints() -> list[list[str]]:
+    """Time a checkpoint of a short trace and of a long one."""
+    corpus = planted(n_topics=10, n_terms=500, n_documents=100, document_length=50, seed=1)
+    chain = started(corpus, PRIORS, Schedule(sweeps=10**6, burn_in=10**6), 0, "truth")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        writer = ChainWriter(Path(folder))
+        for sweeps in (100, 4_000):
+            chain.run(sweeps - 10 - chain.sweeps_done)
+            writer.save(chain)
+            spent = []
+            for _ in range(10):
+                chain.sweep()
+                spent.append(seconds(writer.save, chain))
+            rows.append([f"{sweeps:,}", f"{len(chain.events):,}", f"{1e3 * np.median(spent):.2f}"])
+    return rows
+
+
 _FIRST_CALL = """
 import time
 began = time.perf_counter()
@@ -199,6 +259,21 @@ def main() -> None:
     ):
         rows, exponent = growth(sizes, 3 if quick else 5, vocabulary)
         show(f"A sweep against the words of the corpus, {name}: exponent {exponent:.2f}", columns, rows)
+    show(
+        f"Beside a sweep, {100 * n_documents:,} words, K = 100; CPU milliseconds",
+        ["", "ms", "a sweep, ms", "of a sweep"],
+        beside_a_sweep(n_documents),
+    )
+    show(
+        "The Gibbs moves with the numbers of dead topics, and without; ns per word",
+        ["numbers", "topics", "with", "without", "ratio"],
+        [dead_numbers()],
+    )
+    show(
+        "A checkpoint of a chain of 5,000 words, CPU milliseconds, by the length of its trace",
+        ["sweeps", "events", "ms"],
+        checkpoints(),
+    )
     show("Start-up, seconds", ["", "import franchise", "ready after 2 sweeps"], start_up())
 
 

@@ -33,7 +33,6 @@ FORWARD, IN_TURN = 20_000, 60_000
 # Light tails on both sides, so that all moments tested are finite and their errors normal.
 PRIOR = (3.0, 3.0)
 ALL_SAMPLED = Priors(alpha=PRIOR, gamma=PRIOR, eta=PRIOR)
-ETA_FIXED = Priors(alpha=PRIOR, gamma=PRIOR, eta=0.4)
 
 
 class Case(NamedTuple):
@@ -48,7 +47,7 @@ class Case(NamedTuple):
 
 CASES = {
     "slice": Case([0, 2, 4, 5], 4, ALL_SAMPLED, slice_concentrations),
-    "auxiliary": Case([0, 2, 4, 5], 4, ETA_FIXED, auxiliary_concentrations),
+    "auxiliary": Case([0, 2, 4, 5], 4, ALL_SAMPLED, auxiliary_concentrations),
     # Tables of dozens of words, which the table move weighs in another way than small ones.
     "large tables": Case([30, 0, 40, 1], 3, ALL_SAMPLED, slice_concentrations),
     "split-merge": Case([0, 2, 4, 5], 4, ALL_SAMPLED, slice_concentrations, KINDS),
@@ -71,7 +70,7 @@ def statistics(corpus, state, priors):
     n_k, n_v = n_kv.sum(axis=1), n_kv.sum(axis=0)
     alpha, gamma, eta = state.concentrations
     topics, tables = float(state.totals[TOPICS]), float(state.totals[TABLES])
-    moments = {
+    return {
         "topics": topics,
         "topics squared": topics**2,
         "tables": tables,
@@ -86,15 +85,15 @@ def statistics(corpus, state, priors):
         "gamma squared": gamma**2,
         "gamma by topics": gamma * topics,
         "log joint": joint(corpus, state, priors).log_joint,
+        "eta": eta,
+        "eta squared": eta**2,
+        "eta by counts": eta * np.sum(n_kv**2),
     }
-    if isinstance(priors.eta, tuple):
-        moments |= {"eta": eta, "eta squared": eta**2, "eta by counts": eta * np.sum(n_kv**2)}
-    return moments
 
 
 def draw_prior(rng, case):
     """Return concentrations, corpus and state, all from the prior."""
-    drawn = [rng.gamma(s[0], 1 / s[1]) if isinstance(s, tuple) else s for s in case.priors.settings]
+    drawn = [rng.gamma(shape, 1 / rate) for shape, rate in case.priors.settings]
     draw = draw_hdp(
         document_lengths=case.lengths,
         n_terms=case.n_terms,

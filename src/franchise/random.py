@@ -136,8 +136,9 @@ def log_gamma_variate(stream, shape):
 
 @helper
 def log_beta_variate(stream, a, b):
-    """Draw the logarithm of a Beta(a, b) variable."""
+    """Draw the logarithm of a Beta(a, b) variable, to full precision also where a is far above b."""
     x = log_gamma_variate(stream, a)
     y = log_gamma_variate(stream, b)
-    top = max(x, y)
-    return x - (top + math.log(math.exp(x - top) + math.exp(y - top)))
+    if x > y:
+        return -math.log1p(math.exp(y - x))
+    return (x - y) - math.log1p(math.exp(x - y))

@@ -25,7 +25,7 @@ def arithmetic_corpus() -> Corpus:
 
 
 def fixed_chain(method: str = "slice", **options) -> Chain:
-    """Return a chain over that corpus with all concentrations sampled (by slice: eta as well)."""
+    """Return a chain over that corpus with all concentrations sampled."""
     schedule = Schedule(sweeps=SWEEPS, burn_in=0, thin=SWEEPS, concentrations=method)
     return Chain(arithmetic_corpus(), PRIORS, schedule, **{"seed": 2012, **options})
 

@@ -3,6 +3,7 @@
 import filecmp
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,13 @@ def test_the_page_on_the_paper_has_the_tables_and_figures_there_are():
     assert [name for name in figures if not (ROOT / name).exists()] == []
 
 
+def n_saved(folder):
+    try:
+        return len(list(folder.rglob("*.safetensors")))
+    except FileNotFoundError:  # a folder was put in its place while we looked
+        return 0
+
+
 @pytest.mark.statistical
 def test_the_whole_quick_run_comes_out_again(tmp_path):
     """Make everything once more, stopping it once on the way, and compare all files."""
@@ -81,9 +89,12 @@ def test_the_whole_quick_run_comes_out_again(tmp_path):
         "--runs",
         tmp_path / "b",
     ]
-    with pytest.raises(subprocess.TimeoutExpired):
-        subprocess.run(command, cwd=ROOT, timeout=30, check=True)  # killed
-    assert list((tmp_path / "b").rglob("*.safetensors"))
+    first = subprocess.Popen(command, cwd=ROOT)
+    while n_saved(tmp_path / "b") < 3:  # not for a time: the kernels may have to be compiled
+        assert first.poll() is None
+        time.sleep(0.1)
+    first.kill()
+    first.wait()
     subprocess.run(command, cwd=ROOT, check=True)
     made, committed = tmp_path / "a" / "quick", COMMITTED / "quick"
     names = sorted(path.name for path in committed.iterdir() if path.is_file())

@@ -5,12 +5,16 @@ from importlib import import_module
 
 import numpy as np
 
+from franchise._jit import kernel
 from franchise.model import State, empty_state
+from franchise.model.state import GAMMA
 from franchise.moves import complete_move
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
 from franchise.moves.parts.scratch import follow_eta, new_scratch, with_room_for_tables
 from franchise.moves.parts.table_index import lay_out_words
 from franchise.moves.split_merge import RECORD, split_merge
+from franchise.moves.table_topics import table_topics
+from franchise.moves.word_tables import word_tables
 from franchise.random import INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.trials import Proposal, SplitMerge
 from tests.reference.enumeration import Concentrations, Documents, Seating
@@ -87,6 +91,34 @@ class Kernels:
         )
         return info
 
+    def sweep_often(
+        self,
+        n: int,
+        seed: int,
+        *,
+        chain: int = 0,
+        table_move: bool = True,
+        kinds: Sequence[Proposal] = (),
+        trials: int = 3,
+        error: float = 1.0,
+    ) -> np.ndarray:
+        """Make n sweeps; return t_ji and the words' topics after each, a row a sweep.
+
+        The same moves, by the same keys, as `make` and `split_merge` in turn, but without Python between
+        them, which takes a hundred times as long. With `error`, the trials use gamma times that. There
+        must be room for as many topics as words.
+        """
+        n_words = self.corpus.x.size
+        assert self.state.n_k.size >= n_words
+        state = self.state._replace(totals=np.full_like(self.state.totals, n_words))
+        self.scratch = with_room_for_tables(self.scratch, state)
+        proposals = SplitMerge(proposals=tuple(kinds)).as_array() if kinds else np.zeros((0, 5))
+        records = np.zeros((trials if kinds else 0, len(RECORD)))
+        seats = np.empty((n, 2 * n_words), np.int8)
+        own = self.scratch.words, self.scratch.tables, self.scratch.trial
+        _sweep_often(seed, chain, self.corpus, self.state, *own, proposals, records, table_move, error, seats)
+        return seats
+
     def split_merge(self, kinds: Sequence[Proposal], trials: int, seed: int, sweep: int = 1):
         """Make split-merge trials and return their records and Info."""
         self.scratch = with_room_for_tables(self.scratch, self.state)
@@ -97,3 +129,24 @@ class Kernels:
             split_merge, key, self.corpus, self.state, self.scratch, "trial", proposals, records
         )
         return records, info
+
+
+@kernel
+def _sweep_often(
+    seed, chain, corpus, state, words, tables, trial, proposals, records, table_move, error, seats
+):
+    gamma = state.concentrations[GAMMA]
+    for i in range(seats.shape[0]):
+        word_tables(Key(seed, chain, i + 1, WORD_TABLES), corpus, state, words)
+        if table_move:
+            table_topics(Key(seed, chain, i + 1, TABLE_TOPICS), corpus, state, tables)
+        if records.shape[0] > 0:
+            state.concentrations[GAMMA] = gamma * error
+            lay_out_words(corpus, state, tables)
+            split_merge(Key(seed, chain, i + 1, SPLIT_MERGE), corpus, state, trial, proposals, records)
+            state.concentrations[GAMMA] = gamma
+        for j in range(state.m_j.size):
+            first = corpus.doc_ptr[j]
+            for place in range(first, corpus.doc_ptr[j + 1]):
+                seats[i, place] = state.t_ji[place]
+                seats[i, corpus.x.size + place] = state.k_jt[first + state.t_ji[place]]

@@ -81,6 +81,14 @@ def _log_joint(documents: tuple[Words, ...], n_terms: int, seating: Seating, at:
     return log_joint([list(words) for words in documents], n_terms, seating, at)
 
 
+@lru_cache(maxsize=100_000)
+def _log_weight(words: Words, there: tuple[Words, ...], n_terms: int, eta: float) -> float:
+    """Return log m f of a table's words, given the tables of a side; following all choices asks it often."""
+    before = tuple(sorted(chain.from_iterable(there)))
+    together = log_f(tuple(sorted(before + words)), n_terms, eta)
+    return log(len(there)) + together - log_f(before, n_terms, eta)
+
+
 @lru_cache(maxsize=10_000)
 def em_log_odds(items: tuple[Words, ...], a: Words, b: Words, n_terms: int, eta: float) -> tuple[float, ...]:
     """Return each item's log odds of a's side after EM for a mixture of two multinomials.
@@ -99,6 +107,9 @@ def em_log_odds(items: tuple[Words, ...], a: Words, b: Words, n_terms: int, eta:
     return tuple(float(odds) for odds in log_odds)
 
 
+_LOG_STATES: dict[tuple, float] = {}  # following all choices comes to the same states again and again
+
+
 class Trial:
     """One trial of a kind on a franchise."""
 
@@ -110,6 +121,7 @@ class Trial:
             for t, k in enumerate(franchise.k_jt[j]):
                 self.words[j, t] = tuple(v for v, its in zip(terms, own) if its == t)
                 self.topic[j, t] = k
+        self._tables = tuple(self.words.items())
 
     def tables_of(self, *topics: int) -> list[Table]:
         """Return the tables of these topics, one topic after another, by document."""
@@ -182,10 +194,8 @@ class Trial:
 
     def log_weight(self, table: Table, side: dict[Table, int], s: int) -> float:
         """Return log m_s f_s of a table, given the tables that have a side."""
-        there = [other for other in side if side[other] == s]
-        n_terms, eta = self.franchise.n_terms, self.franchise.at.eta
-        together = log_f(self.words_of([*there, table]), n_terms, eta)
-        return log(len(there)) + together - log_f(self.words_of(there), n_terms, eta)
+        there = tuple([self.words[other] for other in side if side[other] == s])
+        return _log_weight(self.words[table], there, self.franchise.n_terms, self.franchise.at.eta)
 
     def divide(self, order: Sequence[Table], a: Table, b: Table, known: dict[Table, int] | None) -> Division:
         """Divide the tables; where a division is known, score it (what it is launched from is drawn)."""
@@ -219,6 +229,15 @@ class Trial:
 
     def log_state(self, topic: dict[Table, int], a: Table, b: Table) -> float:
         """Return log p(x, t, k) plus the log chance of the anchors, when tables have these topics."""
+        own = self.franchise
+        asked = (self._tables, tuple(topic.values()), a, b, self.kind.anchors, own.n_terms, own.at)
+        if asked not in _LOG_STATES:
+            if len(_LOG_STATES) > 100_000:
+                _LOG_STATES.clear()
+            _LOG_STATES[asked] = self._log_state(topic, a, b)
+        return _LOG_STATES[asked]
+
+    def _log_state(self, topic: dict[Table, int], a: Table, b: Table) -> float:
         own = self.franchise
         k_jt = [[topic[j, t] for t in range(len(topics))] for j, topics in enumerate(own.k_jt)]
         seating = own.plain()._replace(k_jt=k_jt).seating

@@ -11,9 +11,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from franchise.model import word_topics
-from franchise.model.state import GAMMA
-from franchise.random import TABLE_TOPICS, WORD_TABLES
 from tests.reference.enumeration import Concentrations, Posterior, seating_of
 from tests.reference.kernels import Kernels
 from tests.reference.trials import KINDS, name_of
@@ -42,22 +39,12 @@ def visited(name, seed, sweeps, kinds=(), table_move=True, error=1.0):
     posterior = CORPORA[name]
     kernels = Kernels(posterior.documents, posterior.n_terms, posterior.at)
     kernels.start_sequential(seed)
-    numbers, known = np.empty(BURN_IN + sweeps, np.int64), {}
-    for sweep in range(BURN_IN + sweeps):
-        kernels.make(WORD_TABLES, seed, sweep + 1)
-        if table_move:
-            kernels.make(TABLE_TOPICS, seed, sweep + 1)
-        if kinds:
-            kernels.state.concentrations[GAMMA] = posterior.at.gamma * error
-            kernels.split_merge(kinds, 3, seed, sweep + 1)
-            kernels.state.concentrations[GAMMA] = posterior.at.gamma
-        corpus, state = kernels.corpus, kernels.state
-        z = word_topics(corpus, state)
-        labels = state.t_ji.tobytes() + z.tobytes()
-        if labels not in known:
-            known[labels] = posterior.number[seating(corpus, state.t_ji, z)]
-        numbers[sweep] = known[labels]
-    return numbers[BURN_IN:]
+    seats = kernels.sweep_often(
+        BURN_IN + sweeps, seed, table_move=table_move, kinds=kinds, trials=3, error=error
+    )
+    kinds_of_seats, which = np.unique(seats[BURN_IN:], axis=0, return_inverse=True)
+    numbers = [posterior.number[seating(kernels.corpus, *np.split(row, 2))] for row in kinds_of_seats]
+    return np.array(numbers)[which]
 
 
 def seating(corpus, t_ji, z):

@@ -33,13 +33,12 @@ FORWARD, IN_TURN = 20_000, 60_000
 # Light tails on both sides, so that all moments tested are finite and their errors normal.
 PRIOR = (3.0, 3.0)
 ALL_SAMPLED = Priors(alpha=PRIOR, gamma=PRIOR, eta=PRIOR)
-ETA_FIXED = Priors(alpha=PRIOR, gamma=PRIOR, eta=0.4)
 
 
 class Case(NamedTuple):
     """A model to draw from, the move that draws its concentrations, the kinds of split-merge trials."""
 
-    lengths: list[int]
+    lengths: tuple[int, ...]
     n_terms: int
     priors: Priors
     concentrations: Callable
@@ -47,11 +46,11 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "slice": Case([0, 2, 4, 5], 4, ALL_SAMPLED, slice_concentrations),
-    "auxiliary": Case([0, 2, 4, 5], 4, ETA_FIXED, auxiliary_concentrations),
+    "slice": Case((0, 2, 4, 5), 4, ALL_SAMPLED, slice_concentrations),
+    "auxiliary": Case((0, 2, 4, 5), 4, ALL_SAMPLED, auxiliary_concentrations),
     # Tables of dozens of words, which the table move weighs in another way than small ones.
-    "large tables": Case([30, 0, 40, 1], 3, ALL_SAMPLED, slice_concentrations),
-    "split-merge": Case([0, 2, 4, 5], 4, ALL_SAMPLED, slice_concentrations, KINDS),
+    "large tables": Case((30, 0, 40, 1), 3, ALL_SAMPLED, slice_concentrations),
+    "split-merge": Case((0, 2, 4, 5), 4, ALL_SAMPLED, slice_concentrations, KINDS),
 }
 
 
@@ -71,7 +70,7 @@ def statistics(corpus, state, priors):
     n_k, n_v = n_kv.sum(axis=1), n_kv.sum(axis=0)
     alpha, gamma, eta = state.concentrations
     topics, tables = float(state.totals[TOPICS]), float(state.totals[TABLES])
-    moments = {
+    return {
         "topics": topics,
         "topics squared": topics**2,
         "tables": tables,
@@ -86,18 +85,18 @@ def statistics(corpus, state, priors):
         "gamma squared": gamma**2,
         "gamma by topics": gamma * topics,
         "log joint": joint(corpus, state, priors).log_joint,
+        "eta": eta,
+        "eta squared": eta**2,
+        "eta by counts": eta * np.sum(n_kv**2),
     }
-    if isinstance(priors.eta, tuple):
-        moments |= {"eta": eta, "eta squared": eta**2, "eta by counts": eta * np.sum(n_kv**2)}
-    return moments
 
 
-def draw_prior(rng, case):
+def draw_prior(rng, lengths, n_terms, priors):
     """Return concentrations, corpus and state, all from the prior."""
-    drawn = [rng.gamma(s[0], 1 / s[1]) if isinstance(s, tuple) else s for s in case.priors.settings]
+    drawn = [rng.gamma(shape, 1 / rate) for shape, rate in priors.settings]
     draw = draw_hdp(
-        document_lengths=case.lengths,
-        n_terms=case.n_terms,
+        document_lengths=lengths,
+        n_terms=n_terms,
         **dict(zip(("alpha", "gamma", "eta"), drawn, strict=True)),
         seed=rng.integers(2**62),
     )
@@ -151,16 +150,16 @@ def sweep(key, corpus, state, case, error=1.0, error_of_trials=1.0):
 
 
 @cache
-def forward(seed, name):
+def forward(seed, lengths, n_terms, priors):
     """Return statistics of independent draws from the prior, a row a draw."""
-    case, rng = CASES[name], np.random.default_rng([seed, 0])
-    return rows_of(statistics(*draw_prior(rng, case), case.priors) for _ in range(FORWARD))
+    rng = np.random.default_rng([seed, 0])
+    return rows_of(statistics(*draw_prior(rng, lengths, n_terms, priors), priors) for _ in range(FORWARD))
 
 
 def in_turn(seed, name, **errors):
     """Return the names of the statistics, and their values along a chain of sweeps and new words."""
     case, rng = CASES[name], np.random.default_rng([seed, 1])
-    corpus, state = draw_prior(rng, case)
+    corpus, state = draw_prior(rng, case.lengths, case.n_terms, case.priors)
     rows = []
     for i in range(IN_TURN):
         state = sweep(Key(seed, 0, i, 0), corpus, state, case, **errors)
@@ -176,7 +175,8 @@ def rows_of(statistics):
 def compare(seed, name, **errors):
     """Draw both ways and compare all means."""
     names, chain = in_turn(seed, name, **errors)
-    draws = forward(seed, name)
+    case = CASES[name]
+    draws = forward(seed, case.lengths, case.n_terms, case.priors)
     assert_means(names, chain, draws.mean(axis=0), draws.var(axis=0, ddof=1) / FORWARD)
 
 

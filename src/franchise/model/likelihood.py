@@ -20,7 +20,7 @@ from franchise.model.state import TOPICS
 MOST_TABULATED = 1 << 16
 
 
-@kernel
+@helper
 def fill_log_gamma(table, offset):
     """Set table[n] = lnG(n + offset)."""
     for n in range(table.size):

@@ -10,6 +10,8 @@ from franchise.errors import SettingsError
 from franchise.model.state import Array
 
 Setting = float | tuple[float, float]
+# The ends of every prior, between which the arithmetic of every move stays within doubles.
+LOWEST, HIGHEST = 1e-100, 1e100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,8 @@ class Priors:
                     f"{name}={setting!r}: give a positive number to fix {name}, or a pair (shape, rate) "
                     "of positive numbers to sample it under that Gamma prior"
                 )
+            if not is_pair and not LOWEST <= float(setting) <= HIGHEST:
+                raise SettingsError(f"{name}={setting!r}: give a number from {LOWEST:g} to {HIGHEST:g}")
             # Plain floats: NumPy's numbers could not be written to a file.
             plain = tuple(map(float, setting)) if is_pair else float(setting)
             object.__setattr__(self, name, plain)
@@ -60,14 +64,15 @@ class Priors:
 
     def initial(self) -> Array:
         """Return the values to start from: the fixed ones, and the priors' means."""
-        return np.array([s[0] / s[1] if isinstance(s, tuple) else float(s) for s in self.settings])
+        values = [s[0] / s[1] if isinstance(s, tuple) else float(s) for s in self.settings]
+        return np.clip(values, LOWEST, HIGHEST)
 
     def as_array(self) -> Array:
         """Return (shape, rate) of each concentration, (0, 0) for a fixed one, as kernels take them."""
         return np.array([s if isinstance(s, tuple) else (0.0, 0.0) for s in self.settings])
 
     def log_density(self, concentrations: Array) -> float:
-        """Return the sum of the log Gamma densities of the sampled concentrations."""
+        """Return the sum of the log Gamma densities of the sampled concentrations, not counting their ends."""
         total = 0.0
         for setting, value in zip(self.settings, concentrations, strict=True):
             if isinstance(setting, tuple):

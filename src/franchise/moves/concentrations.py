@@ -1,5 +1,9 @@
 """alpha, gamma and eta given everything else, each under a Gamma(shape, rate) prior.
 
+The priors end at 1e-100 and 1e100: they are Gamma densities cut to that range, over which every
+move's arithmetic stays within doubles. Only the vaguest priors notice. Those of a shape of 0.001 or
+less have most of their mass further down, where one topic, or one table a document, is all there is.
+
 The three conditionals have one form (paper, equations 1 to 4), x being the concentration::
 
     p(x | rest) ~ x^(shape - 1 + power) e^(-rate x)
@@ -10,19 +14,23 @@ The three conditionals have one form (paper, equations 1 to 4), x being the conc
     eta     power 0    scale V    n: the sizes n_k of the topics       c: the counts n_kv > 0
 
 so one slice sampler (Neal 2003), on the logarithm of x, serves them all; alpha costs time in
-proportion to the number of different document lengths, not of documents. The paper's way, by
-auxiliary variables (Escobar & West 1995 for gamma; Teh et al. 2006 for alpha), is here as well.
+proportion to the number of different document lengths, not of documents. The paper's way, by the
+auxiliary variables of Teh et al. (2006), of which Escobar & West (1995) is the case of one n, is
+here as well, for gamma and alpha; there is none for eta, which is drawn by slice all the same.
 """
 
 import math
 from typing import NamedTuple
 
 from franchise._jit import helper, kernel, part
+from franchise.model.priors import HIGHEST, LOWEST
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.random import log_beta_variate, log_gamma_variate, start_stream, uniform
 
-_MOST_STEPS = 1500  # never reached: so many powers of e hold every double there is
+_LOG_LOWEST, _LOG_HIGHEST = math.log(LOWEST), math.log(HIGHEST)
 _ROUNDS = 20  # auxiliary variables mix slowly: the paper's program takes 20 rounds as well
+_MOST_TRIES = 100  # to draw a Gamma variable between those ends; one in 40 is at a shape of 1e-4
+_STIRLING = 16.0  # from here on Stirling's series is right to 14 digits
 
 
 class ConcentrationsInfo(NamedTuple):
@@ -36,57 +44,13 @@ class _Conditional(NamedTuple):
 
     shape: float
     rate: float
-    power: float
+    power: int
     scale: float
     sizes: Array  # n_i, and how often each stands in the product
     times: Array
     n_sizes: int
     histogram: Array  # histogram[c] of the counts are c
     n_counts: int  # the end of the histogram; 0 for none
-
-
-@helper
-def _log_density(given, log_x):
-    """Return the log density of log x; of log x, not x, so the power of x is one higher."""
-    x = math.exp(log_x)
-    total = (given.shape + given.power) * log_x - given.rate * x
-    at_zero = math.lgamma(given.scale * x)
-    for i in range(given.n_sizes):
-        total += given.times[i] * (at_zero - math.lgamma(given.scale * x + given.sizes[i]))
-    at_zero = math.lgamma(x) if given.n_counts > 0 else 0.0
-    for c in range(1, given.n_counts):
-        if given.histogram[c] > 0:
-            total += given.histogram[c] * (math.lgamma(c + x) - at_zero)
-    return total
-
-
-@helper
-def _slice(stream, given, x):
-    """Take one slice-sampling step: out by ones on the log scale, then shrink."""
-    log_x = math.log(x)
-    evaluations = 1
-    height = _log_density(given, log_x) + math.log(1.0 - uniform(stream))
-    low = log_x - uniform(stream)
-    high = low + 1.0
-    for _ in range(_MOST_STEPS):
-        evaluations += 1
-        if _log_density(given, low) <= height:
-            break
-        low -= 1.0
-    for _ in range(_MOST_STEPS):
-        evaluations += 1
-        if _log_density(given, high) <= height:
-            break
-        high += 1.0
-    while True:
-        proposal = low + uniform(stream) * (high - low)
-        evaluations += 1
-        if _log_density(given, proposal) > height:
-            return math.exp(proposal), evaluations
-        if proposal < log_x:
-            low = proposal
-        else:
-            high = proposal
 
 
 @part
@@ -103,77 +67,153 @@ def _count_counts(state, histogram):
     return largest + 1
 
 
+@part
+def _conditional(which, state, scratch, gamma_priors):
+    """Return the conditional of one concentration; all have one type, so they are compiled once."""
+    shape, rate = gamma_priors[which, 0], gamma_priors[which, 1]
+    n_topics, n_tables = state.totals[TOPICS], state.totals[TABLES]
+    sizes, times = scratch.sizes, scratch.times
+    power, scale, n_sizes, n_counts = n_topics, 1.0, 1, 0
+    if which == GAMMA:
+        sizes[0], times[0] = n_tables, 1
+    elif which == ALPHA:
+        sizes, times = scratch.lengths, scratch.documents_of_length
+        power, n_sizes = n_tables, sizes.size
+    else:
+        power, scale, n_sizes = 0, float(state.row_len.size), n_topics
+        for i in range(n_topics):
+            sizes[i], times[i] = state.n_k[state.live[i]], 1
+        n_counts = _count_counts(state, scratch.histogram)
+    return _Conditional(shape, rate, power, scale, sizes, times, n_sizes, scratch.histogram, n_counts)
+
+
+@helper
+def _stirling(x):
+    """Return the rest lnG(x) - (x - 1/2) ln x + x - ln(2 pi) / 2, for a large x."""
+    y = 1.0 / (x * x)
+    return (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) / x
+
+
+@helper
+def _log_rise(x, log_gamma_x, n):
+    """Return ln [G(x + n) / G(x)], to full precision also where x is large and the two are all but equal."""
+    if x < _STIRLING:
+        return math.lgamma(x + n) - log_gamma_x
+    end = x + n
+    return (x - 0.5) * math.log1p(n / x) + n * (math.log(end) - 1.0) + (_stirling(end) - _stirling(x))
+
+
+@helper
+def _log_density(given, log_x):
+    """Return the log density of log x; of log x, not x, so the power of x is one higher."""
+    x = math.exp(log_x)
+    total = (given.shape + given.power) * log_x - given.rate * x
+    scaled = given.scale * x
+    at_zero = math.lgamma(scaled)
+    for i in range(given.n_sizes):
+        total -= given.times[i] * _log_rise(scaled, at_zero, given.sizes[i])
+    at_zero = math.lgamma(x)
+    for c in range(1, given.n_counts):
+        if given.histogram[c] > 0:
+            total += given.histogram[c] * _log_rise(x, at_zero, c)
+    return total
+
+
+@helper
+def _slice(stream, given, x):
+    """Take one slice-sampling step: out by ones on the log scale, not past the ends, then shrink.
+
+    Beyond the ends the density is 0. Steps that are cut there leave the choice of the interval as it
+    was, less points that would only be refused (Neal 2003, section 4.1).
+    """
+    log_x = math.log(x)
+    evaluations = 1
+    height = _log_density(given, log_x) + math.log(1.0 - uniform(stream))
+    low = log_x - uniform(stream)
+    high = low + 1.0
+    while low > _LOG_LOWEST:
+        evaluations += 1
+        if _log_density(given, low) < height:
+            break
+        low -= 1.0
+    while high < _LOG_HIGHEST:
+        evaluations += 1
+        if _log_density(given, high) < height:
+            break
+        high += 1.0
+    low, high = max(low, _LOG_LOWEST), min(high, _LOG_HIGHEST)
+    while True:
+        proposal = low + uniform(stream) * (high - low)
+        evaluations += 1
+        if _log_density(given, proposal) >= height:
+            return math.exp(proposal), evaluations
+        if proposal < log_x:
+            low = proposal
+        else:
+            high = proposal
+
+
+@helper
+def _auxiliary(stream, given, x):
+    """Draw the auxiliary variables given x, and x, which is Gamma then, given them.
+
+    Where no try falls between the ends x stays. That this happens says nothing of x itself, so x is
+    drawn from its conditional or left alone, and both keep the distribution.
+    """
+    power, rate = given.power, given.rate
+    for i in range(given.n_sizes):
+        n = given.sizes[i]
+        for _ in range(given.times[i]):
+            rate -= log_beta_variate(stream, x + 1.0, n)
+            if uniform(stream) * (n + x) < n:
+                power -= 1
+    for _ in range(_MOST_TRIES):
+        log_x = log_gamma_variate(stream, given.shape + power) - math.log(rate)
+        if _LOG_LOWEST <= log_x <= _LOG_HIGHEST:
+            return math.exp(log_x)
+    return x
+
+
+@helper
+def _within(x):
+    """Bring a starting value, the only one that can be outside, between the ends."""
+    return min(max(x, LOWEST), HIGHEST)
+
+
 @kernel
 def slice_concentrations(key, corpus, state, scratch, gamma_priors):
     """Draw every concentration that has a prior by slice sampling.
 
-    When eta has one, the tables that follow it must be filled anew (`scratch.fill_tables`).
+    When eta has changed, what follows it must be computed anew (`scratch.follow_eta`).
     ``gamma_priors[i]`` is (shape, rate) of concentration i, or (0, 0) for a fixed one.
     """
     start_stream(scratch.stream, key, 0)
-    sizes, times, histogram = scratch.sizes, scratch.times, scratch.histogram
     values = state.concentrations
-    n_topics, n_tables, n_terms = state.totals[TOPICS], state.totals[TABLES], state.row_len.size
     evaluations = 0
-    if gamma_priors[GAMMA, 0] > 0.0:
-        shape, rate = gamma_priors[GAMMA, 0], gamma_priors[GAMMA, 1]
-        sizes[0], times[0] = n_tables, 1
-        given = _Conditional(shape, rate, float(n_topics), 1.0, sizes, times, 1, histogram, 0)
-        values[GAMMA], steps = _slice(scratch.stream, given, values[GAMMA])
-        evaluations += steps
-    if gamma_priors[ALPHA, 0] > 0.0:
-        shape, rate = gamma_priors[ALPHA, 0], gamma_priors[ALPHA, 1]
-        lengths, documents = scratch.lengths, scratch.documents_of_length
-        given = _Conditional(
-            shape, rate, float(n_tables), 1.0, lengths, documents, lengths.size, histogram, 0
-        )
-        values[ALPHA], steps = _slice(scratch.stream, given, values[ALPHA])
-        evaluations += steps
-    if gamma_priors[ETA, 0] > 0.0:
-        shape, rate = gamma_priors[ETA, 0], gamma_priors[ETA, 1]
-        for i in range(n_topics):
-            sizes[i], times[i] = state.n_k[state.live[i]], 1
-        n_counts = _count_counts(state, histogram)
-        given = _Conditional(shape, rate, 0.0, float(n_terms), sizes, times, n_topics, histogram, n_counts)
-        values[ETA], steps = _slice(scratch.stream, given, values[ETA])
-        evaluations += steps
+    for which in (GAMMA, ALPHA, ETA):
+        if gamma_priors[which, 0] > 0.0:
+            given = _conditional(which, state, scratch, gamma_priors)
+            values[which], steps = _slice(scratch.stream, given, _within(values[which]))
+            evaluations += steps
     return ConcentrationsInfo(evaluations)
-
-
-@part
-def _escobar_west(stream, gamma, shape, rate, n_topics, n_tables):
-    log_u = log_beta_variate(stream, gamma + 1.0, n_tables)
-    rate = rate - log_u
-    odds = (shape + n_topics - 1.0) / (n_tables * rate)
-    shape = shape + n_topics
-    if uniform(stream) * (1.0 + odds) >= odds:
-        shape -= 1.0
-    return math.exp(log_gamma_variate(stream, shape)) / rate
-
-
-@part
-def _teh(stream, alpha, shape, rate, n_tables, corpus):
-    shape = shape + n_tables
-    for j in range(corpus.doc_ptr.size - 1):
-        n_j = corpus.doc_ptr[j + 1] - corpus.doc_ptr[j]
-        if n_j > 0:
-            rate -= log_beta_variate(stream, alpha + 1.0, n_j)
-            if uniform(stream) * (n_j + alpha) < n_j:
-                shape -= 1.0
-    return math.exp(log_gamma_variate(stream, shape)) / rate
 
 
 @kernel
 def auxiliary_concentrations(key, corpus, state, scratch, gamma_priors):
-    """Draw gamma and alpha, where they have priors, by the paper's auxiliary variables."""
+    """Draw gamma and alpha, where they have priors, by the paper's auxiliary variables, and eta by slice.
+
+    What follows eta must be computed anew, as after `slice_concentrations`.
+    """
     start_stream(scratch.stream, key, 0)
     values = state.concentrations
-    n_topics, n_tables = state.totals[TOPICS], state.totals[TABLES]
-    for _ in range(_ROUNDS):
-        if gamma_priors[GAMMA, 0] > 0.0:
-            shape, rate = gamma_priors[GAMMA, 0], gamma_priors[GAMMA, 1]
-            values[GAMMA] = _escobar_west(scratch.stream, values[GAMMA], shape, rate, n_topics, n_tables)
-        if gamma_priors[ALPHA, 0] > 0.0:
-            shape, rate = gamma_priors[ALPHA, 0], gamma_priors[ALPHA, 1]
-            values[ALPHA] = _teh(scratch.stream, values[ALPHA], shape, rate, n_tables, corpus)
-    return ConcentrationsInfo(0)
+    evaluations = 0
+    for which in (GAMMA, ALPHA, ETA):
+        if gamma_priors[which, 0] > 0.0:
+            given = _conditional(which, state, scratch, gamma_priors)
+            values[which] = _within(values[which])
+            if which == ETA:
+                values[ETA], evaluations = _slice(scratch.stream, given, values[ETA])
+            else:
+                for _ in range(_ROUNDS):
+                    values[which] = _auxiliary(scratch.stream, given, values[which])
+    return ConcentrationsInfo(evaluations)

@@ -25,8 +25,8 @@ class Schedule:
     split_merge
         When and how split-merge trials are made; None for none.
     concentrations
-        ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables (which leave
-        eta as it is).
+        ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables for alpha and
+        gamma (there are none for eta, which is drawn by slice sampling either way).
     """
 
     sweeps: int = 500

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import gamma
 
-from franchise.errors import SettingsError
-from franchise.model import Priors
+from franchise import Chain, Corpus, Priors, Proposal, Schedule, SettingsError, SplitMerge
+from franchise.model import broken_invariants
 
 pytestmark = pytest.mark.nojit
 
@@ -81,3 +81,32 @@ def test_the_numbers_of_numpy_become_plain():
     priors = Priors(alpha=np.float32(0.5), gamma=(np.int64(2), np.float64(1)), eta=3)
     assert [type(priors.alpha), *map(type, priors.gamma), type(priors.eta)] == [float] * 4
     assert priors == Priors(alpha=0.5, gamma=(2.0, 1.0), eta=3.0)
+
+
+@pytest.mark.parametrize("value", [1e-101, 1e101, 1e-300])
+def test_fixed_values_beyond_the_ends_of_all_priors_are_refused(value):
+    with pytest.raises(SettingsError, match=r"eta=.*: give a number from 1e-100 to 1e\+100"):
+        Priors(eta=value)
+
+
+@pytest.mark.parametrize("pair", [(1e-200, 1.0), (1.0, 1e-200)])
+def test_a_start_is_between_the_ends(pair):
+    assert np.all((Priors(gamma=pair).initial() >= 1e-100) & (Priors(gamma=pair).initial() <= 1e100))
+
+
+@pytest.mark.parametrize("eta", [1e-100, 1e-30, 1e30, 1e100])
+@pytest.mark.parametrize("concentration", [1e-100, 1e100])
+def test_chains_run_at_the_ends(eta, concentration):
+    """Words, tables, trials of every kind and their ratios stay within doubles."""
+    proposals = tuple(
+        Proposal(anchors=a, launch=l, scans=1) for a in ("size", "similar") for l in ("sequential", "em")
+    )
+    schedule = Schedule(sweeps=6, burn_in=0, split_merge=SplitMerge(proposals=proposals, keep_trials=True))
+    documents = Corpus(list(range(12)) * 20, range(0, 241, 24), [f"w{v}" for v in range(12)])
+    chain = Chain(documents, Priors(alpha=1.0, gamma=concentration, eta=eta), schedule, start=3)
+    chain.run()
+    assert np.all(np.isfinite(chain.trace["log_joint"]))
+    made = [trial for trial in chain.trials if trial.kind != "none"]
+    assert made
+    assert not any(np.isnan(trial.log_acceptance) for trial in made)
+    assert broken_invariants(documents.arrays, chain.state) == []

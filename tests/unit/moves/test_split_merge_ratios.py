@@ -1,10 +1,11 @@
 """The acceptance ratio by several routes, which agree to 1e-9."""
 
+from collections import Counter
 from math import lgamma, log
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from franchise import Priors
@@ -13,9 +14,9 @@ from franchise.random import SPLIT_MERGE
 from franchise.sampling.trials import Proposal
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations
-from tests.reference.franchise import Franchise
+from tests.reference.franchise import Franchise, shuffle
 from tests.reference.kernels import Kernels
-from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
+from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora, seated_corpora
 from tests.reference.trials import Trial, log_f, name_of
 
 TOLERANCE = 1e-9
@@ -42,14 +43,12 @@ def started(corpus, at, seed):
     return kernels
 
 
-@given(corpora(), CONCENTRATIONS, SEEDS)
+@given(corpora(filled=2), CONCENTRATIONS, SEEDS)
 def test_ratio_is_a_product_of_normalisers(corpus, at, seed):
     """A = gamma f(x_a) f(x_b) prod_i Z_i / (G(m) f(S)): the sides' own densities cancel."""
     kind, kernels = Proposal(), started(corpus, at, seed)
     trial = trial_of(kernels, *corpus, at, kind, seed)
-    found = trial.set_up()
-    assume(found is not None)
-    order, a, b = found
+    order, a, b = trial.set_up()
     split = trial.topic[a] == trial.topic[b]
     present = trial.present(order, a, b)
     division = trial.divide(order, a, b, None if split else present)
@@ -63,14 +62,22 @@ def test_ratio_is_a_product_of_normalisers(corpus, at, seed):
     assert records[0, 3] == pytest.approx(log_ratio if split else -log_ratio, rel=0, abs=TOLERANCE)
 
 
-@given(st.sampled_from(KINDS), corpora(), CONCENTRATIONS, SEEDS)
-def test_merge_is_the_reverse_of_a_split(kind, corpus, at, seed):
+def tables_of_one_topic(trial):
+    """Return two tables of one topic, as anchors, and the topic's others, in random order."""
+    choose, m_k = trial.choose, Counter(trial.topic.values())
+    tables = trial.tables_of(choose.one_of([k for k, m in m_k.items() if m > 1]))
+    shuffle(tables, choose)
+    return tables[2:], *tables[:2]
+
+
+@given(st.sampled_from(KINDS), seated_corpora(), CONCENTRATIONS, SEEDS)
+def test_merge_is_the_reverse_of_a_split(kind, seated, at, seed):
     """A(split) A(merge) = 1 for the same anchors and order."""
-    trial = trial_of(started(corpus, at, seed), *corpus, at, kind, seed)
-    found = trial.set_up()
-    assume(found is not None)
-    order, a, b = found
-    assume(trial.topic[a] == trial.topic[b])
+    corpus, seating = seated
+    choose = Drawn((seed, 0, 0, SPLIT_MERGE))
+    choose.start(0)
+    trial = Trial(Franchise.seated(*corpus, at, seating), choose, kind)
+    order, a, b = tables_of_one_topic(trial)
     log_split, side = trial.log_acceptance(order, a, b)
     new = trial.franchise.open_topic()
     for table in (*order, b):

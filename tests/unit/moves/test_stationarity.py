@@ -7,7 +7,6 @@ one, however short it is; a run that begins at one state far out must get there.
 import numpy as np
 import pytest
 
-from franchise.random import TABLE_TOPICS, WORD_TABLES
 from tests.reference.enumeration import Concentrations, Posterior
 from tests.reference.kernels import Kernels
 from tests.reference.statistics import assert_frequencies
@@ -18,12 +17,13 @@ LARGER = Posterior([[0, 0, 1], [1, 1, 2]], 3, Concentrations(alpha=1.3, gamma=0.
 
 def ends_of_runs(posterior, starts, sweeps, seed):
     """Run the moves from each start by streams of its own; return where the runs end."""
-    ends = []
+    documents, n_terms, at = posterior.documents, posterior.n_terms, posterior.at
+    seated = {start: Kernels.seated(documents, n_terms, at, start).state for start in set(starts)}
+    kernels, ends = Kernels(documents, n_terms, at), []
     for chain, start in enumerate(starts):
-        kernels = Kernels.seated(posterior.documents, posterior.n_terms, posterior.at, start)
-        for sweep in range(1, sweeps + 1):
-            kernels.make(WORD_TABLES, seed, sweep, chain)
-            kernels.make(TABLE_TOPICS, seed, sweep, chain)
+        for array, at_start in zip(kernels.state, seated[start], strict=True):
+            array[...] = at_start
+        kernels.sweep_often(sweeps, seed, chain=chain)
         ends.append(kernels.plain().seating)
     return ends
 

@@ -6,6 +6,7 @@ import pytest
 from franchise import Chain, Corpus, FranchiseError, Priors, Schedule, SettingsError
 from franchise.model import broken_invariants, joint
 from franchise.moves.parts.scratch import new_scratch
+from franchise.sampling.schedule import CONCENTRATION_METHODS
 from tests.golden.fingerprint import SWEEPS, arithmetic_corpus, fixed_chain, in_bits
 
 pytestmark = pytest.mark.nojit
@@ -118,13 +119,12 @@ def test_fixed_concentrations_stay():
     assert set(chain.trace["log_prior"]) == {0.0}
 
 
-@pytest.mark.parametrize(("method", "eta_moves"), [("slice", True), ("auxiliary", False)])
-def test_sampled_concentrations_move(method, eta_moves):
+@pytest.mark.parametrize("method", CONCENTRATION_METHODS)
+def test_sampled_concentrations_move(method):
     chain = fixed_chain(method)
     chain.run(5)
-    for name in ("alpha", "gamma"):
+    for name in ("alpha", "gamma", "eta"):
         assert len(set(chain.trace[name])) == 6
-    assert len(set(chain.trace["eta"])) == (6 if eta_moves else 1)
 
 
 # ---------------------------------------------------------------- run

@@ -26,8 +26,9 @@ SEQUENTIAL, EM = 0, 1
 _EM_STEPS = 10
 # The em launch must be able to draw any division: no table goes to a side with more than these log odds.
 _MOST_LOG_ODDS = 27.0
-# So many factors between 1e-9 and 1e9 stay within the range of doubles.
-_MOST_FACTORS = 30
+# A product between these is a double still after the factor of one more word, 1e-100 to 1e207 for
+# every eta that a prior allows.
+_SMALLEST, _LARGEST = 1e-100, 1e100
 
 
 @helper
@@ -74,17 +75,16 @@ def _log_odds(trial, eta, v_eta, begin, end):
     """
     x0, x1 = trial.sizes[0, 0] + v_eta, trial.sizes[1, 0] + v_eta
     over, under = float(trial.sizes[0, 1]), float(trial.sizes[1, 1])
-    total, factors, last, times = 0.0, 1, -1, 0
+    total, last, times = 0.0, -1, 0
     for i in range(begin, end):
         v = trial.table_words[i]
         times = times + 1 if v == last else 0  # equal terms stand side by side
         last = v
         over *= (x1 + (i - begin)) * (trial.words[v, 0] + eta + times)
         under *= (x0 + (i - begin)) * (trial.words[v, 1] + eta + times)
-        factors += 2
-        if factors >= _MOST_FACTORS:
+        if max(over, under) > _LARGEST or min(over, under) < _SMALLEST:
             total += math.log(over) - math.log(under)
-            over, under, factors = 1.0, 1.0, 0
+            over, under = 1.0, 1.0
     return total + math.log(over) - math.log(under)
 
 

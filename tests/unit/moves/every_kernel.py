@@ -1,0 +1,90 @@
+"""Do all that users do that ends in a kernel, and print how often each kernel was compiled.
+
+Kernels are found, not listed: one that is new, and not made use of here, shows as compiled 0 times.
+"""
+
+import pickle
+import pkgutil
+import tempfile
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from scipy.sparse import csr_array
+
+import franchise
+from franchise import Chain, Corpus, HDPTopicModel, Priors, Schedule, from_counts, from_tokens
+from franchise.compat.options import HdpOptions
+from franchise.compat.test_mode import test
+from franchise.compat.train import train
+from franchise.corpus import draw_hdp, five_topics
+
+COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 1]])
+PRIORS = [Priors(), Priors(alpha=1, gamma=2, eta=(1, 1)), Priors(alpha=(1, 2), gamma=0.5, eta=1)]
+
+
+def corpora() -> list[Corpus]:
+    """Return corpora made in every way: their arrays must have the same types."""
+    made = [
+        from_tokens([["a", "b"], [], ["b"]]),
+        from_counts(COUNTS),
+        from_counts(csr_array(COUNTS.astype(np.float32))),
+        Corpus(np.array([0, 1], np.int64), np.array([0, 2], np.int32), ["a", "b"]),
+        five_topics(0).corpus,
+        five_topics(0).corpus.select([1, 2]),
+        draw_hdp(document_lengths=[3, 2], n_terms=2, alpha=1.0, gamma=1.0, eta=1.0, seed=0).corpus,
+    ]
+    return [*made, pickle.loads(pickle.dumps(made[0]))]
+
+
+def run_chains() -> None:
+    for number, corpus in enumerate(corpora()):
+        for priors in PRIORS:
+            for start in ("sequential", "one", 3, np.int64(2)):
+                for concentrations in ("slice", "auxiliary"):
+                    schedule = Schedule(sweeps=2, burn_in=0, concentrations=concentrations)
+                    Chain(corpus, priors, schedule, seed=number, start=start, capacity=1).run()
+
+
+def use_models(folder: Path) -> None:
+    """Fit, save, load and resume a model, and ask it about new documents."""
+    model = HDPTopicModel(chains=2, sweeps=4, burn_in=0, thin=1, verbose=0, random_state=0).fit(COUNTS)
+    model.save(folder / "model")
+    loaded = HDPTopicModel.load(folder / "model").resume(2)
+    for asked, new in ((model, COUNTS), (loaded, csr_array(COUNTS))):
+        asked.transform(new)
+        for method in ("completion", "left-to-right", "paper"):
+            asked.held_out(new, method)
+
+
+def run_the_papers_program(folder: Path) -> None:
+    data, directory = folder / "words.ldac", folder / "program"
+    data.write_text("2 0:2 2:1\n0\n2 1:3 2:1\n")
+    options = {"data": data, "directory": directory, "max_iter": 2, "random_seed": 1}
+    train(HdpOptions(algorithm="train", sample_hyper=True, split_merge=True, **options))
+    test(HdpOptions(algorithm="test", saved_model=directory / "final.bin", **options))
+
+
+def modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(franchise.__path__, "franchise."):
+        if not found.name.endswith("__main__"):
+            yield import_module(found.name)
+
+
+def kernels() -> dict[str, Dispatcher]:
+    """Return every kernel of the library by its name: what is compiled and kept on disk."""
+    values = [value for module in modules() for value in vars(module).values()]
+    kept = [value for value in values if isinstance(value, Dispatcher) and value.stats.cache_path is not None]
+    return {f"{kernel.py_func.__module__}.{kernel.__name__}": kernel for kernel in kept}
+
+
+if __name__ == "__main__":
+    run_chains()
+    with tempfile.TemporaryDirectory() as temporary:
+        use_models(Path(temporary))
+        run_the_papers_program(Path(temporary))
+    for name, kernel in sorted(kernels().items()):
+        print(len(kernel.signatures), name, *kernel.signatures, sep=" | ")

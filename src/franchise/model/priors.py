@@ -72,7 +72,7 @@ class Priors:
         return np.array([s if isinstance(s, tuple) else (0.0, 0.0) for s in self.settings])
 
     def log_density(self, concentrations: Array) -> float:
-        """Return the sum of the log Gamma densities of the sampled concentrations, not counting their ends."""
+        """Return the sum of the log Gamma densities of the sampled concentrations, their ends left out."""
         total = 0.0
         for setting, value in zip(self.settings, concentrations, strict=True):
             if isinstance(setting, tuple):

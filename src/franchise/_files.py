@@ -51,13 +51,13 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
     except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         raise _cannot_read(path, error) from error
     if _ABOUT not in metadata:
-        raise ModelError(f"{path}: this is no file of Franchise; {_RESTORE}")
+        raise ModelError(f"{path}: this is not a Franchise file; {_RESTORE}")
     about = from_json(metadata[_ABOUT], path)
     facts = about.get("facts")
     if not isinstance(facts, dict) or about.get("checksum") != _checksum(about.get("kind"), facts, arrays):
         raise ModelError(f"{path}: the file is damaged, its contents do not match its checksum; {_RESTORE}")
     if about["kind"] != kind:
-        raise ModelError(f"{path}: this is a {about['kind']}, no {kind}; {_RESTORE}")
+        raise ModelError(f"{path}: this is a {about['kind']}, not a {kind}; {_RESTORE}")
     return arrays, facts
 
 
@@ -172,7 +172,8 @@ _RESTORE = "give the folder of a saved model, or restore the file from a copy"
 def cannot_write(path: Path, error: OSError) -> ModelError:
     """Return the error for a file or folder that cannot be written."""
     return ModelError(
-        f"{path}: cannot write it ({error.strerror}); check the folder, its rights and the disk's space"
+        f"{path}: cannot write it ({error.strerror}); check the folder, its permissions "
+        "and the free disk space"
     )
 
 
@@ -180,7 +181,9 @@ def _cannot_read(path: Path, error: Exception) -> ModelError:
     if isinstance(error, FileNotFoundError):
         return ModelError(f"{path}: there is no such file; {_RESTORE}")
     reason = getattr(error, "strerror", None) or error
-    return ModelError(f"{path}: cannot read it ({reason}); the file is damaged or not ours: {_RESTORE}")
+    return ModelError(
+        f"{path}: cannot read it ({reason}); the file is damaged or not a Franchise file: {_RESTORE}"
+    )
 
 
 def _checksum(kind: object, facts: Facts, arrays: Mapping[str, Array]) -> str:

@@ -17,10 +17,10 @@ _TOPICS_SHOWN = 12
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
 def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> None:
-    """Fit 2,000 abstracts of arXiv (April 2007, all subjects), show their topics, and write a page on them.
+    """Fit 2,000 arXiv abstracts (April 2007, all subjects), show their topics, and write a report on them.
 
-    It takes less than a minute on two cores, some of which is compiling, the first time. A model that is
-    in the folder already is replaced.
+    This takes less than a minute on two cores; the first time, part of it is compiling. A model that is
+    already in the folder is replaced.
 
     \b
     Example:

@@ -20,7 +20,7 @@ def command(model: str, input: str, jobs: int | None, format_out: str, **values:
     """Find the topics of the new documents in INPUT with the model in the folder MODEL.
 
     MODEL may also be a .bin file of the paper's program. Unknown words are skipped and counted. CSV and
-    JSON have one column a topic; a row sums to one.
+    JSON have one column per topic; each row sums to one.
 
     \b
     Examples:

@@ -104,7 +104,7 @@ def from_counts(
 def iterate(documents: Any, what: str) -> Iterator[Any]:
     """Start to read documents; refuse what has no order, and a lone string."""
     if isinstance(documents, str | bytes):
-        raise CorpusError(f"the {what} are one single string; give a list of texts, one string a document")
+        raise CorpusError(f"the {what} are a single string; give a list of texts, one string per document")
     if isinstance(documents, AbstractSet | Mapping):
         raise CorpusError(f"the {what} are in a {type(documents).__name__}; give a list, which keeps order")
     try:
@@ -280,7 +280,7 @@ def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArra
             matrix = np.asarray(counts)
         except ValueError:
             raise CorpusError(
-                "the counts are ragged: rows differ in length; give one column a term"
+                "the counts are ragged: rows differ in length; give one column per term"
             ) from None
     if len(matrix.shape) != 2:
         raise CorpusError(
@@ -310,7 +310,7 @@ def _sparse_entries(matrix: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], np
 def _check_width(vocabulary: Sequence[str], n_documents: int, n_terms: int) -> None:
     if len(vocabulary) == n_terms:
         return
-    advice = "give one term a column"
+    advice = "give one term per column"
     if len(vocabulary) == n_documents:
         advice = "the matrix looks transposed: rows are documents and columns are terms, so pass counts.T"
     raise CorpusError(

@@ -183,7 +183,7 @@ def _checked_columns(counts: Any, like: Corpus) -> Any:
         if column != term:
             raise CorpusError(
                 f"column {i} is {column!r}, but term {i} of the corpus is {term!r}; give its terms in its "
-                "order, as by df[list(corpus.vocabulary)]"
+                "order, for example df[list(corpus.vocabulary)]"
             )
     return matrix
 
@@ -207,7 +207,7 @@ def _all_of_kind(kind: str, documents: Iterator[Any]) -> Iterator[Any]:
         other = _kind(document, j)
         if other not in (kind, None):
             raise CorpusError(
-                f"document {j} is of another kind than those before it: {other} after {kind}; "
+                f"document {j} is of a different kind from those before it: {other} after {kind}; "
                 "give documents of one kind"
             )
         yield document
@@ -220,14 +220,14 @@ def _kind(document: Any, j: int) -> str | None:
     if isinstance(document, AbstractSet | Mapping):
         return _WORDS  # where their fault is put into words
     if isinstance(document, bytes):
-        raise CorpusError(f"document {j} is bytes; decode it first, as by document.decode('utf-8')")
+        raise CorpusError(f"document {j} is bytes; decode it first, as in document.decode('utf-8')")
     try:
         # Length first: an iterator has none, and looking at its first item would use that up.
         length, items = len(document), iter(document)
     except TypeError:
         raise CorpusError(
             f"document {j} is {shortened(document)} ({type(document).__name__}); {_WHAT_IS_ONE}; "
-            "leave out what is missing, or put an empty one"
+            "leave out missing ones, or give an empty one"
         ) from None
     if length == 0:
         return None

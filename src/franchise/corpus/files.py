@@ -142,7 +142,7 @@ class Source:
             )
 
     def _cannot_read(self, error: Exception) -> CorpusError:
-        return self.fault(f"cannot read it ({_reason(error)}); check its rights, and the disk")
+        return self.fault(f"cannot read it ({_reason(error)}); check its permissions and the disk")
 
     def _is_damaged(self, error: Exception) -> CorpusError:
         return self.fault(f"the gzip data are damaged ({error}); fetch the file again")
@@ -175,7 +175,7 @@ def write_atomically(path: StrPath, content: Iterable[bytes]) -> Path:
             _write_pieces(file, content, packed=target.suffix == ".gz")
     except OSError as error:
         raise CorpusError(
-            f"{target}: cannot write it ({_reason(error)}); check the folder and its rights"
+            f"{target}: cannot write it ({_reason(error)}); check the folder and its permissions"
         ) from error
     return target
 
@@ -221,7 +221,7 @@ def _counted(file: Readable, size: int | None, progress: Progress | None) -> Cal
         data = file.read(n)
         if not isinstance(data, bytes):
             raise CorpusError(
-                f"the open file gives {type(data).__name__}, not bytes; open it as by open(path, 'rb')"
+                f"the open file gives {type(data).__name__}, not bytes; open it with open(path, 'rb')"
             )
         done += len(data)
         if progress is not None:
@@ -252,7 +252,7 @@ def _open(path: Path) -> BinaryIO:
         raise CorpusError(f"{path}: there is no such file; check the path") from None
     except (OSError, ValueError) as error:
         raise CorpusError(
-            f"{path}: cannot read it ({_reason(error)}); check the path and its rights"
+            f"{path}: cannot read it ({_reason(error)}); check the path and its permissions"
         ) from error
 
 

@@ -113,7 +113,7 @@ def read_new(
         if vocabulary is None and any(one.vocabulary == numbered(one.n_terms) for one in (counts, like)):
             if counts.n_terms > like.n_terms:
                 raise CorpusError(
-                    f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but "
+                    f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but only "
                     f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)"
                 )
             counts = Corpus(counts.x, counts.doc_ptr, like.vocabulary, counts.document_names)
@@ -154,12 +154,12 @@ def write_corpus(
     writable = [name for name, facts in FORMATS.items() if facts.write is not None]
     if form is None:
         raise SettingsError(
-            f"{path}: the name does not tell the format; give format (--format-out), "
+            f"{path}: the name does not show the format; give format (--format-out), "
             f"one of {', '.join(writable)}"
         )
     write = _known(form).write
     if write is None:
-        raise SettingsError(f"format={form!r} is only read; write one of {', '.join(writable)}")
+        raise SettingsError(f"format={form!r} can be read but not written; give one of {', '.join(writable)}")
     if vocabulary is None and _needs_vocabulary(form, corpus):
         vocabulary = beside(target)
     written = []
@@ -274,7 +274,7 @@ def _told(source: Source) -> str:
     if form is None:
         known = ", ".join(name for name in FORMATS if name != "folder")
         raise source.fault(
-            f"neither name nor content tells the format; give format (--format-in), one of {known}"
+            f"neither its name nor its content shows the format; give format (--format-in), one of {known}"
         )
     return form
 
@@ -284,14 +284,14 @@ def _check_options(form: str, columns: Columns, vocabulary: object, text_options
     facts = FORMATS[form]
     holds_counts = facts.counts is not None
     useless = (
-        ("text_column", columns.text is not None and not facts.has_columns, "there are no columns in it"),
-        ("id_column", columns.name is not None and not facts.has_columns, "there are no columns in it"),
-        ("vocabulary", vocabulary is not None and not holds_counts, "the texts make the vocabulary"),
+        ("text_column", columns.text is not None and not facts.has_columns, "it has no columns"),
+        ("id_column", columns.name is not None and not facts.has_columns, "it has no columns"),
+        ("vocabulary", vocabulary is not None and not holds_counts, "the vocabulary comes from the texts"),
         ("text_options", holds_counts and text_options not in (None, TextOptions()), "it holds counts"),
     )
     for name, is_useless, reason in useless:
         if is_useless:
-            raise SettingsError(f"{name} has no use with the format {form}: {reason}; leave it out")
+            raise SettingsError(f"{name} does not apply to the format {form}: {reason}; leave it out")
 
 
 def _texts_of(documents: _Documents, names: list[str]) -> Iterator[str]:

@@ -98,7 +98,7 @@ class TextOptions:
             object.__setattr__(self, name, value)
         low, high = self.min_df, self.max_df
         if low is not None and high is not None and type(low) is type(high) and low > high:
-            raise SettingsError(f"min_df={low} is more than max_df={high}; no term can have both")
+            raise SettingsError(f"min_df={low} is more than max_df={high}; no term can satisfy both")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as JSON can hold them; :meth:`from_dict` takes them back."""
@@ -111,7 +111,7 @@ class TextOptions:
         known = [field.name for field in fields(cls)]
         for name in options:
             if name not in known:
-                raise SettingsError(f"{name}: there is no such option of texts; give {', '.join(known)}")
+                raise SettingsError(f"{name}: there is no such text option; give {', '.join(known)}")
         return cls(**options)
 
     def vectorizer(self) -> CountVectorizer:
@@ -139,8 +139,8 @@ class TextOptions:
         low, high = (df if isinstance(df, int) else df * n_documents for df in (min_df, max_df))
         if low > high:
             raise SettingsError(
-                f"min_df={min_df} asks for terms of {low:g} documents or more, max_df={max_df} of {high:g} "
-                f"or fewer, of {n_documents:,}; lower min_df or raise max_df"
+                f"min_df={min_df} asks for terms in {low:g} documents or more, max_df={max_df} in {high:g} "
+                f"or fewer, out of {n_documents:,}; lower min_df or raise max_df"
             )
         return low, high
 
@@ -222,7 +222,7 @@ def split_texts(
     for j, text in enumerate(iterate(texts, "texts")):
         if not isinstance(text, str):
             raise CorpusError(
-                f"document {j} is {shortened(text)} ({type(text).__name__}), not a text; give one string a "
+                f"document {j} is {shortened(text)} ({type(text).__name__}), not a text; give one string per "
                 'document, and "" where there is none'
             )
         plain = str(text)  # NumPy's own strings become plain ones
@@ -273,7 +273,7 @@ def _nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
     if options.ngram_range[0] > 1:
         guilty += f", ngram_range={options.ngram_range}"
     return CorpusError(
-        f"not one word is found in {n_texts:,} texts with {guilty}; change these options, "
+        f"no word was found in {n_texts:,} texts with {guilty}; change these options, "
         "unless the texts are empty"
     )
 
@@ -291,7 +291,7 @@ def _pattern(value: object) -> str:
             "write the others as (?:...)"
         )
     if pattern.search(""):
-        raise SettingsError(f"token_pattern={value!r}: it finds words without letters; use + instead of *")
+        raise SettingsError(f"token_pattern={value!r}: it matches empty strings; use + instead of *")
     return value
 
 

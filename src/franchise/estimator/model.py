@@ -263,8 +263,8 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if self.ending_ == "interrupted":
             done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
             warnings.warn(
-                f"interrupted after {done} of {planned} sweeps: the answer is that of the sweeps made "
-                "so far; go on with resume()",
+                f"interrupted after {done} of {planned} sweeps: the answer is based on the sweeps made "
+                "so far; continue with resume()",
                 stacklevel=3,
             )
 
@@ -272,7 +272,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         started = [chain for chain in self.chains_ if len(chain.trace)]
         if not started:
             if self.ending_ == "out of time":
-                raise FranchiseError("the time budget was over before a chain had started; give more time")
+                raise FranchiseError("the time budget ran out before a chain had started; give more time")
             raise KeyboardInterrupt
         # Before anything is kept, the present states are all there is.
         kept = [chain for chain in started if chain.draws] or started

@@ -60,8 +60,8 @@ def seed_of(random_state: object) -> int:
         return whole_number("random_state", random_state, 0, _LARGEST_SEED)
     except SettingsError:
         raise SettingsError(
-            f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a Generator or "
-            "RandomState of NumPy, or None"
+            f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a NumPy "
+            "Generator or RandomState, or None"
         ) from None
 
 

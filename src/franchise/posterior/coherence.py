@@ -109,7 +109,7 @@ def coherence(phi: npt.ArrayLike, corpus: Corpus, *, measure: str = "c_npmi", n_
     if measure not in _PAIR_SCORES:
         known = " or ".join(repr(name) for name in _PAIR_SCORES)
         raise SettingsError(
-            f"measure={measure!r}: give {known} (c_v is not there: it needs a window that slides "
+            f"measure={measure!r}: give {known} (c_v is not offered: it needs a window that slides "
             "over the words in their order, and a corpus of counts has no order)"
         )
     top = top_terms(phi, whole_number("n_terms", n_terms, 2))
@@ -215,7 +215,7 @@ def effective_terms(phi: npt.ArrayLike) -> Floats:
 def _topics(phi: npt.ArrayLike) -> Floats:
     topics = np.asarray(phi, dtype=np.float64)
     if topics.ndim != 2:
-        raise SettingsError(f"phi has {topics.ndim} dimensions; give a row of term probabilities a topic")
+        raise SettingsError(f"phi has {topics.ndim} dimensions; give one row of term probabilities per topic")
     return topics
 
 

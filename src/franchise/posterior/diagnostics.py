@@ -41,7 +41,7 @@ _MOVED = (_N_TOPICS, "log probability of the words")
 _VITAL = (*_MOVED, _N_LARGE, "entropy of topic sizes")
 
 _LEGEND = (
-    "r_hat: 1.00 where the chains agree, more where they do not. "
+    "r_hat: 1.00 where the chains agree, higher where they do not. "
     "ess: how many independent draws the chains are worth."
 )
 
@@ -309,6 +309,6 @@ def _about_lonely(lonely: list[int], n_topics: int) -> list[str]:
     named = ", ".join(map(str, lonely[:10])) + (", ..." if len(lonely) > 10 else "")
     verb, them = ("is", "it") if len(lonely) == 1 else ("are", "them")
     return [
-        f"{len(lonely)} of {n_topics} topics {verb} not in more than one chain ({named}): "
+        f"{len(lonely)} of {n_topics} topics {verb} in no more than one chain ({named}): "
         f"do not rely on {them}."
     ]

@@ -110,7 +110,7 @@ def mixtures(
     settings, seed = fold_in_settings(sweeps, burn_in, len(draws)), checked_seed(seed)
     n_columns = whole_number("n_columns", n_columns, 1)
     if len(columns) != len(draws):
-        raise SettingsError(f"columns: {len(columns)} arrays for {len(draws)} draws; give one a draw")
+        raise SettingsError(f"columns: {len(columns)} arrays for {len(draws)} draws; give one per draw")
     column_ks = [_columns(columns[s], draw.m_k.size, n_columns, s) for s, draw in enumerate(draws)]
     result = np.zeros((documents.content.size, n_columns))
     for number, (draw, column_k) in enumerate(zip(draws, column_ks, strict=True)):

@@ -1,4 +1,4 @@
-"""How well topics foretell documents that they were not fitted to: held-out likelihood, in nats a word.
+"""How well topics foretell documents that they were not fitted to: held-out likelihood, in nats per word.
 
 Two scores, both with the topics of each draw held fixed (`predict.fixed_topics`) and averaged over the
 draws as probabilities, not as logarithms. `document_completion` is cheap: half of each document is given, the
@@ -76,7 +76,7 @@ class HeldOut:
 
     def __str__(self) -> str:
         return (
-            f"{self.method}: {self.per_word:.4f} nats a word (standard error {self.standard_error:.4f}), "
+            f"{self.method}: {self.per_word:.4f} nats per word (standard error {self.standard_error:.4f}), "
             f"perplexity {self.perplexity:,.1f}; "
             f"{self.n_words:,} words of {self.n_documents:,} documents scored"
         )

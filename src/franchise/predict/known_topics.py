@@ -78,7 +78,7 @@ class KnownTopics:
     def _paper_held_out(self, new: Encoded, sweeps: int = _PAPER_SWEEPS, **options: Any) -> PaperHeldOut:
         if self.chain is None:
             raise SettingsError(
-                "method='paper': it needs the model's own documents; give a model folder, or for a .bin use "
+                "method='paper' needs the model's own documents; give a model folder, or for a .bin use "
                 "`franchise hdp`"
             )
         chain = self.chain

@@ -116,7 +116,7 @@ def _corpus_facts(corpus: Corpus) -> dict[str, str]:
         "documents": f"{corpus.n_documents:,}",
         "words": f"{corpus.n_words:,}",
         "terms": f"{corpus.n_terms:,}",
-        "words a document": f"{np.median(lengths):,.0f} (median), {lengths.min():,} to {lengths.max():,}",
+        "words per document": f"{np.median(lengths):,.0f} (median), {lengths.min():,} to {lengths.max():,}",
     }
     if empty := int(np.count_nonzero(lengths == 0)):
         facts["documents without words"] = f"{empty:,}"

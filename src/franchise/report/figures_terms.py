@@ -124,7 +124,7 @@ def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[Fl
     terms = [_shortened(str(v)) for v in (range(topics.shape[1]) if vocabulary is None else vocabulary)]
     if len(terms) != topics.shape[1]:
         raise SettingsError(
-            f"vocabulary has {len(terms)} terms and phi {topics.shape[1]} columns: give as many"
+            f"vocabulary has {len(terms)} terms and phi {topics.shape[1]} columns: give as many of each"
         )
     return topics, terms
 
@@ -225,7 +225,7 @@ def plot_topic_bars(
     best = top_terms(probabilities, n_terms)[chosen]
     panels = _panels(len(chosen), best.shape[1]) if axes is None else list(axes)
     if len(panels) != len(chosen):
-        raise SettingsError(f"there are {len(panels)} axes for {len(chosen)} topics: give one a topic")
+        raise SettingsError(f"there are {len(panels)} axes for {len(chosen)} topics: give one per topic")
     ends = [1e-9]
     for panel, topic, own in zip(panels, chosen, best, strict=True):
         heights = probabilities[topic, own]

@@ -65,7 +65,7 @@ def write_report(
     if target.is_dir():
         raise FranchiseError(f"{target}: this is a folder; give the name of a file, such as report.html")
     if target.exists() and not overwrite:
-        raise FranchiseError(f"{target}: there is a file already; give another name, or overwrite=True")
+        raise FranchiseError(f"{target}: the file already exists; give another name, or overwrite=True")
     with needed("the report", "report"):
         from franchise.report.render import render
     data = page_data(posterior, corpus, chains, diagnosis, settings, title)

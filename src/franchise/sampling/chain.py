@@ -127,7 +127,7 @@ class Chain:
     @interrupts_deferred()
     def _start(self, seat: Callable[[], None]) -> None:
         if len(self.trace):
-            raise FranchiseError("the chain has started already; make a new one to start again")
+            raise FranchiseError("the chain has already started; make a new one to start again")
         with self._whole_or_not_at_all():
             began = time.perf_counter()
             seat()
@@ -154,8 +154,8 @@ class Chain:
     def _whole_or_not_at_all(self) -> Iterator[None]:
         if self._cut_off:
             raise FranchiseError(
-                f"an error cut chain {self.number} off in the sweep after {self.sweeps_done}; go on from its "
-                "last checkpoint, or make a new chain"
+                f"an error stopped chain {self.number} in the sweep after {self.sweeps_done}; resume from "
+                "its last checkpoint, or make a new chain"
             )
         self._cut_off = True
         yield

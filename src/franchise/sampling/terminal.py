@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 2.0  # seconds that a run may last without being shown
 _SECONDS_A_LINE = 10.0
-_ENDING = "ending after this sweep"
+_ENDING = "stopping after this sweep"
 
 
 def monitor_for(verbose: int | bool, stream: IO[str] | None = None) -> Monitor:

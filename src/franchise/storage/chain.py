@@ -53,11 +53,11 @@ class ChainWriter:
         self._mode = -1
 
     def save(self, chain: Chain) -> None:
-        """Save a chain; one that an error cut off in the middle of a sweep is refused."""
+        """Save a chain; one that an error stopped in the middle of a sweep is refused."""
         if not chain.is_whole:
             raise ModelError(
-                f"{self._folder}: an error cut chain {chain.number} off in the middle of a sweep; there is "
-                "nothing whole to save"
+                f"{self._folder}: an error stopped chain {chain.number} in the middle of a sweep; there is "
+                "nothing complete to save"
             )
         for draw in chain.draws:
             if draw.sweep > self._since:

@@ -106,9 +106,9 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not is_model(folder):
-        raise ModelError(f"{folder}: there is something there that is not a model; give another name")
+        raise ModelError(f"{folder}: what is there is not a model; give another name")
     if not overwrite:
-        raise ModelError(f"{folder}: there is a model there already; give another name, or overwrite=True")
+        raise ModelError(f"{folder}: a model already exists there; give another name, or overwrite=True")
 
 
 def _put(temporary: Path, folder: Path) -> None:
@@ -148,14 +148,14 @@ def read(folder: Path) -> Stored:
         raise ModelError(f"{folder}: there is no {_MODEL} in it; give the folder of a saved model")
     facts = from_json(read_text(path), path)
     if facts.get("format") != _FORMAT:
-        raise ModelError(f"{path}: this is not a model of Franchise; give the folder of a saved model")
+        raise ModelError(f"{path}: this is not a Franchise model; give the folder of a saved model")
     check_version(path, facts)
     stamp = facts.pop("checksum", None)
     if stamp != _checksum(facts):
         raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
     corpus = _read_corpus(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
-        raise ModelError(f"{path}: it does not belong to {_CORPUS} beside it; restore both from one copy")
+        raise ModelError(f"{path}: it does not belong to the {_CORPUS} beside it; restore both from a copy")
     return Stored(corpus, facts["settings"], stamp)
 
 

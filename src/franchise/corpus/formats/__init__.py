@@ -47,19 +47,19 @@ class Format(NamedTuple):
 #: Every format by its name.
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "txt": Format("text, one document a line", (".txt",), rows=txt.rows, write=txt.write),
-        "folder": Format("folder of text files (*.txt), one document a file", ()),
+        "txt": Format("text, one document per line", (".txt",), rows=txt.rows, write=txt.write),
+        "folder": Format("folder of text files (*.txt), one document per file", ()),
         "csv": Format(
-            "table with commas, texts in one column", (".csv",), has_columns=True, rows=delimited.csv_rows
+            "comma-separated table, texts in one column", (".csv",), has_columns=True, rows=delimited.csv_rows
         ),
         "tsv": Format(
-            "table with tabs, texts in one column",
+            "tab-separated table, texts in one column",
             (".tsv", ".tab"),
             has_columns=True,
             rows=delimited.tsv_rows,
         ),
         "jsonl": Format(
-            "JSON lines, one object a document",
+            "JSON lines, one object per document",
             (".jsonl", ".ndjson"),
             has_columns=True,
             rows=jsonl.rows,
@@ -69,7 +69,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "Parquet, texts in one column", (".parquet", ".pq"), has_columns=True, rows=parquet.rows
         ),
         "ldac": Format(
-            "LDA-C counts, 'M term:count ...' a line", (".ldac",), counts=ldac.read, write=ldac.write
+            "LDA-C counts, 'M term:count ...' per line", (".ldac",), counts=ldac.read, write=ldac.write
         ),
         "uci": Format(
             "UCI bag of words, docword.X.txt with vocab.X.txt", (), counts=uci.read, write=uci.write

@@ -28,7 +28,7 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
     numbered = _numbered(source, delimiter)
     line, header = next(numbered, (1, []))
     if not header:
-        raise source.fault("there is no line of column names; put one first", line)
+        raise source.fault("there is no line of column names; add one at the top", line)
     text = header.index(check_columns(source, columns, header, line))
     name = None if columns.name is None else header.index(columns.name)
     for line, row in numbered:

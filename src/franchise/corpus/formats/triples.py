@@ -58,7 +58,7 @@ def read_entries(source: Source, sizes: Sizes, number: int) -> Entries:
         pieces.append(Entries(documents - 1, terms - 1, counts))
     if n_entries != sizes.entries:
         raise source.fault(
-            f"the head of the file says {sizes.entries:,} entries, but {n_entries:,} follow; "
+            f"the header of the file says {sizes.entries:,} entries, but {n_entries:,} follow; "
             "get the whole file, or correct the number"
         )
     return Entries.joined(pieces)
@@ -110,8 +110,8 @@ def _id(source: Source, field: str, number: int, size: int, what: str) -> int:
     value = int(field) if len(field) <= 18 else MAX_WORDS + 1
     if not 1 <= value <= size:
         raise source.fault(
-            f"{what} {field:.40} is outside 1 to {size:,}, which the head of the file says; "
-            "correct the line, or the head",
+            f"{what} {field:.40} is outside 1 to {size:,}, the range in the header of the file; "
+            "correct the line, or the header",
             number,
         )
     return value

@@ -68,11 +68,11 @@ def _read(source: Source) -> tuple[str, ...]:
         term = line.removesuffix("\n").removesuffix("\r")
         if not term.strip():
             raise source.fault(
-                "empty line; a vocabulary has one term a line, in the order of the ids", number
+                "empty line; a vocabulary has one term per line, in the order of the ids", number
             )
         if term in line_of:
             raise source.fault(
-                f"{term!r} is on line {line_of[term]} already; each term must appear once", number
+                f"{term!r} is already on line {line_of[term]}; each term must appear once", number
             )
         line_of[term] = number
     return tuple(line_of)

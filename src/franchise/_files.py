@@ -1,6 +1,6 @@
-"""Files that are whole or not there, and that are believed only after a look at their checksum.
+"""Files that are complete or not there, and that are trusted only after a look at their checksum.
 
-Arrays go into safetensors files, of which loading runs no code, together with facts (JSON) that say what
+Arrays go into safetensors files, whose loading runs no code, together with facts (JSON) that say what
 the file is. Text goes into plain files. Everything is written under a temporary name and renamed, so that
 a process killed at any moment leaves the old file or the new one.
 """
@@ -86,8 +86,10 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file; when it is filled, bring it to the disk, and rename it to `path`."""
-    temporary = path.with_name(f".{path.name}.tmp")  # one name: what a killed process left is written over
+    """Open a temporary file; when it is complete, flush it to disk, and rename it to `path`."""
+    temporary = path.with_name(
+        f".{path.name}.tmp"
+    )  # always this name: what a killed process left is overwritten
     try:
         with open(temporary, "wb") as file:
             yield file
@@ -101,7 +103,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing in a folder at the same time; a process that dies lets go."""
+    """Keep other processes from writing in a folder at the same time; one that dies releases the lock."""
     with _locked(folder / ".lock", folder):
         yield
 
@@ -111,7 +113,7 @@ def locked_name(folder: Path) -> Iterator[None]:
     """Keep other processes from making, replacing or filling the folder of a name at the same time.
 
     A lock inside the folder goes away with it when the folder is replaced; this one is beside it, and is
-    removed in the end.
+    removed at the end.
     """
     folder = folder.resolve()
     if folder.is_dir() and not os.access(folder.parent, os.W_OK):

@@ -1,8 +1,8 @@
 """The files of the paper's program, to the byte.
 
 =========================  =======================================================================
-``*-topics.dat``           a line a topic: its words of each term, at least five digits, a blank after each
-``*-word-assignments.dat``  ``d w z t``, then a line a word: document, term, topic, table
+``*-topics.dat``           one line per topic: its words of each term, at least five digits, then a blank
+``*-word-assignments.dat``  ``d w z t``, then one line per word: document, term, topic, table
 ``*.bin``                  sizes, concentrations, tables and counts of each topic; little-endian, no mark
 =========================  =======================================================================
 
@@ -76,7 +76,7 @@ def read_topics(path: Path) -> sp.csr_array:
     Raises
     ------
     ModelError
-        With the line, if the file is no such table.
+        With the line, if the file does not hold such counts.
     """
     lines = _read(path).split(b"\n")
     if lines.pop() or not lines:
@@ -131,7 +131,7 @@ def read_assignments(path: Path) -> Array:
     Raises
     ------
     ModelError
-        With the line, if the file is no such list, or gives one table two topics.
+        With the line, if the file is not such a list, or gives one table two topics.
     """
     content = _read(path)
     if not content.startswith(_ASSIGNMENTS_HEADER):

@@ -1,6 +1,6 @@
 """The command line of the paper's own program (blei-lab/hdp): every option, its default, what it may be.
 
-`DIFFERENCES` says where this library does otherwise than that program, on purpose.
+`DIFFERENCES` lists where this library differs from that program on purpose.
 """
 
 import math
@@ -62,7 +62,7 @@ class HdpOptions:
     max_iter
         How many sweeps follow the start.
     save_lag
-        The state is saved every so many iterations, the first being one of them; -1 for never.
+        The state is saved once in this many iterations, starting with the first; -1 for never.
     random_seed
         The seed; by default the clock's seconds.
     init_topics

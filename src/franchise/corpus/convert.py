@@ -41,11 +41,11 @@ def from_tokens(
     Parameters
     ----------
     documents
-        One sequence of words a document. With a vocabulary, a document may also be a sequence of term ids.
+        One sequence of words per document. With a vocabulary, a document may also be a sequence of term ids.
     vocabulary
         The terms; a word outside it is an error. By default, every word seen, in alphabetical order.
     document_names
-        One name a document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
+        One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
 
     Returns
     -------
@@ -80,9 +80,9 @@ def from_counts(
         A dense two-dimensional array, any SciPy sparse matrix or array (duplicate entries add up), or a
         DataFrame. Whole numbers, zero or more, of any numeric dtype.
     vocabulary
-        One term a column. By default, a DataFrame's columns, otherwise ``"0"``, ``"1"``, and so on.
+        One term per column. By default, a DataFrame's columns, otherwise ``"0"``, ``"1"``, and so on.
     document_names
-        One name a row. By default, a DataFrame's index, otherwise ``"0"``, ``"1"``, and so on.
+        One name per row. By default, a DataFrame's index, otherwise ``"0"``, ``"1"``, and so on.
 
     Returns
     -------
@@ -123,12 +123,12 @@ def names_of(documents: Any) -> list[str] | None:
 
 
 def is_frame(data: Any) -> bool:
-    """Say whether this is a DataFrame; any library's will do."""
+    """Return whether this is a DataFrame; any library's will do."""
     return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
 def split_columns(counts: Any) -> tuple[Any, tuple[str, ...] | None]:
-    """Part a DataFrame into its values and the names of its columns; what is no DataFrame has no names."""
+    """Split a DataFrame into its values and column names; anything else has no names."""
     if not is_frame(counts):
         return counts, None
     values = counts.to_numpy()
@@ -140,7 +140,7 @@ def split_columns(counts: Any) -> tuple[Any, tuple[str, ...] | None]:
 
 
 def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
-    """Refuse a table that has texts or words where counts should be, and say which column they are in."""
+    """Refuse data that have texts or words where counts should be, and say which column they are in."""
     if values.ndim != 2 or values.dtype.kind not in "OUST":
         return
     labels = range(values.shape[1]) if columns is None else columns
@@ -223,7 +223,7 @@ def _apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tu
 def _number_words(
     documents: Iterable[Any], number: Callable[[list[Any], int], Iterable[int]]
 ) -> tuple[Words, Offsets]:
-    # One pass over what may be an iterator, four bytes a word: a million documents fit in memory.
+    # One pass over what may be an iterator, four bytes per word: a million documents fit in memory.
     ids, doc_ptr = array("i"), array("q", [0])
     for j, document in enumerate(documents):
         ids.extend(number(_words(document, j), j))

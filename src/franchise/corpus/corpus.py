@@ -61,7 +61,7 @@ class Corpus:
     vocabulary
         The terms, all different; term ``v`` is ``vocabulary[v]``. Terms that no word uses still count.
     document_names
-        One name a document; by default ``"0"``, ``"1"``, and so on.
+        One name per document; by default ``"0"``, ``"1"``, and so on.
     texts
         The raw text of each document, where the corpus was made from texts.
     text_options
@@ -75,7 +75,7 @@ class Corpus:
     Notes
     -----
     Two corpora are equal when their words, vocabularies and names are; ``texts`` and ``text_options`` only
-    tell where the words came from.
+    say where the words came from.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Corpus:
         Parameters
         ----------
         documents
-            Document numbers, or a boolean mask with one entry a document.
+            Document numbers, or a boolean mask with one entry per document.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Whatever people have their documents in: to a corpus, or to the words of a known vocabulary.
+"""Documents in any form that people have: to a corpus, or to the words of a known vocabulary.
 
 Texts, lists of words and counts are told apart by looking at them. The work is done in ``vectorize`` (texts)
 and ``convert`` (words, counts).
@@ -40,7 +40,7 @@ _WHAT_IS_ONE = "a document is a text, a list of words or a row of counts"
 
 
 class Encoded(NamedTuple):
-    """Documents in the terms of a corpus that was there before; they may have no words at all.
+    """Documents in the terms of an existing corpus; they may have no words at all.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Encoded(NamedTuple):
     unknown
         Number of words of each document that were skipped, as their terms are not in the vocabulary; int64.
     document_names
-        One name a document.
+        One name per document.
     """
 
     arrays: CorpusArrays
@@ -102,21 +102,21 @@ def as_corpus(documents: Any) -> Corpus:
 
 
 def encode(documents: Any, like: Corpus) -> Encoded:
-    """Bring documents of any kind into the terms of a corpus; words of other terms are skipped and counted.
+    """Bring documents of any kind into the terms of a corpus; other words are skipped and counted.
 
     Parameters
     ----------
     documents
-        What :func:`as_corpus` takes. Texts are split as those of ``like`` were. Counts have one column a term
-        of ``like``, in its order; a DataFrame's columns must have the names of the terms.
+        What :func:`as_corpus` takes. Texts are split as those of ``like`` were. Counts have one column per
+        term of ``like``, in its order; a DataFrame's columns must have the names of the terms.
     like
         The corpus whose vocabulary is used.
 
     Returns
     -------
     Encoded
-        The words, the number of skipped words and the name of each document. Skipped are also the words that
-        were left out when ``like`` was made, by ``min_df`` for one; stop words do not count.
+        The words, the number of skipped words and the name of each document. Words that were left out
+        when ``like`` was made, for example by ``min_df``, are skipped too; stop words do not count.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def encode(documents: Any, like: Corpus) -> Encoded:
 
 
 def is_matrix(documents: Any) -> bool:
-    """Say whether these are counts in an array, a sparse matrix or a DataFrame."""
+    """Return whether these are counts in an array, a sparse matrix or a DataFrame."""
     return is_frame(documents) or hasattr(documents, "tocsr") or getattr(documents, "ndim", 1) != 1
 
 

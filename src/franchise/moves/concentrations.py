@@ -107,7 +107,7 @@ def _count_counts(state, histogram):
 def slice_concentrations(key, corpus, state, scratch, gamma_priors):
     """Draw every concentration that has a prior by slice sampling.
 
-    When eta has one, the tables that follow it must be filled anew (`scratch.fill_tables`).
+    When eta has one, the functions that follow it must be computed again (`parts.scratch.follow_eta`).
     ``gamma_priors[i]`` is (shape, rate) of concentration i, or (0, 0) for a fixed one.
     """
     start_stream(scratch.stream, key, 0)

@@ -34,7 +34,7 @@ def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diag
 
 
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
-    """Return the text (Markdown) that tells a person what is in a model folder."""
+    """Return the text (Markdown) that says what is in a model folder."""
     shown = topics.head(_TOPICS_SHOWN)
     rows = [f"| {row.topic} | {row.weight:.1%} | {_in_table(row.terms)} |" for row in shown.itertuples()]
     n_more = len(topics) - len(shown)

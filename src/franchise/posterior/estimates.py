@@ -183,7 +183,7 @@ class Posterior:
 
     @property
     def stability(self) -> Array:
-        """How alike the topic is in the draws that have it, 1 for the same."""
+        """How similar the topic is in the draws that have it, 1 for identical."""
         return self.alignment.stability[self._listed]
 
     @cached_property

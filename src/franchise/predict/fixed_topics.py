@@ -140,7 +140,7 @@ def _columns(columns: Array, n_topics: int, n_columns: int, number: int) -> Arra
 
 
 def checked_seed(seed: int) -> int:
-    """Return the seed, as a plain int: any other type would have every kernel compiled anew."""
+    """Return the seed, as a plain int: for any other type every kernel would be compiled again."""
     return whole_number("seed", seed, 0, _LARGEST_SEED)
 
 

@@ -9,8 +9,8 @@ of the word itself, which has, with i words before it and n_jk counting these, t
 The product of a particle's p_i is an unbiased estimate of p(document), because the passes leave the
 distribution of the topics so far as it is (Buntine 2009); so is the mean over particles. But products of many
 factors lie far apart, and a few lucky particles are the mean. So, when the particles' shares of the mean have
-become uneven, particles are drawn anew in proportion to these (systematic resampling), and go on with equal
-shares. The estimate, the product over the words of the means weighed by the shares, stays unbiased
+become uneven, particles are drawn again in proportion to these (systematic resampling), and continue with
+equal shares. The estimate, the product over the words of the means weighed by the shares, stays unbiased
 (sequential Monte Carlo), and 20 particles do better than 400 would without it.
 
 The time grows with the square of the document's length.

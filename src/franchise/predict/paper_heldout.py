@@ -1,7 +1,7 @@
 """The held-out number of the paper's program (its test mode), for comparison with published ones.
 
 The test documents join the training documents: their words are seated by Gibbs, and change the topics'
-counts, while the seats of the training words and the concentrations stay. After each sweep is noted::
+counts, while the seats of the training words and the concentrations stay. After each sweep this is recorded::
 
     log p(x, t, k of training and test) - log p(x, t, k of training)
 
@@ -56,7 +56,7 @@ class PaperHeldOut:
 
     @property
     def per_word(self) -> float:
-        """The best a test word."""
+        """The best, per test word."""
         return self.best / self.n_words
 
     def __str__(self) -> str:

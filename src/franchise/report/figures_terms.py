@@ -189,7 +189,7 @@ def plot_topic_bars(
     interval: Callable[[int, npt.NDArray[np.int64]], npt.ArrayLike] | None = None,
     axes: Sequence[Axes] | None = None,
 ) -> Figure:
-    """Draw the most probable terms of topics as bars, a panel a topic, all to one scale.
+    """Draw the most probable terms of topics as bars, one panel per topic, all to one scale.
 
     Parameters
     ----------
@@ -200,12 +200,12 @@ def plot_topic_bars(
     topics
         Which topics, by their numbers from 0; by default the first six.
     n_terms
-        Bars a topic.
+        Bars per topic.
     interval
         A function from a topic's number and numbers of terms to their lower and upper bounds (terms, 2), such
         as `Posterior.phi_interval`; drawn as lines on the bars.
     axes
-        Axes to draw in, one a topic; None for a new figure.
+        Axes to draw in, one per topic; None for a new figure.
 
     Returns
     -------

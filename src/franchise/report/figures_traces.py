@@ -58,14 +58,14 @@ def plot_trace(
     events: Sequence[Any] | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw a column of the trace, one line a chain.
+    """Draw a column of the trace, one line per chain.
 
     Up to seven chains have a colour each; more are drawn alike, to show how far they spread.
 
     Parameters
     ----------
     traces
-        A trace, or a list of them, one a chain: `Trace`, DataFrames, or dictionaries of arrays with
+        A trace, or a list of them, one per chain: `Trace`, DataFrames, or dictionaries of arrays with
         ``"sweep"`` and the column. Sweeps without a number (NaN) are left out.
     column
         What to draw.

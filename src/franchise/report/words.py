@@ -44,7 +44,7 @@ def verdict(diagnosis: Diagnosis, n_chains: int) -> Verdict:
 
 
 def how_sure(level: str) -> str:
-    """Say what the interval of the number of topics is worth."""
+    """Say how far to trust the interval of the number of topics."""
     return {
         "good": "Each found the same on its own, so the range can be trusted.",
         "rough": "They nearly agree: treat the ends of the range with care.",

@@ -1,4 +1,4 @@
-"""The chains of a run in one folder: saved every so often, and taken up again."""
+"""The chains of a run in one folder: saved every so often, and resumed."""
 
 import time
 from collections.abc import Iterator, Sequence

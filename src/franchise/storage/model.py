@@ -1,4 +1,4 @@
-"""A model as a folder: what a person reads, and what a program goes on with.
+"""A model as a folder: what a person reads, and what a program continues from.
 
 ::
 
@@ -8,7 +8,7 @@
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
 
 The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
-on. So it can be loaded at any moment, and a run that was killed goes on from it. Loading runs no code.
+on. So it can be loaded at any moment, and a run that was killed continues from it. Loading runs no code.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ _LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn")
 
 
 class Stored(NamedTuple):
-    """What a model folder holds, but for its chains."""
+    """What a model folder holds, except for its chains."""
 
     corpus: Corpus
     settings: Facts
@@ -57,7 +57,7 @@ class Stored(NamedTuple):
 
 
 def is_model(folder: Path) -> bool:
-    """Say whether a folder holds a model."""
+    """Return whether a folder holds a model."""
     return (folder / _MODEL).is_file()
 
 
@@ -134,12 +134,12 @@ def _beside(folder: Path, kind: str) -> Path:
 
 
 def read(folder: Path) -> Stored:
-    """Read a model folder, but for its chains.
+    """Read a model folder, except for its chains.
 
     Raises
     ------
     ModelError
-        If it is no model folder, damaged, or of a newer version.
+        If it is not a model folder, is damaged, or comes from another version.
     """
     if not folder.is_dir():
         raise ModelError(f"{folder}: there is no such folder; give the folder of a saved model")

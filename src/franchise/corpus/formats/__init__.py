@@ -1,7 +1,7 @@
 """The formats of files, one module each, and the list of them.
 
 A format of texts gives rows (text and name of one document after the other), a format of counts gives a
-corpus. A module knows how its files look; which format a file has is told in ``guess``, and what becomes of
+corpus. A module knows how its files look; which format a file has is found in ``guess``, and what becomes of
 rows in ``franchise.corpus.readers``.
 """
 

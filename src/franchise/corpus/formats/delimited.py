@@ -1,4 +1,4 @@
-"""CSV and TSV: a line of column names, then one row a document; fields in quotes may hold anything.
+"""CSV and TSV: a line of column names, then one row per document; fields in quotes may hold anything.
 
 Quotes must be closed, as an open one would swallow the rest of the file into one document.
 """
@@ -13,12 +13,12 @@ from franchise.corpus.formats.columns import Columns, Rows, check_columns
 
 
 def csv_rows(source: Source, columns: Columns) -> Rows:
-    """Read rows of fields parted by commas."""
+    """Read rows of fields separated by commas."""
     return _rows(source, columns, ",")
 
 
 def tsv_rows(source: Source, columns: Columns) -> Rows:
-    """Read rows of fields parted by tabs."""
+    """Read rows of fields separated by tabs."""
     return _rows(source, columns, "\t")
 
 

@@ -1,4 +1,4 @@
-"""A folder of text files, one document a file, with those of the folders within; other files are ignored."""
+"""A folder of text files and its subfolders, one document per file; other files are ignored."""
 
 from __future__ import annotations
 

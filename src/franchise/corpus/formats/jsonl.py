@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, with the text of a document, and perhaps its name, under given keys."""
+"""JSON lines: one object per line, with the text of a document, and perhaps its name, under given keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rows(source: Source, columns: Columns) -> Rows:
 
 
 def write(corpus: Corpus) -> Iterator[bytes]:
-    """Return ``{"id": name, "text": words joined by blanks}``, one line a document."""
+    """Return ``{"id": name, "text": words joined by blanks}``, one line per document."""
     check_words(corpus, "jsonl")
     for name, text in zip(corpus.document_names, joined_words(corpus)):
         line = json.dumps({"id": name, "text": text}, ensure_ascii=False)

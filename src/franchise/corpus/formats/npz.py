@@ -1,7 +1,7 @@
 """SciPy's file of a sparse matrix (``scipy.sparse.save_npz``), CSR, rows are documents and columns are terms.
 
 Two more arrays, ``vocabulary`` and ``document_names``, are written and, if there, read; SciPy does not mind
-them. Arrays are read only when the bytes that their heads promise are there, and never by pickle.
+them. Arrays are read only when the bytes that their headers promise are there, and never by pickle.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MAX_STRINGS = 2**28
 
 
 def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
-    """Read a corpus; a vocabulary that is given goes before that in the file."""
+    """Read a corpus; a vocabulary that is given takes precedence over the one in the file."""
     from scipy.sparse import csr_array
 
     arrays = _arrays(source)
@@ -58,7 +58,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def fits(strings: Sequence[str]) -> bool:
-    """Say whether strings can be an array of the file."""
+    """Return whether strings can be an array of the file."""
     longest = max(map(len, strings), default=0)
     return 4 * longest * len(strings) <= _MAX_STRINGS and not any("\0" in text for text in strings)
 

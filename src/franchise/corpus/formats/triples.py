@@ -27,7 +27,7 @@ Block = npt.NDArray[np.int64]
 
 
 class Sizes(NamedTuple):
-    """What the head of the file says that it holds."""
+    """What the header of the file says that it holds."""
 
     documents: int
     terms: int
@@ -35,7 +35,7 @@ class Sizes(NamedTuple):
 
 
 def whole_number(source: Source, field: bytes, number: int, what: str) -> int:
-    """Read a number of the file's head."""
+    """Read a number in the file's header."""
     text = field.decode("ascii", "replace")
     if not (text.isascii() and text.isdigit()):
         raise source.fault(f"{text[:40]!r} is not a number; expected {what} there", number)

@@ -1,4 +1,4 @@
-"""The file of terms that belongs to a file of counts: one term a line, in the order of the ids."""
+"""The file of terms that belongs to a file of counts: one term per line, in the order of the ids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARK = "\ufeff"
 
 
 def terms_of(vocabulary: StrPath | Sequence[str]) -> Sequence[str]:
-    """Return the terms, read from a file if it is a path that is given."""
+    """Return the terms, read from a file if a path is given."""
     if isinstance(vocabulary, str | os.PathLike):
         with open_source(Path(vocabulary)) as source:
             return _read(source)
@@ -35,7 +35,7 @@ def beside(path: Path) -> Path:
 
 
 def found_beside(path: Path | None) -> Path | None:
-    """Return the file of terms beside a file of counts, packed or not, if there is one."""
+    """Return the file of terms beside a file of counts, gzipped or not, if there is one."""
     if path is None:
         return None
     place = beside(path)

@@ -1,4 +1,4 @@
-"""A claim of the paper, and what was found of it."""
+"""A claim of the paper, and what was found about it."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The logs of the paper's program, one line per iteration: ``state.log`` of training, ``test.log`` of a test."""
+"""The logs of the paper's program, one line per iteration: ``state.log`` (training), ``test.log`` (test)."""
 
 import re
 from collections.abc import Callable, Iterator

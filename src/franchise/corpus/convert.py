@@ -24,7 +24,7 @@ from franchise.errors import CorpusError
 Words = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 
-# So many words are worked on at once, where a copy of all of them would cost too much.
+# Words that are worked on at a time, where a copy of all of them would cost too much.
 PIECE = 2**20
 
 _SPLIT_FIRST = "a document is a list of words; split the text first"

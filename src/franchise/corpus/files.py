@@ -29,7 +29,7 @@ class Readable(Protocol):
         """Return so many bytes or fewer, none at the end."""
 
 
-# Bytes read so far, and in all if that is known. Of a packed file, these are the packed bytes.
+# Bytes read so far, and in all if that is known. Of a gzipped file, these are the gzipped bytes.
 Progress = Callable[[int, int | None], object]
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -54,7 +54,7 @@ class Source:
         Is told of each piece that is read.
     """
 
-    HEAD = 2**16  # so many bytes are looked at to tell the format
+    HEAD = 2**16  # bytes that are looked at to find the format
 
     def __init__(
         self, file: Readable, name: str, path: Path | None = None, progress: Progress | None = None

@@ -47,8 +47,8 @@ def read_corpus(
         Which column holds the names of the documents; by default they are named ``"0"``, ``"1"``, and so on.
     vocabulary
         For counts, the terms: a file with one per line, or the terms themselves. By default
-        ``docs.vocab.txt`` beside ``docs.ldac``, ``vocab.X.txt`` beside ``docword.X.txt``; where there is none, terms are named
-        ``"0"``, ``"1"``, and so on.
+        ``docs.vocab.txt`` beside ``docs.ldac``, ``vocab.X.txt`` beside ``docword.X.txt``; without a file,
+        terms are named ``"0"``, ``"1"``, and so on.
     text_options
         For texts, how they become words; by default as ``TextOptions()`` says.
     keep_texts

@@ -29,7 +29,7 @@ def fill_log_gamma(table, offset):
 
 @helper
 def log_gamma(table, offset, n):
-    """Return lnG(n + offset), from the table where it reaches."""
+    """Return lnG(n + offset), from the array where it reaches."""
     if n < table.size:
         return table[np.uint32(n)]
     return math.lgamma(n + offset)

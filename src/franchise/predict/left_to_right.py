@@ -41,7 +41,7 @@ class LeftToRightScratch(NamedTuple):
 
     one: FoldInScratch  # for the particle at hand
     z: Array  # (particle, word): the topics that each particle has drawn
-    z_kept: Array  # as they were before drawing particles anew
+    z_kept: Array  # as they were before drawing particles again
     share: Array  # of each particle, summing to one
 
 
@@ -85,7 +85,7 @@ def _advance(documents, topics, one, z, first, last):
 
 @part
 def _is_uneven(share):
-    """Say whether few particles have most of the shares."""
+    """Return whether few particles have most of the shares."""
     squares = 0.0
     for r in range(share.size):
         squares += share[r] * share[r]
@@ -94,7 +94,7 @@ def _is_uneven(share):
 
 @part
 def _draw_particles(scratch, n):
-    """Draw the particles anew by their shares, with the topics of their first n words; make shares equal."""
+    """Draw the particles again by their shares, with the topics of their first n words; make shares equal."""
     n_particles = scratch.share.size
     for r in range(n_particles):
         for i in range(n):

@@ -61,7 +61,7 @@ def add_draws(
     columns: Sequence[npt.NDArray[Any]],
     n_topics: int,
 ) -> None:
-    """Add what the draws tell: the largest share of the words that a topic had, and which it is."""
+    """Add what the draws show: the largest share of the words that a topic had, and which it is."""
     listed: dict[int, Counter[int]] = {}
     for draw, column in zip(draws, columns, strict=True):
         sizes = draw.topic_terms.sum(axis=1)

@@ -103,7 +103,7 @@ def run_chains(
             for future in futures:
                 future.result()  # raises what went wrong in a thread
         except BaseException:
-            with suppress(ModelError):  # the first error is the one to tell
+            with suppress(ModelError):  # the first error is the one to report
                 run.save_all()
             raise
         else:

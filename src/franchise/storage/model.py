@@ -53,7 +53,7 @@ class Stored(NamedTuple):
 
     corpus: Corpus
     settings: Facts
-    stamp: str  # tells the model from any other that has its place later
+    stamp: str  # distinguishes the model from any that takes its place later
 
 
 def is_model(folder: Path) -> bool:
@@ -162,7 +162,7 @@ def read(folder: Path) -> Stored:
 def stamp(folder: Path) -> str:
     """Return the stamp of the model that is there now."""
     path = folder / _MODEL
-    return str(from_json(read_text(path), path).get("checksum"))  # it covers the moment of the making
+    return str(from_json(read_text(path), path).get("checksum"))  # it covers the time of creation
 
 
 def write_for_people(folder: Path, *, topics_csv: str, trace_csv: str, card: str) -> None:

@@ -16,7 +16,7 @@ from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
 from franchise.model.state import ETA, TABLES, Array, State
 
 # Places in a cursor: position in the list of documents, or the trial; the word or table of that
-# document to go on with; how many topics of the document are listed.
+# document to continue with; how many topics of the document are listed.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
 TRIAL = DOCUMENT
 NOT_ENTERED = -1

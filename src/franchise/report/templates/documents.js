@@ -85,7 +85,7 @@ function isolate(k) {
   library.only = library.only === k ? null : k;
   if (library.only !== null) select(k);
   showReader();
-  byId("reader").querySelector(`[data-topic="${k}"]`).focus(); // the button was made anew
+  byId("reader").querySelector(`[data-topic="${k}"]`).focus(); // the button was made again
 }
 
 function markedText(one, colours) {

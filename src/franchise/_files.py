@@ -75,7 +75,7 @@ def read_text(path: Path) -> str:
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file, whole or not at all, in a folder that is made if need be."""
+    """Write a file, whole or not at all, in a folder that is created if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
@@ -110,7 +110,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked_name(folder: Path) -> Iterator[None]:
-    """Keep other processes from making, replacing or filling the folder of a name at the same time.
+    """Keep other processes from creating, replacing or filling the folder at the same time.
 
     A lock inside the folder goes away with it when the folder is replaced; this one is beside it, and is
     removed at the end.
@@ -143,7 +143,7 @@ def _locked(path: Path, folder: Path) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # What was removed between opening and locking keeps nobody away.
+            # A file that was removed between opening and locking locks nothing.
             is_there = os.path.samestat(os.fstat(file.fileno()), path.stat())
         except OSError:
             is_there = False

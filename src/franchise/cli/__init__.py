@@ -52,7 +52,7 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command; name the nearest one if there is none of that name."""
+        """Find the command; suggest the nearest one if there is none with that name."""
         from difflib import get_close_matches
 
         if args and args[0] not in _COMMANDS and (near := get_close_matches(args[0], _COMMANDS, n=1)):

@@ -13,7 +13,7 @@ _TOPICS_SHOWN = 12
 @click.option(
     "-o", "--output", type=click.Path(), default="franchise-demo", show_default=True, help="Model folder."
 )
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
 def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> None:

@@ -25,7 +25,7 @@ _METHODS = ("completion", "left-to-right", "paper")
     help="Which coherence to show without INPUT.  [default: c_npmi]",
 )
 @reading_options
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @format_option
 def command(
     model: str,

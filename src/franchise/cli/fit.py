@@ -117,7 +117,7 @@ DURATION = _Duration()
     show_default=True,
     help="When to split and merge whole topics.",
 )
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option(
     "--time-budget",
     type=DURATION,

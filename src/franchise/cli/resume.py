@@ -9,7 +9,7 @@ from franchise.cli.fit import DURATION
 @click.command()
 @click.argument("model", type=click.Path())
 @click.option("--sweeps", type=int, default=0, show_default=True, help="Sweeps to make beyond those planned.")
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context

@@ -60,12 +60,12 @@ def format_line(line: TrainLine | HeldOutLine) -> str:
 
 
 def read_train_log(path: Path) -> list[TrainLine]:
-    """Read ``state.log``; a ModelError names the line that is none."""
+    """Read ``state.log``; a ModelError names the line that is malformed."""
     return _read(path, TrainLine)
 
 
 def read_test_log(path: Path) -> list[HeldOutLine]:
-    """Read ``test.log``; a ModelError names the line that is none."""
+    """Read ``test.log``; a ModelError names the line that is malformed."""
     return _read(path, HeldOutLine)
 
 

@@ -135,7 +135,7 @@ def split_columns(counts: Any) -> tuple[Any, tuple[str, ...] | None]:
     refuse_texts(values, counts.columns)
     if values.dtype == object:
         with suppress(TypeError):  # what cannot be numbers is refused with the other matrices
-            values = values.astype(np.float64)  # as pandas hands out its nullable integers
+            values = values.astype(np.float64)  # as pandas returns its nullable integers
     return values, tuple(str(label) for label in counts.columns)
 
 

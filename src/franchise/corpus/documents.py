@@ -218,7 +218,7 @@ def _kind(document: Any, j: int) -> str | None:
     if isinstance(document, str):
         return _TEXTS
     if isinstance(document, AbstractSet | Mapping):
-        return _WORDS  # where their fault is put into words
+        return _WORDS  # the message comes from there
     if isinstance(document, bytes):
         raise CorpusError(f"document {j} is bytes; decode it first, as in document.decode('utf-8')")
     try:

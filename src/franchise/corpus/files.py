@@ -1,4 +1,4 @@
-"""Bytes from and to disk: gzip seen through, errors put into words, writes whole or not at all.
+"""Bytes from and to disk: gzip read as plain bytes, errors worded, writes whole or not at all.
 
 What a file is made of is not known here; each format has its own module in ``formats``.
 """
@@ -26,7 +26,7 @@ class Readable(Protocol):
     """An open file of bytes: all that is needed of one is to read it from here to its end."""
 
     def read(self, size: int, /) -> Any:
-        """Return so many bytes or fewer, none at the end."""
+        """Return this many bytes or fewer, none at the end."""
 
 
 # Bytes read so far, and in all if that is known. Of a gzipped file, these are the gzipped bytes.
@@ -40,7 +40,7 @@ MAX_LINE = 2**28
 
 
 class Source:
-    """A file being read, unpacked, with the words for messages about it.
+    """A file being read, unzipped, with the words for messages about it.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Source:
             yield text
 
     def random_access(self) -> BinaryIO:
-        """Return the unpacked file so that it can be read in any order; nothing may have been read before."""
+        """Return the unzipped file so that it can be read in any order; nothing may have been read before."""
         if self._is_plain_file():
             file = cast(BinaryIO, self._file)
             file.seek(0)
@@ -192,7 +192,7 @@ def _write_pieces(file: BinaryIO, pieces: Iterable[bytes], *, packed: bool) -> N
 
 
 class _Passage(io.RawIOBase):
-    """Hands on what a function reads, always as much as is asked for; its errors are put into words."""
+    """Passes on what a function reads, always as much as is asked for; words its errors."""
 
     def __init__(self, read: Callable[[int], bytes], explain: Callable[[Exception], CorpusError]) -> None:
         self._read = read

@@ -65,7 +65,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         When topics are split and merged as a whole: ``"always"``, ``"burn-in"``, ``"off"``, or a
         `SplitMerge` setting.
     n_jobs
-        Threads; None or -1 for all cores. The answer does not depend on it.
+        Number of threads; None or -1 for all cores. It does not change the answer.
     random_state
         A whole number, for the same answer every time; a NumPy Generator or RandomState; or None.
     checkpoint_dir

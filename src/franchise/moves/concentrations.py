@@ -21,7 +21,7 @@ from franchise._jit import helper, kernel, part
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.random import log_beta_variate, log_gamma_variate, start_stream, uniform
 
-_MOST_STEPS = 1500  # never reached: so many powers of e hold every double there is
+_MOST_STEPS = 1500  # never reached: this many powers of e cover every double
 _ROUNDS = 20  # auxiliary variables mix slowly: the paper's program takes 20 rounds as well
 
 

@@ -4,7 +4,7 @@ A topic has no label that outlives its chain, and draws differ in their number o
 gathered into clusters, each with at most one topic of any draw: a cluster is "the same topic" in many draws.
 Estimates of topics (`posterior.estimates`) are averages over clusters.
 
-Two topics are as alike as the Bhattacharyya affinity of their proportions of terms, sum_v sqrt(p_v q_v): 1
+Two topics are as similar as the Bhattacharyya affinity of their proportions of terms, sum_v sqrt(p_v q_v): 1
 for the same proportions, 0 for no term in common. The roots of the proportions are a vector of length one, so
 the affinity is an inner product, and the centre of a cluster is the direction of the sum of its members.
 

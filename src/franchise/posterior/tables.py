@@ -182,7 +182,7 @@ def _named(topics: list[int], shares: list[float]) -> str:
 
 
 def _lower_bound(share: Floats, words: npt.NDArray[np.int64]) -> Floats:
-    """Return the lower end of Wilson's 95 % interval of a share that was seen in so many words; 0 of none."""
+    """Return the lower end of Wilson's 95 % interval of a share seen in this many words; 0 for none."""
     z = 1.96
     spread = z * np.sqrt(words * share * (1 - share) + z**2 / 4)
     return np.asarray((words * share + z**2 / 2 - spread) / (words + z**2))

@@ -145,7 +145,7 @@ def checked_seed(seed: int) -> int:
 
 
 def fold_in_settings(sweeps: int, burn_in: int, n_draws: int) -> FoldInSettings:
-    """Return the settings of a fold-in that averages over so many draws."""
+    """Return the settings of a fold-in that averages over this many draws."""
     sweeps = whole_number("sweeps", sweeps, 1)
     return FoldInSettings(sweeps, heats(whole_number("burn_in", burn_in, 0, sweeps - 1)), 1.0 / n_draws)
 
@@ -195,7 +195,7 @@ def visit_in_blocks(
         kernel(key, documents, topics, new_scratch(topics, longest), begin, end, *more_arguments)
 
     with ThreadPoolExecutor(whole_number("jobs", jobs, 1)) as pool:
-        # A thread starts with settings of its own (NumPy's about overflow, for one): give it the caller's.
+        # A thread starts with settings of its own (such as NumPy's about overflow): give it the caller's.
         blocks = range(0, documents.content.size, _DOCUMENTS_A_BLOCK)
         futures = [pool.submit(copy_context().run, visit, begin) for begin in blocks]
         try:

@@ -1,7 +1,7 @@
 """The probability of a new document, the topics held fixed, by the left-to-right estimator.
 
 Particles go through the words side by side, from left to right (Wallach, Murray, Salakhutdinov & Mimno
-2009). Before each word a particle draws the topics of all words so far once more, a Gibbs pass, and then that
+2009). Before each word a particle draws the topics of all words so far again, a Gibbs pass, and then that
 of the word itself, which has, with i words before it and n_jk counting these, the probability::
 
     p_i = sum_k (n_jk + a_k) / (i + alpha) phi_kv

@@ -62,8 +62,8 @@ def plot_topics(
     vocabulary
         The terms; numbered from 0 if not given.
     n_terms
-        If there are more terms than this, so many are drawn: the most probable terms of the topics, taken
-        from each topic in turn.
+        If there are more terms than this, only this many are drawn: the most probable terms of the topics,
+        taken from each topic in turn.
     ax
         Axes to draw in; None for a new figure. Dots fit the axes as large as they are now.
 

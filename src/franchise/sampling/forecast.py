@@ -29,7 +29,7 @@ class Forecast(NamedTuple):
 
 def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     """Make a few sweeps of the first chain, and estimate what all sweeps of all chains will take."""
-    Chain(_FEW, plan.priors, plan.schedule).run(2)  # compiles, if need be
+    Chain(_FEW, plan.priors, plan.schedule).run(2)  # compiles if needed
     (first, *_) = plan.chains(corpus)
     first.start()
     began = time.perf_counter()

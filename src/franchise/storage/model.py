@@ -102,7 +102,7 @@ def create(
 
 
 def refuse_to_replace(folder: Path, overwrite: bool) -> None:
-    """Refuse to write where something is already, but for a model that may be replaced."""
+    """Refuse to write where something already exists, except for a model that may be replaced."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not is_model(folder):

@@ -27,13 +27,13 @@ class Format(NamedTuple):
     extensions
         How names of such files end.
     has_columns
-        Whether it must be said which column holds the texts.
+        Whether the column that holds the texts must be given.
     rows
         Reads texts; None for a format of counts.
     counts
         Reads counts, with the terms if they are known; None for a format of texts.
     write
-        Gives the bytes of a corpus in pieces; None for a format that is only read.
+        Gives the bytes of a corpus in pieces; None for a format that can only be read.
     """
 
     description: str

@@ -27,7 +27,7 @@ def write(corpus: Corpus) -> Iterator[bytes]:
     for j, text in enumerate(joined_words(corpus)):
         if "\0" in text:
             raise CorpusError(f"document {j}: a term has a zero byte, which no text file can hold; rename it")
-        # Readers drop one mark at the head of a file.
+        # Readers drop one byte order mark at the start of a file.
         yield encoded(_MARK + text if j == 0 and text.startswith(_MARK) else text, f"document {j}") + b"\n"
 
 

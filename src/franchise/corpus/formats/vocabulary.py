@@ -48,7 +48,7 @@ def lines_of(vocabulary: Sequence[str]) -> Iterator[bytes]:
     for v, term in enumerate(vocabulary):
         if not term.strip() or "\n" in term or "\0" in term or term.endswith("\r"):
             raise CorpusError(f"term {v}, {term!r}, cannot be a line of a vocabulary file; rename it first")
-        # Readers drop one mark at the head of a file.
+        # Readers drop one byte order mark at the start of a file.
         yield encoded(_MARK + term if v == 0 and term.startswith(_MARK) else term, f"term {v}") + b"\n"
 
 

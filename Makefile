@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-# Test processes; the fast suite is small, more than the cores does not help.
+# Test processes; the fast suite is small, and more than the number of cores does not help.
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
@@ -31,13 +31,13 @@ test: $(READY) ## Run the fast tests
 test-statistical: $(READY) ## Run the long tests of distributions
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "statistical and not large"
 
-test-nojit: $(READY) ## Run the suited tests with the JIT off, with coverage of the kernels
+test-nojit: $(READY) ## Run the tests marked nojit with the JIT off, with coverage of the kernels
 	$(BIN)/python -m coverage erase
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -m "nojit and not statistical and not large"
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-check: $(READY) ## Lint, format, types, layers, length of files, private names
+check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -52,10 +52,10 @@ bench: $(READY) ## Time the sampler, and measure how well it mixes (20 minutes)
 paper: $(READY) ## Rerun the paper's experiments, a few runs of each (5 minutes)
 	$(BIN)/python -m experiments all --quick
 
-paper-full: $(READY) ## Rerun all of them (hours); CORPORA=folder has mlir/ and nips/
+paper-full: $(READY) ## Rerun all of them (hours); CORPORA=folder with mlir/ and nips/ in it
 	$(BIN)/python -m experiments all --full $(if $(CORPORA),--corpora '$(CORPORA)')
 
-clean: ## Remove everything that make and the tests have made
+clean: ## Remove everything that make and the tests created
 	rm -rf $(VENV) .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -rf build dist
 	find src tests examples benchmarks experiments tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -10,7 +10,7 @@ Array = npt.NDArray[np.float64]
 
 
 def completion(draw: Draw, test: list[npt.NDArray[np.int32]], seed: int = 0) -> float:
-    """Return the log probability a word of the second halves, in nats.
+    """Return the log probability per word of the second halves, in nats.
 
     Proportions are fitted to the first half by EM under the prior alpha m_k / (m + gamma), topics fixed
     at (n_kv + eta) / (n_k + V eta); what is left of the prior is a topic with all terms alike.

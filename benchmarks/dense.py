@@ -1,7 +1,7 @@
 """The yardstick: a plain word move that looks at every topic for every word.
 
 The same conditional as `franchise.moves.word_tables`, in the same representation of tables, but
-with a dense term-by-topic matrix and reciprocals 1 / (n_k + V eta), O(K) a word. Topics are never
+with a dense term-by-topic matrix and reciprocals 1 / (n_k + V eta), O(K) per word. Topics are never
 born here: the planted ones are enough, and it makes the yardstick a little faster, not slower.
 """
 
@@ -51,7 +51,7 @@ def dense_from(state: State) -> Dense:
 
 @kernel
 def dense_word_tables(key, corpus, state):
-    """Draw a table for every word at O(K) a word."""
+    """Draw a table for every word at O(K) per word."""
     t_ji, n_jt, k_jt, m_j = state.t_ji, state.n_jt, state.k_jt, state.m_j
     n_vk, n_k, m_k, n_jk, w_k, weight = state.n_vk, state.n_k, state.m_k, state.n_jk, state.w_k, state.weight
     alpha, gamma, eta = state.concentrations[ALPHA], state.concentrations[GAMMA], state.concentrations[ETA]

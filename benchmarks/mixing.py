@@ -103,7 +103,7 @@ def planted_corpus(which: str, seed: int) -> Planted:
 
 
 def escape(which: str, start: str, method: str, seed: int) -> tuple[dict[int, float], float, int, Any]:
-    """Run 200 sweeps; return log p(x | c) a word at three of them, CPU seconds, topics and trials."""
+    """Run 200 sweeps; return log p(x | c) per word at three of them, CPU seconds, topics and trials."""
     truth = planted_corpus(which, seed)
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
     chain = started(truth, priors, schedule_with(method), seed, start)
@@ -157,7 +157,7 @@ def show_planted(seeds: int, methods: list[str]) -> None:
                     ]
                 )
     show(
-        f"Planted corpora, {seeds} seeds: log p(x | c) a word below a chain from the planted truth, "
+        f"Planted corpora, {seeds} seeds: log p(x | c) per word below a chain from the planted truth, "
         "after 50, 100 and 200 sweeps",
         ["corpus", "start", "method", "50", "100", "200", "closed", "K", "CPU s", *ACCEPTED],
         rows,
@@ -225,7 +225,7 @@ def show_text(folder: Path, seeds: int, methods: list[str]) -> None:
                 ]
             )
     show(
-        f"Text, {seeds} seeds: held-out completion (nats a word) after 10, 30, 60 sweeps; CPU seconds to "
+        f"Text, {seeds} seeds: held-out completion (nats per word) after 10, 30, 60 sweeps; CPU seconds to "
         "Gibbs' score at 60 sweeps, and for all 60",
         ["corpus", "eta", "start", "method", "10", "30", "60", "s to goal", "s", "K", *ACCEPTED],
         rows,
@@ -278,8 +278,17 @@ def cost(n_topics: int) -> list[list[str]]:
 def show_cost() -> None:
     """Print what trials cost."""
     show(
-        f"Cost of a trial, one million words, ten a call with the index of tables, {_CALLS} calls",
-        ["K", "words a topic", "method", "words a trial", "us", "ns a word", "trials/s", "ten, of a sweep"],
+        f"Cost of a trial, one million words, ten per call with the index of tables, {_CALLS} calls",
+        [
+            "K",
+            "words per topic",
+            "method",
+            "words per trial",
+            "us",
+            "ns per word",
+            "trials/s",
+            "ten, of a sweep",
+        ],
         [row for n_topics in (100, 1_000) for row in cost(n_topics)],
     )
 

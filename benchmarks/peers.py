@@ -84,7 +84,7 @@ def run(corpus: Corpus, test: list[Any], moments: tuple[int, ...], seed: int, sc
 
 
 def yardstick(corpus: Corpus) -> str:
-    """Return how many million words a second tomotopy's HDP does here."""
+    """Return how many million words per second tomotopy's HDP does here."""
     try:
         import tomotopy
     except ImportError:
@@ -96,7 +96,7 @@ def yardstick(corpus: Corpus) -> str:
     began = time.process_time()
     model.train(20, workers=1)
     speed = 20 * corpus.n_words / (time.process_time() - began) / 1e6
-    return f"tomotopy does {speed:.1f} million words a second here"
+    return f"tomotopy does {speed:.1f} million words per second here"
 
 
 def main() -> None:
@@ -123,7 +123,7 @@ def main() -> None:
             for seed, own in enumerate(runs)
         ]
         show(
-            f"{name}, eta {ETA}, one core: completion (nats a word) after CPU seconds, of one state and of "
+            f"{name}, eta {ETA}, one core: completion (nats per word) after CPU seconds, of one state and of "
             f"the average over the later draws. The best other program has {goal} after {when} s",
             ["seed", "of", "topics", "sweeps", "M words/s", *(f"{m} s" for m in moments)],
             rows,

@@ -9,7 +9,7 @@ from franchise.moves.initialize import seat_all
 
 
 def planted_state(planted: Planted, priors: Priors) -> State:
-    """Seat every word with its planted topic, one table a topic in each document."""
+    """Seat every word with its planted topic, one table per topic in each document."""
     arrays = planted.corpus.arrays
     used, z = np.unique(planted.z, return_inverse=True)
     state = empty_state(arrays, capacity=2 * used.size)

@@ -4,7 +4,7 @@
     python -m benchmarks.sweep --quick    (smaller corpora, about one minute)
 
 Every table is measured in one run, the programs compared taking turns, so its ratios bear the
-machine's noise; figures of different machines do not compare.
+machine's noise; figures from different machines are not comparable.
 """
 
 import argparse
@@ -241,7 +241,7 @@ def main() -> None:
         "a second on one core",
         [
             "K",
-            "topics a term",
+            "topics per term",
             "dense words",
             "words",
             "words/dense",
@@ -252,7 +252,7 @@ def main() -> None:
         [against_dense(n_topics, n_documents, sweeps) for n_topics in (100, 1000)],
     )
     sizes = [100_000, 300_000, 1_000_000] if quick else [100_000, 1_000_000, 10_000_000]
-    columns = ["words", "terms", "seconds", "M words/s", "topics a term", "bytes a word, counts apart"]
+    columns = ["words", "terms", "seconds", "M words/s", "topics per term", "bytes per word, without counts"]
     for name, vocabulary in (
         ("as many terms as in text (Heaps' law)", lambda n_words: int(10 * n_words**0.5)),
         ("always 10,000 terms", lambda n_words: 10_000),

@@ -59,7 +59,7 @@ def run(chain: Chain) -> None:
 
         def show(chain: Chain) -> None:
             row = chain.trace.last
-            status = f"{row['n_topics']:.0f} topics, {row['log_joint'] / chain.corpus.n_words:.4f} a word"
+            status = f"{row['n_topics']:.0f} topics, {row['log_joint'] / chain.corpus.n_words:.4f} per word"
             progress.start_task(task)
             progress.update(task, completed=chain.sweeps_done, description="sweeps", status=status)
 

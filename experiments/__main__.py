@@ -87,7 +87,7 @@ EXPERIMENTS = {
     type=click.Path(file_okay=False, path_type=Path),
     default=corpora.HERE / "results",
     show_default="experiments/results",
-    help="Where tables and figures go, in a folder quick or full.",
+    help="Where tables and figures go, in a subfolder quick or full.",
 )
 @click.option(
     "--runs",
@@ -95,7 +95,7 @@ EXPERIMENTS = {
     type=click.Path(file_okay=False, path_type=Path),
     default=corpora.HERE / "runs",
     show_default="experiments/runs",
-    help="Where runs are kept when they end; those that are there are not made again.",
+    help="Where runs are saved when they end; those already there are not made again.",
 )
 @click.option("--finished", "no_more", is_flag=True, help="Make no more runs: report those that have ended.")
 def main(
@@ -111,8 +111,8 @@ def main(
     """Rerun the experiments of Wang & Blei's paper, check its claims and draw its figures.
 
     NAME is `synthetic` (section 4.1), `text` (section 4.2), `acceptance` (why few trials are accepted), `all`
-    of these, or `report`: figures and claims once more, from the tables that are there. Ctrl-C stops; the
-    same command goes on where it stopped.
+    of these, or `report`: figures and claims again, from the existing tables. Ctrl-C stops; the same command
+    continues where it stopped.
     """
     size = "quick" if quick else "full"
     results, kept = results / size, kept / size
@@ -134,26 +134,24 @@ def main(
         message = f"{error.filename}: cannot be written or read ({error.strerror})"
         raise click.ClickException(message) from error
     except KeyboardInterrupt:
-        console.print(
-            f"\nstopped; the runs that ended are in {kept}: the same command goes on with the others"
-        )
+        console.print(f"\nstopped; the runs that ended are in {kept}: the same command makes the others")
         sys.exit(130)
 
 
 def _outcomes(name: str, runs: list[Run], kept: Path, jobs: int | None) -> list[Outcome]:
-    """Return the outcomes of the runs; if there are no `jobs`, of the rounds that have ended already."""
+    """Return the outcomes of the runs; without `jobs`, of the rounds that have already ended."""
     outcomes = carry_out(runs, kept, jobs=jobs, title=name) if jobs else finished(runs, kept)
     if not outcomes:
         raise click.ClickException(
-            f"no round of {name} has ended yet (a run of every setting): leave out --finished to make them"
+            f"no round of {name} has ended yet (one run of every setting): leave out --finished to make them"
         )
     if len(outcomes) < len(runs):
-        console.print(f"{name}: {len(outcomes)} of {len(runs)} runs, in rounds that have ended as a whole")
+        console.print(f"{name}: {len(outcomes)} of {len(runs)} runs, in complete rounds")
     return outcomes
 
 
 def _report(results: Path) -> None:
-    """Draw the figures of all tables that there are, and check the claims."""
+    """Draw the figures of all existing tables, and check the claims."""
     there = [name for name, one in EXPERIMENTS.items() if (results / f"{one.main_table}.csv").exists()]
     if not there:
         raise click.ClickException(f"{results} has no tables: run `synthetic` or `text` first")

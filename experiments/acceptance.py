@@ -10,7 +10,7 @@ from experiments.runs import Array, Pause, Run
 from experiments.text import ETAS, UNTIL, priors_of
 from franchise import Chain, Proposal, Schedule, SplitMerge
 
-_TRIALS = 10  # a sweep, for more trials to count; the paper has one
+_TRIALS = 10  # per sweep, for more trials to count; the paper has one
 VARIANTS = {
     "uniform": (Proposal(),),
     "size": (Proposal(anchors="size"),),

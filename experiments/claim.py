@@ -1,4 +1,4 @@
-"""A claim of the paper, and what was found of it."""
+"""A claim of the paper, and what was found about it."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -53,7 +53,7 @@ def sign(one: Case, least: float = 0.0) -> int:
 
 
 def verdict(cases: Sequence[Case], holds: Callable[[Case], bool]) -> str:
-    """Say whether a claim holds in all cases, in none or in some, or that there is too little to say."""
+    """Return whether a claim holds in all cases, in none or in some, or that there is too little to say."""
     if not cases or min(one.n for one in cases) < ENOUGH:
         return UNDECIDED
     held = [holds(one) for one in cases]
@@ -61,7 +61,7 @@ def verdict(cases: Sequence[Case], holds: Callable[[Case], bool]) -> str:
 
 
 def rarity(share: Case, limit: float) -> str:
-    """Say whether a share is below a limit, by its interval."""
+    """Return whether a share is below a limit, by its interval."""
     if share.high < limit:
         return CONFIRMED
     return REFUTED if share.low > limit else UNDECIDED

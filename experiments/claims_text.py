@@ -32,7 +32,7 @@ _BETTER = {("mlir", 0.2), ("mlir", 0.5), ("nips", 0.2)}  # where the paper saw s
 _RANKING = ("mlir", "nips", "arxiv")  # from many similar topics to few, in the paper
 _ABOUT_3 = (0.02, 0.04)
 _SMALL_COST, _RARE = 0.10, 0.05
-_LEAST = 0.01  # nats a word, 1% of perplexity: at equal CPU times, less is the noise of the clock
+_LEAST = 0.01  # nats per word, 1% of perplexity: at equal CPU times, less is the noise of the clock
 SETTINGS = ["corpus", "eta"]
 MEASURES = {
     "mode_log_joint": "best log joint a word (the paper's)",

@@ -33,7 +33,7 @@ def interval(values: Array, settings: int = 1) -> Interval:
 
 
 def by_run(table: pd.DataFrame, column: str, along: str, unit: str = "run") -> pd.DataFrame:
-    """Return one method's numbers, a row a run, a column a sweep (or whatever `along` is)."""
+    """Return one method's numbers, one row per run, one column per sweep (or whatever `along` is)."""
     return table.pivot(index=unit, columns=along, values=column).dropna()
 
 
@@ -50,7 +50,7 @@ def paired(table: pd.DataFrame, column: str, method: str, unit: str = "run") -> 
 
 
 def gains(table: pd.DataFrame, column: str, method: str, unit: str = "run") -> Array:
-    """Return a method's numbers minus those of Gibbs sampling, a number a run."""
+    """Return a method's numbers minus those of Gibbs sampling, one number per run."""
     wide = paired(table, column, method, unit)
     return (wide[method] - wide["gibbs"]).to_numpy()
 
@@ -74,7 +74,7 @@ def with_seconds(table: pd.DataFrame, seconds: pd.DataFrame) -> pd.DataFrame:
 
 
 def gains_over_time(table: pd.DataFrame, column: str, method: str) -> pd.DataFrame:
-    """Return a method's numbers minus those of Gibbs at equal CPU times: a row a run, a column a time.
+    """Return a method minus Gibbs at equal CPU times, one row per run, one column per time.
 
     The time of a sweep is the median over the runs of its method, as the clock of a single run is too noisy:
     two runs that do the same would seem to differ. The times run from where both have made a sweep to where

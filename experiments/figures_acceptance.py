@@ -1,4 +1,4 @@
-"""The figure on acceptance: how it falls as chains go on, by how trials are made."""
+"""The figure on acceptance: how it falls as chains run, by how trials are made."""
 
 from pathlib import Path
 

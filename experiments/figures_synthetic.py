@@ -61,7 +61,7 @@ def ground_truth(twins: list[float]) -> Figure:
 
 
 def best_joint(curves: pd.DataFrame) -> Figure:
-    """Draw panel (a): the best joint a word minus that of Gibbs, over sweeps."""
+    """Draw panel (a): the best joint per word minus that of Gibbs, over sweeps."""
 
     def draw(ax: Axes, own: pd.DataFrame) -> None:
         draw_differences(ax, own[own["sweep"] > 0], "best_joint", "sweep", unit="seed")

@@ -9,7 +9,7 @@ from experiments.corpora import TITLES as CORPORA
 
 
 def claims_table(claims: Sequence[Claim]) -> str:
-    """Return the claims, a row each."""
+    """Return the claims, one row each."""
     rows = [[one.name, one.says, one.measured, f"**{one.verdict}**"] for one in claims]
     return _table(["claim", "the paper says", "measured", "verdict"], rows)
 
@@ -17,7 +17,7 @@ def claims_table(claims: Sequence[Claim]) -> str:
 def comparison_table(comparison: pd.DataFrame, settings: Sequence[str]) -> str:
     """Return a row for each setting, and for each measure the mean of Gibbs and what the others have more.
 
-    An asterisk says that the 95% interval of the mean gain does not hold zero.
+    An asterisk says that the 95% interval of the mean gain does not contain zero.
     """
     measures = list(comparison["measure"].unique())
     rows = []

@@ -1,4 +1,4 @@
-"""One chain, measured: numbers a sweep, CPU time, the mode so far, every trial."""
+"""One chain, measured: numbers per sweep, CPU time, the mode so far, every trial."""
 
 import time
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class Mode(NamedTuple):
 
 
 def follow(chain: Chain, visit: Callable[[Mode], None], pause: Pause) -> dict[str, Array]:
-    """Make all sweeps of a chain, which may have started, and return its numbers; logarithms are a word.
+    """Make all sweeps of a chain, which may have started, and return its numbers; logarithms are per word.
 
     `visit` is called with the mode so far after the start and after each sweep; neither it nor the copy of
     the mode counts in the CPU time, which is the thread's own.

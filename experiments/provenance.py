@@ -49,7 +49,7 @@ def write_machine(folder: Path) -> None:
 
 
 def _processor() -> str:
-    """Return the name of the processor, where the system tells it."""
+    """Return the name of the processor, where the system says it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Runs side by side, each kept in a file when it ends, so that a batch can be stopped and taken up again."""
+"""Runs side by side, each kept in a file when it ends, so that a batch can be stopped and resumed."""
 
 import random
 import threading
@@ -48,7 +48,7 @@ class Outcome:
 
 
 def finished(runs: Sequence[Run], folder: Path) -> list[Outcome]:
-    """Return the outcomes of all runs, in their order, but of rounds only that have ended as a whole."""
+    """Return the outcomes of all runs, in their order, but only of complete rounds."""
     outcomes = [(run.round, _kept(run, folder)) for run in runs]
     missing = {number for number, outcome in outcomes if outcome is None}
     return [outcome for number, outcome in outcomes if outcome and number not in missing]

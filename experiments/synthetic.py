@@ -95,7 +95,7 @@ def _sizes(state: State) -> Array:
 
 
 def topics_found(truth: Planted, draw: Draw) -> list[bool]:
-    """Say of each planted topic whether it is the nearest to some topic with a twentieth of the words.
+    """Return, for each planted topic, whether it is the nearest to some topic with 5% of the words.
 
     What is nearer to the mean of the twins than to either is neither: it would be one of the two by chance.
     """

@@ -77,7 +77,7 @@ def example(runs: pd.DataFrame) -> int:
 
 
 def telling(runs: pd.DataFrame) -> pd.Series:
-    """Say of each data set whether the paper's move has all five topics at its mode, and Gibbs has not."""
+    """Return, for each data set, whether the paper's move has all five topics at its mode and Gibbs not."""
     own = runs[runs["start"] == "sequential"]
     at_mode = own.pivot(index="seed", columns="method", values="all_five_at_mode").astype(bool)
     return at_mode["paper"] & ~at_mode["gibbs"]

@@ -3,7 +3,7 @@
     python tools/private_names.py            look at src/franchise
     python tools/private_names.py FOLDER     look at another folder of packages
 
-A name is private to the folder of its file, a module to the folder that it lies in and those below: so
+A name is private to the folder of its file, a module to the folder that contains it and those below: so
 `franchise._files` is there for all of `franchise`. Three forms are looked for:
 
     from franchise.storage.model import _MODEL    a name, or a private module on the way to it

@@ -17,7 +17,7 @@ def needed(what: str, extra: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         package = (error.name or "franchise").partition(".")[0]
         if package == "franchise":
-            raise  # a mistake of our own
+            raise  # our own mistake
         raise MissingPackageError(
             f'{what} needs {package}, which is not installed: pip install "franchise[{extra}]"', name=package
         ) from None

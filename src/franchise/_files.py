@@ -1,6 +1,6 @@
-"""Files that are whole or not there, and that are believed only after a look at their checksum.
+"""Files that are complete or not there, and that are trusted only after a look at their checksum.
 
-Arrays go into safetensors files, of which loading runs no code, together with facts (JSON) that say what
+Arrays go into safetensors files, whose loading runs no code, together with facts (JSON) that say what
 the file is. Text goes into plain files. Everything is written under a temporary name and renamed, so that
 a process killed at any moment leaves the old file or the new one.
 """
@@ -51,13 +51,13 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
     except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         raise _cannot_read(path, error) from error
     if _ABOUT not in metadata:
-        raise ModelError(f"{path}: this is no file of Franchise; {_RESTORE}")
+        raise ModelError(f"{path}: this is not a Franchise file; {_RESTORE}")
     about = from_json(metadata[_ABOUT], path)
     facts = about.get("facts")
     if not isinstance(facts, dict) or about.get("checksum") != _checksum(about.get("kind"), facts, arrays):
         raise ModelError(f"{path}: the file is damaged, its contents do not match its checksum; {_RESTORE}")
     if about["kind"] != kind:
-        raise ModelError(f"{path}: this is a {about['kind']}, no {kind}; {_RESTORE}")
+        raise ModelError(f"{path}: this is a {about['kind']}, not a {kind}; {_RESTORE}")
     return arrays, facts
 
 
@@ -75,7 +75,7 @@ def read_text(path: Path) -> str:
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file, whole or not at all, in a folder that is made if need be."""
+    """Write a file, whole or not at all, in a folder that is created if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
@@ -86,8 +86,10 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file; when it is filled, bring it to the disk, and rename it to `path`."""
-    temporary = path.with_name(f".{path.name}.tmp")  # one name: what a killed process left is written over
+    """Open a temporary file; when it is complete, flush it to disk, and rename it to `path`."""
+    temporary = path.with_name(
+        f".{path.name}.tmp"
+    )  # always this name: what a killed process left is overwritten
     try:
         with open(temporary, "wb") as file:
             yield file
@@ -101,17 +103,17 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing in a folder at the same time; a process that dies lets go."""
+    """Keep other processes from writing in a folder at the same time; one that dies releases the lock."""
     with _locked(folder / ".lock", folder):
         yield
 
 
 @contextmanager
 def locked_name(folder: Path) -> Iterator[None]:
-    """Keep other processes from making, replacing or filling the folder of a name at the same time.
+    """Keep other processes from creating, replacing or filling the folder at the same time.
 
     A lock inside the folder goes away with it when the folder is replaced; this one is beside it, and is
-    removed in the end.
+    removed at the end.
     """
     folder = folder.resolve()
     if folder.is_dir() and not os.access(folder.parent, os.W_OK):
@@ -141,7 +143,7 @@ def _locked(path: Path, folder: Path) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # What was removed between opening and locking keeps nobody away.
+            # A file that was removed between opening and locking locks nothing.
             is_there = os.path.samestat(os.fstat(file.fileno()), path.stat())
         except OSError:
             is_there = False
@@ -172,7 +174,8 @@ _RESTORE = "give the folder of a saved model, or restore the file from a copy"
 def cannot_write(path: Path, error: OSError) -> ModelError:
     """Return the error for a file or folder that cannot be written."""
     return ModelError(
-        f"{path}: cannot write it ({error.strerror}); check the folder, its rights and the disk's space"
+        f"{path}: cannot write it ({error.strerror}); check the folder, its permissions "
+        "and the free disk space"
     )
 
 
@@ -180,7 +183,9 @@ def _cannot_read(path: Path, error: Exception) -> ModelError:
     if isinstance(error, FileNotFoundError):
         return ModelError(f"{path}: there is no such file; {_RESTORE}")
     reason = getattr(error, "strerror", None) or error
-    return ModelError(f"{path}: cannot read it ({reason}); the file is damaged or not ours: {_RESTORE}")
+    return ModelError(
+        f"{path}: cannot read it ({reason}); the file is damaged or not a Franchise file: {_RESTORE}"
+    )
 
 
 def _checksum(kind: object, facts: Facts, arrays: Mapping[str, Array]) -> str:

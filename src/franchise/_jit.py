@@ -34,7 +34,7 @@ def helper(function: _F) -> _F:
 
 
 def part(function: _F) -> _F:
-    """Make a function a part of the one kernel that calls it: it takes no compilation of its own."""
+    """Make a function part of the one kernel that calls it: it is not compiled on its own."""
     return cast(_F, numba.njit(inline="always", **_OPTIONS)(function))
 
 

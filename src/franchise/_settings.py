@@ -1,4 +1,4 @@
-"""Check settings: what is wrong is said with the setting's name, its value and what to give instead."""
+"""Check settings: an error names the setting, its value and what to give instead."""
 
 import math
 import operator
@@ -43,7 +43,7 @@ def positive_number(name: str, value: object) -> float:
 
 
 def is_positive(value: object) -> bool:
-    """Say whether this is a positive number, finite, and no truth value."""
+    """Return whether this is a positive number, finite, and not a bool."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     try:
@@ -60,5 +60,5 @@ def flag(name: str, value: object) -> bool:
 
 
 def is_one_of(value: object, known: Collection[str]) -> bool:
-    """Say whether this is one of some words; it may be anything, such as a list."""
+    """Return whether this is one of some words; it may be anything, such as a list."""
     return isinstance(value, str) and value in known

@@ -1,4 +1,4 @@
-"""Small things about text that people read, said in one way everywhere."""
+"""Small helpers for text that people read, so that it is the same everywhere."""
 
 
 def counted(n: int, thing: str) -> str:

@@ -1,11 +1,11 @@
-"""Data that come with the package, to try things on."""
+"""Data that come with the package, to try things out on."""
 
 import gzip
 from importlib.resources import files
 
 
 def arxiv_abstracts() -> list[str]:
-    """Return 2,000 abstracts of arXiv, of all subjects, from April 2007 (CC0).
+    """Return 2,000 arXiv abstracts on all subjects, from April 2007 (CC0).
 
     Examples
     --------

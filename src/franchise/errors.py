@@ -35,7 +35,7 @@ class ModelError(FranchiseError):
 
 
 class SettingsError(FranchiseError, ValueError):
-    """A setting out of its range.
+    """A setting outside its range.
 
     The message names the setting, the value given and the range allowed.
     """

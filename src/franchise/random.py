@@ -12,7 +12,7 @@ import numpy as np
 
 from franchise._jit import helper
 
-# What a stream is for: one number a move, never reused.
+# What a stream is for: one number per move, never reused.
 INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS, SPLIT_MERGE = 0, 1, 2, 3, 4
 FOLD_IN, LEFT_TO_RIGHT = 5, 6
 
@@ -126,7 +126,7 @@ def log_gamma_variate(stream, shape):
     while True:
         z = normal(stream)
         v = 1.0 + c * z
-        v = v * v * v  # not v**3, which compiled code rounds otherwise than Python
+        v = v * v * v  # not v**3, which compiled code rounds differently from Python
         if v <= 0.0:
             continue
         u = 1.0 - uniform(stream)

@@ -122,9 +122,9 @@ def test_a_chain_that_was_cut_off_goes_no_further(monkeypatch, tmp_path):
     assert not chain.is_whole
     assert (chain.sweeps_done, len(chain.trace)) == (2, 3)
     monkeypatch.undo()
-    with pytest.raises(FranchiseError, match="cut chain 0 off in the sweep after 2;"):
+    with pytest.raises(FranchiseError, match="stopped chain 0 in the sweep after 2;"):
         chain.sweep()
-    with pytest.raises(ModelError, match="nothing whole to save"):
+    with pytest.raises(ModelError, match="nothing complete to save"):
         save_chain(chain, tmp_path / "chain")
     assert not (tmp_path / "chain").exists()
 
@@ -140,5 +140,5 @@ def test_an_error_in_the_start_leaves_nothing(monkeypatch, tmp_path):
         run_chains(chains, jobs=1, keeper=Checkpoints(tmp_path, NEVER))
     again = load_chains(plan(), tmp_path, arithmetic_corpus())
     assert len(again[1].trace) == 0
-    with pytest.raises(FranchiseError, match="cut chain 1 off"):
+    with pytest.raises(FranchiseError, match="stopped chain 1 in"):
         chains[1].start()

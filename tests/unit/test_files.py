@@ -64,7 +64,7 @@ def test_what_is_no_file_is_refused(tmp_path, name):
 
 def test_another_kind_of_file_is_refused(tmp_path, content):
     (tmp_path / "a").write_bytes(content)
-    with pytest.raises(ModelError, match="this is a thing, no chain"):
+    with pytest.raises(ModelError, match="this is a thing, not a chain"):
         read_arrays(tmp_path / "a", "chain")
 
 

@@ -1,6 +1,6 @@
-"""The command line: one file a command, each of which parses, calls and prints.
+"""The command line: one file per command, each of which parses, calls and prints.
 
-Only click is imported until a command runs, so that help is there at once. Results go to standard output,
+Only click is imported until a command runs, so that help appears at once. Results go to standard output,
 progress and messages to standard error. Exit codes: 0 done, 1 failed, 2 misused, 130 interrupted.
 """
 
@@ -15,20 +15,20 @@ from franchise.errors import FranchiseError
 
 FAILED, INTERRUPTED = 1, 130
 
-# Command and what the list of commands says of it; the rest of its help is in its file.
+# Each command and its line in the list of commands; the rest of its help is in its file.
 _COMMANDS = {
     "fit": "Find the topics of a collection of documents.",
-    "resume": "Go on with a fit that was interrupted, or make it longer.",
+    "resume": "Resume an interrupted fit, or make a finished one longer.",
     "topics": "Show the topics of a model.",
-    "documents": "Show which topics the fitted documents have.",
+    "documents": "Show the topics of the fitted documents.",
     "infer": "Find the topics of new documents.",
     "evaluate": "Score a model on held-out documents, or its topics' coherence.",
-    "diagnose": "Say whether a model can be trusted.",
-    "report": "Write a page about a model, to look at in a browser.",
+    "diagnose": "Check whether a model can be trusted.",
+    "report": "Write a report on a model, to open in a browser.",
     "inspect": "Describe a model folder or a file of documents.",
-    "convert": "Turn a corpus into another format.",
+    "convert": "Convert documents to another format.",
     "demo": "Fit 2,000 abstracts that come with Franchise.",
-    "hdp": "Stand in for the paper's own program.",
+    "hdp": "Drop-in replacement for the paper's own program.",
 }
 
 
@@ -52,7 +52,7 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the command; name the nearest one if there is none of that name."""
+        """Find the command; suggest the nearest one if there is none with that name."""
         from difflib import get_close_matches
 
         if args and args[0] not in _COMMANDS and (near := get_close_matches(args[0], _COMMANDS, n=1)):
@@ -60,7 +60,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what goes wrong is said in one line."""
+        """Run the command; an error is one line."""
         if ctx.params.get("debug"):
             return super().invoke(ctx)
         warnings.showwarning = _show_warning
@@ -85,12 +85,12 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="franchise %(version)s")
-@click.option("--debug", is_flag=True, help="Show where in the program an error arose.")
+@click.option("--debug", is_flag=True, help="Show the full traceback of an error.")
 def main(debug: bool) -> None:
-    """Find out how many topics a collection of documents has, and which.
+    """Find out how many topics a collection of documents has, and what they are.
 
     Franchise fits hierarchical Dirichlet process topic models by MCMC. The same seed gives the same
-    answer, to the bit.
+    answer, bit for bit.
 
     \b
     Examples:
@@ -98,6 +98,6 @@ def main(debug: bool) -> None:
       franchise fit abstracts.txt -o model/
       franchise topics model/ --format csv > topics.csv
 
-    Shell completion: put  eval "$(_FRANCHISE_COMPLETE=bash_source franchise)"  in ~/.bashrc
-    (zsh_source, fish_source for the other shells).
+    Shell completion: add  eval "$(_FRANCHISE_COMPLETE=bash_source franchise)"  to ~/.bashrc
+    (zsh_source or fish_source for other shells).
     """

@@ -1,4 +1,4 @@
-"""Options of ``franchise fit`` in a TOML file, and back."""
+"""Options of ``franchise fit``: read from a TOML file, and written to one."""
 
 import json
 import tomllib
@@ -11,7 +11,7 @@ _NOT_OF_THE_MODEL = ("config", "dry_run", "force", "quiet", "time_budget", "jobs
 
 
 def use_config(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
-    """Make the options of a file the defaults."""
+    """Use the options in a file as the defaults."""
     if path is None:
         return None
     try:
@@ -33,9 +33,9 @@ def use_config(ctx: click.Context, param: click.Parameter, path: str | None) -> 
 
 
 def _instead_of(value: Any, option: click.Option) -> str:
-    """Say what to give instead of a value whose kind an option does not take; nothing if it takes it.
+    """Return what to give instead, if an option does not take values of this kind; otherwise nothing.
 
-    Click would make a whole number of 2.7 and of true, and a text of a list.
+    Click would turn 2.7 and true into whole numbers, and a list into a string.
     """
     if option.is_flag:
         return "" if isinstance(value, bool) else "true or false"
@@ -47,15 +47,15 @@ def _instead_of(value: Any, option: click.Option) -> str:
     if isinstance(option.type, click.types.FloatParamType):
         return "" if type(value) in (int, float) else "a number"
     if isinstance(option.type, click.types.StringParamType | click.Path | click.Choice):
-        return "" if isinstance(value, str) else "a text in quotes"
-    return ""  # the others look for themselves
+        return "" if isinstance(value, str) else "a string in quotes"
+    return ""  # the others check for themselves
 
 
 def as_toml(values: dict[str, Any]) -> str:
-    """Return the options of a fit as a file for ``--config``, which makes the same model again."""
-    lines = ["# franchise fit INPUT -o MODEL --config config.toml makes this model again.\n"]
+    """Return the options of a fit as a file for ``--config``, which fits the same model again."""
+    lines = ["# To fit this model again: franchise fit INPUT -o MODEL --config config.toml\n"]
     for name, value in sorted(values.items()):
         if value is not None and name not in _NOT_OF_THE_MODEL:
-            # What JSON writes of texts, numbers, truth values and lists of these, TOML reads.
+            # TOML reads strings, numbers, true, false and lists of these as JSON writes them.
             lines.append(f"{name.replace('_', '-')} = {json.dumps(value)}\n")
     return "".join(lines)

@@ -20,17 +20,19 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how to read documents from a file."""
     return _all(
         click.option(
-            "--format-in", type=click.Choice(_FORMATS), help="What the input is, if its name does not tell."
+            "--format-in", type=click.Choice(_FORMATS), help="Input format, if the name does not show it."
         ),
         click.option(
-            "--text-column", metavar="NAME", help="Column of the texts, for csv, tsv, jsonl and parquet."
+            "--text-column",
+            metavar="NAME",
+            help="Column that holds the texts, for csv, tsv, jsonl and parquet.",
         ),
-        click.option("--id-column", metavar="NAME", help="Column of the documents' names."),
+        click.option("--id-column", metavar="NAME", help="Column that holds the documents' names."),
         click.option(
             "--vocabulary",
             type=click.Path(),
             metavar="FILE",
-            help="File of terms, one a line, for formats that only have numbers.",
+            help="File of terms, one per line, for formats that hold only numbers.",
         ),
     )(command)
 
@@ -41,12 +43,12 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--min-df",
             type=NUMBER_OR_SHARE,
-            help="Leave out terms of fewer documents: a number, or a share like 0.01.  [default: 2]",
+            help="Leave out terms in fewer documents: a number, or a share like 0.01.  [default: 2]",
         ),
         click.option(
             "--max-df",
             type=NUMBER_OR_SHARE,
-            help="Leave out terms of more documents: a number, or a share.  [default: 0.5]",
+            help="Leave out terms in more documents: a number, or a share.  [default: 0.5]",
         ),
         click.option("--max-features", type=int, metavar="N", help="Keep only the N most frequent terms."),
         click.option(
@@ -55,7 +57,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="english",
             metavar="WORDS",
             show_default=True,
-            help="Words to leave out: 'english', 'none', or a file with one a line.",
+            help="Words to leave out: 'english', 'none', or a file with one per line.",
         ),
         click.option(
             "--ngram-range",
@@ -63,17 +65,17 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default=(1, 1),
             show_default=True,
             metavar="MIN MAX",
-            help="Words that make a term; 1 2 takes single words and pairs.",
+            help="Words per term; 1 2 takes single words and pairs.",
         ),
         click.option(
             "--token-pattern",
             default=r"(?u)\b\w\w+\b",
             show_default=True,
             metavar="REGEX",
-            help="What a word is.",
+            help="What counts as a word.",
         ),
         click.option(
-            "--lowercase/--no-lowercase", default=True, show_default=True, help="Turn texts to lower case."
+            "--lowercase/--no-lowercase", default=True, show_default=True, help="Convert texts to lower case."
         ),
     )(command)
 
@@ -99,7 +101,7 @@ class _Share(click.ParamType):  # type: ignore[type-arg]
                 return float(value)
         except ValueError:
             pass
-        self.fail(f"{value!r} is no share; give a number from 0 to 1", param, ctx)
+        self.fail(f"{value!r} is not a share; give a number from 0 to 1", param, ctx)
 
 
 class _StopWords(click.ParamType):  # type: ignore[type-arg]

@@ -14,6 +14,6 @@ def load(folder: str) -> "HDPTopicModel":
     model = HDPTopicModel.load(folder)
     if not hasattr(model, "posterior_"):
         raise ModelError(
-            f"{folder}: the fit has not come far enough to show anything; `franchise resume {folder}`"
+            f"{folder}: the fit has not got far enough to show anything; run `franchise resume {folder}`"
         )
     return model

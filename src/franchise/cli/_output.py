@@ -62,7 +62,7 @@ def _print_table(frame: "pd.DataFrame", digits: int) -> None:
         table.add_column(str(name), justify="right" if is_number else "left", no_wrap=is_number)
     for row in frame.itertuples(index=False):
         table.add_row(*(Text(_cell(value, digits)) for value in row))
-    # Off a terminal there is no width to keep to, and lines are not broken.
+    # Outside a terminal there is no width to keep to, and lines are not broken.
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console = Console(file=sys.stdout, highlight=False, width=10_000)

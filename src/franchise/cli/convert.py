@@ -11,9 +11,9 @@ from franchise.cli._input import options_of, read, reading_options, text_options
 @click.command()
 @click.argument("input", type=click.Path(allow_dash=True))
 @click.argument("output", type=click.Path())
-@click.option("--format-out", metavar="FORMAT", help="What to write, if the name of OUTPUT does not tell.")
+@click.option("--format-out", metavar="FORMAT", help="Output format, if the name of OUTPUT does not show it.")
 @click.option("--vocabulary-out", type=click.Path(), metavar="FILE", help="Where to write the terms.")
-@click.option("--force", is_flag=True, help="Replace files that are there already.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @reading_options
 @text_options
 def command(
@@ -21,7 +21,7 @@ def command(
 ) -> None:
     """Read the documents of INPUT and write them to OUTPUT in another format.
 
-    Formats to write: txt, jsonl, ldac, uci, mm, npz; a name that ends in .gz is packed.
+    Formats to write: txt, jsonl, ldac, uci, mm, npz; a name that ends in .gz is compressed.
 
     \b
     Examples:
@@ -32,7 +32,7 @@ def command(
     from franchise.errors import CorpusError
 
     if Path(output).exists() and not force:
-        raise CorpusError(f"{output}: there is a file there already; give another name, or --force")
+        raise CorpusError(f"{output}: the file already exists; give another name, or --force")
     corpus = read(input, values, options_of(values), keep_texts=False)
     for path in write_corpus(corpus, output, format=format_out, vocabulary=vocabulary_out):
         click.echo(str(path))

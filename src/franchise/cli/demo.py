@@ -13,14 +13,14 @@ _TOPICS_SHOWN = 12
 @click.option(
     "-o", "--output", type=click.Path(), default="franchise-demo", show_default=True, help="Model folder."
 )
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
 def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> None:
-    """Fit 2,000 abstracts of arXiv (April 2007, all subjects), show their topics, and write a page on them.
+    """Fit 2,000 arXiv abstracts (April 2007, all subjects), show their topics, and write a report on them.
 
-    It takes less than a minute on two cores, some of which is compiling, the first time. A model that is
-    in the folder already is replaced.
+    This takes less than a minute on two cores; the first time, part of it is compiling. A model that is
+    already in the folder is replaced.
 
     \b
     Example:

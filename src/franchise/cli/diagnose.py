@@ -9,10 +9,10 @@ from franchise.cli._output import format_option, print_frame
 @click.argument("model", type=click.Path())
 @format_option
 def command(model: str, format_out: str) -> None:
-    """Say in plain words whether the model in the folder MODEL can be trusted, and what to do if not.
+    """Check whether the model in the folder MODEL can be trusted, and say what to do if not.
 
-    CSV and JSON have the numbers: R-hat and effective sample sizes of what does not depend on the names of
-    topics.
+    CSV and JSON have the numbers: R-hat and effective sample sizes of quantities that do not depend on how
+    topics are numbered.
 
     \b
     Example:

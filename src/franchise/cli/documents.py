@@ -23,7 +23,7 @@ def command(model: str, topic: int | None, number: int | None, format_out: str) 
     from franchise.cli._model import load
 
     if topic is None and number is not None:
-        raise click.UsageError("-n has no use without --topic; leave it out, or give a topic")
+        raise click.UsageError("-n needs --topic; leave it out, or give a topic")
     fitted, number = load(model), _SHOWN if number is None else number
     frame = fitted.documents() if topic is None else fitted.representative_documents(topic, number)
     print_frame(frame, format_out)

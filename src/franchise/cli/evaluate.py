@@ -16,16 +16,16 @@ _METHODS = ("completion", "left-to-right", "paper")
 @click.option(
     "--method",
     type=click.Choice(_METHODS),
-    help="How to score: foretell half of each document, or whole documents, or as the paper's program does.  "
+    help="How to score: predict half of each document, or whole documents, or as the paper's program does.  "
     "[default: completion]",
 )
 @click.option(
     "--measure",
     type=click.Choice(["c_npmi", "u_mass"]),
-    help="Which coherence, without INPUT.  [default: c_npmi]",
+    help="Which coherence to show without INPUT.  [default: c_npmi]",
 )
 @reading_options
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @format_option
 def command(
     model: str,
@@ -48,9 +48,9 @@ def command(
       franchise evaluate model/
     """
     if input is None and method is not None:
-        raise click.UsageError("--method has no use without INPUT; leave it out, or give held-out documents")
+        raise click.UsageError("--method needs INPUT; leave it out, or give held-out documents")
     if input is not None and measure is not None:
-        raise click.UsageError("--measure has no use with INPUT; leave out one of them")
+        raise click.UsageError("--measure does not apply to INPUT; leave out one of them")
     if input is None:
         from franchise.cli._model import load
 
@@ -69,12 +69,12 @@ def _facts(score: Any) -> dict[str, Any]:
     if not isinstance(score, HeldOut):
         return {
             "method": "paper",
-            "nats a word, with seats": round(score.per_word, 4),
+            "nats per word, with seats": round(score.per_word, 4),
             "words": score.n_words,
         }
     return {
         "method": score.method,
-        "nats a word": round(score.per_word, 4),
+        "nats per word": round(score.per_word, 4),
         "standard error": round(score.standard_error, 4),
         "perplexity": round(score.perplexity, 1),
         "documents": score.n_documents,

@@ -27,7 +27,7 @@ class _NumberOr(click.ParamType):  # type: ignore[type-arg]
         self._kind, self._words = kind, words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the value; that of a configuration file may be a number."""
+        """Read the value; one from a configuration file may be a number."""
         if value in self._words:
             return value
         try:
@@ -42,7 +42,7 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read seconds, or a number with s, m or h behind it."""
+        """Read seconds, or a number followed by s, m or h."""
         units = {"s": 1.0, "m": 60.0, "h": 3600.0}
         text = str(value)
         try:
@@ -51,7 +51,7 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]
                 return seconds
         except ValueError:
             pass
-        self.fail(f"{value!r} is no time; give seconds, or 10m, or 2h", param, ctx)
+        self.fail(f"{value!r} is not a duration; give seconds, or 10m, or 2h", param, ctx)
 
 
 DURATION = _Duration()
@@ -60,7 +60,7 @@ DURATION = _Duration()
 @click.command()
 @click.argument("input", type=click.Path(allow_dash=True))
 @click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
-@click.option("--force", is_flag=True, help="Replace a model that is there already.")
+@click.option("--force", is_flag=True, help="Replace an existing model.")
 @click.option(
     "--config",
     type=click.Path(),
@@ -70,17 +70,19 @@ DURATION = _Duration()
     help="TOML file of options.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="Only say how large the input is, and how long a fit would take."
+    "--dry-run", is_flag=True, help="Only show how large the input is, and how long a fit would take."
 )
 @reading_options
 @text_options
+@click.option("--sweeps", type=int, default=500, show_default=True, help="Passes over all words, per chain.")
+@click.option("--burn-in", type=int, help="Sweeps at the start to leave out of the answer.  [default: half]")
+@click.option("--thin", type=int, help="Keep one sweep out of this many.  [default: such that 25 are kept]")
 @click.option(
-    "--sweeps", type=int, default=500, show_default=True, help="Passes over all words of each chain."
-)
-@click.option("--burn-in", type=int, help="Passes to leave out of the answer.  [default: half]")
-@click.option("--thin", type=int, help="Keep every so many passes.  [default: so that 25 are kept]")
-@click.option(
-    "--chains", type=int, default=4, show_default=True, help="Independent runs; their agreement is the test."
+    "--chains",
+    type=int,
+    default=4,
+    show_default=True,
+    help="Independent runs, compared to see whether they agree.",
 )
 @click.option(
     "--seed",
@@ -95,10 +97,12 @@ DURATION = _Duration()
     type=_NumberOr(float, "sample"),
     default=0.1,
     show_default=True,
-    help="How even the terms of a topic are; smaller gives more topics. 'sample' estimates it.",
+    help="How evenly a topic spreads over terms; smaller gives more topics. 'sample' estimates it.",
 )
-@click.option("--alpha", type=float, help="Fix how many topics a document has, instead of estimating it.")
-@click.option("--gamma", type=float, help="Fix how many topics there are a priori, instead of estimating it.")
+@click.option(
+    "--alpha", type=float, help="Fix alpha (larger: more topics per document) instead of estimating it."
+)
+@click.option("--gamma", type=float, help="Fix gamma (larger: more topics in all) instead of estimating it.")
 @click.option(
     "--init",
     type=_NumberOr(int, "auto", "sequential", "one"),
@@ -111,26 +115,26 @@ DURATION = _Duration()
     type=click.Choice(["always", "burn-in", "off"]),
     default="always",
     show_default=True,
-    help="When whole topics are split and merged.",
+    help="When to split and merge whole topics.",
 )
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option(
     "--time-budget",
     type=DURATION,
     metavar="TIME",
-    help="Stop after this time (90, 10m, 2h); `resume` goes on.",
+    help="Stop after this time (90, 10m, 2h); `resume` continues.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
 def command(ctx: click.Context, /, input: str, output: str | None, **values: Any) -> None:
     """Find the topics of the documents in INPUT, and how many there are.
 
-    INPUT is a file or folder: one document a line (.txt), a folder of text files, .csv, .tsv, .jsonl or
+    INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
     .parquet with --text-column, LDA-C (.ldac), UCI bag-of-words (docword.*), Matrix Market (.mtx) or
     SciPy's .npz, any of them gzipped; - is standard input.
 
-    The model is kept in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
-    ends with what the fit would have ended with.
+    The model is saved in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
+    ends where an uninterrupted fit would have ended.
 
     \b
     Examples:
@@ -176,8 +180,8 @@ def _refuse(output: Path, force: bool) -> None:
 
     if store.is_model(output) and not force:
         raise ModelError(
-            f"{output}: there is a model there already; go on with it by `franchise resume {output}`, "
-            "replace it by --force, or give another name"
+            f"{output}: a model already exists there; continue it with `franchise resume {output}`, "
+            "replace it with --force, or give another name"
         )
     store.refuse_to_replace(output, force)
 

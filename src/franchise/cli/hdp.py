@@ -1,4 +1,4 @@
-"""``franchise hdp``: in the place of the paper's own program."""
+"""``franchise hdp``: a drop-in replacement for the paper's own program."""
 
 import sys
 
@@ -6,10 +6,10 @@ import click
 
 
 class _AsTheProgram(click.Command):
-    """Takes the program's own options, which are not click's, and its own help."""
+    """Takes the program's own options, which click does not parse, and shows its own help."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the text, the program's options, and where this differs on purpose."""
+        """Write the text, the program's options, and the deliberate differences."""
         from franchise.compat.options import usage
 
         super().format_help_text(ctx, formatter)
@@ -26,7 +26,7 @@ class _AsTheProgram(click.Command):
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> None:
-    """Train and test as the program of Wang and Blei's paper does: its options, its files.
+    """Train and test as the program of Wang and Blei's paper does, with its options and files.
 
     \b
     Examples:

@@ -14,13 +14,13 @@ _SHOWN = 5  # topics of a document in a table
 @click.argument("model", type=click.Path())
 @click.argument("input", type=click.Path(allow_dash=True))
 @reading_options
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @format_option
 def command(model: str, input: str, jobs: int | None, format_out: str, **values: Any) -> None:
     """Find the topics of the new documents in INPUT with the model in the folder MODEL.
 
     MODEL may also be a .bin file of the paper's program. Unknown words are skipped and counted. CSV and
-    JSON have one column a topic; a row sums to one.
+    JSON have one column per topic; each row sums to one.
 
     \b
     Examples:

@@ -58,6 +58,6 @@ def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:
         "empty documents": int((lengths == 0).sum()),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
-        "words of a document, median": int(sorted(lengths)[len(lengths) // 2]),
+        "words per document, median": int(sorted(lengths)[len(lengths) // 2]),
         "fingerprint": corpus.fingerprint(),
     }

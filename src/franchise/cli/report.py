@@ -11,13 +11,13 @@ import click
     "-o", "--output", type=click.Path(), default="report.html", show_default=True, help="File to write."
 )
 @click.option("--title", help="Heading of the page.")
-@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.option("--open", "open_it", is_flag=True, help="Open the page in the browser.")
 def command(model: str, output: str, title: str | None, force: bool, open_it: bool) -> None:
-    """Write a page about the model in the folder MODEL: one file, to look at in a browser.
+    """Write a report on the model in the folder MODEL: one HTML file, to open in a browser.
 
     It shows how many topics there are and how sure that is, the topics with their terms and documents, the
-    family tree of topics, and the traces of the chains. It needs no network and can be sent by mail.
+    family tree of topics, and the traces of the chains. It needs no network and can be sent by email.
 
     \b
     Examples:

@@ -8,17 +8,17 @@ from franchise.cli.fit import DURATION
 
 @click.command()
 @click.argument("model", type=click.Path())
-@click.option("--sweeps", type=int, default=0, show_default=True, help="Passes to make beyond those planned.")
-@click.option("--jobs", type=int, help="Threads; the answer does not depend on it.  [default: all cores]")
+@click.option("--sweeps", type=int, default=0, show_default=True, help="Sweeps to make beyond those planned.")
+@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
 def command(
     ctx: click.Context, model: str, sweeps: int, jobs: int | None, time_budget: float | None, quiet: bool
 ) -> None:
-    """Go on with the fit in the folder MODEL, or make a finished one longer.
+    """Resume the fit in the folder MODEL, or make a finished one longer.
 
-    The result is, to the bit, that of a fit that was never interrupted.
+    The result is bit for bit that of a fit that was never interrupted.
 
     \b
     Examples:

@@ -11,7 +11,7 @@ _SHOWN = ["topic", "weight", "weight_low", "weight_high", "support", "terms"]
 @click.command()
 @click.argument("model", type=click.Path())
 @click.option(
-    "--num-top-words", type=int, default=10, show_default=True, help="Terms to name for each topic."
+    "--num-top-words", type=int, default=10, show_default=True, help="Terms to show for each topic."
 )
 @click.option(
     "--min-share", type=SHARE, default=0.0, help="Leave out topics with a smaller share of the words."
@@ -21,8 +21,8 @@ def command(model: str, num_top_words: int, min_share: float, format_out: str) -
     """Show the topics of the model in the folder MODEL, largest first.
 
     weight is the share of all words, with its 95% interval; support is the share of the kept draws in
-    which the topic was found. CSV and JSON have more columns: the share of the chains, how stable the
-    topic is, and its nearest neighbour.
+    which the topic was found. CSV and JSON have more columns: the share of chains that found the topic,
+    how stable it is, and its nearest neighbour.
 
     \b
     Examples:

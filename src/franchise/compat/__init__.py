@@ -1,1 +1,1 @@
-"""A drop-in for the paper's own program: its options, its files, its numbers, this library's sampler."""
+"""Drop-in replacement for the paper's program: its options, files and numbers, this library's sampler."""

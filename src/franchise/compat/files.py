@@ -1,8 +1,8 @@
 """The files of the paper's program, to the byte.
 
 =========================  =======================================================================
-``*-topics.dat``           a line a topic: its words of each term, at least five digits, a blank after each
-``*-word-assignments.dat``  ``d w z t``, then a line a word: document, term, topic, table
+``*-topics.dat``           one line per topic: its words of each term, at least five digits, then a blank
+``*-word-assignments.dat``  ``d w z t``, then one line per word: document, term, topic, table
 ``*.bin``                  sizes, concentrations, tables and counts of each topic; little-endian, no mark
 =========================  =======================================================================
 
@@ -76,11 +76,11 @@ def read_topics(path: Path) -> sp.csr_array:
     Raises
     ------
     ModelError
-        With the line, if the file is no such table.
+        With the line, if the file does not hold such counts.
     """
     lines = _read(path).split(b"\n")
     if lines.pop() or not lines:
-        raise ModelError(f"{path}: the last line has no end, the file is cut short; {_AGAIN}")
+        raise ModelError(f"{path}: the last line is incomplete, the file is cut short; {_AGAIN}")
     rows: list[sp.csr_array] = []
     for number, line in enumerate(lines, start=1):
         if not _TOPIC_LINE.fullmatch(line):
@@ -131,7 +131,7 @@ def read_assignments(path: Path) -> Array:
     Raises
     ------
     ModelError
-        With the line, if the file is no such list, or gives one table two topics.
+        With the line, if the file is not such a list, or gives one table two topics.
     """
     content = _read(path)
     if not content.startswith(_ASSIGNMENTS_HEADER):
@@ -195,7 +195,7 @@ def read_bin(path: Path) -> SavedModel:
     """
     content = _read(path)
     if len(content) < _HEADER.size:
-        raise _damaged(path, f"it has {len(content)} bytes, fewer than its head of {_HEADER.size}")
+        raise _damaged(path, f"it has {len(content)} bytes, fewer than its header of {_HEADER.size}")
     n_terms, n_words, n_topics, n_tables, eta, gamma, alpha = _HEADER.unpack_from(content)
     if min(n_terms, n_words, n_topics, n_tables) < 1:
         raise _damaged(
@@ -209,7 +209,7 @@ def read_bin(path: Path) -> SavedModel:
         )
     for name, value in (("eta", eta), ("gamma", gamma), ("alpha", alpha)):
         if not 0 < value < float("inf"):
-            raise _damaged(path, f"{name} is {value}, no positive number")
+            raise _damaged(path, f"{name} is {value}, not a positive number")
     rows = np.frombuffer(content, _COUNT, offset=_HEADER.size).reshape(n_topics, 2 + n_terms)
     _check_topics(path, rows, n_words, n_tables)
     counts = sp.csr_array(rows[:, 2:].astype(np.int32))
@@ -248,7 +248,7 @@ def _bin_pieces(model: SavedModel) -> Iterator[bytes]:
 
 # ---------------------------------------------------------------- bytes
 
-_AGAIN = "the file is damaged or of another program: save it again, or give another"
+_AGAIN = "the file is damaged or from another program: save it again, or give another"
 
 
 def _damaged(path: Path, complaint: str) -> ModelError:
@@ -261,4 +261,4 @@ def _read(path: Path) -> bytes:
     except FileNotFoundError:
         raise ModelError(f"{path}: there is no such file; check the path") from None
     except OSError as error:
-        raise ModelError(f"{path}: cannot read it ({error.strerror}); check its rights") from error
+        raise ModelError(f"{path}: cannot read it ({error.strerror}); check its permissions") from error

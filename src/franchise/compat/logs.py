@@ -1,4 +1,4 @@
-"""The logs of the paper's program: ``state.log`` of training, ``test.log`` of a test, a line an iteration."""
+"""The logs of the paper's program, one line per iteration: ``state.log`` (training), ``test.log`` (test)."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -60,12 +60,12 @@ def format_line(line: TrainLine | HeldOutLine) -> str:
 
 
 def read_train_log(path: Path) -> list[TrainLine]:
-    """Read ``state.log``; a ModelError names the line that is none."""
+    """Read ``state.log``; a ModelError names the line that is malformed."""
     return _read(path, TrainLine)
 
 
 def read_test_log(path: Path) -> list[HeldOutLine]:
-    """Read ``test.log``; a ModelError names the line that is none."""
+    """Read ``test.log``; a ModelError names the line that is malformed."""
     return _read(path, HeldOutLine)
 
 
@@ -90,18 +90,18 @@ def _read(path: Path, kind: Any) -> list[Any]:
     try:
         lines = path.read_text(encoding="ascii").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no plain text"
+        reason = getattr(error, "strerror", None) or "it is not plain text"
         raise ModelError(f"{path}: cannot read it ({reason}); check the path") from error
     if lines[0] != _HEADERS[kind]:
         raise ModelError(f"{path}:1: the log must begin with '{_HEADERS[kind]}'; give another file")
     if lines.pop():
-        raise ModelError(f"{path}:{len(lines) + 1}: the last line has no end; remove it")
+        raise ModelError(f"{path}:{len(lines) + 1}: the last line is incomplete; remove it")
     pattern = re.compile(" ".join(_PLACES[place] for place in _TEMPLATES[kind].split(" ")))
     types = kind.__annotations__.values()
     parsed = []
     for number, line in enumerate(lines[1:], start=2):
         match = pattern.fullmatch(line)
         if match is None:
-            raise ModelError(f"{path}:{number}: {line!r} is no line of this log; remove it")
+            raise ModelError(f"{path}:{number}: {line!r} is not a line of this log; remove it")
         parsed.append(kind(*(read(text) for read, text in zip(types, match.groups(), strict=True))))
     return parsed

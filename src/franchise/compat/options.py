@@ -1,6 +1,6 @@
 """The command line of the paper's own program (blei-lab/hdp): every option, its default, what it may be.
 
-`DIFFERENCES` says where this library does otherwise than that program, on purpose.
+`DIFFERENCES` lists where this library differs from that program on purpose.
 """
 
 import math
@@ -18,27 +18,27 @@ _LARGEST_SEED = 2**63 - 1
 _MOST_TOPICS = 2**31 - 1
 
 DIFFERENCES = (
-    "The same seed gives other random numbers than there, but here the same ones on every machine.",
-    "Without a seed the clock gives one, as there; give one to be able to repeat the run.",
+    "The same seed gives different random numbers from the original's, but the same ones on every machine.",
+    "Without a seed the clock supplies one, as in the original; give one to be able to repeat the run.",
     "A sweep draws the tables of all words, then the topics of all tables, not both document by document.",
-    "A table of one word gets its topic with the word, and is not drawn once more.",
-    "With --sample_hyper yes, gamma gets 20 steps a sweep, as alpha does; there it gets one.",
-    "The last state is saved too, as final-* or test-final-*, also after Ctrl-C.",
-    "A line of state.log and test.log is on the disk when its iteration ends; there it is when the run does.",
-    "The time in the logs has hundredths of a second; there it has whole seconds.",
-    "A file is replaced whole: a run that is killed never leaves half of one.",
-    "Word assignments are in the order of the documents, terms in order within each; there in random order.",
-    "Topics are in the order of their birth, in test mode those of the model first.",
-    "A document is a line of the data file, an empty line one without words; there line ends mean nothing.",
-    "Documents without words are allowed; there they crash.",
-    "Malformed data, options and models are errors that say where and why; there they hang, crash, or pass.",
-    "Test documents with terms that the model does not know are an error; there memory is misread.",
+    "A table of one word gets its topic with the word, and is not drawn again.",
+    "With --sample_hyper yes, gamma gets 20 steps per sweep, as alpha does; in the original, one.",
+    "The last state is saved too, as final-* or test-final-*, even after Ctrl-C.",
+    "Lines of state.log and test.log reach the disk as iterations end; in the original, when the run ends.",
+    "Times in the logs have hundredths of a second; in the original, whole seconds.",
+    "Files are replaced whole: a run that is killed never leaves half a file.",
+    "Word assignments are in order of document, then of term; in the original, in random order.",
+    "Topics are in order of birth; in test mode those of the model come first.",
+    "A line of the data file is a document, without words if empty; the original ignores line ends.",
+    "Documents without words are allowed; the original crashes on them.",
+    "Malformed input is an error that says where and why; the original hangs, crashes or goes on.",
+    "Test documents with terms that the model does not know are an error; the original misreads memory.",
     "In test mode --sample_hyper yes is refused: a saved model lacks what alpha depends on.",
-    "--sample_hyper and --split_merge take yes, YES, no, NO; there any other word means no.",
-    "--random_seed is 0 or more, and numbers must be numbers; there '12x' is 12.",
-    "--init_topics below 0 gives each document any topic, as there, where it was meant to be a similar one.",
-    "On the screen there is a line an iteration, and the accept rate, but no line a split-merge trial.",
-    "The folder is made with its parents; two runs cannot write in one folder at the same time.",
+    "--sample_hyper and --split_merge take yes, YES, no, NO; in the original any other word means no.",
+    "--random_seed is 0 or more, and numbers must be numbers; the original reads '12x' as 12.",
+    "--init_topics below 0 gives each document any topic, as in the original, which intended a similar one.",
+    "The screen shows one line per iteration, and the acceptance rate, but no line per split-merge trial.",
+    "The folder is created with its parents; two runs cannot write to one folder at the same time.",
     "Failures end with an exit status other than 0.",
 )
 
@@ -62,7 +62,7 @@ class HdpOptions:
     max_iter
         How many sweeps follow the start.
     save_lag
-        The state is saved every so many iterations, the first being one of them; -1 for never.
+        The state is saved once in this many iterations, starting with the first; -1 for never.
     random_seed
         The seed; by default the clock's seconds.
     init_topics
@@ -166,12 +166,12 @@ def _yes_or_no(name: str, text: str) -> bool:
 # How the text of each option is read, and what the option is for.
 _OPTIONS: dict[str, tuple[Callable[[str, str], Any], str]] = {
     "algorithm": (_text, "train or test"),
-    "data": (_path, "the documents, LDA-C: a line 'M term:count term:count ...' each"),
-    "directory": (_path, "where the files are written"),
+    "data": (_path, "the documents, LDA-C: one line 'M term:count term:count ...' each"),
+    "directory": (_path, "where to write the files"),
     "max_iter": (_whole, "sweeps after the start"),
-    "save_lag": (_whole, "save every so many iterations; -1: never"),
+    "save_lag": (_whole, "save once in this many iterations; -1: never"),
     "random_seed": (_whole, "seed of the random numbers"),
-    "init_topics": (_whole, "0: seat word after word; n: begin with n documents as topics; -n: n topics"),
+    "init_topics": (_whole, "0: seat word by word; n: begin with n documents as topics; -n: n topics"),
     "gamma_a": (_number, "gamma: shape of its Gamma prior"),
     "gamma_b": (_number, "gamma: scale of its Gamma prior"),
     "alpha_a": (_number, "alpha: shape of its Gamma prior"),

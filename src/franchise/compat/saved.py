@@ -92,7 +92,7 @@ class SavedState:
     model
         The topics.
     assignments
-        A row a word: document, term, topic, table within the document. In a test, the words of the test
+        One row per word: document, term, topic, table within the document. In a test, the words of the test
         documents only, though the topics hold the training words as well.
     """
 

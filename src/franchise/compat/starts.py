@@ -41,7 +41,7 @@ def start(corpus: Corpus, concentrations: Array, init_topics: int, seed: int) ->
         return _documents_as_tables(corpus, concentrations, documents, topics)
     if init_topics > documents.size:
         raise SettingsError(
-            f"init_topics={init_topics}: only {documents.size} documents have words to begin a topic with; "
+            f"init_topics={init_topics}: only {documents.size} documents have words to start a topic from; "
             "give no more than that"
         )
     state = empty_state(corpus.arrays, max(_CAPACITY, init_topics))

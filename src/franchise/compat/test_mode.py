@@ -7,7 +7,7 @@ the topic has; these are never visited (`engines.workbench`). The likelihood is 
     log p(t of the test) + log p(k of all) + log p(x of all) - log p(k of the model) - log p(x of the model)
 
 that is, log p(test words, their tables, the tables' topics | counts of the model), of one state. It grows as
-the chain finds better states: it is no held-out likelihood (`posterior` has those).
+the chain finds better states: it is not a held-out likelihood (`predict.heldout` has those).
 """
 
 import time
@@ -132,7 +132,7 @@ class Guests:
 
     @property
     def state(self) -> State:
-        """The seating, one document a topic of the model before the test documents."""
+        """The seating: one document per topic of the model, then the test documents."""
         return self._bench.state
 
     def sweep(self) -> None:

@@ -2,7 +2,7 @@
 
 An iteration is a sweep and a line of the log; the first has fifteen split-merge trials after its sweep. The
 numbers of the line, and the files of the iteration, are of the state before the trials; the line's last three
-tell how these ended.
+say how these ended.
 """
 
 import time

@@ -24,7 +24,7 @@ from franchise.errors import CorpusError
 Words = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 
-# So many words are worked on at once, where a copy of all of them would cost too much.
+# Words that are worked on at a time, where a copy of all of them would cost too much.
 PIECE = 2**20
 
 _SPLIT_FIRST = "a document is a list of words; split the text first"
@@ -41,11 +41,11 @@ def from_tokens(
     Parameters
     ----------
     documents
-        One sequence of words a document. With a vocabulary, a document may also be a sequence of term ids.
+        One sequence of words per document. With a vocabulary, a document may also be a sequence of term ids.
     vocabulary
         The terms; a word outside it is an error. By default, every word seen, in alphabetical order.
     document_names
-        One name a document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
+        One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
 
     Returns
     -------
@@ -80,9 +80,9 @@ def from_counts(
         A dense two-dimensional array, any SciPy sparse matrix or array (duplicate entries add up), or a
         DataFrame. Whole numbers, zero or more, of any numeric dtype.
     vocabulary
-        One term a column. By default, a DataFrame's columns, otherwise ``"0"``, ``"1"``, and so on.
+        One term per column. By default, a DataFrame's columns, otherwise ``"0"``, ``"1"``, and so on.
     document_names
-        One name a row. By default, a DataFrame's index, otherwise ``"0"``, ``"1"``, and so on.
+        One name per row. By default, a DataFrame's index, otherwise ``"0"``, ``"1"``, and so on.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def from_counts(
 def iterate(documents: Any, what: str) -> Iterator[Any]:
     """Start to read documents; refuse what has no order, and a lone string."""
     if isinstance(documents, str | bytes):
-        raise CorpusError(f"the {what} are one single string; give a list of texts, one string a document")
+        raise CorpusError(f"the {what} are a single string; give a list of texts, one string per document")
     if isinstance(documents, AbstractSet | Mapping):
         raise CorpusError(f"the {what} are in a {type(documents).__name__}; give a list, which keeps order")
     try:
@@ -123,24 +123,24 @@ def names_of(documents: Any) -> list[str] | None:
 
 
 def is_frame(data: Any) -> bool:
-    """Say whether this is a DataFrame; any library's will do."""
+    """Return whether this is a DataFrame; any library's will do."""
     return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
 def split_columns(counts: Any) -> tuple[Any, tuple[str, ...] | None]:
-    """Part a DataFrame into its values and the names of its columns; what is no DataFrame has no names."""
+    """Split a DataFrame into its values and column names; anything else has no names."""
     if not is_frame(counts):
         return counts, None
     values = counts.to_numpy()
     refuse_texts(values, counts.columns)
     if values.dtype == object:
         with suppress(TypeError):  # what cannot be numbers is refused with the other matrices
-            values = values.astype(np.float64)  # as pandas hands out its nullable integers
+            values = values.astype(np.float64)  # as pandas returns its nullable integers
     return values, tuple(str(label) for label in counts.columns)
 
 
 def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
-    """Refuse a table that has texts or words where counts should be, and say which column they are in."""
+    """Refuse data that have texts or words where counts should be, and say which column they are in."""
     if values.ndim != 2 or values.dtype.kind not in "OUST":
         return
     labels = range(values.shape[1]) if columns is None else columns
@@ -223,7 +223,7 @@ def _apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tu
 def _number_words(
     documents: Iterable[Any], number: Callable[[list[Any], int], Iterable[int]]
 ) -> tuple[Words, Offsets]:
-    # One pass over what may be an iterator, four bytes a word: a million documents fit in memory.
+    # One pass over what may be an iterator, four bytes per word: a million documents fit in memory.
     ids, doc_ptr = array("i"), array("q", [0])
     for j, document in enumerate(documents):
         ids.extend(number(_words(document, j), j))
@@ -280,7 +280,7 @@ def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArra
             matrix = np.asarray(counts)
         except ValueError:
             raise CorpusError(
-                "the counts are ragged: rows differ in length; give one column a term"
+                "the counts are ragged: rows differ in length; give one column per term"
             ) from None
     if len(matrix.shape) != 2:
         raise CorpusError(
@@ -310,7 +310,7 @@ def _sparse_entries(matrix: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], np
 def _check_width(vocabulary: Sequence[str], n_documents: int, n_terms: int) -> None:
     if len(vocabulary) == n_terms:
         return
-    advice = "give one term a column"
+    advice = "give one term per column"
     if len(vocabulary) == n_documents:
         advice = "the matrix looks transposed: rows are documents and columns are terms, so pass counts.T"
     raise CorpusError(

@@ -61,7 +61,7 @@ class Corpus:
     vocabulary
         The terms, all different; term ``v`` is ``vocabulary[v]``. Terms that no word uses still count.
     document_names
-        One name a document; by default ``"0"``, ``"1"``, and so on.
+        One name per document; by default ``"0"``, ``"1"``, and so on.
     texts
         The raw text of each document, where the corpus was made from texts.
     text_options
@@ -75,7 +75,7 @@ class Corpus:
     Notes
     -----
     Two corpora are equal when their words, vocabularies and names are; ``texts`` and ``text_options`` only
-    tell where the words came from.
+    say where the words came from.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Corpus:
         Parameters
         ----------
         documents
-            Document numbers, or a boolean mask with one entry a document.
+            Document numbers, or a boolean mask with one entry per document.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class Corpus:
             if chosen.shape != (self.n_documents,):
                 raise CorpusError(
                     f"select: the mask has shape {chosen.shape} for {self.n_documents:,} documents; "
-                    "give one True or False a document"
+                    "give one True or False per document"
                 )
             return np.flatnonzero(chosen)
         chosen = _integers(chosen, "select: documents")
@@ -310,7 +310,7 @@ def _check_words(x: npt.NDArray[Any], n_terms: int) -> None:
 def strings(values: Iterable[str], name: str, item: str) -> tuple[str, ...]:
     """Return the values as plain strings; refuse a lone string, and whatever is not a string."""
     if isinstance(values, str | bytes):
-        raise CorpusError(f"{name} is a single string; give a list with one string a {item}")
+        raise CorpusError(f"{name} is a single string; give a list with one string per {item}")
     given = tuple(values)
     for i, value in enumerate(given):
         if not isinstance(value, str):
@@ -343,7 +343,7 @@ def _texts(texts: Iterable[str] | None, n_documents: int) -> tuple[str, ...] | N
 
 def _one_each(given: tuple[str, ...], what: str, n_documents: int) -> tuple[str, ...]:
     if len(given) != n_documents:
-        raise CorpusError(f"{len(given):,} {what} for {n_documents:,} documents; give one a document")
+        raise CorpusError(f"{len(given):,} {what} for {n_documents:,} documents; give one per document")
     return given
 
 

@@ -1,4 +1,4 @@
-"""Whatever people have their documents in: to a corpus, or to the words of a known vocabulary.
+"""Documents in any form that people have: to a corpus, or to the words of a known vocabulary.
 
 Texts, lists of words and counts are told apart by looking at them. The work is done in ``vectorize`` (texts)
 and ``convert`` (words, counts).
@@ -40,7 +40,7 @@ _WHAT_IS_ONE = "a document is a text, a list of words or a row of counts"
 
 
 class Encoded(NamedTuple):
-    """Documents in the terms of a corpus that was there before; they may have no words at all.
+    """Documents in the terms of an existing corpus; they may have no words at all.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Encoded(NamedTuple):
     unknown
         Number of words of each document that were skipped, as their terms are not in the vocabulary; int64.
     document_names
-        One name a document.
+        One name per document.
     """
 
     arrays: CorpusArrays
@@ -102,21 +102,21 @@ def as_corpus(documents: Any) -> Corpus:
 
 
 def encode(documents: Any, like: Corpus) -> Encoded:
-    """Bring documents of any kind into the terms of a corpus; words of other terms are skipped and counted.
+    """Bring documents of any kind into the terms of a corpus; other words are skipped and counted.
 
     Parameters
     ----------
     documents
-        What :func:`as_corpus` takes. Texts are split as those of ``like`` were. Counts have one column a term
-        of ``like``, in its order; a DataFrame's columns must have the names of the terms.
+        What :func:`as_corpus` takes. Texts are split as those of ``like`` were. Counts have one column per
+        term of ``like``, in its order; a DataFrame's columns must have the names of the terms.
     like
         The corpus whose vocabulary is used.
 
     Returns
     -------
     Encoded
-        The words, the number of skipped words and the name of each document. Skipped are also the words that
-        were left out when ``like`` was made, by ``min_df`` for one; stop words do not count.
+        The words, the number of skipped words and the name of each document. Words that were left out
+        when ``like`` was made, for example by ``min_df``, are skipped too; stop words do not count.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def encode(documents: Any, like: Corpus) -> Encoded:
 
 
 def is_matrix(documents: Any) -> bool:
-    """Say whether these are counts in an array, a sparse matrix or a DataFrame."""
+    """Return whether these are counts in an array, a sparse matrix or a DataFrame."""
     return is_frame(documents) or hasattr(documents, "tocsr") or getattr(documents, "ndim", 1) != 1
 
 
@@ -183,7 +183,7 @@ def _checked_columns(counts: Any, like: Corpus) -> Any:
         if column != term:
             raise CorpusError(
                 f"column {i} is {column!r}, but term {i} of the corpus is {term!r}; give its terms in its "
-                "order, as by df[list(corpus.vocabulary)]"
+                "order, for example df[list(corpus.vocabulary)]"
             )
     return matrix
 
@@ -207,7 +207,7 @@ def _all_of_kind(kind: str, documents: Iterator[Any]) -> Iterator[Any]:
         other = _kind(document, j)
         if other not in (kind, None):
             raise CorpusError(
-                f"document {j} is of another kind than those before it: {other} after {kind}; "
+                f"document {j} is of a different kind from those before it: {other} after {kind}; "
                 "give documents of one kind"
             )
         yield document
@@ -218,16 +218,16 @@ def _kind(document: Any, j: int) -> str | None:
     if isinstance(document, str):
         return _TEXTS
     if isinstance(document, AbstractSet | Mapping):
-        return _WORDS  # where their fault is put into words
+        return _WORDS  # the message comes from there
     if isinstance(document, bytes):
-        raise CorpusError(f"document {j} is bytes; decode it first, as by document.decode('utf-8')")
+        raise CorpusError(f"document {j} is bytes; decode it first, as in document.decode('utf-8')")
     try:
         # Length first: an iterator has none, and looking at its first item would use that up.
         length, items = len(document), iter(document)
     except TypeError:
         raise CorpusError(
             f"document {j} is {shortened(document)} ({type(document).__name__}); {_WHAT_IS_ONE}; "
-            "leave out what is missing, or put an empty one"
+            "leave out missing ones, or give an empty one"
         ) from None
     if length == 0:
         return None

@@ -1,4 +1,4 @@
-"""Bytes from and to disk: gzip seen through, errors put into words, writes whole or not at all.
+"""Bytes from and to disk: gzip read as plain bytes, errors worded, writes whole or not at all.
 
 What a file is made of is not known here; each format has its own module in ``formats``.
 """
@@ -26,10 +26,10 @@ class Readable(Protocol):
     """An open file of bytes: all that is needed of one is to read it from here to its end."""
 
     def read(self, size: int, /) -> Any:
-        """Return so many bytes or fewer, none at the end."""
+        """Return this many bytes or fewer, none at the end."""
 
 
-# Bytes read so far, and in all if that is known. Of a packed file, these are the packed bytes.
+# Bytes read so far, and in all if that is known. Of a gzipped file, these are the gzipped bytes.
 Progress = Callable[[int, int | None], object]
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -40,7 +40,7 @@ MAX_LINE = 2**28
 
 
 class Source:
-    """A file being read, unpacked, with the words for messages about it.
+    """A file being read, unzipped, with the words for messages about it.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Source:
         Is told of each piece that is read.
     """
 
-    HEAD = 2**16  # so many bytes are looked at to tell the format
+    HEAD = 2**16  # bytes that are looked at to find the format
 
     def __init__(
         self, file: Readable, name: str, path: Path | None = None, progress: Progress | None = None
@@ -115,7 +115,7 @@ class Source:
             yield text
 
     def random_access(self) -> BinaryIO:
-        """Return the unpacked file so that it can be read in any order; nothing may have been read before."""
+        """Return the unzipped file so that it can be read in any order; nothing may have been read before."""
         if self._is_plain_file():
             file = cast(BinaryIO, self._file)
             file.seek(0)
@@ -142,7 +142,7 @@ class Source:
             )
 
     def _cannot_read(self, error: Exception) -> CorpusError:
-        return self.fault(f"cannot read it ({_reason(error)}); check its rights, and the disk")
+        return self.fault(f"cannot read it ({_reason(error)}); check its permissions and the disk")
 
     def _is_damaged(self, error: Exception) -> CorpusError:
         return self.fault(f"the gzip data are damaged ({error}); fetch the file again")
@@ -175,7 +175,7 @@ def write_atomically(path: StrPath, content: Iterable[bytes]) -> Path:
             _write_pieces(file, content, packed=target.suffix == ".gz")
     except OSError as error:
         raise CorpusError(
-            f"{target}: cannot write it ({_reason(error)}); check the folder and its rights"
+            f"{target}: cannot write it ({_reason(error)}); check the folder and its permissions"
         ) from error
     return target
 
@@ -192,7 +192,7 @@ def _write_pieces(file: BinaryIO, pieces: Iterable[bytes], *, packed: bool) -> N
 
 
 class _Passage(io.RawIOBase):
-    """Hands on what a function reads, always as much as is asked for; its errors are put into words."""
+    """Passes on what a function reads, always as much as is asked for; words its errors."""
 
     def __init__(self, read: Callable[[int], bytes], explain: Callable[[Exception], CorpusError]) -> None:
         self._read = read
@@ -221,7 +221,7 @@ def _counted(file: Readable, size: int | None, progress: Progress | None) -> Cal
         data = file.read(n)
         if not isinstance(data, bytes):
             raise CorpusError(
-                f"the open file gives {type(data).__name__}, not bytes; open it as by open(path, 'rb')"
+                f"the open file gives {type(data).__name__}, not bytes; open it with open(path, 'rb')"
             )
         done += len(data)
         if progress is not None:
@@ -252,7 +252,7 @@ def _open(path: Path) -> BinaryIO:
         raise CorpusError(f"{path}: there is no such file; check the path") from None
     except (OSError, ValueError) as error:
         raise CorpusError(
-            f"{path}: cannot read it ({_reason(error)}); check the path and its rights"
+            f"{path}: cannot read it ({_reason(error)}); check the path and its permissions"
         ) from error
 
 

@@ -39,24 +39,24 @@ def read_corpus(
     path
         A file, or a folder of text files; ``"-"`` for standard input, or a file that is open for bytes.
     format
-        One of :data:`~franchise.corpus.FORMATS`. By default told from the end of the name, or else from how
+        One of :data:`~franchise.corpus.FORMATS`. By default known from the end of the name, or else from how
         the file starts.
     text_column
         Which column, or key of JSON lines, holds the texts; needed for tables.
     id_column
         Which column holds the names of the documents; by default they are named ``"0"``, ``"1"``, and so on.
     vocabulary
-        For counts, the terms: a file with one a line, or the terms themselves. By default ``docs.vocab.txt``
-        beside ``docs.ldac``, ``vocab.X.txt`` beside ``docword.X.txt``; where there is none, terms are named
-        ``"0"``, ``"1"``, and so on.
+        For counts, the terms: a file with one per line, or the terms themselves. By default
+        ``docs.vocab.txt`` beside ``docs.ldac``, ``vocab.X.txt`` beside ``docword.X.txt``; without a file,
+        terms are named ``"0"``, ``"1"``, and so on.
     text_options
         For texts, how they become words; by default as ``TextOptions()`` says.
     keep_texts
         Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
-        more characters together. Without, only their words are held.
+        more characters than that in all. Otherwise only their words are kept.
     progress
-        Called now and then with the bytes read and the size of the file, None where that is not known; of a
-        packed file, both are of the packed bytes.
+        Called now and then with the bytes read and the size of the file, None where that is not known; for a
+        gzipped file, both count gzipped bytes.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def read_corpus(
     CorpusError
         If the file cannot be read: the message names the file, the line, what is wrong and what to do.
     SettingsError
-        If an option is given that the format has no use for.
+        If an option is given that does not apply to the format.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def read_new(
     vocabulary: StrPath | Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Encoded:
-    """Read documents in the terms of a corpus that was there before; other words are skipped and counted.
+    """Read documents in the terms of an existing corpus; other words are skipped and counted.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def read_new(
         if vocabulary is None and any(one.vocabulary == numbered(one.n_terms) for one in (counts, like)):
             if counts.n_terms > like.n_terms:
                 raise CorpusError(
-                    f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but "
+                    f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but only "
                     f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)"
                 )
             counts = Corpus(counts.x, counts.doc_ptr, like.vocabulary, counts.document_names)
@@ -132,11 +132,11 @@ def write_corpus(
         within a document; ``txt`` and ``jsonl`` write the words, in order and joined by blanks, and lose
         terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``.
     path
-        Where; packed if the name ends in ``.gz``.
+        Where; gzipped if the name ends in ``.gz``.
     format
-        One of :data:`~franchise.corpus.FORMATS`; by default told from the end of the name.
+        One of :data:`~franchise.corpus.FORMATS`; by default known from the end of the name.
     vocabulary
-        Where to write the terms, one a line. By default beside the file, as :func:`read_corpus` looks for
+        Where to write the terms, one per line. By default beside the file, as :func:`read_corpus` looks for
         them, for formats that have no place for terms.
 
     Returns
@@ -147,19 +147,19 @@ def write_corpus(
     Raises
     ------
     CorpusError
-        If a term cannot be written in the format, or the file not at all.
+        If a term cannot be written in the format, or the file cannot be written at all.
     """
     target = Path(path)
     form = format or guess.by_name(target)
     writable = [name for name, facts in FORMATS.items() if facts.write is not None]
     if form is None:
         raise SettingsError(
-            f"{path}: the name does not tell the format; give format (--format-out), "
+            f"{path}: the name does not show the format; give format (--format-out), "
             f"one of {', '.join(writable)}"
         )
     write = _known(form).write
     if write is None:
-        raise SettingsError(f"format={form!r} is only read; write one of {', '.join(writable)}")
+        raise SettingsError(f"format={form!r} can be read but not written; give one of {', '.join(writable)}")
     if vocabulary is None and _needs_vocabulary(form, corpus):
         vocabulary = beside(target)
     written = []
@@ -177,8 +177,8 @@ def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = Non
         A file of lines ``M term:count term:count ...``, plain or gzip. An empty line, or ``0``, is an empty
         document. Pairs with the same term add up.
     vocabulary
-        A file with one term a line, or the terms themselves; by default the terms are named ``"0"``, ``"1"``,
-        ... up to the largest id in the file.
+        A file with one term per line, or the terms themselves; by default the terms are named ``"0"``,
+        ``"1"``, ... up to the largest id in the file.
 
     Returns
     -------
@@ -206,9 +206,9 @@ def write_ldac(corpus: Corpus, path: StrPath, *, vocabulary: StrPath | None = No
     corpus
         What to write.
     path
-        Where; packed if the name ends in ``.gz``.
+        Where; gzipped if the name ends in ``.gz``.
     vocabulary
-        Where to write the terms, one a line; by default they are not written.
+        Where to write the terms, one per line; by default they are not written.
     """
     if vocabulary is not None:
         write_atomically(vocabulary, lines_of(corpus.vocabulary))
@@ -233,7 +233,7 @@ def _reading(
     text_options: TextOptions | None,
     progress: Progress | None,
 ) -> Iterator[_Documents]:
-    """Open a file or folder and tell what is in it."""
+    """Open a file or folder and find out what is in it."""
     if form is not None:
         _known(form)
     try:
@@ -260,7 +260,7 @@ def _known(form: str) -> Format:
 
 
 def _is_folder(path: StrPath | Readable, form: str | None) -> bool:
-    """Say whether to read a folder."""
+    """Return whether to read a folder."""
     is_there = isinstance(path, str | os.PathLike) and os.path.isdir(path) and path != "-"
     if form == "folder" and not is_there:
         raise CorpusError(f"{path}: not a folder; give one, or the format of this file")
@@ -268,30 +268,30 @@ def _is_folder(path: StrPath | Readable, form: str | None) -> bool:
 
 
 def _told(source: Source) -> str:
-    """Return the format that a file's name or content tells."""
+    """Return the format that a file's name or content shows."""
     form = guess.by_name(source.path) if source.path is not None else None
     form = form or guess.by_content(source)
     if form is None:
         known = ", ".join(name for name in FORMATS if name != "folder")
         raise source.fault(
-            f"neither name nor content tells the format; give format (--format-in), one of {known}"
+            f"neither its name nor its content shows the format; give format (--format-in), one of {known}"
         )
     return form
 
 
 def _check_options(form: str, columns: Columns, vocabulary: object, text_options: TextOptions | None) -> None:
-    """Refuse options that would have no effect, as whoever gave them thinks otherwise."""
+    """Refuse options that would have no effect: whoever gave them expects one."""
     facts = FORMATS[form]
     holds_counts = facts.counts is not None
     useless = (
-        ("text_column", columns.text is not None and not facts.has_columns, "there are no columns in it"),
-        ("id_column", columns.name is not None and not facts.has_columns, "there are no columns in it"),
-        ("vocabulary", vocabulary is not None and not holds_counts, "the texts make the vocabulary"),
+        ("text_column", columns.text is not None and not facts.has_columns, "it has no columns"),
+        ("id_column", columns.name is not None and not facts.has_columns, "it has no columns"),
+        ("vocabulary", vocabulary is not None and not holds_counts, "the vocabulary comes from the texts"),
         ("text_options", holds_counts and text_options not in (None, TextOptions()), "it holds counts"),
     )
     for name, is_useless, reason in useless:
         if is_useless:
-            raise SettingsError(f"{name} has no use with the format {form}: {reason}; leave it out")
+            raise SettingsError(f"{name} does not apply to the format {form}: {reason}; leave it out")
 
 
 def _texts_of(documents: _Documents, names: list[str]) -> Iterator[str]:

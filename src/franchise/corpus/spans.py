@@ -1,4 +1,4 @@
-"""Where the words of a text stand: the splitting of ``vectorize``, with places.
+"""Where the words of a text are: the splitting of ``vectorize``, with places.
 
 scikit-learn's analyzer says which words and n-grams a text has, but not where, and whoever marks words in a
 text must know both. The terms found here are the analyzer's, in its order.

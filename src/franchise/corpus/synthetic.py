@@ -1,4 +1,4 @@
-"""Corpora drawn from a known model, to learn from, to test with, and to measure by.
+"""Corpora drawn from a known model, for learning, testing and measuring.
 
 ``five_topics`` is the corpus of the paper's section 4.1, ``planted`` a mixed-membership corpus of any size
 with topics known, ``draw_hdp`` a draw from the HDP itself by the Chinese restaurant franchise of the paper's

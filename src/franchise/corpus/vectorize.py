@@ -2,7 +2,7 @@
 
 The options have scikit-learn's names and meanings, its ``CountVectorizer`` does the splitting, and terms are
 kept as it keeps them; but words stay in the order of the text. Texts are taken as they are: put accents in
-one form (``unicodedata.normalize("NFC", text)``) before, where that matters. Where in a text its words stand
+one form (``unicodedata.normalize("NFC", text)``) before, where that matters. Where in a text its words are
 is found in ``spans``.
 """
 
@@ -42,12 +42,12 @@ _FEW_DOCUMENTS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    r"""How texts become words, in the words of scikit-learn's ``CountVectorizer``.
+    r"""How texts become words, with the option names of scikit-learn's ``CountVectorizer``.
 
     Parameters
     ----------
     lowercase
-        Turn the text to lower case first.
+        Convert the text to lower case first.
     token_pattern
         Regular expression of a word; by default, two or more letters, digits or underscores. With a group,
         the group is the word.
@@ -57,13 +57,13 @@ class TextOptions:
     ngram_range
         Shortest and longest sequence of words that make a term; ``(1, 2)`` takes words and pairs.
     min_df
-        Leave out terms of fewer documents: a number (int), or a share of all documents (float). By default 2,
+        Leave out terms in fewer documents: a number (int), or a share of all documents (float). By default 2,
         or 1 when there are fewer than 50 documents.
     max_df
-        Leave out terms of more documents: a number (int), or a share of all documents (float). By default
+        Leave out terms in more documents: a number (int), or a share of all documents (float). By default
         half of the documents, or all when there are fewer than 50.
     max_features
-        Keep only so many terms, those with the most words; the alphabet decides ties. By default, all.
+        Keep only this many terms, those with the most words; ties go by the alphabet. By default, all.
 
     Raises
     ------
@@ -98,7 +98,7 @@ class TextOptions:
             object.__setattr__(self, name, value)
         low, high = self.min_df, self.max_df
         if low is not None and high is not None and type(low) is type(high) and low > high:
-            raise SettingsError(f"min_df={low} is more than max_df={high}; no term can have both")
+            raise SettingsError(f"min_df={low} is more than max_df={high}; no term can satisfy both")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as JSON can hold them; :meth:`from_dict` takes them back."""
@@ -111,7 +111,7 @@ class TextOptions:
         known = [field.name for field in fields(cls)]
         for name in options:
             if name not in known:
-                raise SettingsError(f"{name}: there is no such option of texts; give {', '.join(known)}")
+                raise SettingsError(f"{name}: there is no such text option; give {', '.join(known)}")
         return cls(**options)
 
     def vectorizer(self) -> CountVectorizer:
@@ -132,15 +132,15 @@ class TextOptions:
         return analyzer
 
     def document_limits(self, n_documents: int) -> tuple[float, float]:
-        """Return in how many of the documents a term must be at least, and may be at most."""
+        """Return in how many documents a term must be, at least and at most."""
         few = n_documents < _FEW_DOCUMENTS
         min_df = (1 if few else 2) if self.min_df is None else self.min_df
         max_df = (1.0 if few else 0.5) if self.max_df is None else self.max_df
         low, high = (df if isinstance(df, int) else df * n_documents for df in (min_df, max_df))
         if low > high:
             raise SettingsError(
-                f"min_df={min_df} asks for terms of {low:g} documents or more, max_df={max_df} of {high:g} "
-                f"or fewer, of {n_documents:,}; lower min_df or raise max_df"
+                f"min_df={min_df} asks for terms in {low:g} documents or more, max_df={max_df} in {high:g} "
+                f"or fewer, out of {n_documents:,}; lower min_df or raise max_df"
             )
         return low, high
 
@@ -158,16 +158,16 @@ def from_texts(
     Parameters
     ----------
     texts
-        One string a document. An iterator is read once.
+        One string per document. An iterator is read once.
     document_names
-        One name a document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
+        One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
     keep_texts
         Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
-        more characters together. Without, only their words are held.
+        more characters than that in all. Otherwise only their words are kept.
     text_options
         How texts become words.
     **options
-        The same in single options, instead: see :class:`TextOptions`.
+        Single options, instead of ``text_options``: see :class:`TextOptions`.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def from_texts(
 
 
 class _Kept:
-    """Texts that are kept as long as they are not too many."""
+    """Texts that are kept as long as there are not too many characters."""
 
     def __init__(self, keep: bool | int) -> None:
         room = int(keep) if isinstance(keep, bool) else whole_number("keep_texts", keep, 0)
@@ -222,7 +222,7 @@ def split_texts(
     for j, text in enumerate(iterate(texts, "texts")):
         if not isinstance(text, str):
             raise CorpusError(
-                f"document {j} is {shortened(text)} ({type(text).__name__}), not a text; give one string a "
+                f"document {j} is {shortened(text)} ({type(text).__name__}), not a text; give one string per "
                 'document, and "" where there is none'
             )
         plain = str(text)  # NumPy's own strings become plain ones
@@ -257,7 +257,7 @@ def _document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArr
     for first, last in pairwise([*starts, len(doc_ptr) - 1]):
         words = x[doc_ptr[first] : doc_ptr[last]].copy()
         ends = doc_ptr[first : last + 1] - doc_ptr[first]
-        # One byte an entry: what a term counts within a document does not matter here.
+        # One byte per entry: how often a term occurs within a document does not matter here.
         present = csr_array((np.ones(len(words), dtype=np.bool_), words, ends), shape=(last - first, n_terms))
         present.sum_duplicates()
         found += np.bincount(present.indices, minlength=n_terms)
@@ -273,7 +273,7 @@ def _nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
     if options.ngram_range[0] > 1:
         guilty += f", ngram_range={options.ngram_range}"
     return CorpusError(
-        f"not one word is found in {n_texts:,} texts with {guilty}; change these options, "
+        f"no word was found in {n_texts:,} texts with {guilty}; change these options, "
         "unless the texts are empty"
     )
 
@@ -291,7 +291,7 @@ def _pattern(value: object) -> str:
             "write the others as (?:...)"
         )
     if pattern.search(""):
-        raise SettingsError(f"token_pattern={value!r}: it finds words without letters; use + instead of *")
+        raise SettingsError(f"token_pattern={value!r}: it matches empty strings; use + instead of *")
     return value
 
 

@@ -10,7 +10,7 @@ __all__ = ["ENGINES", "Counts", "Engine", "EngineSettings", "Start", "Swept", "T
 
 
 def engine_named(name: str) -> type[Engine]:
-    """Return the engine of a name."""
+    """Return the engine with this name."""
     if name not in ENGINES:
         known = ", ".join(repr(one) for one in ENGINES)
         raise SettingsError(f"engine={name!r}: there is no such engine; give one of {known}")

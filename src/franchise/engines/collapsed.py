@@ -21,7 +21,7 @@ from franchise.random import INITIALIZE, Key
 
 
 class CollapsedEngine:
-    """Makes sweeps of a franchise in this process, in the thread that calls.
+    """Makes sweeps of a franchise in this process, in the calling thread.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class CollapsedEngine:
 
     @property
     def state(self) -> State:
-        """The present state."""
+        """The current state."""
         return self.workbench.state
 
     def seat(self, state: State) -> None:
-        """Take up a state, with every word seated, as if the engine had come to it."""
+        """Take up a state, with every word seated, as if the engine had reached it."""
         self._workbench = Workbench(self._corpus, state)
 
     def start(self, key: Key, start: Start) -> None:
@@ -107,7 +107,7 @@ class CollapsedEngine:
         return self.state.name_k[self.state.live[: self.state.totals[TOPICS]]]
 
     def counts(self) -> Counts:
-        """Return the counts of the present state."""
+        """Return the counts of the current state."""
         return counts_of(self._corpus, self.state)
 
     def arrays(self) -> dict[str, Array]:

@@ -37,7 +37,7 @@ class Swept(NamedTuple):
     """What a sweep did."""
 
     infos: dict[str, Any]  # of every move that was made, its Info
-    records: Array | None = None  # a row a split-merge trial (`moves.split_merge`)
+    records: Array | None = None  # one row per split-merge trial (`moves.split_merge`)
 
 
 class Counts(NamedTuple):
@@ -54,7 +54,7 @@ class Engine(Protocol):
     """Makes the sweeps of one chain.
 
     A sweep is whole or has not happened: after an exception in `start` or `sweep` nothing that the engine
-    holds may be believed, and nobody asks for it.
+    holds can be trusted, and nobody asks for it.
     """
 
     name: ClassVar[str]
@@ -66,7 +66,7 @@ class Engine(Protocol):
         """The present franchise, gathered where it lives elsewhere."""
 
     def seat(self, state: State) -> None:
-        """Take up a franchise in which every word is seated, as if the engine had come to it."""
+        """Take up a franchise in which every word is seated, as if the engine had reached it."""
 
     def start(self, key: Key, start: Start) -> None:
         """Seat every word for the first time."""
@@ -75,13 +75,13 @@ class Engine(Protocol):
         """Make one sweep; `key.move` is the engine's to set."""
 
     def numbers(self) -> dict[str, float]:
-        """Return the numbers of the present state that a trace has."""
+        """Return the numbers of the current state that a trace has."""
 
     def names(self) -> Array:
         """Return the names of the living topics."""
 
     def counts(self) -> Counts:
-        """Return the counts of the present state, in arrays of their own."""
+        """Return the counts of the current state, in arrays of their own."""
 
     def arrays(self) -> dict[str, Array]:
         """Return what a checkpoint stores; it may share memory with the engine."""

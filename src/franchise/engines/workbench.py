@@ -33,10 +33,10 @@ class Workbench:
     Parameters
     ----------
     corpus, state
-        Documents and their seating. The state's arrays are changed in place; `state` is another tuple when
-        more room for topics was needed.
+        Documents and their seating. The state's arrays are changed in place; `state` becomes another tuple
+        when more room for topics is needed.
     documents
-        The documents that words and tables are drawn anew of, in this order; all by default.
+        The documents whose words and tables are drawn, in this order; all by default.
     """
 
     def __init__(self, corpus: CorpusArrays, state: State, documents: Array | None = None) -> None:
@@ -47,7 +47,7 @@ class Workbench:
             self.visit(documents)
 
     def visit(self, documents: Array) -> None:
-        """Let words and tables be drawn anew of these documents, in this order, from now on."""
+        """Draw the words and tables of these documents, in this order, from now on."""
         documents = documents.astype(np.int64)
         self._scratch = self._scratch._replace(
             words=self._scratch.words._replace(documents=documents),

@@ -55,7 +55,7 @@ class Answers:
 
     @property
     def settings_(self) -> Facts:
-        """The settings that the model was made with, and the seed that they came to."""
+        """The settings that the model was made with, and the seed that was used."""
         if "chains_" not in vars(self):
             raise AttributeError("the model is not fitted yet; call fit first")
         return to_keep(self.get_params(), self.chains_[0].seed)
@@ -71,14 +71,14 @@ class Answers:
         """Return the topic proportions of documents, one row each, summing to one.
 
         Topics are held fixed at several draws of all chains, and the proportions averaged. A document gets
-        the same numbers in whatever batch it comes. Unknown words are skipped; a document without known
+        the same numbers whatever batch it is in. Unknown words are skipped; a document without known
         words gets the average proportions.
         """
         check_is_fitted(self)
         return self.known_topics_.mixtures(in_known_terms(self, X), self.n_jobs)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the held-out log-likelihood a word, in nats, by document completion; higher is better."""
+        """Return the held-out log-likelihood per word, in nats, by document completion; higher is better."""
         return self.held_out(X).per_word
 
     def perplexity(self, X: Any) -> float:
@@ -86,7 +86,7 @@ class Answers:
         return math.exp(-self.score(X))
 
     def held_out(self, X: Any, method: str = "completion", **options: Any) -> HeldOut | PaperHeldOut:
-        """Return the held-out log-likelihood a word with its standard error.
+        """Return the held-out log-likelihood per word with its standard error.
 
         Parameters
         ----------
@@ -94,8 +94,8 @@ class Answers:
             Documents that the model was not fitted to.
         method
             ``"completion"``: half of each document is given, the other half predicted; ``"left-to-right"``:
-            whole documents, unbiased, slower; ``"paper"``: the number of the paper's program, of one state,
-            which compares with nothing else.
+            whole documents, unbiased, slower; ``"paper"``: the number of the paper's program, for one state,
+            which is comparable with nothing else.
         options
             More options of the method: see `franchise.predict.heldout`.
         """
@@ -104,7 +104,7 @@ class Answers:
 
     @property
     def known_topics_(self) -> KnownTopics:
-        """The topics as new documents meet them, at draws that stand for all."""
+        """The topics that new documents are compared with, from a few draws that represent all."""
         posterior = self._fitted()
         n = len(posterior.flat_draws)
         # Evenly spaced, so that all chains have their share.
@@ -154,7 +154,7 @@ class Answers:
         return frame
 
     def diagnose(self) -> Diagnosis:
-        """Say in plain words whether the answer can be trusted, and what to do if not."""
+        """Check whether the answer can be trusted, and say in plain words what to do if not."""
         check_is_fitted(self)
         traces = [chain.trace for chain in self.chains_ if len(chain.trace)]
         return diagnose(self.posterior_, traces, self.chains_[0].schedule)
@@ -190,7 +190,7 @@ class Answers:
         title
             The heading.
         overwrite
-            Replace a file that is there.
+            Replace an existing file.
         """
         check_is_fitted(self)
         from franchise.report import write_report

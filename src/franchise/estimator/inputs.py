@@ -1,4 +1,4 @@
-"""What users hand to the estimator: checked as scikit-learn checks it, and made words."""
+"""What users pass to the estimator: checked as scikit-learn checks it, and turned into words."""
 
 from __future__ import annotations
 

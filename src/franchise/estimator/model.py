@@ -1,6 +1,7 @@
 """HDPTopicModel: the settings, the fit, the model on disk.
 
-A thin shell: documents go to `corpus`, chains to `sampling`, answers come from `posterior`.
+A thin shell: documents go to `corpus`, chains to `sampling`, folders to `storage`; answers come from
+`posterior` and `predict`.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     Parameters
     ----------
     eta
-        How even the terms of a topic are: the smaller, the fewer terms a topic has, and the more topics
+        How evenly a topic spreads over terms: the smaller, the fewer terms a topic has, and the more topics
         there are. A number fixes it; ``"sample"`` estimates it, under a Gamma(1, 1) prior.
     alpha, gamma
-        How many topics a document has, and how many the collection has. A number fixes them; None
-        samples them.
+        Concentrations: a larger alpha gives more topics per document, a larger gamma more topics in all. A
+        number fixes them; None samples them.
     alpha_prior, gamma_prior
         Gamma priors (shape, rate) under which alpha and gamma are sampled.
     init
         Where chains start: ``"sequential"`` (the paper's), ``"one"`` topic, a number of random topics, or
-        ``"auto"``: these in turn, so that it means something when the chains agree.
+        ``"auto"``: these in turn, so that agreement between the chains means something.
     sweeps
         Passes over all words that each chain makes.
     burn_in
@@ -59,17 +60,17 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     thin
         Keep every `thin`-th sweep after the burn-in; by default such that 25 are kept.
     chains
-        Independent runs; their agreement tells whether to trust the answer.
+        Independent runs; trust the answer if they agree.
     split_merge
         When topics are split and merged as a whole: ``"always"``, ``"burn-in"``, ``"off"``, or a
         `SplitMerge` setting.
     n_jobs
-        Threads; None or -1 for all cores. The answer does not depend on it.
+        Number of threads; None or -1 for all cores. It does not change the answer.
     random_state
         A whole number, for the same answer every time; a NumPy Generator or RandomState; or None.
     checkpoint_dir
-        A folder in which the model is kept while it is fitted. After a crash, the same call goes on from
-        there, and ends with what it would have ended with.
+        A folder in which the model is saved while it is fitted. After a crash, the same call continues from
+        there, and ends where an uninterrupted fit would have ended.
     callback
         Called with the chain (`Chain`) after each of its sweeps.
     verbose
@@ -96,7 +97,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ending_
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
-        The settings that the model was made with, and the seed that they came to.
+        The settings that the model was made with, and the seed that was used.
     n_features_in_, feature_names_in_
         Number of terms; their names, if a DataFrame was given.
 
@@ -155,7 +156,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ) -> Self:
         """Fit the model.
 
-        Ctrl-C ends it after the sweep, and leaves the model of the sweeps made so far; `resume` goes on.
+        Ctrl-C ends it after the sweep, and leaves the model of the sweeps made so far; `resume` continues it.
 
         Parameters
         ----------
@@ -165,10 +166,10 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         y
             Ignored.
         time_budget
-            Seconds after which no new sweep is begun; `ending_` tells whether that was so, and `resume`
-            goes on.
+            Seconds after which no new sweep is begun; `ending_` says whether that happened, and `resume`
+            continues.
         overwrite
-            Replace a model that is in `checkpoint_dir`, instead of going on with it.
+            Replace a model that is in `checkpoint_dir`, instead of continuing it.
         """
         plan = self._plan(flag("overwrite", overwrite))
         self._check_moment(time_budget)
@@ -209,7 +210,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self
 
     def forecast(self, X: Any) -> Forecast:
-        """Say what a fit would take, time and memory, from a few sweeps of it."""
+        """Estimate the time and memory that a fit would take, from a few sweeps of it."""
         self._check_moment()
         plan = plan_of(**of_chains(self.get_params()), seed=0)  # a random state is left as it is
         return forecast(plan, training_corpus(type(self)(), X), self.n_jobs)
@@ -221,7 +222,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return plan_of(**of_chains(self.get_params()), seed=seed)
 
     def _check_moment(self, time_budget: float | None = None) -> None:
-        """Refuse what cannot be before anything is read or written."""
+        """Refuse impossible settings before anything is read or written."""
         threads(self.n_jobs, 1)
         if not isinstance(self.verbose, bool):
             whole_number("verbose", self.verbose, 0)
@@ -238,7 +239,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             yield folder
 
     def _keep_in(self, folder: Path) -> None:
-        """See to it that the folder has what the chains go on from."""
+        """Make sure that the folder has what the chains continue from."""
         stamp = self._kept.get(folder.resolve())
         if stamp is None:
             self._create(folder)
@@ -263,8 +264,8 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if self.ending_ == "interrupted":
             done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
             warnings.warn(
-                f"interrupted after {done} of {planned} sweeps: the answer is that of the sweeps made "
-                "so far; go on with resume()",
+                f"interrupted after {done} of {planned} sweeps: the answer is based on the sweeps made "
+                "so far; continue with resume()",
                 stacklevel=3,
             )
 
@@ -272,9 +273,9 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         started = [chain for chain in self.chains_ if len(chain.trace)]
         if not started:
             if self.ending_ == "out of time":
-                raise FranchiseError("the time budget was over before a chain had started; give more time")
+                raise FranchiseError("the time budget ran out before a chain had started; give more time")
             raise KeyboardInterrupt
-        # Before anything is kept, the present states are all there is.
+        # Before anything is kept, the current states are all there is.
         kept = [chain for chain in started if chain.draws] or started
         modes = [chain for chain in kept if chain.mode]
         best = max(modes, key=lambda chain: chain.mode_log_joint, default=None)
@@ -323,15 +324,15 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
-        """Load a model from its folder, finished or not; `resume` goes on with it.
+        """Load a model from its folder, finished or not; `resume` continues it.
 
-        A model that was fitted with `checkpoint_dir` goes on being kept in its folder. Loading runs no code
+        A model that was fitted with `checkpoint_dir` is still saved in its folder. Loading runs no code
         from the folder.
 
         Raises
         ------
         ModelError
-            If the folder is no model, damaged, or of a newer version of Franchise.
+            If the folder is not a model, is damaged, or comes from a newer version of Franchise.
         """
         folder = Path(path)
         stored = store.read(folder)
@@ -361,7 +362,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     # ------------------------------------------------------------ what scikit-learn and the settings need
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Say whether there is an answer; a model that was loaded may have none yet."""
+        """Return whether there is an answer; a model that was loaded may have none yet."""
         return "posterior_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:

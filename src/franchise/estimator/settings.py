@@ -14,7 +14,7 @@ from franchise.errors import SettingsError
 from franchise.sampling import SplitMerge
 from franchise.storage.chain import split_merge_from
 
-# Settings that are of the moment, and not of the model.
+# Settings that belong to one call, not to the model.
 _NOT_KEPT = ("random_state", "checkpoint_dir", "callback")
 _NOT_OF_CHAINS = (*_NOT_KEPT, "n_jobs", "verbose")
 _LARGEST_SEED = 2**63 - 1
@@ -26,7 +26,7 @@ def of_chains(settings: Facts) -> Facts:
 
 
 def to_keep(settings: Facts, seed: int) -> Facts:
-    """Return what is written of the settings with a model; `from_kept` takes it back."""
+    """Return the settings as they are written with a model; `from_kept` reads them back."""
     kept = {name: _plain(value) for name, value in settings.items() if name not in _NOT_KEPT}
     return kept | {"seed": seed, "in_place": settings["checkpoint_dir"] is not None}
 
@@ -48,7 +48,7 @@ def seed_of(random_state: object) -> int:
     Raises
     ------
     SettingsError
-        If it is no whole number from 0 and none of NumPy's generators.
+        If it is neither a whole number from 0 nor one of NumPy's generators.
     """
     if random_state is None:
         return int.from_bytes(os.urandom(7), "little")
@@ -60,8 +60,8 @@ def seed_of(random_state: object) -> int:
         return whole_number("random_state", random_state, 0, _LARGEST_SEED)
     except SettingsError:
         raise SettingsError(
-            f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a Generator or "
-            "RandomState of NumPy, or None"
+            f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a NumPy "
+            "Generator or RandomState, or None"
         ) from None
 
 

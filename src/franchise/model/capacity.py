@@ -16,7 +16,7 @@ from franchise.model.state import BORN, DEAD, NUMBERED, TOPICS, State
 
 @helper
 def is_full(state):
-    """Say whether there is no number left for a new topic."""
+    """Return whether there is no number left for a new topic."""
     return state.totals[DEAD] == 0 and state.totals[NUMBERED] == state.n_k.size
 
 

@@ -40,7 +40,7 @@ def count_topic_terms(state, rank, row_ptr, columns, counts):
 def count_document_topics(corpus, state, rank, row_ptr, columns, counts):
     """Count the words of every document, topic by topic; topic k is column rank[k].
 
-    There are at most as many pairs as tables; `row_ptr` tells how many.
+    There are at most as many pairs as tables; `row_ptr` says how many.
     """
     n_pairs = 0
     row_ptr[0] = 0

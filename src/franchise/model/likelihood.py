@@ -5,7 +5,7 @@ With n_k words in topic k, n_kv of them of term v (paper, section 2.2 and append
     one word     f_k(v)    = (n_kv + eta) / (n_k + V eta)
     all words    log f(S)  = lnG(V eta) - lnG(n_k + V eta) + sum_v [lnG(n_kv + eta) - lnG(eta)]
 
-The moves look up lnG(n + eta) and lnG(n + V eta) in tables, `lg` and `lgv`. The first reaches up to the
+The moves look up lnG(n + eta) and lnG(n + V eta) in arrays, `lg` and `lgv`. The first reaches up to the
 count of the commonest term; the second stops at 2**16 (half a megabyte): few topics are larger, and
 theirs is computed.
 """
@@ -29,7 +29,7 @@ def fill_log_gamma(table, offset):
 
 @helper
 def log_gamma(table, offset, n):
-    """Return lnG(n + offset), from the table where it reaches."""
+    """Return lnG(n + offset), from the array where it reaches."""
     if n < table.size:
         return table[np.uint32(n)]
     return math.lgamma(n + offset)

@@ -1,4 +1,4 @@
-"""A state without the places that nobody uses, and back: what a checkpoint stores.
+"""A state without its unused places, and back: what a checkpoint stores.
 
 The same state gives the same arrays, whatever its room and its past.
 """

@@ -42,7 +42,7 @@ class Priors:
     eta: Setting = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse what is no positive number and no pair of them."""
+        """Refuse anything but a positive number or a pair of them."""
         for name in ("alpha", "gamma", "eta"):
             setting = getattr(self, name)
             is_pair = isinstance(setting, tuple) and len(setting) == 2

@@ -107,7 +107,7 @@ def move_table(state, slot, k, words, begin, end):
 def seat_everyone(corpus, state, n_topics):
     """Fill in all counts from t_ji and k_jt, whose topics are 0, ..., n_topics - 1.
 
-    The state must be new (`empty_state`) but for t_ji, k_jt, and have room for the topics.
+    The state must be new (`empty_state`) except for t_ji and k_jt, and have room for the topics.
     """
     for _ in range(n_topics):
         open_topic(state)

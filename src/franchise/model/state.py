@@ -22,7 +22,7 @@ A document of n_j words has at most n_j tables, so table t of document j is slot
 A term that occurs c times in the corpus has words in at most c topics. So the row of term v is at
 most c pairs of a topic and a count, unordered, in the fixed places ``row_ptr[v] : row_ptr[v + 1]`` of
 two arrays with as many places as the corpus has words, the first ``row_len[v]`` of them in use:
-never more than 8 bytes a word, however many topics there are, and a scan touches only the topics
+never more than 8 bytes per word, however many topics there are, and a scan touches only the topics
 that the term has. A dense matrix would take 1.6 GB for 200,000 terms and 2,000 topics, and cost
 time in proportion to all topics. (Unsigned, because Numba checks signed indices for being negative.)
 

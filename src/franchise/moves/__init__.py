@@ -1,4 +1,4 @@
-"""The Markov moves, one a file: compiled, silent, without input or output.
+"""The Markov moves, one per file: compiled, silent, without input or output.
 
 A move is a function ``move(key, corpus, state, scratch, ...) -> Info``, `scratch` being the working memory
 of that move. It changes the arrays of `state` in place, allocates nothing, and returns a small NamedTuple

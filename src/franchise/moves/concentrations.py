@@ -184,7 +184,7 @@ def _within(x):
 def slice_concentrations(key, corpus, state, scratch, gamma_priors):
     """Draw every concentration that has a prior by slice sampling.
 
-    When eta has changed, what follows it must be computed anew (`scratch.follow_eta`).
+    When eta has one, the functions that follow it must be computed again (`parts.scratch.follow_eta`).
     ``gamma_priors[i]`` is (shape, rate) of concentration i, or (0, 0) for a fixed one.
     """
     start_stream(scratch.stream, key, 0)

@@ -20,7 +20,7 @@ def shuffle_documents(key, stream, documents):
 
 @kernel
 def draw_topics(key, corpus, state, stream, number, table):
-    """Set t_ji, k_jt: a random topic for each word, a table a topic in each document.
+    """Set t_ji, k_jt: a random topic for each word, one table per topic in each document.
 
     `number` and `table`, filled with -1, are as long as there are topics to draw from. Returns how
     many were drawn at least once; they are numbered in the order in which they appear.

@@ -13,7 +13,7 @@ the topics. With several particles, W is the mean over as many divisions drawn i
 takes one of them in proportion to its W, a merge counts the existing division among them.
 
 A trial goes through the words of the topics concerned; with similar anchors also through the other topics
-of their terms. An index of all tables is made once a sweep and after every acceptance.
+of their terms. An index of all tables is made once per sweep and after every acceptance.
 
 A split leaves its topic to the larger part and opens a new one for the smaller; a merge moves the
 smaller topic into the larger: so a topic keeps its name as long as most of it lives on.
@@ -47,7 +47,7 @@ from franchise.random import shuffle, start_stream, uniform
 
 # Columns of `proposals`: chance up to and with this one, anchors, launch, scans, particles.
 UP_TO, ANCHORS, LAUNCH, SCANS, PARTICLES = 0, 1, 2, 3, 4
-# Columns of `records`, one row a trial (see `sampling.trials.Trial`).
+# Columns of `records`, one row per trial (see `sampling.trials.Trial`).
 RECORD = (
     *("proposal", "split", "accepted", "log_acceptance"),
     *("topic", "other", "tables", "words", "words_moved"),
@@ -195,7 +195,7 @@ def _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, repl
 def log_acceptance(state, trial, proposal, k1, k2, n_seen, n_items):
     """Return the log acceptance ratio of the trial; of a split, leave its division in trial.kept.
 
-    The sides hold the present state: everything on side 0, or each topic on its own.
+    The sides hold the current state: everything on side 0, or each topic on its own.
     """
     split = k1 == k2
     v_eta = state.row_len.size * state.concentrations[ETA]

@@ -299,7 +299,7 @@ def word_tables(key, corpus, state, scratch):
             state.n_k[k] += 1
             scratch.n_jk[k] += 1
             if k == k_old and alone == (t < 0):
-                # All is as it was: put back the very numbers, which also keeps rounding at bay.
+                # All is as it was: put back the exact numbers, which also limits rounding.
                 scratch.w_k[k], scratch.mw_k[k], scratch.nw_k[k] = before_w, before_mw, before_nw
                 scratch.p_k[k] = before_nw + c * before_mw
                 sum_a, sum_b = before_a, before_b

@@ -93,7 +93,7 @@ def to_lda(posterior: Posterior, corpus: Corpus, concentrations: npt.ArrayLike) 
     Returns
     -------
     sklearn.decomposition.LatentDirichletAllocation
-        Ready for ``transform``, ``score`` and ``perplexity`` of counts, a column a term of the corpus.
+        Ready for ``transform``, ``score`` and ``perplexity`` of counts, one column per term of the corpus.
     """
     from scipy.special import psi
     from sklearn.decomposition import LatentDirichletAllocation
@@ -131,7 +131,7 @@ def to_datatree(
     posterior
         The fitted posterior.
     schedule
-        The plan of the run: sweeps up to its burn-in (the start is sweep 0) are warm-up.
+        The schedule of the chains: sweeps up to its burn-in (the start is sweep 0) are warm-up.
     settings
         Whatever describes the run; kept as JSON.
     corpus
@@ -140,8 +140,8 @@ def to_datatree(
     Returns
     -------
     xarray.DataTree
-        Groups ``posterior`` (numbers that do not depend on how topics are numbered, one a sweep; ``draw`` is
-        the sweep), ``sample_stats`` (what the moves did, NaN where they were not made, and seconds), both
+        Groups ``posterior`` (numbers that do not depend on how topics are numbered, one per sweep; ``draw``
+        is the sweep), ``sample_stats`` (what the moves did, NaN where they were not made, and seconds), both
         also as ``warmup_...``, ``constant_data`` (weight, support and stability of the topics) and
         ``observed_data`` (length of each document, occurrences of each term). ``sampling_time`` is the
         seconds of all chains together.

@@ -4,16 +4,16 @@ A topic has no label that outlives its chain, and draws differ in their number o
 gathered into clusters, each with at most one topic of any draw: a cluster is "the same topic" in many draws.
 Estimates of topics (`posterior.estimates`) are averages over clusters.
 
-Two topics are as alike as the Bhattacharyya affinity of their proportions of terms, sum_v sqrt(p_v q_v): 1
+Two topics are as similar as the Bhattacharyya affinity of their proportions of terms, sum_v sqrt(p_v q_v): 1
 for the same proportions, 0 for no term in common. The roots of the proportions are a vector of length one, so
 the affinity is an inner product, and the centre of a cluster is the direction of the sum of its members.
 
 A draw is matched to the clusters by the assignment that maximises the sum of (affinity - threshold) over the
 pairs above the threshold. A topic left over starts a cluster (a birth); a cluster left over has no topic in
-this draw (a death). First the draws come in one after another, the chains in turn; then all are matched anew
-to the centres of the clusters that have more than one topic, until nothing changes or a few times.
+this draw (a death). First the draws come in one after another, the chains in turn; then all are matched again
+to the centres of the clusters that have more than one topic, a few times or until nothing changes.
 
-The threshold lies half-way between 1 and what different topics have in common, which the data tell: the
+The threshold lies half-way between 1 and what different topics have in common, which comes from the data: the
 affinity of a topic to the nearest other one of its draw. On text that is 0.1 to 0.2, and a topic has 0.6 to
 0.9 with itself in another draw; where terms are few, as in counts of 96 kinds of mutations, it is 0.7.
 """

@@ -1,6 +1,6 @@
 """How good topics are, judged by their top terms: coherence, diversity, exclusivity, effective terms.
 
-Every function takes `phi`, a row of term probabilities a topic, and looks at the most probable terms of
+Every function takes `phi`, one row of term probabilities per topic, and looks at the most probable terms of
 each row. Coherence also asks a corpus which of these terms occur in the same documents: with D(v) the
 number of documents in which term v occurs, D(v, w) those in which both do, and D all of them::
 
@@ -63,7 +63,7 @@ def coherence(phi: npt.ArrayLike, corpus: Corpus, *, measure: str = "c_npmi", n_
     """Return, for each topic, how much its top terms occur in the same documents.
 
     High: the terms of the topic really are used together, so people tend to find that it makes sense.
-    Low: they were thrown together.
+    Low: they only happen to be together.
 
     ``"c_npmi"`` is 1 where terms occur only together, 0 where they meet as often as by chance, and -1
     where they never meet. ``"u_mass"`` is about 0 where the less probable term of each pair is in every
@@ -84,7 +84,7 @@ def coherence(phi: npt.ArrayLike, corpus: Corpus, *, measure: str = "c_npmi", n_
     Returns
     -------
     numpy.ndarray
-        One number a topic; NaN for a topic fewer than two of whose top terms occur in the corpus.
+        One number per topic; NaN for a topic fewer than two of whose top terms occur in the corpus.
 
     Notes
     -----
@@ -97,7 +97,7 @@ def coherence(phi: npt.ArrayLike, corpus: Corpus, *, measure: str = "c_npmi", n_
     A pair that never meets counts -1, the limit. A pair with a term that is in every document counts 0,
     also when both are: such a term says nothing about any other.
 
-    A term that no document of `corpus` has tells nothing: its pairs are left out.
+    A term that no document of `corpus` has says nothing: its pairs are left out.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def coherence(phi: npt.ArrayLike, corpus: Corpus, *, measure: str = "c_npmi", n_
     if measure not in _PAIR_SCORES:
         known = " or ".join(repr(name) for name in _PAIR_SCORES)
         raise SettingsError(
-            f"measure={measure!r}: give {known} (c_v is not there: it needs a window that slides "
+            f"measure={measure!r}: give {known} (c_v is not offered: it needs a window that slides "
             "over the words in their order, and a corpus of counts has no order)"
         )
     top = top_terms(phi, whole_number("n_terms", n_terms, 2))
@@ -170,7 +170,7 @@ def exclusivity(phi: npt.ArrayLike, n_terms: int = 10) -> Floats:
     Returns
     -------
     numpy.ndarray
-        One number a topic, from 0 to 1.
+        One number per topic, from 0 to 1.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def exclusivity(phi: npt.ArrayLike, n_terms: int = 10) -> Floats:
 
 
 def effective_terms(phi: npt.ArrayLike) -> Floats:
-    """Return, for each topic, by how many terms it is really made up: 1 / sum of phi_kv squared.
+    """Return, for each topic, how many terms it effectively consists of: 1 / sum of phi_kv squared.
 
     A topic that spreads evenly over ten terms has 10. Low: a few terms are nearly the whole topic. High: it
     spreads over many, as topics of general terms do.
@@ -202,7 +202,7 @@ def effective_terms(phi: npt.ArrayLike) -> Floats:
     Returns
     -------
     numpy.ndarray
-        One number a topic, from 1 to the size of the vocabulary.
+        One number per topic, from 1 to the size of the vocabulary.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def effective_terms(phi: npt.ArrayLike) -> Floats:
 def _topics(phi: npt.ArrayLike) -> Floats:
     topics = np.asarray(phi, dtype=np.float64)
     if topics.ndim != 2:
-        raise SettingsError(f"phi has {topics.ndim} dimensions; give a row of term probabilities a topic")
+        raise SettingsError(f"phi has {topics.ndim} dimensions; give one row of term probabilities per topic")
     return topics
 
 

@@ -19,7 +19,7 @@ _TOPICS_SHOWN = 10
 def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diagnosis: Diagnosis) -> str:
     """Answer: how big, how many topics, did it converge, what next."""
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
-    of = "" if done >= planned else f" of {planned} planned"
+    of = "" if done >= planned else f" ({planned} planned)"
     lines = [
         f"HDPTopicModel of {counted(corpus.n_documents, 'document')}, {counted(corpus.n_words, 'word')}, "
         f"{counted(corpus.n_terms, 'term')}",
@@ -28,13 +28,13 @@ def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diag
         *(f"  {message}" for message in diagnosis.messages),
     ]
     if done < planned:
-        lines.append("  The run is not finished: go on with resume().")
+        lines.append("  The run is not finished: continue with resume().")
     lines.append("  Next: topics(), documents(), diagnose(), save(path).")
     return "\n".join(lines)
 
 
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
-    """Return the text (Markdown) that tells a person what is in a model folder."""
+    """Return the text (Markdown) that says what is in a model folder."""
     shown = topics.head(_TOPICS_SHOWN)
     rows = [f"| {row.topic} | {row.weight:.1%} | {_in_table(row.terms)} |" for row in shown.itertuples()]
     n_more = len(topics) - len(shown)
@@ -83,5 +83,5 @@ def _topics(posterior: Posterior) -> str:
 def _kept(chains: Sequence[Chain]) -> str:
     n_kept = sum(len(chain.draws) for chain in chains)
     if not n_kept:
-        return "no draw kept yet: this is the present state"
+        return "no draws kept yet: this is the current state"
     return f"{counted(n_kept, 'draw')} kept"

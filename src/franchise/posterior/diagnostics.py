@@ -17,7 +17,7 @@ from franchise.sampling import Draw, Schedule, Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-# Below the first, chains agree for all that matters here; above the second, they tell different stories.
+# Below the first, chains agree for all that matters here; above the second, they disagree.
 # (1.01, the usual limit, is for estimates to the second digit, which counts of topics never need.)
 R_HAT_GOOD, R_HAT_ROUGH = 1.05, 1.1
 ESS_GOOD = 100.0
@@ -41,7 +41,7 @@ _MOVED = (_N_TOPICS, "log probability of the words")
 _VITAL = (*_MOVED, _N_LARGE, "entropy of topic sizes")
 
 _LEGEND = (
-    "r_hat: 1.00 where the chains agree, more where they do not. "
+    "r_hat: 1.00 where the chains agree, higher where they do not. "
     "ess: how many independent draws the chains are worth."
 )
 
@@ -55,9 +55,9 @@ class Diagnosis:
     table
         Mean, standard deviation, R-hat and effective sample sizes of each number.
     agree
-        Whether the chains tell one story; None where there is only one chain, or too few sweeps.
+        Whether the chains agree; None where there is only one chain, or too few sweeps.
     converged
-        Whether they do, have moved enough, and drift no more; None where that cannot be told.
+        Whether they agree, have moved enough, and no longer drift; None where that is not known.
     drifting
         Whether the number of topics still rises or falls.
     one_chain_topics
@@ -112,7 +112,7 @@ def diagnose(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) 
 
 
 def _series(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -> dict[str, list[Array]]:
-    """Return each number as one array a chain, the burn-in left out."""
+    """Return each number as one array per chain, without the burn-in."""
     kept = [trace["sweep"] > schedule.burn_in for trace in traces]
     if not all(one.any() for one in kept):  # interrupted early: all that there is
         kept = [np.ones(len(trace), bool) for trace in traces]
@@ -126,7 +126,7 @@ def _series(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -
         np.array([-(p * np.log(p)).sum() for p in chain]) for chain in of_draws
     ]
     series["share of the largest topic"] = [np.array([p.max() for p in chain]) for chain in of_draws]
-    # What is fixed by the user says nothing of the run.
+    # What is fixed by the user says nothing about the run.
     fixed = [name for name in ("alpha", "gamma", "eta") if np.ptp(np.concatenate(series[name])) == 0.0]
     return {name: chains for name, chains in series.items() if name not in fixed}
 
@@ -309,6 +309,6 @@ def _about_lonely(lonely: list[int], n_topics: int) -> list[str]:
     named = ", ".join(map(str, lonely[:10])) + (", ..." if len(lonely) > 10 else "")
     verb, them = ("is", "it") if len(lonely) == 1 else ("are", "them")
     return [
-        f"{len(lonely)} of {n_topics} topics {verb} not in more than one chain ({named}): "
+        f"{len(lonely)} of {n_topics} topics {verb} in no more than one chain ({named}): "
         f"do not rely on {them}."
     ]

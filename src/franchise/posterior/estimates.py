@@ -5,9 +5,9 @@ The estimates of one draw, with n counts of words and m counts of tables::
     phi_kv = (n_kv + eta) / (n_k + V eta)          beta_k = m_k / (m + gamma)
     theta_jk = (n_jk + alpha beta_k) / (n_j + alpha)
 
-What is left of beta, gamma / (m + gamma), is a topic not seen yet, with all terms alike. Topics of different
-draws are put together by `posterior.align`; *listed* are as many of them as the median of K, those of the
-largest support. What other topics have of a document is its *unlisted* part.
+What is left of beta, gamma / (m + gamma), is a topic not seen yet, in which all terms are equally likely.
+Topics of different draws are put together by `posterior.align`; *listed* are as many of them as the median
+of K, those of the largest support. What other topics have of a document is its *unlisted* part.
 """
 
 from collections.abc import Iterator, Sequence
@@ -183,7 +183,7 @@ class Posterior:
 
     @property
     def stability(self) -> Array:
-        """How alike the topic is in the draws that have it, 1 for the same."""
+        """How similar the topic is in the draws that have it, 1 for identical."""
         return self.alignment.stability[self._listed]
 
     @cached_property

@@ -36,7 +36,7 @@ def topics_frame(
     coherence: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return a table with one row a topic.
+    """Return a table with one row per topic.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def topics_frame(
     n_terms
         How many top terms to name.
     coherence
-        One number a topic (`franchise.posterior.coherence`), for a column of that name.
+        One number per topic (`franchise.posterior.coherence`), for a column of that name.
     level
         Probability of the interval from `weight_low` to `weight_high`.
 
@@ -85,7 +85,7 @@ def topics_frame(
 
 
 def documents_frame(posterior: Posterior, corpus: Corpus, *, n_topics: int = 3) -> pd.DataFrame:
-    """Return a table with one row a document.
+    """Return a table with one row per document.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def documents_frame(posterior: Posterior, corpus: Corpus, *, n_topics: int = 3) 
     -------
     pandas.DataFrame
         Columns document (its name), words (their number), topic (the largest listed one), proportion (its
-        share), topics (``"12: 0.43, 3: 0.21"``) and unlisted (the share of topics that are not listed). Of a
-        document without words the posterior says what it expects of any document.
+        share), topics (``"12: 0.43, 3: 0.21"``) and unlisted (the share of topics that are not listed). A
+        document without words gets what is expected of any document.
     """
     import pandas as pd
 
@@ -182,7 +182,7 @@ def _named(topics: list[int], shares: list[float]) -> str:
 
 
 def _lower_bound(share: Floats, words: npt.NDArray[np.int64]) -> Floats:
-    """Return the lower end of Wilson's 95 % interval of a share that was seen in so many words; 0 of none."""
+    """Return the lower end of Wilson's 95 % interval of a share seen in this many words; 0 for none."""
     z = 1.96
     spread = z * np.sqrt(words * share * (1 - share) + z**2 / 4)
     return np.asarray((words * share + z**2 / 2 - spread) / (words + z**2))

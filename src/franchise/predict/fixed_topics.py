@@ -110,7 +110,7 @@ def mixtures(
     settings, seed = fold_in_settings(sweeps, burn_in, len(draws)), checked_seed(seed)
     n_columns = whole_number("n_columns", n_columns, 1)
     if len(columns) != len(draws):
-        raise SettingsError(f"columns: {len(columns)} arrays for {len(draws)} draws; give one a draw")
+        raise SettingsError(f"columns: {len(columns)} arrays for {len(draws)} draws; give one per draw")
     column_ks = [_columns(columns[s], draw.m_k.size, n_columns, s) for s, draw in enumerate(draws)]
     result = np.zeros((documents.content.size, n_columns))
     for number, (draw, column_k) in enumerate(zip(draws, column_ks, strict=True)):
@@ -140,12 +140,12 @@ def _columns(columns: Array, n_topics: int, n_columns: int, number: int) -> Arra
 
 
 def checked_seed(seed: int) -> int:
-    """Return the seed, as a plain int: any other type would have every kernel compiled anew."""
+    """Return the seed, as a plain int: for any other type every kernel would be compiled again."""
     return whole_number("seed", seed, 0, _LARGEST_SEED)
 
 
 def fold_in_settings(sweeps: int, burn_in: int, n_draws: int) -> FoldInSettings:
-    """Return the settings of a fold-in that averages over so many draws."""
+    """Return the settings of a fold-in that averages over this many draws."""
     sweeps = whole_number("sweeps", sweeps, 1)
     return FoldInSettings(sweeps, heats(whole_number("burn_in", burn_in, 0, sweeps - 1)), 1.0 / n_draws)
 
@@ -195,7 +195,7 @@ def visit_in_blocks(
         kernel(key, documents, topics, new_scratch(topics, longest), begin, end, *more_arguments)
 
     with ThreadPoolExecutor(whole_number("jobs", jobs, 1)) as pool:
-        # A thread starts with settings of its own (NumPy's about overflow, for one): give it the caller's.
+        # A thread starts with settings of its own (such as NumPy's about overflow): give it the caller's.
         blocks = range(0, documents.content.size, _DOCUMENTS_A_BLOCK)
         futures = [pool.submit(copy_context().run, visit, begin) for begin in blocks]
         try:

@@ -1,9 +1,9 @@
-"""How well topics foretell documents that they were not fitted to: held-out likelihood, in nats a word.
+"""How well topics predict documents that they were not fitted to: held-out likelihood, in nats per word.
 
 Two scores, both with the topics of each draw held fixed (`predict.fixed_topics`) and averaged over the
 draws as probabilities, not as logarithms. `document_completion` is cheap: half of each document is given, the
-other half foretold. `left_to_right` estimates the probability of whole documents, in time that grows with the
-square of their length. The two are different numbers, and neither is that of the paper's program
+other half predicted. `left_to_right` estimates the probability of whole documents, in time that grows with
+the square of their length. The two are different numbers, and neither is that of the paper's program
 (`predict.paper_heldout`).
 """
 
@@ -53,7 +53,7 @@ class HeldOut:
     method
         How it was found.
     per_word
-        Log probability (natural logarithm) a word that was scored; the higher, the better.
+        Log probability (natural logarithm) per scored word; the higher, the better.
     standard_error
         Of `per_word`, as the documents are a sample of all documents there could be; NaN for a single one.
     n_words, n_documents
@@ -71,12 +71,12 @@ class HeldOut:
 
     @property
     def perplexity(self) -> float:
-        """exp(-per_word): as unsure as among so many terms, all alike."""
+        """exp(-per_word): as unsure as among this many equally likely terms."""
         return math.exp(-self.per_word)
 
     def __str__(self) -> str:
         return (
-            f"{self.method}: {self.per_word:.4f} nats a word (standard error {self.standard_error:.4f}), "
+            f"{self.method}: {self.per_word:.4f} nats per word (standard error {self.standard_error:.4f}), "
             f"perplexity {self.perplexity:,.1f}; "
             f"{self.n_words:,} words of {self.n_documents:,} documents scored"
         )
@@ -95,8 +95,8 @@ def document_completion(
 
     Of a document's n words, n // 2 are drawn to be given. Its mixture theta is found from these by Gibbs, and
     each other word is scored by itself: the logarithm of its probability sum_k theta_k phi_kv, **averaged
-    over draws and kept sweeps inside the logarithm**. (This is the usual score a word. The probability of all
-    hidden words together, whose average is taken over their product, is another number.)
+    over draws and kept sweeps inside the logarithm**. (This is the usual score per word. The probability of
+    all hidden words together, whose average is taken over their product, is another number.)
 
     A document's cut and score depend on its own words, the draws and the seed alone, to the bit. Too few
     sweeps give too low a score, the more so with few draws.

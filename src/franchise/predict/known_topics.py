@@ -1,4 +1,4 @@
-"""The topics of a fitted model as new documents meet them: the one way to their mixtures and scores."""
+"""The topics of a fitted model for new documents: the one way to their mixtures and scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class KnownTopics:
     chain: Chain | None = None
 
     def mixtures(self, new: Encoded, jobs: int | None = None) -> Array:
-        """Return the proportions of the listed topics, one row a document, summing to one."""
+        """Return the proportions of the listed topics, one row per document, summing to one."""
         theta = mixtures(self.draws, new.arrays, self.columns, self.n_topics + 1, jobs=_threads(new, jobs))
         listed = theta[:, :-1]
         return listed / listed.sum(axis=1, keepdims=True)
@@ -55,7 +55,7 @@ class KnownTopics:
     def held_out(
         self, new: Encoded, method: str = "completion", jobs: int | None = None, **options: Any
     ) -> heldout.HeldOut | PaperHeldOut:
-        """Return the held-out log-likelihood a word.
+        """Return the held-out log-likelihood per word.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class KnownTopics:
     def _paper_held_out(self, new: Encoded, sweeps: int = _PAPER_SWEEPS, **options: Any) -> PaperHeldOut:
         if self.chain is None:
             raise SettingsError(
-                "method='paper': it needs the model's own documents; give a model folder, or for a .bin use "
+                "method='paper' needs the model's own documents; give a model folder, or for a .bin use "
                 "`franchise hdp`"
             )
         chain = self.chain

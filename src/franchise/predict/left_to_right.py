@@ -1,7 +1,7 @@
 """The probability of a new document, the topics held fixed, by the left-to-right estimator.
 
 Particles go through the words side by side, from left to right (Wallach, Murray, Salakhutdinov & Mimno
-2009). Before each word a particle draws the topics of all words so far once more, a Gibbs pass, and then that
+2009). Before each word a particle draws the topics of all words so far again, a Gibbs pass, and then that
 of the word itself, which has, with i words before it and n_jk counting these, the probability::
 
     p_i = sum_k (n_jk + a_k) / (i + alpha) phi_kv
@@ -9,8 +9,8 @@ of the word itself, which has, with i words before it and n_jk counting these, t
 The product of a particle's p_i is an unbiased estimate of p(document), because the passes leave the
 distribution of the topics so far as it is (Buntine 2009); so is the mean over particles. But products of many
 factors lie far apart, and a few lucky particles are the mean. So, when the particles' shares of the mean have
-become uneven, particles are drawn anew in proportion to these (systematic resampling), and go on with equal
-shares. The estimate, the product over the words of the means weighed by the shares, stays unbiased
+become uneven, particles are drawn again in proportion to these (systematic resampling), and continue with
+equal shares. The estimate, the product over the words of the means weighed by the shares, stays unbiased
 (sequential Monte Carlo), and 20 particles do better than 400 would without it.
 
 The time grows with the square of the document's length.
@@ -41,7 +41,7 @@ class LeftToRightScratch(NamedTuple):
 
     one: FoldInScratch  # for the particle at hand
     z: Array  # (particle, word): the topics that each particle has drawn
-    z_kept: Array  # as they were before drawing particles anew
+    z_kept: Array  # as they were before drawing particles again
     share: Array  # of each particle, summing to one
 
 
@@ -85,7 +85,7 @@ def _advance(documents, topics, one, z, first, last):
 
 @part
 def _is_uneven(share):
-    """Say whether few particles have most of the shares."""
+    """Return whether few particles have most of the shares."""
     squares = 0.0
     for r in range(share.size):
         squares += share[r] * share[r]
@@ -94,7 +94,7 @@ def _is_uneven(share):
 
 @part
 def _draw_particles(scratch, n):
-    """Draw the particles anew by their shares, with the topics of their first n words; make shares equal."""
+    """Draw the particles again by their shares, with the topics of their first n words; make shares equal."""
     n_particles = scratch.share.size
     for r in range(n_particles):
         for i in range(n):

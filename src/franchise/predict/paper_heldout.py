@@ -1,7 +1,7 @@
 """The held-out number of the paper's program (its test mode), for comparison with published ones.
 
 The test documents join the training documents: their words are seated by Gibbs, and change the topics'
-counts, while the seats of the training words and the concentrations stay. After each sweep is noted::
+counts, while the seats of the training words and the concentrations stay. After each sweep this is recorded::
 
     log p(x, t, k of training and test) - log p(x, t, k of training)
 
@@ -56,12 +56,12 @@ class PaperHeldOut:
 
     @property
     def per_word(self) -> float:
-        """The best a test word."""
+        """The best, per test word."""
         return self.best / self.n_words
 
     def __str__(self) -> str:
         return (
-            f"the paper's held-out number: {self.per_word:.4f} nats a word, words and seats together, "
+            f"the paper's held-out number: {self.per_word:.4f} nats per word, words and seats together, "
             f"the best of {self.log_p.size:,} sweeps; {self.n_words:,} words"
         )
 
@@ -115,12 +115,12 @@ def _together(corpus: Corpus, state: State, test: Corpus) -> Corpus:
     """Return the training documents followed by the test documents."""
     if test.vocabulary != corpus.vocabulary:
         raise CorpusError(
-            f"the test documents have another vocabulary ({test.n_terms:,} terms) than the training "
+            f"the test documents have a different vocabulary ({test.n_terms:,} terms) from the training "
             f"documents ({corpus.n_terms:,}); make both with the same"
         )
     if state.t_ji.size != corpus.n_words or state.m_j.size != corpus.n_documents:
         raise FranchiseError(
-            f"the state is of {state.m_j.size:,} documents and {state.t_ji.size:,} words, the corpus has "
+            f"the state has {state.m_j.size:,} documents and {state.t_ji.size:,} words, the corpus has "
             f"{corpus.n_documents:,} and {corpus.n_words:,}; give the corpus that the state belongs to"
         )
     if state.t_ji.min() < 0:

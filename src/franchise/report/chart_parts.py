@@ -24,12 +24,12 @@ def chosen_topic() -> tuple[Any, str]:
 
 
 def colour_of_chain(chains: Sequence[str]) -> Any:
-    """Return a colour a chain; the legend is in the page."""
+    """Return one colour per chain; the legend is in the page."""
     colours = [f"var(--c{i % N_COLOURS})" for i in range(len(chains))]
     return alt.Color("chain:N", scale=alt.Scale(domain=list(chains), range=colours), legend=None)
 
 
 def dash_of_chain(chains: Sequence[str]) -> Any:
-    """Return a dash a chain, where there are more chains than colours."""
+    """Return one dash pattern per chain, where there are more chains than colours."""
     dashes = [_DASHES[i // N_COLOURS % len(_DASHES)] for i in range(len(chains))]
     return alt.StrokeDash("chain:N", scale=alt.Scale(domain=list(chains), range=dashes), legend=None)

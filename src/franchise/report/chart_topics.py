@@ -95,7 +95,7 @@ def term_intervals() -> Any:
 
 
 def _terms_by_rank(axis: Any) -> Any:
-    # The order of the rows would do at first, but not when the page hands over others.
+    # The order of the rows would do at first, but not when the page passes other ones.
     return alt.Y("term:N", sort=alt.EncodingSortField("rank", op="min"), title=None, axis=axis)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from franchise.posterior.diagnostics import Diagnosis
     from franchise.posterior.estimates import Posterior
 
-_R_HAT_OF_NOTE = 100  # above, chains never leave their own numbers, and how much above says nothing
+_R_HAT_OF_NOTE = 100  # above this, chains never leave their own numbers, and by how much says nothing
 
 
 def page_data(
@@ -72,7 +72,7 @@ def page_data(
 
 
 def _identity(posterior: Posterior) -> str:
-    """Tell this answer from any other, so that names given to its topics do not turn up beside those."""
+    """Return a mark of this answer, so that names given to its topics do not turn up in another's report."""
     return hashlib.sha256(posterior.phi.tobytes()).hexdigest()[:16]
 
 
@@ -116,7 +116,7 @@ def _corpus_facts(corpus: Corpus) -> dict[str, str]:
         "documents": f"{corpus.n_documents:,}",
         "words": f"{corpus.n_words:,}",
         "terms": f"{corpus.n_terms:,}",
-        "words a document": f"{np.median(lengths):,.0f} (median), {lengths.min():,} to {lengths.max():,}",
+        "words per document": f"{np.median(lengths):,.0f} (median), {lengths.min():,} to {lengths.max():,}",
     }
     if empty := int(np.count_nonzero(lengths == 0)):
         facts["documents without words"] = f"{empty:,}"

@@ -90,7 +90,7 @@ class Finder:
 def describe_documents(posterior: Posterior, corpus: Corpus, chosen: Sequence[int]) -> list[dict[str, Any]]:
     """Return what the page needs of each chosen document.
 
-    `marks` is a flat list of three numbers a marked word: how many characters (as JavaScript counts them)
+    `marks` is a flat list of three numbers per marked word: how many characters (as JavaScript counts them)
     after the end of the last one it begins, its length, and its topic.
     """
     finder = Finder(corpus) if corpus.texts is not None else None

@@ -61,7 +61,7 @@ def add_draws(
     columns: Sequence[npt.NDArray[Any]],
     n_topics: int,
 ) -> None:
-    """Add what the draws tell: the largest share of the words that a topic had, and which it is."""
+    """Add what the draws show: the largest share of the words that a topic had, and which it is."""
     listed: dict[int, Counter[int]] = {}
     for draw, column in zip(draws, columns, strict=True):
         sizes = draw.topic_terms.sum(axis=1)
@@ -102,7 +102,7 @@ def _oldest_last(family: list[Life]) -> list[Life]:
 def describe_family(
     chain: Chain, draws: Sequence[Draw], columns: Sequence[npt.NDArray[Any]], n_topics: int
 ) -> dict[str, Any]:
-    """Return the tree as lanes (one a topic) and links between lanes, and how much is left out."""
+    """Return the tree as lanes (one per topic) and links between lanes, and how much is left out."""
     found = lives(chain)
     add_draws(found, draws, columns, n_topics)
     shown = legible(found, chain.sweeps_done)

@@ -50,7 +50,7 @@ def plot_mode_difference(
 ) -> Figure:
     """Draw by how much split-merge is ahead of Gibbs sampling, over time.
 
-    The paper's comparison of modes: the best log joint a word that the sampler with split-merge has found up
+    The paper's comparison of modes: the best log joint per word that the split-merge sampler has found up
     to a time, minus the best of the sampler without. Thin lines are runs, the thick line is their mean, with
     its 95% interval (Student's t over the runs).
 
@@ -99,7 +99,7 @@ def plot_mode_difference(
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1.0, 0.4)))
     ax.set_xlabel(x_label)
-    ax.set_ylabel("best log joint a word,\nsplit-merge − Gibbs")
+    ax.set_ylabel("best log joint per word,\nsplit-merge − Gibbs")
     if handles:
         legend_above(ax, [thick, *handles])
     return figure_of(ax)
@@ -111,7 +111,7 @@ def _check_race(when: FloatArray, runs: FloatArray, log: bool) -> None:
             f"differences has shape {runs.shape} and there are {when.size} times: give runs by times"
         )
     if np.any(np.diff(when) <= 0):
-        raise SettingsError("the times do not rise: give them in order, none twice")
+        raise SettingsError("the times do not increase: give them in order, none twice")
     if log and when[0] <= 0:
         raise SettingsError(
             f"times begins with {when[0]:g}, which has no logarithm: leave it out, or log=False"
@@ -201,7 +201,7 @@ def _made(trials: Any, size: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool
     else:
         fields = [np.asarray(trials[name]) for name in names]
     if len({field.size for field in fields}) > 1:
-        raise SettingsError(f"{', '.join(names)} differ in length: give one of each a trial")
+        raise SettingsError(f"{', '.join(names)} differ in length: give one of each per trial")
     # Where the state allowed no trial of the kind wanted, there was none.
     made = np.isin(fields[0], ["split", "merge"])
     if not made.any():

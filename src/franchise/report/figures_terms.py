@@ -62,8 +62,8 @@ def plot_topics(
     vocabulary
         The terms; numbered from 0 if not given.
     n_terms
-        If there are more terms than this, so many are drawn: the most probable terms of the topics, taken
-        from each topic in turn.
+        If there are more terms than this, only this many are drawn: the most probable terms of the topics,
+        taken from each topic in turn.
     ax
         Axes to draw in; None for a new figure. Dots fit the axes as large as they are now.
 
@@ -124,7 +124,7 @@ def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[Fl
     terms = [_shortened(str(v)) for v in (range(topics.shape[1]) if vocabulary is None else vocabulary)]
     if len(terms) != topics.shape[1]:
         raise SettingsError(
-            f"vocabulary has {len(terms)} terms and phi {topics.shape[1]} columns: give as many"
+            f"vocabulary has {len(terms)} terms and phi {topics.shape[1]} columns: give as many of each"
         )
     return topics, terms
 
@@ -189,7 +189,7 @@ def plot_topic_bars(
     interval: Callable[[int, npt.NDArray[np.int64]], npt.ArrayLike] | None = None,
     axes: Sequence[Axes] | None = None,
 ) -> Figure:
-    """Draw the most probable terms of topics as bars, a panel a topic, all to one scale.
+    """Draw the most probable terms of topics as bars, one panel per topic, all to one scale.
 
     Parameters
     ----------
@@ -200,12 +200,12 @@ def plot_topic_bars(
     topics
         Which topics, by their numbers from 0; by default the first six.
     n_terms
-        Bars a topic.
+        Bars per topic.
     interval
         A function from a topic's number and numbers of terms to their lower and upper bounds (terms, 2), such
         as `Posterior.phi_interval`; drawn as lines on the bars.
     axes
-        Axes to draw in, one a topic; None for a new figure.
+        Axes to draw in, one per topic; None for a new figure.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def plot_topic_bars(
     best = top_terms(probabilities, n_terms)[chosen]
     panels = _panels(len(chosen), best.shape[1]) if axes is None else list(axes)
     if len(panels) != len(chosen):
-        raise SettingsError(f"there are {len(panels)} axes for {len(chosen)} topics: give one a topic")
+        raise SettingsError(f"there are {len(panels)} axes for {len(chosen)} topics: give one per topic")
     ends = [1e-9]
     for panel, topic, own in zip(panels, chosen, best, strict=True):
         heights = probabilities[topic, own]

@@ -1,4 +1,4 @@
-"""Figures of topics as a whole: how many there are, and how alike they are."""
+"""Figures of topics as a whole: how many there are, and how similar they are."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def plot_n_topics(n_topics_draws: npt.ArrayLike, *, ax: Axes | None = None) -> F
 
 
 def plot_similarity(similarities: Mapping[str, npt.ArrayLike], *, ax: Axes | None = None) -> Figure:
-    """Draw similarities of topics, a dot each, one strip a method (or a corpus).
+    """Draw similarities of topics, a dot each, one strip per method (or corpus).
 
     The paper's picture of topic similarities: many dots on the right are many topics that are hard to tell
     apart. Within a strip, up and down has no meaning; a line marks the median.

@@ -43,7 +43,7 @@ _IN_WORDS = {
     "alpha": "concentration of documents, α",
     "gamma": "concentration of topics, γ",
     "eta": "concentration of terms, η",
-    "seconds": "seconds a sweep",
+    "seconds": "seconds per sweep",
 }
 _MARKS = {"split": ("^", "split"), "merged": ("v", "merge")}
 
@@ -58,14 +58,14 @@ def plot_trace(
     events: Sequence[Any] | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw a column of the trace, one line a chain.
+    """Draw a column of the trace, one line per chain.
 
     Up to seven chains have a colour each; more are drawn alike, to show how far they spread.
 
     Parameters
     ----------
     traces
-        A trace, or a list of them, one a chain: `Trace`, DataFrames, or dictionaries of arrays with
+        A trace, or a list of them, one per chain: `Trace`, DataFrames, or dictionaries of arrays with
         ``"sweep"`` and the column. Sweeps without a number (NaN) are left out.
     column
         What to draw.
@@ -150,10 +150,10 @@ def _columns_of(traces: Iterable[Any], column: str) -> list[tuple[FloatArray, Fl
         if sweeps.ndim != 1 or sweeps.shape != values.shape:
             raise SettingsError(
                 f"trace {number} has sweeps of shape {sweeps.shape} and {column} of shape {values.shape}: "
-                "give one number a sweep"
+                "give one number per sweep"
             )
         if np.any(np.diff(sweeps) <= 0):
-            raise SettingsError(f"the sweeps of trace {number} do not rise: give one trace a chain")
+            raise SettingsError(f"the sweeps of trace {number} do not increase: give one trace per chain")
         known = np.isfinite(values)
         if not known.any():
             raise SettingsError(
@@ -170,7 +170,7 @@ def _events_of(events: Sequence[Any] | None, n_chains: int) -> list[Sequence[Eve
     families = [events] if is_one else list(events)
     if len(families) != n_chains:
         raise SettingsError(
-            f"events are those of {len(families)} chains and traces of {n_chains}: give as many"
+            f"events are those of {len(families)} chains and traces of {n_chains}: give as many of each"
         )
     return families
 
@@ -275,7 +275,7 @@ def _sizes_of(sizes: Any, sweeps: npt.ArrayLike | None) -> tuple[list[FloatArray
     """Return the words of each topic that has some, and the sweep, for each draw or row."""
     rows = list(sizes)
     if not rows:
-        raise SettingsError("sizes is empty: give the draws of a chain, or the sizes of its topics a sweep")
+        raise SettingsError("sizes is empty: give the draws of a chain, or the sizes of its topics per sweep")
     if all(hasattr(row, "topic_terms") for row in rows):
         sweeps = [row.sweep for row in rows] if sweeps is None else sweeps
         rows = [row.topic_terms.sum(axis=1) for row in rows]
@@ -285,9 +285,11 @@ def _sizes_of(sizes: Any, sweeps: npt.ArrayLike | None) -> tuple[list[FloatArray
             raise SettingsError(f"sizes[{i}]: give numbers of words, none below 0 and not all 0")
     when = np.arange(1.0, len(rows) + 1) if sweeps is None else numbers("sweeps", sweeps, 1)
     if when.size != len(rows):
-        raise SettingsError(f"sweeps has {when.size} numbers and sizes {len(rows)} rows: give as many")
+        raise SettingsError(
+            f"sweeps has {when.size} numbers and sizes {len(rows)} rows: give as many of each"
+        )
     if np.any(np.diff(when) <= 0):
-        raise SettingsError("the sweeps do not rise: give the draws of one chain, in their order")
+        raise SettingsError("the sweeps do not increase: give the draws of one chain, in their order")
     return [row[row > 0] for row in counts], when
 
 

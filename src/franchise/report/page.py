@@ -30,7 +30,7 @@ def write_report(
     title: str | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write the report: one HTML file, to be opened in any browser of today.
+    """Write the report: one HTML file, which any current browser opens.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def write_report(
     title
         The heading; by default, the number of topics and documents.
     overwrite
-        Replace a file that is there.
+        Replace an existing file.
 
     Returns
     -------
@@ -59,13 +59,13 @@ def write_report(
     Raises
     ------
     FranchiseError
-        If there is a file already, or a package of the extra ``report`` is missing.
+        If the file already exists, or a package of the extra ``report`` is missing.
     """
     target = Path(path)
     if target.is_dir():
         raise FranchiseError(f"{target}: this is a folder; give the name of a file, such as report.html")
     if target.exists() and not overwrite:
-        raise FranchiseError(f"{target}: there is a file already; give another name, or overwrite=True")
+        raise FranchiseError(f"{target}: the file already exists; give another name, or overwrite=True")
     with needed("the report", "report"):
         from franchise.report.render import render
     data = page_data(posterior, corpus, chains, diagnosis, settings, title)

@@ -81,7 +81,7 @@ def _source(templates: jinja2.Environment, name: str) -> str:
 
 
 def _inline(script: str) -> Markup:
-    """Return a script that does not end before its end; in JavaScript, both ways of writing are the same."""
+    """Return a script that nothing in it can end; in JavaScript, both spellings are the same."""
     return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
 
 
@@ -115,7 +115,7 @@ def plain(value: Any) -> Any:
 
 
 def percent(share: float | None) -> str:
-    """Write a share such that a small one is not called none."""
+    """Write a share such that a small one does not read as zero."""
     if share is None:
         return "-"
     if 0 < share < 0.001:
@@ -124,5 +124,5 @@ def percent(share: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """Write a number with its thousands apart; a dash for none."""
+    """Write a number with thousands separated; a dash for none."""
     return "-" if value is None else f"{value:,.{digits}f}"

@@ -57,7 +57,7 @@ def band_ends(n_topics: int) -> list[int]:
 
 
 def mass(draws: Sequence[Draw], ends: Sequence[int]) -> list[list[float]]:
-    """Return, a draw, the share of the words of its topics up to each of these ranks (the paper's plot)."""
+    """Return, for each draw, the share of the words of its topics up to each rank (the paper's plot)."""
     cumulative = []
     for draw in draws:
         sizes = np.sort(draw.topic_terms.sum(axis=1))[::-1]

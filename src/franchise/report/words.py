@@ -30,7 +30,7 @@ _VERDICTS = {
     "rough": Verdict("rough", "≈", "The chains agree, roughly"),
     "bad": Verdict("bad", "✗", "The chains do not agree yet"),
     "one": Verdict("open", "?", "One chain, nothing to compare it with"),
-    "short": Verdict("open", "?", "Too early to say whether chains agree"),
+    "short": Verdict("open", "?", "Too early to say whether the chains agree"),
 }
 
 
@@ -44,12 +44,12 @@ def verdict(diagnosis: Diagnosis, n_chains: int) -> Verdict:
 
 
 def how_sure(level: str) -> str:
-    """Say what the interval of the number of topics is worth."""
+    """Say how far to trust the interval of the number of topics."""
     return {
-        "good": "They found the same, each for itself, so the range can be taken at its word.",
-        "rough": "They tell nearly the same story: take the ends of the range with care.",
-        "bad": "They tell different stories, so the range is only what they have found so far.",
-        "open": "Nobody can tell yet whether another run would find the same.",
+        "good": "Each found the same on its own, so the range can be trusted.",
+        "rough": "They nearly agree: treat the ends of the range with care.",
+        "bad": "They disagree, so the range is only what they have found so far.",
+        "open": "It is not known yet whether another run would find the same.",
     }[level]
 
 
@@ -81,8 +81,8 @@ def _unfinished(chains: Sequence[Chain]) -> list[str]:
         said.append(
             f"The run is not finished: {done:,} of {planned:,} sweeps were made"
             + (f", by {len(running)} of {len(chains)} chains" if len(running) < len(chains) else "")
-            + ". Go on with resume()."
+            + ". Continue with resume()."
         )
     if not any(chain.draws for chain in running):
-        said.append("No draws were kept yet: this page shows the states in which the chains are now.")
+        said.append("No draws have been kept yet: this page shows the current states of the chains.")
     return said

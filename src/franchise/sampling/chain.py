@@ -49,20 +49,20 @@ class Chain:
     Attributes
     ----------
     trace
-        A row of numbers a sweep.
+        One row of numbers per sweep.
     draws
         What the schedule keeps of the states.
     events
-        The family tree of topics: which was born, died, split from, merged into which, and when.
+        The family tree of topics: which was born, died, was split from or merged into which, and when.
     trials
         Every split-merge trial, where the schedule asks for it (`SplitMerge.keep_trials`).
     mode
         The draw of the highest log joint, priors included, after the burn-in (the paper's mode); None
         before.
     sweeps_done
-        Sweeps made, whole ones.
+        Complete sweeps made.
     state
-        The present state.
+        The current state.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Chain:
         self.corpus = corpus
         self.priors = priors or Priors()
         self.schedule = schedule or Schedule()
-        # One type for all seeds, or every kernel would be compiled anew.
+        # One type for all seeds, or every kernel would be compiled again.
         self.seed = whole_number("seed", seed, 0, _LARGEST)
         self.number = whole_number("number", number, 0, _LARGEST)
         self.start_from = start if start in ("sequential", "one") else _random_topics(start)
@@ -108,7 +108,7 @@ class Chain:
 
     @property
     def state(self) -> State:
-        """The present state."""
+        """The current state."""
         return self.engine.state
 
     @property
@@ -127,7 +127,7 @@ class Chain:
     @interrupts_deferred()
     def _start(self, seat: Callable[[], None]) -> None:
         if len(self.trace):
-            raise FranchiseError("the chain has started already; make a new one to start again")
+            raise FranchiseError("the chain has already started; make a new one to start again")
         with self._whole_or_not_at_all():
             began = time.perf_counter()
             seat()
@@ -137,7 +137,7 @@ class Chain:
     def sweep(self) -> None:
         """Make one sweep and add its row to the trace, and its draw to the draws if it is kept.
 
-        Ctrl-C takes effect after the sweep. After an error inside a sweep the chain goes no further.
+        Ctrl-C takes effect after the sweep. After an error inside a sweep the chain cannot continue.
         """
         if not len(self.trace):
             self.start()
@@ -154,8 +154,8 @@ class Chain:
     def _whole_or_not_at_all(self) -> Iterator[None]:
         if self._cut_off:
             raise FranchiseError(
-                f"an error cut chain {self.number} off in the sweep after {self.sweeps_done}; go on from its "
-                "last checkpoint, or make a new chain"
+                f"an error stopped chain {self.number} in the sweep after {self.sweeps_done}; resume from "
+                "its last checkpoint, or make a new chain"
             )
         self._cut_off = True
         yield

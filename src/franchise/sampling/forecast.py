@@ -1,4 +1,4 @@
-"""What a run will take, from a few sweeps of it."""
+"""The time and memory that a run will take, from a few sweeps of it."""
 
 import time
 from typing import NamedTuple
@@ -13,7 +13,7 @@ _FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 
 
 class Forecast(NamedTuple):
-    """What a run will take."""
+    """The time and memory that a run will take."""
 
     seconds: float
     memory: int  # bytes
@@ -28,8 +28,8 @@ class Forecast(NamedTuple):
 
 
 def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
-    """Make a few sweeps of the first chain, and reckon what all sweeps of all chains will take."""
-    Chain(_FEW, plan.priors, plan.schedule).run(2)  # compiles, if need be
+    """Make a few sweeps of the first chain, and estimate what all sweeps of all chains will take."""
+    Chain(_FEW, plan.priors, plan.schedule).run(2)  # compiles if needed
     (first, *_) = plan.chains(corpus)
     first.start()
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Let Ctrl-C strike between sweeps, never inside one."""
+"""Let Ctrl-C take effect between sweeps, never inside one."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""What watches a run: told of every sweep, and how far each chain is in numbers for people.
+"""What watches a run: told of every sweep, and of how far each chain is, in numbers for people.
 
 A monitor can never stop a run. Those that show something are in `sampling.terminal`.
 """

@@ -22,7 +22,7 @@ from franchise.sampling.monitor import Monitor
 Callback = Callable[[Chain], object]
 Ending = Literal["complete", "interrupted", "out of time"]
 
-_SECONDS_A_TURN = 0.25  # before a thread looks whether another chain is further behind
+_SECONDS_A_TURN = 0.25  # before a thread checks whether another chain is further behind
 
 
 class Keeper(Protocol):
@@ -67,7 +67,7 @@ def run_chains(
     """Let every chain make the sweeps that its schedule still has.
 
     Ctrl-C ends the run after the sweeps under way; it raises nothing. An error ends it too: it is raised
-    again when every chain that is whole has been kept. Of one that was cut off in a sweep, the last
+    again when every intact chain has been kept. Of one that was stopped inside a sweep, the last
     checkpoint stays.
 
     Parameters
@@ -103,7 +103,7 @@ def run_chains(
             for future in futures:
                 future.result()  # raises what went wrong in a thread
         except BaseException:
-            with suppress(ModelError):  # the first error is the one to tell
+            with suppress(ModelError):  # the first error is the one to report
                 run.save_all()
             raise
         else:

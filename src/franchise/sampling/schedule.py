@@ -11,7 +11,7 @@ CONCENTRATION_METHODS = ("slice", "auxiliary")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """The plan of a run.
+    """What a chain does in its sweeps.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Schedule:
     concentrations: str = "slice"
 
     def __post_init__(self) -> None:
-        """Refuse plans that cannot be carried out."""
+        """Refuse schedules that cannot be carried out."""
         for name, least in (("sweeps", 0), ("burn_in", 0), ("thin", 1)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
         if self.burn_in > self.sweeps:
@@ -54,5 +54,5 @@ class Schedule:
         return self.split_merge
 
     def keeps(self, sweep: int) -> bool:
-        """Say whether the draw after this sweep (the first is 1) is kept."""
+        """Return whether the draw after this sweep (the first is 1) is kept."""
         return sweep > self.burn_in and (sweep - self.burn_in) % self.thin == 0

@@ -1,6 +1,6 @@
 """Show a run to people: lines of a log, or a live table in a terminal or notebook.
 
-What goes wrong in showing is not shown, and stops nothing.
+An error in the display is not shown, and stops nothing.
 """
 
 import sys
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 2.0  # seconds that a run may last without being shown
 _SECONDS_A_LINE = 10.0
-_ENDING = "ending after this sweep"
+_ENDING = "stopping after this sweep"
 
 
 def monitor_for(verbose: int | bool, stream: IO[str] | None = None) -> Monitor:
@@ -32,7 +32,7 @@ def monitor_for(verbose: int | bool, stream: IO[str] | None = None) -> Monitor:
 
 
 class _Showing(Monitor):
-    """What the two that show something share: the chains, and since when."""
+    """What both monitors that show something share: the chains, and when the run began."""
 
     def __init__(self) -> None:
         self._rows: dict[int, Progress] = {}
@@ -45,7 +45,7 @@ class _Showing(Monitor):
 
 
 class LogMonitor(_Showing):
-    """Writes a line a chain every few seconds, and when its phase changes."""
+    """Writes one line per chain every few seconds, and when its phase changes."""
 
     def __init__(self, stream: IO[str], seconds: float = _SECONDS_A_LINE) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class LogMonitor(_Showing):
 
 
 class LiveMonitor(_Showing):
-    """Keeps a table on the terminal, one row a chain; it looks at the chains by itself."""
+    """Keeps a table on the terminal, one row per chain; it looks at the chains by itself."""
 
     def __init__(self, console: "Console") -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a chain leaves behind: numbers a sweep, and draws."""
+"""What a chain leaves behind: numbers for each sweep, and draws."""
 
 import csv
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _WHOLE = frozenset({"sweep", "n_topics", "n_tables"})
 
 
 class Trace:
-    """One row of numbers a sweep; row 0 is the start.
+    """One row of numbers per sweep; row 0 is the start.
 
     The first columns are the same for every run (`log_joint` is log_p_tables + log_p_topics +
     log_p_words); what the moves report follows, as ``<move>.<number>``.

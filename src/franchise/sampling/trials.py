@@ -23,9 +23,9 @@ class Proposal:
     Parameters
     ----------
     anchors
-        How the two tables are chosen that tell whether to split or to merge: ``"uniform"`` (the
+        How the two tables that decide whether to split or merge are chosen: ``"uniform"`` (the
         paper), ``"size"`` (in proportion to their words), ``"balanced"`` (as many splits as merges), or
-        ``"similar"`` (the same, and topics to merge are chosen for their likeness).
+        ``"similar"`` (the same, and topics to merge are chosen by similarity).
     launch
         How tables are divided: ``"sequential"``, one after another, given those before (the paper),
         or ``"em"``, each by itself, by a mixture of two topics fitted to them.
@@ -69,7 +69,7 @@ class SplitMerge:
     Parameters
     ----------
     trials
-        Trials a sweep.
+        Trials per sweep.
     until
         The last sweep with trials (the paper: 50 of 500 on text); None for all.
     proposals
@@ -101,7 +101,7 @@ class SplitMerge:
 
     @classmethod
     def paper(cls, *, trials: int = 1, until: int | None = None, keep_trials: bool = False) -> "SplitMerge":
-        """Return the move as the paper has it: uniform anchors, sequential allocation, one trial a sweep."""
+        """Return the paper's move: uniform anchors, sequential allocation, one trial per sweep."""
         return cls(trials=trials, until=until, proposals=(Proposal(),), keep_trials=keep_trials)
 
     def trials_in(self, sweep: int) -> int:

@@ -1,10 +1,10 @@
-"""A chain on disk: saved whole or not at all, taken up again to the bit.
+"""A chain on disk: saved whole or not at all, resumed to the bit.
 
 A chain's folder::
 
     chain.safetensors             the engine's arrays, the settings, and how much of the other files counts
-    trace-28.rows, events.rows, trials.rows    a row a sweep (of 28 numbers), event, trial; they only grow
-    draws/000150.safetensors      a file a kept draw
+    trace-28.rows, events.rows, trials.rows    one row per sweep (of 28 numbers), event, trial; they only grow
+    draws/000150.safetensors      one file per kept draw
     mode/000150.safetensors       the draw of the highest log joint
 
 The first is the one that counts, and is written last: whatever is not mentioned there is left over from a run
@@ -44,7 +44,7 @@ class ChainWriter:
     folder
         The chain's folder.
     since
-        The sweep up to which the folder has the chain's draws already; -1 for none.
+        The sweep up to which the folder already has the chain's draws; -1 for none.
     """
 
     def __init__(self, folder: Path, since: int = -1) -> None:
@@ -53,11 +53,11 @@ class ChainWriter:
         self._mode = -1
 
     def save(self, chain: Chain) -> None:
-        """Save a chain; one that an error cut off in the middle of a sweep is refused."""
+        """Save a chain; one that an error stopped in the middle of a sweep is refused."""
         if not chain.is_whole:
             raise ModelError(
-                f"{self._folder}: an error cut chain {chain.number} off in the middle of a sweep; there is "
-                "nothing whole to save"
+                f"{self._folder}: an error stopped chain {chain.number} in the middle of a sweep; there is "
+                "nothing complete to save"
             )
         for draw in chain.draws:
             if draw.sweep > self._since:
@@ -103,7 +103,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
     corpus
         The documents that it was made for.
     schedule
-        A schedule to go on with; its own when not given.
+        A schedule to continue with; its own when not given.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def _fill(chain: Chain, folder: Path, facts: Facts) -> None:
 
 
 def is_saved(folder: Path) -> bool:
-    """Say whether a chain was saved in a folder."""
+    """Return whether a chain was saved in a folder."""
     return (folder / _FILE).is_file()
 
 

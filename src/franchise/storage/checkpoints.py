@@ -1,4 +1,4 @@
-"""The chains of a run in one folder: saved every so often, and taken up again."""
+"""The chains of a run in one folder: saved every so often, and resumed."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus) -> list[Chain]:
     Raises
     ------
     ModelError
-        If a saved chain cannot be read, or follows another plan (but for the number of sweeps).
+        If a saved chain cannot be read, or follows another plan (except for the number of sweeps).
     """
     chains = plan.chains(corpus)
     for i in saved_chains(folder):
@@ -76,7 +76,7 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus) -> list[Chain]:
 
 
 def _difference(one: Chain, other: Chain) -> str:
-    """Say in which setting two chains differ; nothing if in none."""
+    """Return the setting in which two chains differ; nothing if there is none."""
     for name in ("seed", "start_from", "priors"):
         if getattr(one, name) != getattr(other, name):
             return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"

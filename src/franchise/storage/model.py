@@ -1,4 +1,4 @@
-"""A model as a folder: what a person reads, and what a program goes on with.
+"""A model as a folder: what a person reads, and what a program continues from.
 
 ::
 
@@ -8,7 +8,7 @@
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
 
 The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
-on. So it can be loaded at any moment, and a run that was killed goes on from it. Loading runs no code.
+on. So it can be loaded at any moment, and a run that was killed continues from it. Loading runs no code.
 """
 
 import hashlib
@@ -49,15 +49,15 @@ _LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn")
 
 
 class Stored(NamedTuple):
-    """What a model folder holds, but for its chains."""
+    """What a model folder holds, except for its chains."""
 
     corpus: Corpus
     settings: Facts
-    stamp: str  # tells the model from any other that has its place later
+    stamp: str  # distinguishes the model from any that takes its place later
 
 
 def is_model(folder: Path) -> bool:
-    """Say whether a folder holds a model."""
+    """Return whether a folder holds a model."""
     return (folder / _MODEL).is_file()
 
 
@@ -102,13 +102,13 @@ def create(
 
 
 def refuse_to_replace(folder: Path, overwrite: bool) -> None:
-    """Refuse to write where something is already, but for a model that may be replaced."""
+    """Refuse to write where something already exists, except for a model that may be replaced."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not is_model(folder):
-        raise ModelError(f"{folder}: there is something there that is not a model; give another name")
+        raise ModelError(f"{folder}: what is there is not a model; give another name")
     if not overwrite:
-        raise ModelError(f"{folder}: there is a model there already; give another name, or overwrite=True")
+        raise ModelError(f"{folder}: a model already exists there; give another name, or overwrite=True")
 
 
 def _put(temporary: Path, folder: Path) -> None:
@@ -134,12 +134,12 @@ def _beside(folder: Path, kind: str) -> Path:
 
 
 def read(folder: Path) -> Stored:
-    """Read a model folder, but for its chains.
+    """Read a model folder, except for its chains.
 
     Raises
     ------
     ModelError
-        If it is no model folder, damaged, or of a newer version.
+        If it is not a model folder, is damaged, or comes from another version.
     """
     if not folder.is_dir():
         raise ModelError(f"{folder}: there is no such folder; give the folder of a saved model")
@@ -148,21 +148,21 @@ def read(folder: Path) -> Stored:
         raise ModelError(f"{folder}: there is no {_MODEL} in it; give the folder of a saved model")
     facts = from_json(read_text(path), path)
     if facts.get("format") != _FORMAT:
-        raise ModelError(f"{path}: this is not a model of Franchise; give the folder of a saved model")
+        raise ModelError(f"{path}: this is not a Franchise model; give the folder of a saved model")
     check_version(path, facts)
     stamp = facts.pop("checksum", None)
     if stamp != _checksum(facts):
         raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
     corpus = _read_corpus(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
-        raise ModelError(f"{path}: it does not belong to {_CORPUS} beside it; restore both from one copy")
+        raise ModelError(f"{path}: it does not belong to the {_CORPUS} beside it; restore both from a copy")
     return Stored(corpus, facts["settings"], stamp)
 
 
 def stamp(folder: Path) -> str:
     """Return the stamp of the model that is there now."""
     path = folder / _MODEL
-    return str(from_json(read_text(path), path).get("checksum"))  # it covers the moment of the making
+    return str(from_json(read_text(path), path).get("checksum"))  # it covers the time of creation
 
 
 def write_for_people(folder: Path, *, topics_csv: str, trace_csv: str, card: str) -> None:

@@ -1,7 +1,7 @@
 """Rows of numbers in a file that only grows: a checkpoint adds what is new, and leaves the past alone.
 
-Such a file does not say itself how long it is. Another one, which is written whole after it, says how many of
-its rows count, and their checksum: rows behind these are left over from a run that was killed.
+Such a file does not itself say how long it is. Another one, which is written whole after it, says how many of
+its rows count, and their checksum: any rows after these are left over from a run that was killed.
 """
 
 import hashlib

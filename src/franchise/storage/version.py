@@ -13,7 +13,7 @@ def check_version(path: Path, facts: Facts) -> None:
     """Refuse files of a version that this library does not know."""
     version = facts.get("version")
     if not isinstance(version, int) or version < 1:
-        raise ModelError(f"{path}: the file does not say its version; it is damaged or not ours")
+        raise ModelError(f"{path}: the file does not say its version; it is damaged or not a Franchise file")
     if version > VERSION:
         raise ModelError(
             f"{path}: the file has format version {version}, and this Franchise reads up to {VERSION}; "

@@ -110,8 +110,8 @@ def test_topics_are_as_printf_writes_them(tmp_path, counts):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", ": the last line has no end"),
-        ("00001 00002 ", ": the last line has no end"),
+        ("", ": the last line is incomplete"),
+        ("00001 00002 ", ": the last line is incomplete"),
         ("00001 00002\n", ":1: not a line of counts"),
         ("00001 0002 \n", ":1: not a line of counts"),
         ("00001 000002 \n", ":1: not a line of counts"),
@@ -191,7 +191,7 @@ def test_a_binary_file_is_refused_wherever_a_count_is_changed(small):
 def test_a_binary_file_is_refused_when_a_concentration_is_impossible(small, at, name, value):
     content = small.read_bytes()
     small.write_bytes(content[:at] + struct.pack("<d", value) + content[at + 8 :])
-    with pytest.raises(ModelError, match=f"{name} is {value}, no positive number"):
+    with pytest.raises(ModelError, match=f"{name} is {value}, not a positive number"):
         read_bin(small)
 
 

@@ -43,11 +43,11 @@ def test_a_line_is_in_the_file_at_once(tmp_path):
     [
         (lambda text: "", ":1: the log must begin with"),
         (lambda text: text.replace(" trial", ""), ":1: the log must begin with"),
-        (lambda text: text[:-1], ":22: the last line has no end"),
+        (lambda text: text[:-1], ":22: the last line is incomplete"),
         (lambda text: text.replace("-22739.42244", "nan"), ":5: '    0.00 00003 0015 00216 nan"),
         (lambda text: text.replace("00216", "216"), ":5: '    0.00 00003 0015 216"),
         (lambda text: text.replace("0.79615 0 0 0", "0.79615 0 0"), ":5: "),
-        (lambda text: text.replace("\n", "\n\n", 3), ":2: '' is no line"),
+        (lambda text: text.replace("\n", "\n\n", 3), ":2: '' is not a line"),
         (lambda text: text.replace("0.7", "0,7", 1), ":4: "),
         (lambda text: text + "é\n", ": cannot read it"),
     ],

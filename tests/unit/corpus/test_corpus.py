@@ -147,7 +147,7 @@ def test_select_takes_the_texts_along(corpus, with_texts):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["one"], "1 texts for 3 documents; give one a document"),
+        (["one"], "1 texts for 3 documents; give one per document"),
         (["one", None, "three"], "texts: document 1 is None"),
         ("one", "texts is a single string"),
     ],

@@ -71,7 +71,7 @@ def test_a_vocabulary_found_beside_is_named_when_it_is_wrong(write):
     terms.write_text("\n".join(TERMS))
     assert "(the vocabulary is in" not in fault(path)
     terms.write_text("ant\nant\n")
-    with pytest.raises(CorpusError, match=r"vocab\.x\.txt:2: 'ant' is on line 1 already"):
+    with pytest.raises(CorpusError, match=r"vocab\.x\.txt:2: 'ant' is already on line 1"):
         read_corpus(path)
 
 
@@ -88,7 +88,7 @@ LINES = [
     ("x 1 1", "'x' is not the number of a document; they count from 1"),
     ("-1 1 1", "'-1' is not the number of a document"),
     ("1 1.0 1", "'1.0' is not the number of a term"),
-    ("0 1 1", "document 0 is outside 1 to 3, which the head of the file says; correct"),
+    ("0 1 1", "document 0 is outside 1 to 3, the range in the header of the file; correct"),
     ("4 1 1", "document 4 is outside 1 to 3"),
     ("1 0 1", "term 0 is outside 1 to 4"),
     ("1 5 1", "term 5 is outside 1 to 4"),
@@ -119,7 +119,9 @@ def test_a_bad_line_is_named(write, name, content, line, message):
 
 @pytest.mark.parametrize(("name", "content"), [("docword.x.txt", UCI), ("docs.mtx", MM)])
 def test_a_wrong_number_of_entries(write, name, content):
-    message = "the head of the file says 3 entries, but {} follow; get the whole file, or correct the number"
+    message = (
+        "the header of the file says 3 entries, but {} follow; get the whole file, or correct the number"
+    )
     assert fault(write(content[:-6], name)) == message.format(2)
     assert fault(write(content + "1 1 1\n", name)) == message.format(4)
 
@@ -278,7 +280,7 @@ def test_npz_made_by_hand(save, write):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"data": None}, "there is no array 'data' in it; write it by scipy.sparse.save_npz, as CSR"),
+        ({"data": None}, "there is no array 'data' in it; write it with scipy.sparse.save_npz, as CSR"),
         ({"format": np.array(b"csc")}, "the matrix is in the format b'csc'; save it as CSR"),
         ({"data": np.array([2, 1])}, "'data', 'indices' and 'indptr' do not fit together"),
         ({"indices": np.array([0, 1])}, "'data', 'indices' and 'indptr' do not fit together"),
@@ -309,7 +311,7 @@ def test_npz_made_by_hand(save, write):
         ({"vocabulary": np.array([1, 2, 3, 4])}, "'vocabulary' is not a flat array of strings"),
         (
             {"vocabulary": np.array(["a", "b", "c", "\ud800"])},
-            "'vocabulary' has U+D800, which is no character; write it again",
+            "'vocabulary' has U+D800, which is not a character; write it again",
         ),
         (
             {"vocabulary": np.array([97, 98, 99, 0x110000], "u4").view("U1")},

@@ -146,8 +146,8 @@ def test_texts_words_and_counts_agree(tokens):
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ("the ant", "the documents are one single string; give a list of texts"),
-        (b"the ant", "the documents are one single string; give a list of texts"),
+        ("the ant", "the documents are a single string; give a list of texts"),
+        (b"the ant", "the documents are a single string; give a list of texts"),
         ({"a": "the ant"}, "the documents are in a dict; give a list, which keeps order"),
         ({"the ant"}, "the documents are in a set"),
         (None, "the documents are None (NoneType); give a list of them"),
@@ -156,7 +156,7 @@ def test_texts_words_and_counts_agree(tokens):
         (np.array([1, 2]), "document 0 is np.int64(1) (int64); a document is"),
         (["ant", None], "document 1 is None (NoneType); a document is a text"),
         (pd.Series(["ant", None]), "document 1 is nan (float); a document is a text"),
-        ([float("nan"), "ant"], "leave out what is missing, or put an empty one"),
+        ([float("nan"), "ant"], "leave out missing ones, or give an empty one"),
         ([b"ant"], "document 0 is bytes; decode it first"),
         ([(word for word in ["ant"])], "(generator); a document is a text"),
         ([{"ant"}], "document 0 is a set; give a list"),
@@ -164,12 +164,18 @@ def test_texts_words_and_counts_agree(tokens):
         ([[(0, 2), (3, 1)]], "document 0 starts with (0, 2) (tuple); a document is"),
         ([[None, "ant"]], "document 0 starts with None"),
         ([[b"ant"]], "document 0 starts with b'ant' (bytes)"),
-        (["ant", ["bee"]], "document 1 is of another kind than those before it: lists of words after texts"),
+        (
+            ["ant", ["bee"]],
+            "document 1 is of a different kind from those before it: lists of words after texts",
+        ),
         (
             [[], ["ant"], "bee"],
-            "document 2 is of another kind than those before it: texts after lists of words",
+            "document 2 is of a different kind from those before it: texts after lists of words",
         ),
-        ([["ant"], [1]], "document 1 is of another kind than those before it: rows of counts after lists"),
+        (
+            [["ant"], [1]],
+            "document 1 is of a different kind from those before it: rows of counts after lists",
+        ),
         ([[1], ["ant"]], "lists of words after rows of counts; give documents of one kind"),
         (["ant", []], "document 1 is [] (list), not a text"),
         ([["ant", 3]], "document 0, word 1 is 3 (int); words are strings"),
@@ -367,7 +373,7 @@ def test_a_corpus_is_mapped_by_term():
         ),
         (
             np.ones((2, 4)),
-            "the vocabulary has 3 terms, but the counts have 4 columns; give one term a column",
+            "the vocabulary has 3 terms, but the counts have 4 columns; give one term per column",
         ),
         ([[1, 2]], "the vocabulary has 3 terms, but the counts have 2 columns"),
         (
@@ -377,12 +383,12 @@ def test_a_corpus_is_mapped_by_term():
         (pd.DataFrame(np.ones((1, 2))), "the vocabulary has 3 terms, but the counts have 2 columns"),
         (
             pd.DataFrame(np.ones((1, 3)), columns=["ant", "cat", "bee"]),
-            "column 1 is 'cat', but term 1 of the corpus is 'bee'; give its terms in its order, as by df[",
+            "column 1 is 'cat', but term 1 of the corpus is 'bee'; give its terms in its order, for example",
         ),
         (pd.DataFrame({"text": ["ant"]}), "column 'text' holds texts"),
-        ("the ant", "one single string"),
+        ("the ant", "a single string"),
         ([["ant", 3]], "document 0, word 1 is 3 (int); words are strings"),
-        ([["ant"], "bee"], "document 1 is of another kind"),
+        ([["ant"], "bee"], "document 1 is of a different kind"),
         ([["ant"], 3], "document 1 is 3 (int)"),
         ([{"ant"}], "document 0 is a set; give a list"),
         ([[-1, 0, 1]], "is negative"),

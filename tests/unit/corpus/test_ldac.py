@@ -152,7 +152,7 @@ def test_damaged_gzip(write, keep):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("ant\nbee\nant\n", ":3: 'ant' is on line 1 already; each term must appear once"),
+        ("ant\nbee\nant\n", ":3: 'ant' is already on line 1; each term must appear once"),
         ("ant\n\nbee\n", ":2: empty line"),
         ("ant\n  \nbee\n", ":2: empty line"),
         (b"ant\n\xff\n", ":2: not UTF-8 text"),

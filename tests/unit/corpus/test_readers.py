@@ -112,7 +112,7 @@ def test_by_content(tmp_path, form, packed):
             with pytest.raises(CorpusError) as caught:
                 read_corpus(path)
             message = str(caught.value)
-            assert message.startswith(f"{path}: neither name nor content tells the format; give")
+            assert message.startswith(f"{path}: neither its name nor its content shows the format; give")
             assert all(name in message for name in ("--format-in", *NAMES))
         assert is_the_corpus(read_corpus(path, format=form, **options))
 
@@ -121,7 +121,7 @@ def test_by_content(tmp_path, form, packed):
     "content", [b"", b"\n", b"0\n0\n", b"1 0:1\nsome text\n", b"3\n4\n", b"[1, 2]", b"\0"]
 )
 def test_content_that_tells_nothing(content):
-    with pytest.raises(CorpusError, match="neither name nor content"):
+    with pytest.raises(CorpusError, match="neither its name nor its content"):
         read_corpus(io.BytesIO(content))
 
 
@@ -160,7 +160,7 @@ def test_there_is_no_such_format(tmp_path):
 )
 def test_an_option_without_effect_is_refused(tmp_path, form, options):
     path = make(form, tmp_path)
-    with pytest.raises(SettingsError, match=f"^{next(iter(options))} has no use with the format {form}"):
+    with pytest.raises(SettingsError, match=f"^{next(iter(options))} does not apply to the format {form}"):
         read_corpus(path, **options)
 
 
@@ -263,7 +263,7 @@ def test_faults_of_streams_are_named(monkeypatch):
         read_corpus("-", format="ldac")
     with pytest.raises(CorpusError, match=r"^the open file:1: 'x' is not a number"):
         read_corpus(io.BytesIO(b"x"), format="ldac")
-    with pytest.raises(CorpusError, match=r"^the open file gives str, not bytes; open it as by"):
+    with pytest.raises(CorpusError, match=r"^the open file gives str, not bytes; open it with"):
         read_corpus(io.StringIO("1 0:1\n"))
 
 
@@ -409,10 +409,10 @@ def test_the_vocabulary_goes_where_it_is_told(tmp_path):
 
 def test_what_cannot_be_written(tmp_path):
     with pytest.raises(
-        SettingsError, match=r"does not tell the format; give format .* txt, jsonl, ldac, uci"
+        SettingsError, match=r"does not show the format; give format .* txt, jsonl, ldac, uci"
     ):
         write_corpus(CORPUS, tmp_path / "docs.dat")
-    with pytest.raises(SettingsError, match="format='csv' is only read; write one of txt, jsonl"):
+    with pytest.raises(SettingsError, match="format='csv' can be read but not written; give one of txt"):
         write_corpus(CORPUS, tmp_path / "docs.csv")
     for form in ("txt", "jsonl"):
         for term in ("new york", "", "a\tb", "a\u2003b", "a\x1cb"):
@@ -459,7 +459,7 @@ def test_new_counts_have_the_names_or_the_numbers_of_the_terms(tmp_path):
     named = read_new(tmp_path / "new.ldac", like, vocabulary=["cats", "dogs", "ants"])
     assert (named.arrays.x.tolist(), named.unknown.tolist()) == ([2, 0, 0], [0])
     (tmp_path / "more.ldac").write_text("1 3:1\n")
-    with pytest.raises(CorpusError, match=r"terms up to number 3, but 3 are known.*--vocabulary"):
+    with pytest.raises(CorpusError, match=r"terms up to number 3, but only 3 are known.*--vocabulary"):
         read_new(tmp_path / "more.ldac", like)
 
 

@@ -113,8 +113,8 @@ def test_a_line_without_end(monkeypatch, write):
     ("name", "content", "message"),
     [
         ("docs.txt", "", "there are no texts; give at least one"),
-        ("docs.txt", "\n\n", "not one word is found in 2 texts"),
-        ("docs.csv", "", "1: there is no line of column names; put one first"),
+        ("docs.txt", "\n\n", "no word was found in 2 texts"),
+        ("docs.csv", "", "1: there is no line of column names; add one at the top"),
         ("docs.csv", "id,text\n", "there are no texts"),
         ("docs.jsonl", "\n", "there are no texts"),
     ],
@@ -234,7 +234,7 @@ def test_what_is_not_a_text(tmp_path, kind):
     [
         ('{"id": 1}', "2: there is no column 'text'; the columns are 'id'"),
         ("{}", "2: there is no column 'text'; the file has no columns"),
-        ("[1]", "2: a JSON list, not an object; write one JSON object a line"),
+        ("[1]", "2: a JSON list, not an object; write one JSON object per line"),
         ('"bee"', "2: a JSON str, not an object"),
         ('{"text": "bee"', "2: not JSON at column "),
         ("bee", "2: not JSON at column 1: Expecting value"),

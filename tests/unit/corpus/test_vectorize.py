@@ -171,8 +171,8 @@ def test_what_is_no_text_is_named_by_its_number(missing, shown):
 @pytest.mark.parametrize(
     ("texts", "options", "message"),
     [
-        ("ant bee", {}, "the texts are one single string; give a list of texts"),
-        (b"ant bee", {}, "the texts are one single string"),
+        ("ant bee", {}, "the texts are a single string; give a list of texts"),
+        (b"ant bee", {}, "the texts are a single string"),
         ({"a": "ant"}, {}, "the texts are in a dict; give a list, which keeps order"),
         ({"ant", "bee"}, {}, "the texts are in a set"),
         (None, {}, r"the texts are None \(NoneType\); give a list of them"),
@@ -180,13 +180,13 @@ def test_what_is_no_text_is_named_by_its_number(missing, shown):
         (
             ["", " "],
             {},
-            "not one word is found in 2 texts with token_pattern=.*, stop_words='english'; change",
+            "no word was found in 2 texts with token_pattern=.*, stop_words='english'; change",
         ),
         (["the and"], {}, "stop_words='english'; change these options"),
         (
             ["a b"],
             {"stop_words": None},
-            r"not one word is found in 1 texts with token_pattern='[^']+'; change",
+            r"no word was found in 1 texts with token_pattern='[^']+'; change",
         ),
         (["ant", "bee"], {"ngram_range": (2, 2)}, r"ngram_range=\(2, 2\); change these options"),
         (
@@ -255,7 +255,7 @@ def test_options_become_plain():
             {"token_pattern": r"(\w)(\w)"},
             "it has 2 groups; only one can be the word, write the others as (?:",
         ),
-        ({"token_pattern": r"\w*"}, "it finds words without letters; use + instead of *"),
+        ({"token_pattern": r"\w*"}, "it matches empty strings; use + instead of *"),
         ({"token_pattern": "a{99999999999999}"}, "not a regular expression"),
         ({"stop_words": "german"}, "stop_words='german': give 'english', a list of words, or None"),
         ({"stop_words": ["ant", 3]}, "stop_words=['ant', 3]: give 'english', a list"),
@@ -282,7 +282,7 @@ def test_options_become_plain():
         ({"min_df": 0.5, "max_df": 0.4}, "min_df=0.5 is more than max_df=0.4"),
         (
             {"min_dff": 5},
-            "min_dff: there is no such option of texts; give lowercase, token_pattern, stop_words,",
+            "min_dff: there is no such text option; give lowercase, token_pattern, stop_words,",
         ),
     ],
 )
@@ -293,11 +293,11 @@ def test_options_refused(options, message):
 
 def test_limits_that_cross_once_the_documents_are_known():
     with pytest.raises(
-        SettingsError, match=r"min_df=3 asks for terms of 3 documents or more, max_df=0\.5 of 1\.5"
+        SettingsError, match=r"min_df=3 asks for terms in 3 documents or more, max_df=0\.5 in 1\.5"
     ):
         from_texts(["ant"] * 3, min_df=3, max_df=0.5)
     with pytest.raises(
-        SettingsError, match=r"max_df=0\.5 of 30 or fewer, of 60; lower min_df or raise max_df"
+        SettingsError, match=r"max_df=0\.5 in 30 or fewer, out of 60; lower min_df or raise max_df"
     ):
         from_texts(["ant"] * 60, min_df=31)
     assert TextOptions(min_df=3, max_df=0.5).document_limits(6) == (3, 3.0)

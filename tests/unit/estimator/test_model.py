@@ -465,7 +465,7 @@ def test_a_fit_in_memory_goes_on_in_a_folder(tmp_path, corpus, fitted):
     model.set_params(checkpoint_dir=tmp_path / "model").resume(sweeps=5)
     assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(model)
     fitted.save(tmp_path / "other")
-    with pytest.raises(ModelError, match="there is a model there already"):
+    with pytest.raises(ModelError, match="a model already exists there"):
         model.set_params(checkpoint_dir=tmp_path / "other").resume(sweeps=5)
 
 

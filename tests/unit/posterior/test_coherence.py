@@ -217,7 +217,7 @@ def test_no_topics():
 def test_an_unknown_measure_is_told_the_known_ones_and_why_there_is_no_c_v():
     corpus = Corpus([0], [0, 1], ["a", "b"])
     with pytest.raises(
-        SettingsError, match=r"measure='c_v': give 'c_npmi' or 'u_mass' \(c_v is not there: .*window"
+        SettingsError, match=r"measure='c_v': give 'c_npmi' or 'u_mass' \(c_v is not offered: .*window"
     ):
         coherence([[0.5, 0.5]], corpus, measure="c_v")
 

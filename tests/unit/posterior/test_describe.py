@@ -66,13 +66,13 @@ def test_large_numbers_are_readable():
 
 def test_an_unfinished_run():
     lines = described(done=(8, 5), planned=10)
-    assert lines[2] == "  2 chains of 5 sweeps of 10 planned, 4 draws kept"
-    assert lines[-2] == "  The run is not finished: go on with resume()."
+    assert lines[2] == "  2 chains of 5 sweeps (10 planned), 4 draws kept"
+    assert lines[-2] == "  The run is not finished: continue with resume()."
 
 
 def test_nothing_kept_yet():
     lines = described(draws=(0, 0), done=(3, 2), planned=10)
-    assert lines[2] == "  2 chains of 2 sweeps of 10 planned, no draw kept yet: this is the present state"
+    assert lines[2] == "  2 chains of 2 sweeps (10 planned), no draws kept yet: this is the current state"
 
 
 @pytest.mark.parametrize(

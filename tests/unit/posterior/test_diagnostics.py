@@ -395,7 +395,7 @@ def test_topics_of_one_chain_are_named(rng):
     (lonely,) = np.flatnonzero(posterior.support == 0.5)
     assert found.one_chain_topics == [lonely]
     assert found.messages[-1] == (
-        f"1 of 4 topics is not in more than one chain ({lonely}): do not rely on it."
+        f"1 of 4 topics is in no more than one chain ({lonely}): do not rely on it."
     )
 
 
@@ -405,7 +405,7 @@ def test_many_topics_of_one_chain_are_not_all_named(rng):
     found = diagnosis_of(np.full((2, 100), n), rng, posterior)
     assert found.one_chain_topics == list(range(n))
     assert found.messages[-1] == (
-        "12 of 12 topics are not in more than one chain (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...): "
+        "12 of 12 topics are in no more than one chain (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...): "
         "do not rely on them."
     )
 

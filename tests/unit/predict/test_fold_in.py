@@ -151,7 +151,7 @@ def test_heat_falls_to_one():
     [
         (FranchiseError, "no draws", {"draws": [], "columns": []}),
         (CorpusError, "vocabulary of 2 terms", {"corpus": corpus_of([[0, 1]], 2)}),
-        (SettingsError, "one a draw", {"columns": [np.arange(3)] * 2}),
+        (SettingsError, "one per draw", {"columns": [np.arange(3)] * 2}),
         (SettingsError, "each of its 3 topics", {"columns": [np.arange(2)]}),
         (SettingsError, "give a whole number", {"columns": [np.zeros(3)]}),
         (SettingsError, "from 0 to 3, or -1", {"columns": [np.array([0, 4, 1])]}),

@@ -231,7 +231,7 @@ def test_errors_say_what_is_wrong(method):
 def test_a_result_reads_as_a_sentence():
     result = HeldOut("left to right", -7.0, 0.0123, 12345, 1000, np.zeros(1000))
     assert str(result) == (
-        "left to right: -7.0000 nats a word (standard error 0.0123), perplexity 1,096.6; "
+        "left to right: -7.0000 nats per word (standard error 0.0123), perplexity 1,096.6; "
         "12,345 words of 1,000 documents scored"
     )
 
@@ -292,7 +292,7 @@ def test_paper_held_out_agrees_with_the_twin_draw_for_draw(seed):
 @pytest.mark.nojit
 def test_paper_held_out_refuses_what_does_not_fit():
     chain, test = trained(0), corpus_of(TEST, 5)
-    with pytest.raises(CorpusError, match="another vocabulary"):
+    with pytest.raises(CorpusError, match="a different vocabulary"):
         paper_held_out(chain.corpus, chain.state, chain.priors, corpus_of(TEST, 6), sweeps=1)
     with pytest.raises(FranchiseError, match="corpus that the state belongs to"):
         paper_held_out(test, chain.state, chain.priors, test, sweeps=1)
@@ -309,7 +309,7 @@ def test_paper_held_out_rises_and_reads_as_a_sentence():
     chain.run(30)
     result = paper_held_out(train, chain.state, chain.priors, test, sweeps=20)
     assert result.log_p[-5:].mean() > result.log_p[0]
-    assert str(result).startswith(f"the paper's held-out number: {result.per_word:.4f} nats a word")
+    assert str(result).startswith(f"the paper's held-out number: {result.per_word:.4f} nats per word")
 
 
 # -------------------------------------------------------------------- compiled code

@@ -59,7 +59,7 @@ def test_one_time_can_be_seen(ax):
     [
         ({"times": [0, 1], "log": True}, "no logarithm"),
         ({"times": [1, 2, 3]}, "runs by times"),
-        ({"times": [2, 1]}, "do not rise"),
+        ({"times": [2, 1]}, "do not increase"),
         ({"times": []}, "times has shape"),
         ({"differences": [math.nan, math.nan]}, "finite"),
         ({"differences": [math.inf, 1]}, "finite"),

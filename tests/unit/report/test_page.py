@@ -187,7 +187,7 @@ def test_page_of_an_unfinished_run(tmp_path):
     chains[1].run(20)
     text = words_of(report_of(tmp_path / "r.html", corpus, chains))
     assert "The run is not finished: 20 of 100 sweeps were made, by 2 of 3 chains." in text
-    assert "No draws were kept yet" in text
+    assert "No draws have been kept yet" in text
 
 
 def test_page_of_chains_of_which_one_has_draws(tmp_path):
@@ -225,7 +225,7 @@ def test_citation_is_that_of_the_project(tmp_path):
 def test_refuses_to_replace_a_file_unless_told(tmp_path):
     path = tmp_path / "r.html"
     path.write_text("mine")
-    with pytest.raises(FranchiseError, match="there is a file already"):
+    with pytest.raises(FranchiseError, match="the file already exists"):
         small_report(path)
     assert path.read_text() == "mine"
     assert small_report(str(path), overwrite=True) == path

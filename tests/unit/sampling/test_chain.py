@@ -286,7 +286,7 @@ def test_refuses(settings, message):
 def test_starts_once():
     chain = Chain(Corpus([0, 1], [0, 2], list("ab")))
     chain.start()
-    with pytest.raises(FranchiseError, match="has started already"):
+    with pytest.raises(FranchiseError, match="has already started"):
         chain.start()
 
 

@@ -71,7 +71,7 @@ def test_what_is_no_folder(tmp_path):
 
 def test_a_foreign_folder(tmp_path):
     (tmp_path / "model.json").write_text('{"format": "something else", "version": 1}')
-    with pytest.raises(ModelError, match="not a model of Franchise"):
+    with pytest.raises(ModelError, match="not a Franchise model"):
         HDPTopicModel.load(tmp_path)
 
 

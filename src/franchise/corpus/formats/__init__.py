@@ -1,7 +1,7 @@
 """The formats of files, one module each, and the list of them.
 
 A format of texts gives rows (text and name of one document after the other), a format of counts gives a
-corpus. A module knows how its files look; which format a file has is told in ``guess``, and what becomes of
+corpus. A module knows how its files look; which format a file has is found in ``guess``, and what becomes of
 rows in ``franchise.corpus.readers``.
 """
 
@@ -27,13 +27,13 @@ class Format(NamedTuple):
     extensions
         How names of such files end.
     has_columns
-        Whether it must be said which column holds the texts.
+        Whether the column that holds the texts must be given.
     rows
         Reads texts; None for a format of counts.
     counts
         Reads counts, with the terms if they are known; None for a format of texts.
     write
-        Gives the bytes of a corpus in pieces; None for a format that is only read.
+        Gives the bytes of a corpus in pieces; None for a format that can only be read.
     """
 
     description: str
@@ -47,19 +47,19 @@ class Format(NamedTuple):
 #: Every format by its name.
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "txt": Format("text, one document a line", (".txt",), rows=txt.rows, write=txt.write),
-        "folder": Format("folder of text files (*.txt), one document a file", ()),
+        "txt": Format("text, one document per line", (".txt",), rows=txt.rows, write=txt.write),
+        "folder": Format("folder of text files (*.txt), one document per file", ()),
         "csv": Format(
-            "table with commas, texts in one column", (".csv",), has_columns=True, rows=delimited.csv_rows
+            "comma-separated table, texts in one column", (".csv",), has_columns=True, rows=delimited.csv_rows
         ),
         "tsv": Format(
-            "table with tabs, texts in one column",
+            "tab-separated table, texts in one column",
             (".tsv", ".tab"),
             has_columns=True,
             rows=delimited.tsv_rows,
         ),
         "jsonl": Format(
-            "JSON lines, one object a document",
+            "JSON lines, one object per document",
             (".jsonl", ".ndjson"),
             has_columns=True,
             rows=jsonl.rows,
@@ -69,7 +69,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "Parquet, texts in one column", (".parquet", ".pq"), has_columns=True, rows=parquet.rows
         ),
         "ldac": Format(
-            "LDA-C counts, 'M term:count ...' a line", (".ldac",), counts=ldac.read, write=ldac.write
+            "LDA-C counts, 'M term:count ...' per line", (".ldac",), counts=ldac.read, write=ldac.write
         ),
         "uci": Format(
             "UCI bag of words, docword.X.txt with vocab.X.txt", (), counts=uci.read, write=uci.write

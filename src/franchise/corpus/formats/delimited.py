@@ -1,4 +1,4 @@
-"""CSV and TSV: a line of column names, then one row a document; fields in quotes may hold anything.
+"""CSV and TSV: a line of column names, then one row per document; fields in quotes may hold anything.
 
 Quotes must be closed, as an open one would swallow the rest of the file into one document.
 """
@@ -13,12 +13,12 @@ from franchise.corpus.formats.columns import Columns, Rows, check_columns
 
 
 def csv_rows(source: Source, columns: Columns) -> Rows:
-    """Read rows of fields parted by commas."""
+    """Read rows of fields separated by commas."""
     return _rows(source, columns, ",")
 
 
 def tsv_rows(source: Source, columns: Columns) -> Rows:
-    """Read rows of fields parted by tabs."""
+    """Read rows of fields separated by tabs."""
     return _rows(source, columns, "\t")
 
 
@@ -28,7 +28,7 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
     numbered = _numbered(source, delimiter)
     line, header = next(numbered, (1, []))
     if not header:
-        raise source.fault("there is no line of column names; put one first", line)
+        raise source.fault("there is no line of column names; add one at the top", line)
     text = header.index(check_columns(source, columns, header, line))
     name = None if columns.name is None else header.index(columns.name)
     for line, row in numbered:

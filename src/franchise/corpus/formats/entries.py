@@ -77,7 +77,7 @@ def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: i
 
 
 def blocks_of_documents(doc_ptr: npt.NDArray[Any], n_entries: int = 100_000) -> list[tuple[int, int]]:
-    """Cut documents into runs of about so many entries, so that no writer holds all its text at once."""
+    """Cut documents into runs of about this many entries, so that no writer holds all its text at once."""
     last = len(doc_ptr) - 1
     starts = np.unique(np.searchsorted(doc_ptr, np.arange(0, doc_ptr[-1], n_entries)))
     return [(int(a), int(b)) for a, b in pairwise([0, *starts[starts > 0], last]) if b > a]

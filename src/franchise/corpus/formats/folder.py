@@ -1,4 +1,4 @@
-"""A folder of text files, one document a file, with those of the folders within; other files are ignored."""
+"""A folder of text files and its subfolders, one document per file; other files are ignored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def rows(folder: Path, progress: Progress | None) -> Rows:
 
 def _text_files(folder: Path) -> Iterator[tuple[str, Path]]:
     def fail(error: OSError) -> None:
-        raise CorpusError(f"{error.filename}: cannot read it ({error.strerror}); check its rights") from error
+        raise CorpusError(
+            f"{error.filename}: cannot read it ({error.strerror}); check its permissions"
+        ) from error
 
     for parent, _, files in os.walk(folder, onerror=fail):
         for file in files:

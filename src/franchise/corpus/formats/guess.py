@@ -9,7 +9,7 @@ from franchise.corpus.formats import FORMATS, ldac, mm, npz, parquet, uci
 
 
 def by_name(path: PurePath) -> str | None:
-    """Return the format that a file's name tells, None if it tells none.
+    """Return the format that a file's name shows, None if it shows none.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def by_name(path: PurePath) -> str | None:
 
 
 def by_content(source: Source) -> str | None:
-    """Return the format that the head of a file tells, None if it tells none; plain text tells nothing."""
+    """Return the format that the start of a file shows, None if none; plain text shows nothing."""
     head = source.head()
     if head.startswith(npz.MAGIC):
         return "npz"

@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, with the text of a document, and perhaps its name, under given keys."""
+"""JSON lines: one object per line, with the text of a document, and perhaps its name, under given keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rows(source: Source, columns: Columns) -> Rows:
 
 
 def write(corpus: Corpus) -> Iterator[bytes]:
-    """Return ``{"id": name, "text": words joined by blanks}``, one line a document."""
+    """Return ``{"id": name, "text": words joined by blanks}``, one line per document."""
     check_words(corpus, "jsonl")
     for name, text in zip(corpus.document_names, joined_words(corpus)):
         line = json.dumps({"id": name, "text": text}, ensure_ascii=False)
@@ -40,13 +40,13 @@ def _object(source: Source, line: str, number: int) -> dict[str, Any]:
         record = json.loads(line)
     except json.JSONDecodeError as error:
         raise source.fault(
-            f"not JSON at column {error.pos + 1}: {error.msg}; write one JSON object a line", number
+            f"not JSON at column {error.pos + 1}: {error.msg}; write one JSON object per line", number
         ) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; brackets without end
         raise source.fault(f"JSON that cannot be read: {error}; correct the line", number) from None
     if not isinstance(record, dict):
         raise source.fault(
-            f"a JSON {type(record).__name__}, not an object; write one JSON object a line, "
+            f"a JSON {type(record).__name__}, not an object; write one JSON object per line, "
             'such as {"id": "1", "text": "..."}',
             number,
         )

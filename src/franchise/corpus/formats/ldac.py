@@ -1,4 +1,4 @@
-"""LDA-C, one document a line: ``M term:count term:count ...``, M the number of pairs, terms counted from 0.
+"""LDA-C, one document per line: ``M term:count term:count ...``, M the number of pairs, terms counted from 0.
 
 A regular expression passes well-formed lines to NumPy; only a line that fails is looked at field by field, to
 say what is wrong with it.
@@ -21,7 +21,7 @@ _LINE = re.compile(rb"\d{1,10}(?:[ \t]+\d{1,10}:0*[1-9]\d{0,9})*")
 
 
 def looks_like(lines: list[bytes]) -> bool:
-    """Say whether lines, the first of a file, are of this format."""
+    """Return whether lines, the first of a file, are in this format."""
     return any(b":" in line for line in lines) and all(
         _LINE.fullmatch(line.strip() or b"0") for line in lines
     )

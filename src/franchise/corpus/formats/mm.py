@@ -1,7 +1,7 @@
-"""Matrix Market: a head, comments, a line of sizes, then entries ``row column value`` counted from 1.
+"""Matrix Market: a header, comments, a line of sizes, then entries ``row column value`` counted from 1.
 
-Rows are documents, columns are terms. SciPy's reader is not used: it believes the sizes in the head, whatever
-they are, and its errors name no line.
+Rows are documents, columns are terms. SciPy's reader is not used: it believes any sizes in the header, and
+its errors name no line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SIZES = ("the number of documents", "the number of terms", "the number of entri
 
 
 def looks_like(head: bytes) -> bool:
-    """Say whether a file that starts so is of this format."""
+    """Return whether a file that starts like this is in this format."""
     return head[: len(MAGIC)].lower() == MAGIC.lower()
 
 

@@ -1,7 +1,7 @@
 """SciPy's file of a sparse matrix (``scipy.sparse.save_npz``), CSR, rows are documents and columns are terms.
 
 Two more arrays, ``vocabulary`` and ``document_names``, are written and, if there, read; SciPy does not mind
-them. Arrays are read only when the bytes that their heads promise are there, and never by pickle.
+them. Arrays are read only when the bytes that their headers promise are there, and never by pickle.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAGIC = b"PK\x03\x04"
 
 Array = npt.NDArray[Any]
 
-_SAVE_AGAIN = "write the file again by scipy.sparse.save_npz"
+_SAVE_AGAIN = "write the file again with scipy.sparse.save_npz"
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
@@ -34,7 +34,7 @@ _MAX_STRINGS = 2**28
 
 
 def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
-    """Read a corpus; a vocabulary that is given goes before that in the file."""
+    """Read a corpus; a vocabulary that is given takes precedence over the one in the file."""
     from scipy.sparse import csr_array
 
     arrays = _arrays(source)
@@ -58,7 +58,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def fits(strings: Sequence[str]) -> bool:
-    """Say whether strings can be an array of the file."""
+    """Return whether strings can be an array of the file."""
     longest = max(map(len, strings), default=0)
     return 4 * longest * len(strings) <= _MAX_STRINGS and not any("\0" in text for text in strings)
 
@@ -88,7 +88,7 @@ def _arrays(source: Source) -> dict[str, Array]:
             missing = [part for part in _PARTS if part not in members]
             if missing:
                 raise source.fault(
-                    f"there is no array {missing[0]!r} in it; write it by scipy.sparse.save_npz, as CSR"
+                    f"there is no array {missing[0]!r} in it; write it with scipy.sparse.save_npz, as CSR"
                 )
             wanted = [name for name in (*_PARTS, "vocabulary", "document_names") if name in members]
             arrays = {name: _array(archive, members[name]) for name in wanted}
@@ -101,7 +101,7 @@ def _arrays(source: Source) -> dict[str, Array]:
         ) from error
     if form not in (b"csr", "csr"):
         raise source.fault(
-            f"the matrix is in the format {form!r:.40}; save it as CSR, as by "
+            f"the matrix is in the format {form!r:.40}; save it as CSR with "
             "scipy.sparse.save_npz(path, counts.tocsr())"
         )
     source.report(1.0)
@@ -165,6 +165,6 @@ def _strings(source: Source, arrays: dict[str, Array], name: str) -> Sequence[st
     letters = np.ascontiguousarray(array).view(np.uint32)
     bad = letters[(letters > 0x10FFFF) | ((letters >= 0xD800) & (letters < 0xE000))]
     if bad.size:
-        raise source.fault(f"{name!r} has U+{bad[0]:04X}, which is no character; write it again")
+        raise source.fault(f"{name!r} has U+{bad[0]:04X}, which is not a character; write it again")
     strings: list[str] = array.tolist()
     return strings

@@ -10,7 +10,7 @@ from franchise.errors import CorpusError
 
 MAGIC = b"PAR1"
 
-# Documents can be long: so many of them are in memory at once.
+# Documents can be long: this many of them are in memory at a time.
 _BATCH = 1024
 
 

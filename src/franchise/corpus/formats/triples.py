@@ -27,7 +27,7 @@ Block = npt.NDArray[np.int64]
 
 
 class Sizes(NamedTuple):
-    """What the head of the file says that it holds."""
+    """What the header of the file says that it holds."""
 
     documents: int
     terms: int
@@ -35,7 +35,7 @@ class Sizes(NamedTuple):
 
 
 def whole_number(source: Source, field: bytes, number: int, what: str) -> int:
-    """Read a number of the file's head."""
+    """Read a number in the file's header."""
     text = field.decode("ascii", "replace")
     if not (text.isascii() and text.isdigit()):
         raise source.fault(f"{text[:40]!r} is not a number; expected {what} there", number)
@@ -58,7 +58,7 @@ def read_entries(source: Source, sizes: Sizes, number: int) -> Entries:
         pieces.append(Entries(documents - 1, terms - 1, counts))
     if n_entries != sizes.entries:
         raise source.fault(
-            f"the head of the file says {sizes.entries:,} entries, but {n_entries:,} follow; "
+            f"the header of the file says {sizes.entries:,} entries, but {n_entries:,} follow; "
             "get the whole file, or correct the number"
         )
     return Entries.joined(pieces)
@@ -110,8 +110,8 @@ def _id(source: Source, field: str, number: int, size: int, what: str) -> int:
     value = int(field) if len(field) <= 18 else MAX_WORDS + 1
     if not 1 <= value <= size:
         raise source.fault(
-            f"{what} {field:.40} is outside 1 to {size:,}, which the head of the file says; "
-            "correct the line, or the head",
+            f"{what} {field:.40} is outside 1 to {size:,}, the range in the header of the file; "
+            "correct the line, or the header",
             number,
         )
     return value

@@ -1,4 +1,4 @@
-"""Plain text, one document a line; an empty line is an empty document."""
+"""Plain text, one document per line; an empty line is an empty document."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def rows(source: Source, columns: Columns) -> Rows:
 
 
 def write(corpus: Corpus) -> Iterator[bytes]:
-    """Return one line a document, its words joined by blanks."""
+    """Return one line per document, its words joined by blanks."""
     check_words(corpus, "txt")
     for j, text in enumerate(joined_words(corpus)):
         if "\0" in text:
             raise CorpusError(f"document {j}: a term has a zero byte, which no text file can hold; rename it")
-        # Readers drop one mark at the head of a file.
+        # Readers drop one byte order mark at the start of a file.
         yield encoded(_MARK + text if j == 0 and text.startswith(_MARK) else text, f"document {j}") + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""UCI's bag of words: ``docword.X.txt`` with the numbers of documents, of terms and of entries, a line each.
+"""UCI's bag of words: ``docword.X.txt`` with the numbers of documents, terms and entries, one line each.
 
 Then follow entries ``document term count``, counted from 1. The terms are in ``vocab.X.txt``.
 """
@@ -16,7 +16,7 @@ _HEAD = ("the number of documents", "the number of terms", "the number of entrie
 
 
 def looks_like(lines: list[bytes]) -> bool:
-    """Say whether lines, the first of a file, are of this format."""
+    """Return whether lines, the first of a file, are in this format."""
     fields = [line.split() for line in lines[:4]]
     return [len(numbers) for numbers in fields] == [1, 1, 1, 3] and all(
         number.isdigit() for numbers in fields for number in numbers

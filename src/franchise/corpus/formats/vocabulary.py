@@ -1,4 +1,4 @@
-"""The file of terms that belongs to a file of counts: one term a line, in the order of the ids."""
+"""The file of terms that belongs to a file of counts: one term per line, in the order of the ids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARK = "\ufeff"
 
 
 def terms_of(vocabulary: StrPath | Sequence[str]) -> Sequence[str]:
-    """Return the terms, read from a file if it is a path that is given."""
+    """Return the terms, read from a file if a path is given."""
     if isinstance(vocabulary, str | os.PathLike):
         with open_source(Path(vocabulary)) as source:
             return _read(source)
@@ -35,7 +35,7 @@ def beside(path: Path) -> Path:
 
 
 def found_beside(path: Path | None) -> Path | None:
-    """Return the file of terms beside a file of counts, packed or not, if there is one."""
+    """Return the file of terms beside a file of counts, gzipped or not, if there is one."""
     if path is None:
         return None
     place = beside(path)
@@ -48,7 +48,7 @@ def lines_of(vocabulary: Sequence[str]) -> Iterator[bytes]:
     for v, term in enumerate(vocabulary):
         if not term.strip() or "\n" in term or "\0" in term or term.endswith("\r"):
             raise CorpusError(f"term {v}, {term!r}, cannot be a line of a vocabulary file; rename it first")
-        # Readers drop one mark at the head of a file.
+        # Readers drop one byte order mark at the start of a file.
         yield encoded(_MARK + term if v == 0 and term.startswith(_MARK) else term, f"term {v}") + b"\n"
 
 
@@ -68,11 +68,11 @@ def _read(source: Source) -> tuple[str, ...]:
         term = line.removesuffix("\n").removesuffix("\r")
         if not term.strip():
             raise source.fault(
-                "empty line; a vocabulary has one term a line, in the order of the ids", number
+                "empty line; a vocabulary has one term per line, in the order of the ids", number
             )
         if term in line_of:
             raise source.fault(
-                f"{term!r} is on line {line_of[term]} already; each term must appear once", number
+                f"{term!r} is already on line {line_of[term]}; each term must appear once", number
             )
         line_of[term] = number
     return tuple(line_of)

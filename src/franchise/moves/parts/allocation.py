@@ -9,7 +9,7 @@ sequential
     counted (the paper's section 3.2; Dahl 2003).
 sequential, then scans
     From a sequential division, a number of restricted Gibbs scans; only the last counts (Jain & Neal
-    2004). What the scans start from is drawn, never taken from the present state, in a replay too.
+    2004). What the scans start from is drawn, never taken from the current state, in a replay too.
 em
     A few steps of EM for a mixture of two multinomials, begun at the anchors, without a look at the present
     division; then every table by itself. Scans may follow here as well.

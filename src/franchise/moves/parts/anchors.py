@@ -7,7 +7,7 @@ uniform   any two tables (the paper)                                        rho 
 size      two different tables in proportion to their words                 rho cancels
 balanced  a by its words; then b, with chance 1/2 each, any other table of a's topic (split), or any
           table of another topic (merge), all other topics being equally likely
-similar   as balanced, but the topic to merge with is chosen by its likeness to a's: in proportion to the
+similar   as balanced, but the topic to merge with is chosen by its similarity to a's: in proportion to the
           fourth power of the cosine of their counts, mixed with a part `_EVENLY` of equal chances
 
 For the last two, log rho is, up to what a trial does not change, in the united state

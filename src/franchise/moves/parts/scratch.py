@@ -1,9 +1,9 @@
 """The working memory of the moves: allocated once, so that kernels allocate nothing.
 
-Each move has a tuple of its own: a helper that is handed fifty arrays takes seconds to compile.
+Each move has a tuple of its own: a helper that takes fifty arrays takes seconds to compile.
 Nothing here outlives a move but the functions that follow eta, the words laid out by table, which the table
 move leaves for split-merge, and, when a kernel handed back for want of topic numbers, what it was doing
-in the document at hand, with which it goes on.
+in the document at hand, from which it continues.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
 from franchise.model.state import ETA, TABLES, Array, State
 
 # Places in a cursor: position in the list of documents, or the trial; the word or table of that
-# document to go on with; how many topics of the document are listed.
+# document to continue with; how many topics of the document are listed.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
 TRIAL = DOCUMENT
 NOT_ENTERED = -1
@@ -108,7 +108,7 @@ class ConcentrationScratch(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays that moves may scribble on, a tuple a move; a move is handed its own."""
+    """Arrays that moves may scribble on, one tuple per move; a move is handed its own."""
 
     words: WordScratch
     tables: TableScratch

@@ -3,7 +3,7 @@
 The words of every document are laid out table by table, equal terms of a table side by side: a table is then
 a list of terms with counts, read in one pass and in no more memory than its words. The table move lays out a
 document when it comes to it. Split-merge changes neither words nor tables, so it reads what the table move
-has left; its own list of tables by topic is made once a sweep, in time proportional to the number of
+has left; its own list of tables by topic is made once per sweep, in time proportional to the number of
 tables, and again after an accepted trial: those are rare, and lists kept up to date through all other moves
 would cost more.
 """

@@ -66,7 +66,7 @@ def _list_candidates(state, scratch, v_eta, k_old, n, largest):
     """List the topics whose weight can matter, with log weights, and clear scratch.log_shared.
 
     lgv[n_k + n] - lgv[n_k] is no less than n log(n_k + V eta): where the logarithm alone rules a topic
-    out, the table lgv need not be read. Returns how many are listed, and the largest log weight.
+    out, the array lgv need not be read. Returns how many are listed, and the largest log weight.
     """
     shared, lgv = scratch.log_shared, scratch.lgv
     n_listed = 0

@@ -1,4 +1,4 @@
-// Charts: drawn one after another, so that the page answers meanwhile; later only their data are changed.
+// Charts: drawn one after another, so that the page stays responsive; later only their data change.
 
 const charts = read("report-charts");
 const views = new Map();

@@ -85,7 +85,7 @@ function isolate(k) {
   library.only = library.only === k ? null : k;
   if (library.only !== null) select(k);
   showReader();
-  byId("reader").querySelector(`[data-topic="${k}"]`).focus(); // the button was made anew
+  byId("reader").querySelector(`[data-topic="${k}"]`).focus(); // the button was made again
 }
 
 function markedText(one, colours) {
@@ -103,7 +103,7 @@ function showReader() {
   if (library.open === null) return;
   const one = documents()[library.open], colours = coloursOf(one);
   const keys = one.mixture.filter(([k, share]) => colours.has(k) && share >= 0.01).map(([k, share]) =>
-    element("button", { type: "button", class: "chip", "data-topic": k, "aria-pressed": String(library.only === k), title: "Show the words of this topic only", onclick: () => isolate(k) },
+    element("button", { type: "button", class: "chip", "data-topic": k, "aria-pressed": String(library.only === k), title: "Show only the words of this topic", onclick: () => isolate(k) },
       swatch(colours.get(k)), ` ${fullTitle(k)} `, element("b", {}, percent(share))));
   const rest = 1 - one.mixture.filter(([k]) => colours.has(k)).reduce((sum, [, share]) => sum + share, 0);
   if (rest >= 0.01) keys.push(element("span", { class: "chip plain" }, element("i", { class: "swatch rest" }), " others ", element("b", {}, percent(rest))));
@@ -111,9 +111,9 @@ function showReader() {
     : element("p", { class: "soft" }, "This document has no text.");
   byId("reader").replaceChildren(
     element("h3", {}, documentName(one)),
-    element("p", { class: "soft tight" }, `${counted(one.words, "word")} of the vocabulary${one.words ? "" : "; its topics are what is expected of any document"}`),
+    element("p", { class: "soft tight" }, `${counted(one.words, "word")} in the vocabulary${one.words ? "" : "; its topics are what is expected of any document"}`),
     mixtureBar(one, colours), element("div", { class: "chips" }, ...keys), text,
-    one.cut ? element("p", { class: "soft" }, "The text goes on; this page holds its beginning.") : "");
+    one.cut ? element("p", { class: "soft" }, "The text is longer; this page holds only its beginning.") : "");
 }
 
 // ---------------------------------------------------------------- finding documents
@@ -143,7 +143,7 @@ function result(place) {
 function showResults() {
   const { found, shown } = library;
   byId("results").replaceChildren(...found.slice(0, shown).map(result));
-  byId("document-count").textContent = found.length ? counted(found.length, "document") : "no document found";
+  byId("document-count").textContent = found.length ? counted(found.length, "document") : "no documents found";
   byId("results-more").hidden = found.length <= shown;
   byId("results-more").textContent = `Show ${Math.min(RESULTS_SHOWN, found.length - shown)} more`;
 }

@@ -61,7 +61,7 @@ function drawTraces() {
   }
 }
 
-// A chain comes from afar; its first sweeps would press all that follows into a line.
+// A chain starts far away; its first sweeps would flatten all that follows into a line.
 function withoutTheFall(curves, burnIn) {
   const later = curves.filter(({ sweep }) => sweep >= burnIn / 3).map(({ value }) => value);
   const [low, high] = [Math.min(...later), Math.max(...later)];
@@ -116,9 +116,9 @@ function showFamily(chain) {
   }
   const left = family.all - family.lives.length;
   const unlisted = family.lives.some((life) => life.topic < 0)
-    ? " A number with # is the chain's own, of a topic that is not listed." : "";
+    ? " A number with # is the chain's own number for a topic that is not listed." : "";
   byId("family-note").textContent = (left
-    ? `Left out: ${left} of ${counted(family.all, "topic")} that this chain has had. Shown are the largest of those that had ${100 * family.size}% of the words in a draw, or lived ${counted(family.shortest, "sweep")}.`
+    ? `Left out: ${left} of ${counted(family.all, "topic")} that this chain has had. Shown: the largest of those that had ${100 * family.size}% of the words in a draw, or lasted ${counted(family.shortest, "sweep")}.`
     : `All ${counted(family.all, "topic")} that this chain has had.`) + unlisted;
   redraw("chart-family", "family", familySets(chain), { selected: chosen.topic }, LANE * family.lives.length + 20);
 }

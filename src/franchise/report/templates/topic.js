@@ -1,4 +1,4 @@
-// The chosen topic: bars of its terms by relevance, and the panel with all that is known of it.
+// The chosen topic: bars of its terms by relevance, and the panel with all that is known about it.
 
 const TERM_ROW = 20; // pixels
 const INTERVAL_ROW = 26;
@@ -35,12 +35,12 @@ const chainsWith = (topic) => topic.by_chain.filter((share) => share >= 0.1).len
 
 function trustInWords(topic) {
   const n = topic.by_chain.length, have = chainsWith(topic);
-  if (n === 1) return ["open", "There is one chain only: nobody can tell whether another would find this topic."];
+  if (n === 1) return ["open", "There is only one chain: it is not known whether another would find this topic."];
   if (have <= 1) return ["bad", "Found by one chain only: do not rely on it."];
-  if (have < n) return ["rough", `Found by ${have} of ${n} chains: it may be there.`];
+  if (have < n) return ["rough", `Found by ${have} of ${n} chains: it may be real.`];
   if (topic.support < 0.9) return ["rough", "All chains have it, but not all the time."];
   if (topic.stability < 0.9) return ["rough", "All chains have it, but not with quite the same terms."];
-  return ["good", "All chains have it, and it looks alike in all of them."];
+  return ["good", "All chains have it, and it looks the same in all of them."];
 }
 
 function showTrust(topic) {
@@ -57,7 +57,7 @@ function showFacts(topic) {
   byId("facts").replaceChildren(
     fact("Share of words", percent(topic.weight), `95% from ${percent(topic.low)} to ${percent(topic.high)}`),
     fact("Support", `${Math.round(100 * topic.support)}%`, `of the draws, ${chainsWith(topic)} of ${counted(n, "chain")}`),
-    fact("Stability", topic.stability.toFixed(2), "1 is the same in all draws"),
+    fact("Stability", topic.stability.toFixed(2), "1 is identical in all draws"),
     fact("Coherence", topic.coherence === null ? "-" : topic.coherence.toFixed(2), "0 is chance, 1 always together"),
   );
 }
@@ -72,7 +72,7 @@ function showPrevalence(topic) {
   const bins = topic.prevalence.map((documents, i) => ({ from: i / n, to: (i + 1) / n, documents })).slice(1);
   const hardly = topic.prevalence[0].toLocaleString("en");
   byId("prevalence-note").textContent =
-    `; not drawn: ${hardly} of ${page.n_documents.toLocaleString("en")} with less than ${100 / n}%`;
+    `; not shown: ${hardly} of ${page.n_documents.toLocaleString("en")} with less than ${100 / n}%`;
   draw("chart-prevalence", "prevalence", { bins });
 }
 
@@ -82,11 +82,11 @@ function showDraws(topic) {
     chain.draws.map((sweep, i) => ({ chain: `chain ${chain.number}`, sweep, share: topic.by_draw[c][i] })));
   const without = drawn.filter((_, c) => topic.by_chain[c] === 0).map((chain) => String(chain.number));
   byId("draws-note").textContent = without.length
-    ? `; chain${without.length > 1 ? "s" : ""} ${inWords(without)} without it` : ", its share of words";
+    ? `; not in chain${without.length > 1 ? "s" : ""} ${inWords(without)}` : ", its share of words";
   draw("chart-by-draw", "by_draw", { draws });
 }
 
-// The button that was pressed goes with the old topic.
+// The button that was pressed disappears with the old topic.
 function goTo(k) {
   select(k);
   byId("topic-title").focus();
@@ -116,7 +116,7 @@ function showRepresentatives(topic, k) {
       element("p", {}, ...snippet(one, k)),
       element("button", { type: "button", class: "link", onclick: () => openDocument(place, true) }, "Read the document"));
   });
-  if (!items.length) items.push(element("li", { class: "soft" }, "This page holds no document of the topic."));
+  if (!items.length) items.push(element("li", { class: "soft" }, "This page holds no document about this topic."));
   byId("representatives").replaceChildren(...items);
 }
 

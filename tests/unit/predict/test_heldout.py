@@ -302,13 +302,20 @@ def test_paper_held_out_refuses_what_does_not_fit():
         paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=0)
 
 
-def test_paper_held_out_rises_and_reads_as_a_sentence():
+def test_paper_held_out_rises_and_reads_as_a_sentence(seed):
+    """A run rises by 117 nats from its first sweep to the last five, give or take 83: one in 13 does not.
+
+    The mean of 8 runs is below 0 once in 30,000 times, and about 0 for a number that does not rise.
+    """
     corpus = five_topics(0).corpus
     train, test = corpus.select(range(80)), corpus.select(range(80, 100))
-    chain = Chain(train, seed=1)
-    chain.run(30)
-    result = paper_held_out(train, chain.state, chain.priors, test, sweeps=20)
-    assert result.log_p[-5:].mean() > result.log_p[0]
+    rises = []
+    for number in range(8):
+        chain = Chain(train, seed=seed, number=number)
+        chain.run(30)
+        result = paper_held_out(train, chain.state, chain.priors, test, sweeps=20, seed=number)
+        rises.append(result.log_p[-5:].mean() - result.log_p[0])
+    assert np.mean(rises) > 0.0
     assert str(result).startswith(f"the paper's held-out number: {result.per_word:.4f} nats per word")
 
 

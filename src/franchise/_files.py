@@ -61,6 +61,21 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
     return arrays, facts
 
 
+def read_facts(path: Path, kind: str) -> Facts:
+    """Read the facts of a file that `write_arrays` wrote, without a look at its arrays."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            about = from_json((file.metadata() or {}).get(_ABOUT, "{}"), path)
+    except (SafetensorError, OSError, ValueError, TypeError) as error:
+        raise _cannot_read(path, error) from error
+    facts = about.get("facts")
+    if about.get("kind") != kind or not isinstance(facts, dict):
+        raise ModelError(f"{path}: this is not a {kind} of Franchise; {_RESTORE}")
+    return facts
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file, UTF-8, whole or not at all."""
     write_pieces(path, [text.encode("utf-8", "surrogatepass")])

@@ -42,6 +42,7 @@ class Answers:
     n_jobs: int | None
     get_params: Callable[[], Facts]  # scikit-learn's
     chains_: list[Chain]
+    _made_with: Facts  # the settings of the chains, whatever set_params has changed since
 
     @property
     def components_(self) -> Array:
@@ -58,7 +59,7 @@ class Answers:
         """The settings that the model was made with, and the seed that was used."""
         if "chains_" not in vars(self):
             raise AttributeError("the model is not fitted yet; call fit first")
-        return to_keep(self.get_params(), self.chains_[0].seed)
+        return to_keep(self.get_params() | self._made_with, self.chains_[0].seed)
 
     def _fitted(self) -> Posterior:
         if "posterior_" not in self.__dict__:

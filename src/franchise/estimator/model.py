@@ -178,10 +178,12 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             if folder is None:
                 self.chains_ = plan.chains(corpus)
             else:
-                if overwrite or not store.is_model(folder):
-                    store.create(folder, corpus, to_keep(self.get_params(), plan.seed), overwrite=overwrite)
+                # A model without chains, of a run that was killed early, holds nothing to continue.
+                if overwrite or not store.has_chains(folder):
+                    replaced = overwrite or store.is_model(folder)
+                    store.create(folder, corpus, to_keep(self.get_params(), plan.seed), overwrite=replaced)
                 self.chains_ = load_chains(plan, store.chains_folder(folder), corpus)
-            self.corpus_ = corpus
+            self.corpus_, self._made_with = corpus, of_chains(self.get_params())
             self._run(folder, time_budget)
         return self
 
@@ -345,6 +347,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"{folder}: its settings cannot be used ({error}); restore it from a copy"
             ) from error
         model.corpus_ = stored.corpus
+        model._made_with = of_chains(model.get_params())
         model._kept = {folder.resolve(): stored.stamp}
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus)
         if any(len(chain.trace) for chain in model.chains_):

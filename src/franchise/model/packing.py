@@ -6,7 +6,16 @@ The same state gives the same arrays, whatever its room and its past.
 import numpy as np
 
 from franchise.corpus import CorpusArrays
-from franchise.model.state import NUMBERED, Array, State, empty_state, pairs_in_use, tables_in_use
+from franchise.model.state import (
+    DEAD,
+    NUMBERED,
+    TOPICS,
+    Array,
+    State,
+    empty_state,
+    pairs_in_use,
+    tables_in_use,
+)
 
 _TABLE_AXIS, _PAIR_AXIS = ("n_jt", "k_jt"), ("row_k", "row_n")
 _TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead")
@@ -20,7 +29,12 @@ def packed(corpus: CorpusArrays, state: State) -> dict[str, Array]:
     is_table, is_pair = tables_in_use(corpus, state), pairs_in_use(state)
     arrays |= {name: arrays[name][is_table] for name in _TABLE_AXIS}
     arrays |= {name: arrays[name][is_pair] for name in _PAIR_AXIS}
-    arrays |= {name: arrays[name][: state.totals[NUMBERED]] for name in _TOPIC_AXIS}
+    arrays |= {name: arrays[name][: state.totals[NUMBERED]].copy() for name in _TOPIC_AXIS}
+    # What topics that are gone have left behind.
+    arrays["dead"][state.totals[DEAD] :] = 0
+    arrays["live"][state.totals[TOPICS] :] = 0
+    for name in ("n_k", "m_k", "name_k", "place"):
+        arrays[name][arrays["dead"][: state.totals[DEAD]]] = 0
     return arrays
 
 

@@ -169,9 +169,15 @@ class _Run:
         self.monitor.interrupted()
 
     def save_all(self) -> None:
-        """Save what has not been saved yet."""
+        """Save what has not been saved yet; where one chain cannot be saved, the others are all the same."""
+        errors = []
         for chain in self._chains:
-            self._keeper.save(chain, now=True)
+            try:
+                self._keeper.save(chain, now=True)
+            except ModelError as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def _next(self) -> tuple[int, int, Chain] | None:
         with self._lock:
@@ -181,7 +187,7 @@ class _Run:
 
     def _take_turn(self, chain: Chain) -> None:
         end = time.monotonic() + _SECONDS_A_TURN
-        while _is_open(chain) and time.monotonic() < end and not self._must_end():
+        while _is_open(chain) and not self._must_end():
             if len(chain.trace):
                 chain.sweep()
             else:
@@ -191,6 +197,8 @@ class _Run:
             if self._callback:
                 with self._callback_lock:
                     self._callback(chain)
+            if time.monotonic() >= end:
+                return
 
     def _must_end(self) -> bool:
         if self._deadline is not None and time.monotonic() >= self._deadline and not self._stop.is_set():

@@ -13,13 +13,14 @@ stored: their streams are named by seed, chain and sweep (`franchise.random`).
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from franchise._files import Array, Facts, read_arrays, write_arrays
+from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise.corpus import Corpus
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
@@ -28,7 +29,7 @@ from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
 from franchise.storage.draws import draw_path, read_draw, write_draw
-from franchise.storage.rows import RowFile, read_rows
+from franchise.storage.rows import RowFile, checksum, read_rows
 from franchise.storage.version import VERSION, check_version
 
 _KIND, _FILE, _DRAWS, _MODE = "chain", "chain.safetensors", "draws", "mode"
@@ -50,7 +51,7 @@ class ChainWriter:
     def __init__(self, folder: Path, since: int = -1) -> None:
         self._folder, self._since = folder, since
         self._rows: dict[str, RowFile] = {}
-        self._mode = -1
+        self._mode: int | None = None  # of the last checkpoint that was written here
 
     def save(self, chain: Chain) -> None:
         """Save a chain; one that an error stopped in the middle of a sweep is refused."""
@@ -73,19 +74,22 @@ class ChainWriter:
         arrays = {f"engine.{name}": array for name, array in chain.engine.arrays().items()}
         write_arrays(self._folder / _FILE, _KIND, arrays, {**_facts(chain), "rows": rows})
         self._since = chain.sweeps_done
-        self._forget_earlier_modes(chain)
+        if chain.mode:
+            self._forget_earlier_modes(chain.mode.sweep)
 
     def _added(self, name: str, rows: Any, kinds: tuple[str, ...] = ()) -> Facts:
         file = self._rows.setdefault(name, RowFile(self._folder / f"{name}.rows"))
         new = rows[file.n_rows :]
         return file.add(_coded(new, kinds) if kinds else new)
 
-    def _forget_earlier_modes(self, chain: Chain) -> None:
-        if chain.mode and chain.mode.sweep != self._mode:
-            self._mode = chain.mode.sweep
-            for path in (self._folder / _MODE).iterdir():
-                if path != draw_path(self._folder / _MODE, self._mode):
+    def _forget_earlier_modes(self, mode: int) -> None:
+        """Remove modes but for this and the one before: someone may just be reading the last checkpoint."""
+        kept = {draw_path(self._folder / _MODE, sweep) for sweep in (mode, self._mode) if sweep is not None}
+        if self._mode is not None:
+            with suppress(OSError):
+                for path in set((self._folder / _MODE).iterdir()) - kept:
                     path.unlink()
+        self._mode = mode
 
 
 def save_chain(chain: Chain, folder: Path) -> None:
@@ -152,9 +156,31 @@ def _fill(chain: Chain, folder: Path, facts: Facts) -> None:
     chain.draws = [read_draw(folder / _DRAWS, sweep, chain.corpus) for sweep in facts["draws"]]
 
 
-def is_saved(folder: Path) -> bool:
-    """Return whether a chain was saved in a folder."""
-    return (folder / _FILE).is_file()
+def sweeps_saved(folder: Path, chain: Chain) -> int:
+    """Return up to which sweep a folder has a chain, -1 for not at all.
+
+    Raises
+    ------
+    ModelError
+        If the folder has another chain, or has this one further than it is: another run has continued it.
+    """
+    path = folder / _FILE
+    if not path.is_file():
+        return -1
+    facts = read_facts(path, _KIND)
+    try:
+        trace = facts["rows"][_trace_name(facts["trace_columns"])]
+        own = chain.trace.as_array()[: trace["rows"], : trace["width"]]
+        if len(own) == trace["rows"] and checksum(own) == trace["checksum"]:
+            return int(facts["sweeps_done"])
+    except (KeyError, TypeError) as error:
+        raise ModelError(
+            f"{path}: the file does not hold what a chain needs; restore it from a copy"
+        ) from error
+    raise ModelError(
+        f"{folder}: another run has continued the chain there, or began it anew; load what is there, or give "
+        "another folder"
+    )
 
 
 def saved_chains(folder: Path) -> list[int]:

@@ -11,7 +11,7 @@ from franchise.corpus import Corpus
 from franchise.errors import ModelError
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan
-from franchise.storage.chain import ChainWriter, is_saved, load_chain, saved_chains
+from franchise.storage.chain import ChainWriter, load_chain, saved_chains, sweeps_saved
 
 _SECONDS_BETWEEN = 30.0
 _OTHER = "give another folder, or the settings that it was made with"
@@ -39,7 +39,7 @@ class Checkpoints:
         with locked(self._folder):
             for chain in chains:
                 own = self._folder / str(chain.number)
-                sweep = chain.sweeps_done if len(chain.trace) and is_saved(own) else -1
+                sweep = sweeps_saved(own, chain)
                 self._writers[chain.number] = ChainWriter(own, sweep)
                 self._saved[chain.number] = sweep, time.monotonic()
             yield

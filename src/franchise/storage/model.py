@@ -12,11 +12,10 @@ on. So it can be loaded at any moment, and a run that was killed continues from 
 """
 
 import hashlib
-import os
 import platform
 import shutil
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import pairwise
@@ -41,6 +40,7 @@ from franchise._files import (
 from franchise.corpus import Corpus
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError, ModelError, SettingsError
+from franchise.storage.chain import saved_chains
 from franchise.storage.version import VERSION, check_version
 
 _MODEL, _CORPUS, _CHAINS = "model.json", "corpus.safetensors", "chains"
@@ -66,9 +66,24 @@ def chains_folder(folder: Path) -> Path:
     return folder / _CHAINS
 
 
-def writing(folder: Path) -> AbstractContextManager[None]:
-    """Be the only process that makes, replaces or fills the folder of a model; refuse if another does."""
-    return locked_name(folder)
+def has_chains(folder: Path) -> bool:
+    """Return whether a folder holds a model with a saved chain."""
+    return is_model(folder) and bool(saved_chains(chains_folder(folder)))
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Be the only process that makes, replaces or fills the folder of a model; refuse if another does.
+
+    What a process that was killed while it replaced a model has left is tidied up.
+    """
+    with locked_name(folder):
+        old = _beside(folder, "old")
+        if is_model(old) and not folder.exists():
+            old.rename(folder.resolve())
+        for kind in ("old", "tmp"):
+            shutil.rmtree(_beside(folder, kind), ignore_errors=True)
+        yield
 
 
 def create(
@@ -85,6 +100,7 @@ def create(
     nothing but a model is ever replaced. The caller is alone there (`writing`).
     """
     refuse_to_replace(folder, overwrite)
+    folder = folder.resolve()  # of a link, what it points to
     temporary = _beside(folder, "tmp")
     try:
         temporary.mkdir(parents=True)
@@ -129,8 +145,8 @@ def _put(temporary: Path, folder: Path) -> None:
 
 
 def _beside(folder: Path, kind: str) -> Path:
-    folder = folder.absolute()
-    return folder.with_name(f".{folder.name}.{os.getpid()}.{kind}")
+    folder = folder.resolve()
+    return folder.with_name(f".{folder.name}.{kind}")
 
 
 def read(folder: Path) -> Stored:
@@ -142,6 +158,11 @@ def read(folder: Path) -> Stored:
         If it is not a model folder, is damaged, or comes from another version.
     """
     if not folder.is_dir():
+        if is_model(_beside(folder, "old")):
+            raise ModelError(
+                f"{folder}: a process was killed while it replaced the model; the old one is in "
+                f"{_beside(folder, 'old')}: rename it, or fit again"
+            )
         raise ModelError(f"{folder}: there is no such folder; give the folder of a saved model")
     path = folder / _MODEL
     if not path.is_file():

@@ -16,6 +16,11 @@ from franchise.errors import ModelError
 _NUMBER = np.dtype("<f8")
 
 
+def checksum(rows: Array) -> str:
+    """Return the checksum of rows, as `RowFile.add` describes them."""
+    return hashlib.blake2b(np.ascontiguousarray(rows, _NUMBER).tobytes(), digest_size=16).hexdigest()
+
+
 class RowFile:
     """Adds rows to a file.
 

@@ -301,3 +301,57 @@ def test_chains_can_be_run_from_a_thread():
     thread.join()
     assert [in_bits(chain) for chain in chains] == one_after_another()
     assert all(isinstance(chain, Chain) for chain in chains)
+
+
+# ---------------------------------------------------------------- checkpoints that fail
+
+
+class Failing(Checkpoints):
+    """Cannot save some chains."""
+
+    def __init__(self, folder, numbers):
+        super().__init__(folder, 1e9)
+        self.numbers = numbers
+
+    def save(self, chain, *, now):
+        if now and chain.number in self.numbers:
+            raise ModelError("the disk is full")
+        super().save(chain, now=now)
+
+
+def test_where_one_chain_cannot_be_saved_the_others_are(tmp_path, monkeypatch):
+    monkeypatch.setattr("franchise.sampling.run._SECONDS_A_TURN", 0.0)  # a sweep each, in turn
+
+    def callback(chain):
+        if (chain.number, chain.sweeps_done) == (2, 3):
+            raise ZeroDivisionError("the first error")
+
+    with pytest.raises(ZeroDivisionError, match="the first error"):
+        run_chains(new_chains(), jobs=1, callback=callback, keeper=Failing(tmp_path, {0}))
+    assert saved_chains(tmp_path) == [1, 2]
+
+
+def test_after_a_checkpoint_that_failed_the_next_one_has_all(tmp_path):
+    """The folder is asked what it has, not the chain how far it is."""
+    chains = new_chains(6)
+    run_chains(chains, keeper=Checkpoints(tmp_path))
+    extend(chains, SWEEPS - 6)
+    with pytest.raises(ModelError, match="the disk is full"):
+        run_chains(chains, keeper=Failing(tmp_path, {0, 1, 2}))
+    assert [load_chain(tmp_path / str(i), chains[i].corpus).sweeps_done for i in range(3)] == [6, 6, 6]
+    assert run_chains(chains, keeper=Checkpoints(tmp_path)) == "complete"  # nothing left to do but to save
+    loaded = [load_chain(tmp_path / str(i), chains[i].corpus) for i in range(3)]
+    assert [in_bits(chain) for chain in loaded] == one_after_another()
+    assert [len(chain.draws) for chain in loaded] == [4, 4, 4]
+
+
+def test_a_run_that_another_has_continued_is_refused(tmp_path):
+    chains = new_chains(6)
+    run_chains(chains, keeper=Checkpoints(tmp_path))
+    run_chains(load_chains(plan(), tmp_path, arithmetic_corpus()), keeper=Checkpoints(tmp_path))
+    extend(chains, 2)
+    for stale in (chains, new_chains()):
+        with pytest.raises(ModelError, match="another run has continued the chain there"):
+            run_chains(stale, keeper=Checkpoints(tmp_path))
+    loaded = load_chains(plan(), tmp_path, arithmetic_corpus())
+    assert [in_bits(chain) for chain in loaded] == one_after_another()

@@ -257,13 +257,28 @@ def test_a_checkpoint_writes_what_is_new(tmp_path, monkeypatch):
     assert everything(load_chain(tmp_path, chain.corpus)) == everything(chain)
 
 
-def test_only_the_latest_mode_is_kept(tmp_path):
+def test_the_latest_mode_and_the_one_before_are_kept(tmp_path):
+    """Someone may be reading the last checkpoint when the next one is written."""
     chain, writer = new_chain(), ChainWriter(tmp_path)
+    modes = []
     for _ in range(SWEEPS):
         chain.run(1)
         writer.save(chain)
-        names = [path.name for path in (tmp_path / "mode").iterdir()] if chain.mode else []
-        assert names == ([f"{chain.mode.sweep:06d}.safetensors"] if chain.mode else [])
+        if chain.mode:
+            modes.append(chain.mode.sweep)
+            names = {path.name for path in (tmp_path / "mode").iterdir()}
+            assert names == {f"{sweep:06d}.safetensors" for sweep in modes[-2:]}
+    assert len(set(modes)) > 2
+
+
+def test_chains_that_once_had_many_topics_can_be_loaded(tmp_path):
+    """What dead topics leave behind in the arrays is neither stored nor checked."""
+    chain = new_chain(start=150)
+    for sweep in range(SWEEPS):
+        chain.run(1)
+        save_chain(chain, tmp_path / str(sweep))
+        assert everything(load_chain(tmp_path / str(sweep), chain.corpus)) == everything(chain)
+    assert chain.trace["n_topics"][0] > 2 * max(64, chain.trace["n_topics"][-1])
 
 
 def test_loading_builds_one_state(tmp_path, monkeypatch):

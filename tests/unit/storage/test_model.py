@@ -187,3 +187,63 @@ def test_strings_survive(strings):
 def test_packed_strings_that_cannot_be():
     with pytest.raises((IndexError, ValueError)):
         store._unpacked("s", {"s": np.frombuffer(b"\xff\xff", np.uint8), "s.end": np.array([2])})
+
+
+# ---------------------------------------------------------------- models that are replaced
+
+
+def small_model(**settings):
+    return HDPTopicModel(sweeps=6, chains=2, random_state=0, verbose=0, **settings)
+
+
+FEW = ["cat milk cat", "dog bone dog", "cat dog milk", "bone bone dog"]
+
+
+def test_a_fit_that_was_killed_before_its_first_checkpoint_is_begun_anew(tmp_path):
+    """There is nothing to continue, whatever corpus and settings it was for."""
+    folder = tmp_path / "model"
+    small_model(eta=0.5, checkpoint_dir=folder).fit(FEW)
+    shutil.rmtree(folder / "chains")
+    small_model(eta=0.1, checkpoint_dir=folder).fit(FEW[:3])
+    assert HDPTopicModel.load(folder).corpus_.n_documents == 3
+
+
+def test_what_is_set_after_the_fit_is_not_saved_as_if_it_had_made_the_model(tmp_path):
+    model = small_model(eta=0.5).fit(FEW)
+    model.set_params(eta=0.1, sweeps=30, chains=3, n_jobs=1)
+    assert (model.settings_["eta"], model.settings_["chains"], model.settings_["n_jobs"]) == (0.5, 2, 1)
+    model.save(tmp_path / "model")
+    loaded = HDPTopicModel.load(tmp_path / "model")
+    assert (loaded.eta, loaded.chains) == (0.5, 2)
+
+
+@pytest.mark.parametrize("kind", ["tmp", "old"])
+def test_what_a_killed_process_left_is_tidied_up(tmp_path, kind):
+    model, folder, left = small_model().fit(FEW), tmp_path / "model", tmp_path / f".model.{kind}"
+    model.save(folder)
+    shutil.copytree(folder, left)
+    model.save(folder, overwrite=True)
+    assert not left.exists()
+    assert HDPTopicModel.load(folder).n_topics_ == model.n_topics_
+
+
+def test_a_model_whose_replacement_was_cut_off_is_found_again(tmp_path):
+    model, folder = small_model().fit(FEW), tmp_path / "model"
+    model.save(folder)
+    folder.rename(tmp_path / ".model.old")
+    with pytest.raises(ModelError, match=r"killed while it replaced the model; .*\.model\.old"):
+        HDPTopicModel.load(folder)
+    with store.writing(folder):
+        pass
+    assert HDPTopicModel.load(folder).n_topics_ == model.n_topics_
+
+
+def test_through_a_link_the_model_that_it_points_to_is_replaced(tmp_path):
+    model, folder, link = small_model().fit(FEW), tmp_path / "model", tmp_path / "link"
+    model.save(folder)
+    link.symlink_to(folder)
+    other = small_model(eta=0.7).fit(FEW)
+    other.save(link, overwrite=True)
+    assert link.is_symlink()
+    assert HDPTopicModel.load(folder).eta == 0.7
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "model"]

@@ -23,8 +23,8 @@ _SMALL_COST, _RARE, _NEARLY_ALL = 0.10, 0.05, 0.95
 _SOON = 100  # sweeps; the paper's figure ends there
 SETTINGS = ["mixed", "twin"]
 MEASURES = {
-    "mode_log_joint": "best log joint a word (the paper's)",
-    "log_p_words": "log p(words given topics) a word",
+    "mode_log_joint": "best log joint per word (the paper's)",
+    "log_p_words": "log p(words given topics) per word",
     "completion": "completion, last state",
     "completion_of_mode": "completion, best mode",
     "all_five": "share of states with all five topics",
@@ -55,7 +55,7 @@ def comparison(folder: Path) -> pd.DataFrame:
 
 
 def _better_mode(runs: pd.DataFrame) -> Claim:
-    cases = _gains(runs, "mode_log_joint", "best joint a word, paper's move minus Gibbs")
+    cases = _gains(runs, "mode_log_joint", "best joint per word, paper's move minus Gibbs")
     return Claim(
         "4.1 better mode",
         "With split-merge the chain explores to a better mode (figure 'synthetic' a).",

@@ -35,8 +35,8 @@ _SMALL_COST, _RARE = 0.10, 0.05
 _LEAST = 0.01  # nats per word, 1% of perplexity: at equal CPU times, less is the noise of the clock
 SETTINGS = ["corpus", "eta"]
 MEASURES = {
-    "mode_log_joint": "best log joint a word (the paper's)",
-    "log_p_words": "log p(words given topics) a word",
+    "mode_log_joint": "best log joint per word (the paper's)",
+    "log_p_words": "log p(words given topics) per word",
     "paper_held_out": "the paper's held-out number, best mode",
     "completion": "completion, last state",
     "completion_of_mode": "completion, best mode",
@@ -52,7 +52,7 @@ def check(folder: Path) -> list[Claim]:
     seconds = read(folder, f"{TIMINGS}/text_seconds")
     training, held_out = (with_seconds(table, seconds) for table in (curves, held_out))
     return [
-        _never_worse(training, "best_joint", "training", "best joint a word"),
+        _never_worse(training, "best_joint", "training", "best joint per word"),
         _faster_where_similar(training),
         _never_worse(held_out, "paper_held_out", "held-out", "the paper's held-out number"),
         _never_worse(held_out, "completion", "completion", "document completion"),
@@ -94,7 +94,7 @@ def _never_worse(table: pd.DataFrame, column: str, name: str, measure: str) -> C
     return Claim(
         f"4.2 at least as good, {name}",
         f"Gibbs + split-merge is at least as good as Gibbs everywhere ({measure}).",
-        f"after equal sweeps, {better_and_worse(after)}, mean gains {_range(after)} nats a word; at equal "
+        f"after equal sweeps, {better_and_worse(after)}, mean gains {_range(after)} nats per word; at equal "
         f"CPU times, counting from {_LEAST:g} on, {better_and_worse(at, _LEAST)}, mean gains {_range(at)}",
         verdict(after, lambda one: one.where not in worse),
         frame([*after, *at]),
@@ -113,7 +113,7 @@ def _faster_where_similar(table: pd.DataFrame) -> Claim:
     others = [one for setting, one in gain.items() if setting not in _BETTER]
     ahead, also = (sum(sign(one, _LEAST) > 0 for one in some) for some in (promised, others))
     told = (
-        f"at equal CPU times, ahead by {_LEAST:g} nats a word or more in {ahead} of the {len(promised)} "
+        f"at equal CPU times, ahead by {_LEAST:g} nats per word or more in {ahead} of the {len(promised)} "
         f"settings named, in {also} of the {len(others)} others"
     )
     result = verdict(promised, lambda one: sign(one, _LEAST) > 0)
@@ -132,7 +132,7 @@ def _same_at_the_end(runs: pd.DataFrame) -> Claim:
     settings = list(runs.groupby(["corpus", "eta"], sort=False))
     for setting, own in settings:
         gain = gains(own, "mode_log_joint", "paper")
-        measure = "best joint a word after the last sweep, paper's move minus Gibbs"
+        measure = "best joint per word after the last sweep, paper's move minus Gibbs"
         cases.append(case(_where(*setting), measure, interval(gain, len(settings))))
         spreads[_where(*setting)] = paired(own, "mode_log_joint", "paper")["gibbs"].std()
         same += int((gain == 0).sum())
@@ -140,9 +140,9 @@ def _same_at_the_end(runs: pd.DataFrame) -> Claim:
     return Claim(
         "4.2 same at the end",
         "Towards the end of the runs the two are not too different.",
-        f"largest mean difference {largest.mean:+.4f} nats a word ({largest.where}), where Gibbs runs spread "
-        f"by {spreads[largest.where]:.4f}; {same} of {sum(one.n for one in cases)} pairs of runs are the "
-        "same to the last bit, no trial having been accepted",
+        f"largest mean difference {largest.mean:+.4f} nats per word ({largest.where}), where Gibbs runs "
+        f"spread by {spreads[largest.where]:.4f}; {same} of {sum(one.n for one in cases)} pairs of runs are "
+        "the same to the last bit, no trial having been accepted",
         verdict(cases, lambda one: abs(one.mean) < spreads[one.where]),
         frame(cases),
     )
@@ -241,7 +241,7 @@ def _more_tables(runs: pd.DataFrame) -> Claim:
         own.assign(number=own["n_tables"] / own["n_topics"]),
         "4.2 eta and tables",
         "At a larger eta each topic has more tables, so that two informative ones are picked more easily.",
-        "tables a topic",
+        "tables per topic",
         rises=True,
     )
 

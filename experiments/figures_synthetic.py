@@ -66,7 +66,7 @@ def best_joint(curves: pd.DataFrame) -> Figure:
     def draw(ax: Axes, own: pd.DataFrame) -> None:
         draw_differences(ax, own[own["sweep"] > 0], "best_joint", "sweep", unit="seed")
 
-    figure = _each_corpus(curves, draw, "sweep", "best log joint a word,\nminus Gibbs")
+    figure = _each_corpus(curves, draw, "sweep", "best log joint per word,\nminus Gibbs")
     legend(figure, ["paper", "default"], MEAN_BAND, SPREAD_LINE)
     return figure
 

@@ -32,8 +32,8 @@ from franchise.report.figures_style import percent_ticks
 
 _ETA = 0.2  # of the curves that the paper shows
 _LEVELS = {
-    "log_joint": "log joint a word\n(the paper's likelihood)",
-    "log_p_words": "log p(words given\ntopics) a word",
+    "log_joint": "log joint per word\n(the paper's likelihood)",
+    "log_p_words": "log p(words given\ntopics) per word",
     "completion": "document completion\n(held out)",
     "n_topics": "topics",
 }
@@ -56,10 +56,10 @@ def draw_all(folder: Path) -> None:
     save(acceptance(runs), folder / "acceptance.png")
     save(similarity(read(folder, "text_similarity")), folder / "similarity.png")
     save(modes(runs), folder / "modes.png")
-    words = "log p(words given\ntopics) a word,\nminus Gibbs"
+    words = "log p(words given\ntopics) per word,\nminus Gibbs"
     save(gain_by_sweep(curves, "log_p_words", words), folder / "words_difference.png")
     save(
-        gain_by_time(curves, seconds, "best_joint", "best log joint a word,\nminus Gibbs"),
+        gain_by_time(curves, seconds, "best_joint", "best log joint per word,\nminus Gibbs"),
         timings / "training_difference.png",
     )
     paper = "the paper's held-out number\na word, minus Gibbs"

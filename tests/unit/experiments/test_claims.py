@@ -76,7 +76,7 @@ def test_a_gain_in_one_place_only_depends(tmp_path):
     claims = verdicts(tmp_path, text_tables(lambda *at: 0.02 * (at == ("mlir", 0.2))))
     assert claims["4.2 faster where topics are similar"].verdict == DEPENDS
     assert claims["4.2 faster where topics are similar"].measured.startswith(
-        "at equal CPU times, ahead by 0.01 nats a word or more in 1 of the 3"
+        "at equal CPU times, ahead by 0.01 nats per word or more in 1 of the 3"
     )
 
 
@@ -145,5 +145,5 @@ def test_comparisons_as_markdown_have_gibbs_and_two_gains(tmp_path):
     table = comparison_table(claims_text.comparison(tmp_path), claims_text.SETTINGS)
     lines = table.splitlines()
     assert len(lines) == 2 + 9
-    assert lines[0].startswith("| corpus | eta | best log joint a word (the paper's) |")
+    assert lines[0].startswith("| corpus | eta | best log joint per word (the paper's) |")
     assert lines[2].startswith("| arXiv | 0.1 | -7.000, +0.020\\*, -0.000 |")

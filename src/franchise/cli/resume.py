@@ -9,28 +9,47 @@ from franchise.cli.fit import DURATION
 @click.command()
 @click.argument("model", type=click.Path())
 @click.option("--sweeps", type=int, default=0, show_default=True, help="Sweeps to make beyond those planned.")
+@click.option(
+    "--burn-in",
+    type=int,
+    help="Sweeps to leave out, of all.  [default: as for the fit; if not given there, half of all]",
+)
+@click.option(
+    "--thin",
+    type=int,
+    help="Keep one sweep out of this many.  [default: as for the fit; if not given there, to keep 25]",
+)
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
 def command(
-    ctx: click.Context, model: str, sweeps: int, jobs: int | None, time_budget: float | None, quiet: bool
+    ctx: click.Context,
+    model: str,
+    sweeps: int,
+    burn_in: int | None,
+    thin: int | None,
+    jobs: int | None,
+    time_budget: float | None,
+    quiet: bool,
 ) -> None:
     """Resume the fit in the folder MODEL, or make a finished one longer.
 
-    The result is bit for bit that of a fit that was never interrupted.
+    The sweeps are bit for bit those of a fit that was never interrupted. Draws that a new burn-in or thinning
+    leaves out are dropped.
 
     \b
     Examples:
       franchise resume model/
       franchise resume model/ --sweeps 500
+      franchise resume model/ --sweeps 500 --burn-in 700
     """
     from franchise.estimator import HDPTopicModel
 
     fitted = HDPTopicModel.load(model).set_params(
         checkpoint_dir=model, n_jobs=jobs, verbose=0 if quiet else 1
     )
-    fitted.resume(sweeps, time_budget=time_budget)
+    fitted.resume(sweeps, burn_in=burn_in, thin=thin, time_budget=time_budget)
     click.echo(str(fitted))
     if fitted.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,12 +21,13 @@ from franchise._settings import flag, positive_number, whole_number
 from franchise.errors import FranchiseError, ModelError, SettingsError
 from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import training_corpus
-from franchise.estimator.settings import from_kept, of_chains, seed_of, to_keep
+from franchise.estimator.plans import longer, plan_to_fit
+from franchise.estimator.settings import from_kept, of_chains, to_keep
+from franchise.estimator.summary import posterior_of, trace_frame
 from franchise.posterior.describe import model_card
-from franchise.posterior.estimates import Posterior
 from franchise.sampling import SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
-from franchise.sampling.plan import Plan, extend, plan_of
+from franchise.sampling.plan import extended, plan_of, what_to_keep
 from franchise.sampling.run import Callback, Ending, run_chains, threads
 from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
@@ -171,7 +171,10 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         overwrite
             Replace a model that is in `checkpoint_dir`, instead of continuing it.
         """
-        plan = self._plan(flag("overwrite", overwrite))
+        flag("overwrite", overwrite)
+        given, plan = plan_to_fit(
+            None if overwrite else self._folder(), of_chains(self.get_params()), self.random_state
+        )
         self._check_moment(time_budget)
         corpus = training_corpus(self, X)
         with self._alone() as folder:
@@ -182,21 +185,38 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 if overwrite or not store.has_chains(folder):
                     replaced = overwrite or store.is_model(folder)
                     store.create(folder, corpus, to_keep(self.get_params(), plan.seed), overwrite=replaced)
-                self.chains_ = load_chains(plan, store.chains_folder(folder), corpus)
-            self.corpus_, self._made_with = corpus, of_chains(self.get_params())
+                self.chains_ = load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
+            self.corpus_, self._made_with = corpus, given
+            if folder:
+                store.change_settings(folder, self.settings_)  # a model that is there may have been shorter
             self._run(folder, time_budget)
         return self
 
-    def resume(self, sweeps: int = 0, *, time_budget: float | None = None) -> Self:
+    def resume(
+        self,
+        sweeps: int = 0,
+        *,
+        burn_in: int | None = None,
+        thin: int | None = None,
+        time_budget: float | None = None,
+    ) -> Self:
         """Make the sweeps that an interrupted fit still has, and `sweeps` more.
 
-        The result is, to the bit, that of a run that was longer from the beginning, with the burn-in and
-        thinning that this one had.
+        The states are, to the bit, those of a run that was longer from the beginning. So are the draws, but
+        for those that the former thinning has left out: they cannot be had any more. Draws that the new
+        burn-in or thinning leaves out are dropped, also in `checkpoint_dir`. With
+        ``split_merge="burn-in"``, trials still end with the burn-in that was planned first.
 
         Parameters
         ----------
         sweeps
             How many more than were planned.
+        burn_in
+            How many of all sweeps to leave out of the answer. By default what was given before, to `fit` or
+            `resume`; where nothing was given, half of all sweeps.
+        thin
+            Keep every `thin`-th sweep after the burn-in. By default what was given before; where nothing
+            was given, such that 25 are kept.
         time_budget
             Seconds after which no new sweep is begun.
         """
@@ -204,10 +224,18 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             check_is_fitted(self)
         self._check_moment(time_budget)
         whole_number("sweeps", sweeps, 0)
+        total = max(chain.schedule.sweeps for chain in self.chains_) + sweeps
+        made_with = longer(self._made_with, self.chains_[0].schedule, total, burn_in, thin)
+        burn_in, thin = what_to_keep(total, made_with["burn_in"], made_with["thin"])
+        schedules = extended(self.chains_, sweeps, burn_in, thin)
         with self._alone() as folder:
             if folder:
                 self._keep_in(folder)
-            extend(self.chains_, sweeps)
+            self._made_with = made_with
+            if folder:
+                store.change_settings(folder, self.settings_)
+            for chain, schedule in zip(self.chains_, schedules, strict=True):
+                chain.reschedule(schedule)
             self._run(folder, time_budget)
         return self
 
@@ -216,12 +244,6 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._check_moment()
         plan = plan_of(**of_chains(self.get_params()), seed=0)  # a random state is left as it is
         return forecast(plan, training_corpus(type(self)(), X), self.n_jobs)
-
-    def _plan(self, overwrite: bool) -> Plan:
-        folder, seed = self._folder(), seed_of(self.random_state)
-        if self.random_state is None and folder and not overwrite and store.is_model(folder):
-            seed = int(store.read(folder).settings["seed"])
-        return plan_of(**of_chains(self.get_params()), seed=seed)
 
     def _check_moment(self, time_budget: float | None = None) -> None:
         """Refuse impossible settings before anything is read or written."""
@@ -277,25 +299,12 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             if self.ending_ == "out of time":
                 raise FranchiseError("the time budget ran out before a chain had started; give more time")
             raise KeyboardInterrupt
-        # Before anything is kept, the current states are all there is.
-        kept = [chain for chain in started if chain.draws] or started
-        modes = [chain for chain in kept if chain.mode]
-        best = max(modes, key=lambda chain: chain.mode_log_joint, default=None)
-        self.posterior_ = Posterior(
-            self.corpus_,
-            [chain.draws or [chain.draw()] for chain in kept],
-            [chain.trace for chain in kept],
-            mode=best.mode if best else None,
-        )
+        self.posterior_ = posterior_of(started, self.corpus_)
         self.n_topics_ = self.posterior_.n_topics
         self.n_topics_interval_ = self.posterior_.n_topics_interval
         self._n_features_out = self.n_topics_
         self.n_features_in_ = self.corpus_.n_terms
-        self.trace_ = pd.concat(
-            [pd.DataFrame(chain.trace.rows).assign(chain=chain.number) for chain in started],
-            ignore_index=True,
-        )
-        self.trace_.insert(0, "chain", self.trace_.pop("chain"))
+        self.trace_ = trace_frame(started)
 
     # ------------------------------------------------------------ on disk
 
@@ -349,7 +358,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         model.corpus_ = stored.corpus
         model._made_with = of_chains(model.get_params())
         model._kept = {folder.resolve(): stored.stamp}
-        model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus)
+        model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise()
         return model

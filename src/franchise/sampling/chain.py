@@ -178,6 +178,21 @@ class Chain:
             if callback:
                 callback(self)
 
+    def reschedule(self, schedule: Schedule) -> None:
+        """Go on by a schedule with another number of sweeps, burn-in or thinning.
+
+        Of the draws so far, those stay that the new schedule keeps; draws that it would have kept but the
+        old one did not cannot be had any more. The mode stays if it is after the new burn-in; else it is the
+        best of the draws that stay, until a sweep is better.
+        """
+        self.schedule = schedule
+        self.draws = [draw for draw in self.draws if schedule.keeps(draw.sweep)]
+        if self.mode is None or self.mode.sweep > schedule.burn_in:
+            return
+        log_joint = self.trace["log_joint"] + self.trace["log_prior"]
+        self.mode = max(self.draws, key=lambda draw: log_joint[draw.sweep], default=None)
+        self.mode_log_joint = float(log_joint[self.mode.sweep]) if self.mode else -math.inf
+
     def draw(self) -> Draw:
         """Gather topics and mixtures of the current state."""
         return Draw(self.sweeps_done, *self.engine.counts())

@@ -91,12 +91,17 @@ def plan_of(
         eta=_eta(eta),
     )
     sweeps = whole_number("sweeps", sweeps, 1)
-    burn_in = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
-    thin = max(1, (sweeps - burn_in) // _DRAWS_A_CHAIN) if thin is None else thin
+    burn_in, thin = what_to_keep(sweeps, burn_in, thin)
     schedule = Schedule(
         sweeps=sweeps, burn_in=burn_in, thin=thin, split_merge=_split_merge(split_merge, burn_in)
     )
     return Plan(priors=priors, schedule=schedule, starts=starts_of(init, chains), seed=seed)
+
+
+def what_to_keep(sweeps: int, burn_in: int | None, thin: int | None) -> tuple[int, int]:
+    """Return the burn-in and the thinning of so many sweeps, where they are not given."""
+    burn_in = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
+    return burn_in, max(1, (sweeps - burn_in) // _DRAWS_A_CHAIN) if thin is None else thin
 
 
 def _concentration(name: str, value: object, prior: object) -> Setting:
@@ -144,9 +149,52 @@ def _split_merge(setting: str | SplitMerge, burn_in: int) -> SplitMerge | None:
     return named[setting]
 
 
-def extend(chains: Sequence[Chain], sweeps: int) -> None:
-    """Add sweeps to what the chains are still to make."""
+def extend(
+    chains: Sequence[Chain], sweeps: int, *, burn_in: int | None = None, thin: int | None = None
+) -> None:
+    """Add sweeps to what the chains are still to make, perhaps with another burn-in and thinning."""
+    for chain, schedule in zip(chains, extended(chains, sweeps, burn_in, thin), strict=True):
+        chain.reschedule(schedule)
+
+
+def extended(
+    chains: Sequence[Chain], sweeps: int, burn_in: int | None = None, thin: int | None = None
+) -> list[Schedule]:
+    """Return the schedules of chains that are to make more sweeps; the chains are not changed.
+
+    What a sweep does stays the same, only which of them are kept may be other ones.
+
+    Raises
+    ------
+    SettingsError
+        If they cannot be carried out, or sweeps would be counted that must not be.
+    """
     whole_number("sweeps", sweeps, 0)
     total = max(chain.schedule.sweeps for chain in chains) + sweeps
-    for chain in chains:
-        chain.schedule = replace(chain.schedule, sweeps=total)
+    schedules = [
+        replace(
+            chain.schedule,
+            sweeps=total,
+            burn_in=chain.schedule.burn_in if burn_in is None else burn_in,
+            thin=chain.schedule.thin if thin is None else thin,
+        )
+        for chain in chains
+    ]
+    for chain, schedule in zip(chains, schedules, strict=True):
+        least = least_burn_in(chain.schedule)
+        if schedule.burn_in < least:
+            raise SettingsError(
+                f"burn_in={schedule.burn_in}: give {least} or more; the sweeps up to there differ from the "
+                "others, and must not be counted"
+            )
+    return schedules
+
+
+def least_burn_in(schedule: Schedule) -> int:
+    """Return the last sweep that is other than those counted: no later burn-in may be shorter.
+
+    That is the last one with split-merge trials where they end with the burn-in. (Where they end later, the
+    user wanted sweeps of both kinds to be counted.)
+    """
+    until = schedule.split_merge.until if schedule.split_merge else None
+    return until if until is not None and until <= schedule.burn_in else 0

@@ -52,6 +52,7 @@ class ChainWriter:
         self._folder, self._since = folder, since
         self._rows: dict[str, RowFile] = {}
         self._mode: int | None = None  # of the last checkpoint that was written here
+        self._draws: set[int] | None = None  # likewise
 
     def save(self, chain: Chain) -> None:
         """Save a chain; one that an error stopped in the middle of a sweep is refused."""
@@ -73,7 +74,7 @@ class ChainWriter:
         }
         arrays = {f"engine.{name}": array for name, array in chain.engine.arrays().items()}
         write_arrays(self._folder / _FILE, _KIND, arrays, {**_facts(chain), "rows": rows})
-        self._since = chain.sweeps_done
+        self._since, self._draws = chain.sweeps_done, {draw.sweep for draw in chain.draws}
         if chain.mode:
             self._forget_earlier_modes(chain.mode.sweep)
 
@@ -90,6 +91,18 @@ class ChainWriter:
                 for path in set((self._folder / _MODE).iterdir()) - kept:
                     path.unlink()
         self._mode = mode
+
+    def forget_dropped(self) -> None:
+        """Remove draws that the last checkpoint no longer has (`Chain.reschedule`).
+
+        Only at the end of a run: someone may still have been reading the checkpoint before.
+        """
+        if self._draws is None:
+            return
+        kept = {draw_path(self._folder / _DRAWS, sweep) for sweep in self._draws}
+        with suppress(OSError):
+            for path in set((self._folder / _DRAWS).iterdir()) - kept:
+                path.unlink()
 
 
 def save_chain(chain: Chain, folder: Path) -> None:
@@ -181,6 +194,11 @@ def sweeps_saved(folder: Path, chain: Chain) -> int:
         f"{folder}: another run has continued the chain there, or began it anew; load what is there, or give "
         "another folder"
     )
+
+
+def draws_saved(folder: Path) -> set[int]:
+    """Return the sweeps of the draws that the chain of a folder has."""
+    return set(read_facts(folder / _FILE, _KIND).get("draws", ()))
 
 
 def saved_chains(folder: Path) -> list[int]:

@@ -11,7 +11,7 @@ from franchise.corpus import Corpus
 from franchise.errors import ModelError
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan
-from franchise.storage.chain import ChainWriter, load_chain, saved_chains, sweeps_saved
+from franchise.storage.chain import ChainWriter, draws_saved, load_chain, saved_chains, sweeps_saved
 
 _SECONDS_BETWEEN = 30.0
 _OTHER = "give another folder, or the settings that it was made with"
@@ -40,9 +40,14 @@ class Checkpoints:
             for chain in chains:
                 own = self._folder / str(chain.number)
                 sweep = sweeps_saved(own, chain)
-                self._writers[chain.number] = ChainWriter(own, sweep)
+                writer = self._writers[chain.number] = ChainWriter(own, sweep)
+                if sweep >= 0 and chain.is_whole and draws_saved(own) - {draw.sweep for draw in chain.draws}:
+                    writer.save(chain)  # what is dropped from now on, or the folder would still count it
+                    sweep = chain.sweeps_done
                 self._saved[chain.number] = sweep, time.monotonic()
             yield
+            for writer in self._writers.values():
+                writer.forget_dropped()
 
     def save(self, chain: Chain, *, now: bool) -> None:
         """Save a chain that is whole and has something new, if it is time."""
@@ -54,8 +59,20 @@ class Checkpoints:
             self._saved[chain.number] = chain.sweeps_done, time.monotonic()
 
 
-def load_chains(plan: Plan, folder: Path, corpus: Corpus) -> list[Chain]:
+def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = False) -> list[Chain]:
     """Return the chains that were saved in a folder, new ones where there are none yet.
+
+    Parameters
+    ----------
+    plan
+        What the chains do.
+    folder
+        Where they are.
+    corpus
+        The documents that they were made for.
+    resumed
+        Let the burn-in and the thinning of the plan hold, whatever a saved chain has: it may not have been
+        saved again since they were changed.
 
     Raises
     ------
@@ -67,10 +84,13 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus) -> list[Chain]:
         if i >= len(chains):
             raise ModelError(f"{folder}: there is a chain {i}, but the plan has {len(chains)}; {_OTHER}")
         saved = load_chain(folder / str(i), corpus)
+        sweeps = max(saved.schedule.sweeps, plan.schedule.sweeps)
+        schedule = replace(saved.schedule, sweeps=sweeps)
+        if resumed:
+            schedule = replace(schedule, burn_in=plan.schedule.burn_in, thin=plan.schedule.thin)
+        saved.reschedule(schedule)
         if what := _difference(saved, chains[i]):
             raise ModelError(f"{folder / str(i)}: the chain was made with {what}; {_OTHER}")
-        sweeps = max(saved.schedule.sweeps, plan.schedule.sweeps)
-        saved.schedule = replace(saved.schedule, sweeps=sweeps)
         chains[i] = saved
     return chains
 

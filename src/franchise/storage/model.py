@@ -186,6 +186,14 @@ def stamp(folder: Path) -> str:
     return str(from_json(read_text(path), path).get("checksum"))  # it covers the time of creation
 
 
+def change_settings(folder: Path, settings: Facts) -> None:
+    """Replace the settings of the model that is there; its stamp is another one then."""
+    path = folder / _MODEL
+    facts = from_json(read_text(path), path) | {"settings": settings}
+    facts.pop("checksum", None)
+    write_text(path, to_json({**facts, "checksum": _checksum(facts)}))
+
+
 def write_for_people(folder: Path, *, topics_csv: str, trace_csv: str, card: str) -> None:
     """Write what people and other programs read."""
     write_text(folder / "topics.csv", topics_csv)

@@ -113,11 +113,20 @@ def test_something_else_is_never_replaced(folder, tmp_path):
 
 def test_resume_is_a_longer_fit(folder, model, tmp_path):
     call("resume", model, "--sweeps", "4", "--quiet")
-    longer = ["--sweeps", "12", "--burn-in", "4", "--thin", "1", "--chains", "2", "--eta", "0.5", "--quiet"]
+    longer = ["--sweeps", "12", "--chains", "2", "--eta", "0.5", "--quiet"]
     call("fit", folder / "texts.txt", "-o", tmp_path / "longer", *longer)
     one, other = HDPTopicModel.load(model), HDPTopicModel.load(tmp_path / "longer")
     assert one.trace_.drop(columns="seconds").equals(other.trace_.drop(columns="seconds"))
     assert np.array_equal(one.components_, other.components_)
+
+
+def test_resume_takes_another_burn_in_and_thinning(model):
+    call("resume", model, "--sweeps", "4", "--burn-in", "5", "--thin", "3", "--quiet")
+    schedule = HDPTopicModel.load(model).chains_[0].schedule
+    assert (schedule.sweeps, schedule.burn_in, schedule.thin) == (12, 5, 3)
+    assert (
+        "burn_in=99: give no more than sweeps=12" in call("resume", model, "--burn-in", "99", ending=1).stderr
+    )
 
 
 def test_a_time_budget_ends_a_fit_that_resume_goes_on_with(folder, tmp_path):

@@ -279,6 +279,123 @@ def test_resume_is_a_longer_run(corpus):
     assert in_bits(short) == in_bits(quick(sweeps=17, burn_in=6, thin=2).fit(corpus))
 
 
+def kept_sweeps(model):
+    return [[draw.sweep for draw in chain.draws] for chain in model.chains_]
+
+
+def test_resume_leaves_out_half_of_all_sweeps(corpus):
+    """As a fit of so many sweeps does: nothing is left of what the short one kept."""
+    short = quick(sweeps=6).fit(corpus).resume(sweeps=18)
+    whole = quick(sweeps=24).fit(corpus)
+    assert in_bits(short) == in_bits(whole)
+    assert kept_sweeps(short) == kept_sweeps(whole) == [list(range(13, 25))] * 2
+    for one, other in zip(short.chains_, whole.chains_, strict=True):
+        assert one.schedule == other.schedule
+        assert (one.mode.sweep, one.mode_log_joint) == (other.mode.sweep, other.mode_log_joint)
+
+
+def test_of_the_former_draws_those_stay_that_fit_the_new_thinning(corpus):
+    short = quick(sweeps=20, burn_in=4, thin=2).fit(corpus).resume(sweeps=10, burn_in=10, thin=5)
+    whole = quick(sweeps=30, burn_in=10, thin=5).fit(corpus)
+    # 15 would be kept, but the first thinning left it out.
+    assert kept_sweeps(whole) == [[15, 20, 25, 30]] * 2
+    assert kept_sweeps(short) == [[20, 25, 30]] * 2
+    for one, other in zip(short.chains_, whole.chains_, strict=True):
+        for draw, same in zip(one.draws, other.draws[1:], strict=True):
+            assert np.array_equal(draw.names, same.names)
+            assert np.array_equal(draw.topic_terms.toarray(), same.topic_terms.toarray())
+    assert short.trace_.drop(columns="seconds").equals(whole.trace_.drop(columns="seconds"))
+
+
+def test_what_was_given_once_holds_for_later_resumes(corpus):
+    model = quick(sweeps=10).fit(corpus).resume(10, burn_in=6)
+    assert model.chains_[0].schedule.burn_in == 6
+    assert model.resume(10).chains_[0].schedule.burn_in == 6
+    assert (model.settings_["sweeps"], model.settings_["burn_in"], model.settings_["thin"]) == (30, 6, None)
+    assert model.get_params()["burn_in"] is None
+    fixed = quick(sweeps=10, burn_in=3, thin=2).fit(corpus).resume(10)
+    assert (fixed.chains_[0].schedule.burn_in, fixed.chains_[0].schedule.thin) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"burn_in": -1}, "burn_in=-1: give a whole number, 0 or more"),
+        ({"burn_in": 18}, "burn_in=18: give no more than sweeps=17"),
+        ({"burn_in": 2.5}, "burn_in=2.5: give a whole number"),
+        ({"thin": 0}, "thin=0: give a whole number, 1 or more"),
+        ({"thin": "x"}, "thin='x': give a whole number, 1 or more"),
+        ({"burn_in": 5}, "burn_in=5: give 6 or more; the sweeps up to there differ from the others"),
+    ],
+)
+def test_a_resume_that_cannot_be_changes_nothing(tmp_path, corpus, change, message):
+    model = quick(split_merge="burn-in", checkpoint_dir=tmp_path / "m").fit(corpus)
+    before, facts = in_bits(model), (tmp_path / "m" / "model.json").read_bytes()
+    with pytest.raises(SettingsError, match=f"^{re.escape(message)}"):
+        model.resume(5, **change)
+    assert in_bits(model) == before
+    assert kept_sweeps(model) == [list(range(7, 13))] * 2
+    assert (tmp_path / "m" / "model.json").read_bytes() == facts
+
+
+def test_trials_that_end_with_the_burn_in_end_where_they_did(tmp_path, corpus):
+    """Or sweeps already made would have been others; what is counted is one kind of sweep."""
+    folder = tmp_path / "m"
+    model = quick(split_merge="burn-in", checkpoint_dir=folder).fit(corpus).resume(12)
+    until = SplitMerge(until=6)
+    assert in_bits(model) == in_bits(quick(sweeps=24, split_merge=until).fit(corpus))
+    assert model.chains_[0].schedule.burn_in == 12
+    assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
+    assert in_bits(quick(split_merge="burn-in", checkpoint_dir=folder).fit(corpus)) == in_bits(model)
+
+
+def test_what_a_resume_drops_is_gone_on_disk(tmp_path, corpus):
+    folder = tmp_path / "m"
+
+    def on_disk():
+        return [sorted(int(path.stem) for path in (folder / "chains" / c / "draws").iterdir()) for c in "01"]
+
+    quick(checkpoint_dir=folder).fit(corpus)
+    assert on_disk() == [list(range(7, 13))] * 2
+    model = HDPTopicModel.load(folder).resume(6)
+    assert on_disk() == kept_sweeps(model) == [list(range(10, 19))] * 2
+    assert in_bits(model) == in_bits(quick(sweeps=18).fit(corpus))
+    model.resume(burn_in=14)  # no sweep is made
+    loaded = HDPTopicModel.load(folder)
+    assert on_disk() == kept_sweeps(model) == kept_sweeps(loaded) == [list(range(15, 19))] * 2
+    assert all(chain.mode.sweep > 14 for chain in loaded.chains_)
+    assert in_bits(loaded) == in_bits(model)
+
+
+def test_a_resume_that_was_killed_is_resumed_as_it_was_meant(tmp_path, corpus):
+    class Killed(BaseException):
+        pass
+
+    def strike(chain):
+        if (chain.number, chain.sweeps_done) == (0, 16):
+            raise Killed
+
+    folder = tmp_path / "m"
+    model = quick(checkpoint_dir=folder, n_jobs=1).fit(corpus)
+    old = {path: path.read_bytes() for path in (folder / "chains" / "1").glob("*.safetensors")}
+    with pytest.raises(Killed):
+        model.set_params(callback=strike).resume(12, burn_in=15)
+    for path, content in old.items():  # as if it had been killed before the second chain was saved
+        path.write_bytes(content)
+    whole = quick(sweeps=24, burn_in=15).fit(corpus)
+    assert in_bits(quick(checkpoint_dir=folder).fit(corpus)) == in_bits(whole)
+    assert kept_sweeps(HDPTopicModel.load(folder)) == kept_sweeps(whole)
+
+
+def test_a_fit_goes_on_with_a_shorter_model(tmp_path, corpus):
+    quick(checkpoint_dir=tmp_path / "m").fit(corpus)
+    model = quick(sweeps=24, checkpoint_dir=tmp_path / "m").fit(corpus)
+    assert in_bits(model) == in_bits(quick(sweeps=24).fit(corpus))
+    assert in_bits(HDPTopicModel.load(tmp_path / "m")) == in_bits(model)
+    with pytest.raises(ModelError, match="made with burn_in=12, not 9; use resume to change it"):
+        quick(sweeps=24, burn_in=9, checkpoint_dir=tmp_path / "m").fit(corpus)
+
+
 def test_an_interrupted_fit_keeps_what_there_is_and_goes_on(corpus):
     endless = quick(sweeps=10**7, burn_in=2, thin=1)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()

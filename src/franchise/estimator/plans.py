@@ -1,0 +1,95 @@
+"""The plan of a fit, new or going on with a model, and of chains that are made longer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from franchise._files import Facts
+from franchise._settings import is_one_of
+from franchise.errors import ModelError
+from franchise.estimator.settings import from_kept, of_chains, seed_of
+from franchise.sampling import Schedule, SplitMerge
+from franchise.sampling.plan import Plan, plan_of
+from franchise.storage import model as store
+
+
+def plan_to_fit(folder: Path | None, given: Facts, random_state: object) -> tuple[Facts, Plan]:
+    """Return the settings of the chains of a fit, and their plan.
+
+    Parameters
+    ----------
+    folder
+        Where a model to go on with may be.
+    given
+        The settings of the chains.
+    random_state
+        Stands for their seed; None for any, or that of the model.
+
+    Raises
+    ------
+    ModelError
+        If a model is there with as many sweeps that keeps other ones of them.
+    """
+    seed = seed_of(random_state)
+    plan = plan_of(**given, seed=seed)
+    if not folder or not store.is_model(folder):
+        return given, plan
+    kept, kept_seed, _ = from_kept(store.read(folder).settings)
+    if store.has_chains(folder):
+        given = _continued(given, kept)
+        _refuse_others(folder, given, kept)
+    return given, plan_of(**given, seed=kept_seed if random_state is None else seed)
+
+
+def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, thin: object) -> Facts:
+    """Return the settings of chains that go on.
+
+    Parameters
+    ----------
+    made_with
+        The settings that they have.
+    schedule
+        The schedule that follows from these.
+    sweeps
+        How many sweeps they are to make in all.
+    burn_in, thin
+        What is given now; None for what was given before, or what follows from the number of sweeps.
+    """
+    now = {"sweeps": sweeps, "burn_in": burn_in, "thin": thin}
+    settings = made_with | {name: value for name, value in now.items() if value is not None}
+    if is_one_of(settings["split_merge"], ["burn-in"]):
+        # With trials up to a burn-in that now ends later, the sweeps already made would have been others.
+        settings["split_merge"] = schedule.split_merge
+    return settings
+
+
+def _continued(given: Facts, kept: Facts) -> Facts:
+    """Return the settings of a fit that goes on with a model: what `resume` has changed stays changed.
+
+    Parameters
+    ----------
+    given
+        The settings of the fit.
+    kept
+        Those of the model.
+    """
+    settings = dict(given)
+    if given["sweeps"] <= kept["sweeps"]:
+        settings["sweeps"] = kept["sweeps"]
+        settings |= {name: kept[name] for name in ("burn_in", "thin") if given[name] is None}
+    trials = kept["split_merge"]
+    was_burn_in = isinstance(trials, SplitMerge) and trials == SplitMerge(until=trials.until)
+    if was_burn_in and is_one_of(given["split_merge"], ["burn-in"]):
+        settings["split_merge"] = trials
+    return settings
+
+
+def _refuse_others(folder: Path, given: Facts, kept: Facts) -> None:
+    """Refuse to go on with a model of as many sweeps that keeps other ones of them."""
+    ours, theirs = (plan_of(**of_chains(settings), seed=0).schedule for settings in (given, kept))
+    for name in ("burn_in", "thin"):
+        if ours.sweeps == theirs.sweeps and getattr(ours, name) != getattr(theirs, name):
+            raise ModelError(
+                f"{folder}: the model was made with {name}={getattr(theirs, name)!r}, not "
+                f"{getattr(ours, name)!r}; use resume to change it, or give another folder"
+            )

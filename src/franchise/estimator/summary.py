@@ -1,0 +1,33 @@
+"""What chains have come to: the posterior of their draws, and a table of their traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from franchise.corpus import Corpus
+from franchise.posterior.estimates import Posterior
+from franchise.sampling import Chain
+
+
+def posterior_of(chains: Sequence[Chain], corpus: Corpus) -> Posterior:
+    """Return what chains that have started have learned so far."""
+    # Before anything is kept, the current states are all there is.
+    kept = [chain for chain in chains if chain.draws] or chains
+    modes = [chain for chain in kept if chain.mode]
+    best = max(modes, key=lambda chain: chain.mode_log_joint, default=None)
+    return Posterior(
+        corpus,
+        [chain.draws or [chain.draw()] for chain in kept],
+        [chain.trace for chain in kept],
+        mode=best.mode if best else None,
+    )
+
+
+def trace_frame(chains: Sequence[Chain]) -> pd.DataFrame:
+    """Return a row of numbers for every sweep of every chain."""
+    frames = [pd.DataFrame(chain.trace.rows).assign(chain=chain.number) for chain in chains]
+    frame = pd.concat(frames, ignore_index=True)
+    frame.insert(0, "chain", frame.pop("chain"))
+    return frame

@@ -24,6 +24,11 @@ _METHODS = ("completion", "left-to-right", "paper")
     type=click.Choice(["c_npmi", "u_mass"]),
     help="Which coherence to show without INPUT.  [default: c_npmi]",
 )
+@click.option(
+    "--by-chain",
+    is_flag=True,
+    help="Score each chain by itself, and weigh the chains by what they predict (stacking).",
+)
 @reading_options
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @format_option
@@ -32,6 +37,7 @@ def command(
     input: str | None,
     method: str | None,
     measure: str | None,
+    by_chain: bool,
     jobs: int | None,
     format_out: str,
     **values: Any,
@@ -41,14 +47,22 @@ def command(
     Without INPUT, show how well the top terms of each topic go together in the fitted documents, and how
     distinct the topics are. MODEL may also be a .bin file of the paper's program.
 
+    Where chains have settled on different answers, --by-chain says which predict well: a chain without weight
+    adds nothing to the others.
+
     \b
     Examples:
       franchise evaluate model/ heldout.txt
       franchise evaluate model/ heldout.txt --method left-to-right
+      franchise evaluate model/ heldout.txt --by-chain
       franchise evaluate model/
     """
     if input is None and method is not None:
         raise click.UsageError("--method needs INPUT; leave it out, or give held-out documents")
+    if input is None and by_chain:
+        raise click.UsageError("--by-chain needs INPUT; leave it out, or give held-out documents")
+    if by_chain and method == "paper":
+        raise click.UsageError("--by-chain does not go with --method paper; leave out one of them")
     if input is not None and measure is not None:
         raise click.UsageError("--measure does not apply to INPUT; leave out one of them")
     if input is None:
@@ -59,6 +73,13 @@ def command(
     from franchise.cli._new import read_new
 
     topics, new = read_new(model, input, values)
+    if by_chain:
+        stacked = topics.stacked(new, method or "completion", jobs)
+        print_frame(stacked.as_frame(), format_out, digits=4)
+        if format_out == "table":
+            click.echo(f"\nAll chains, equal weights  {stacked.pooled.per_word:.4f} nats per word")
+            click.echo(f"All chains, these weights  {stacked.weighted.per_word:.4f}")
+        return
     facts = _facts(topics.held_out(new, method or "completion", jobs))
     print_facts(facts | {"unknown words": int(new.unknown.sum())}, format_out)
 

@@ -23,7 +23,8 @@ from franchise.posterior.estimates import Posterior
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.paper_heldout import PaperHeldOut
-from franchise.sampling import Chain
+from franchise.predict.stacking import OfChain
+from franchise.sampling import Chain, Draw
 
 if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
@@ -86,7 +87,9 @@ class Answers:
         """Return the held-out perplexity by document completion; lower is better."""
         return math.exp(-self.score(X))
 
-    def held_out(self, X: Any, method: str = "completion", **options: Any) -> HeldOut | PaperHeldOut:
+    def held_out(
+        self, X: Any, method: str = "completion", *, chain_weights: Any = None, **options: Any
+    ) -> HeldOut | PaperHeldOut:
         """Return the held-out log-likelihood per word with its standard error.
 
         Parameters
@@ -97,25 +100,60 @@ class Answers:
             ``"completion"``: half of each document is given, the other half predicted; ``"left-to-right"``:
             whole documents, unbiased, slower; ``"paper"``: the number of the paper's program, for one state,
             which is comparable with nothing else.
+        chain_weights
+            How much each chain counts, such as the weights from `chain_weights` (of other documents than
+            these, or the score is too good); by default all draws count the same.
         options
             More options of the method: see `franchise.predict.heldout`.
         """
         check_is_fitted(self)
-        return self.known_topics_.held_out(in_known_terms(self, X), method, self.n_jobs, **options)
+        new = in_known_terms(self, X)
+        return self.known_topics_.held_out(new, method, self.n_jobs, chain_weights, **options)
+
+    def chain_weights(self, X: Any, method: str = "completion", **options: Any) -> pd.DataFrame:
+        """Return how well each chain predicts documents, and weights with which they predict best together.
+
+        For chains that have settled on different answers. Plain averages over all draws then depend on where
+        chains happened to start; these weights (stacking: Yao, Vehtari & Gelman 2022) depend on what the
+        chains predict. A chain without weight adds nothing to the others.
+
+        Parameters
+        ----------
+        X
+            Documents that the model was not fitted to.
+        method
+            ``"completion"`` or ``"left-to-right"``, as for `held_out`.
+        options
+            More options of the method.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns chain, n_topics (the median), per_word (the chain's own score in nats; higher is better),
+            standard_error and weight; the weights sum to one.
+        """
+        check_is_fitted(self)
+        new = in_known_terms(self, X)
+        return self.known_topics_.stacked(new, method, self.n_jobs, **options).as_frame()
 
     @property
     def known_topics_(self) -> KnownTopics:
         """The topics that new documents are compared with, from a few draws that represent all."""
         posterior = self._fitted()
-        n = len(posterior.flat_draws)
         # Evenly spaced, so that all chains have their share.
-        chosen = np.unique(np.linspace(0, n - 1, min(n, _MOST_DRAWS)).round().astype(int)).tolist()
+        chosen = _evenly(len(posterior.flat_draws))
+        with_draws = [chain for chain in self.chains_ if chain.draws] or self.chains_
+        numbers = [chain.number for chain in with_draws if len(chain.trace)]
         return KnownTopics(
             corpus=self.corpus_,
             draws=[posterior.flat_draws[i] for i in chosen],
             columns=[posterior.columns[i] for i in chosen],
             n_topics=posterior.n_topics,
             chain=max(self.chains_, key=_log_joint),
+            chains=[
+                OfChain(number, _median_topics(draws), [draws[i] for i in _evenly(len(draws))])
+                for number, draws in zip(numbers, posterior.draws, strict=True)
+            ],
         )
 
     # ------------------------------------------------------------ answers
@@ -212,6 +250,16 @@ class Answers:
         if "posterior_" not in self.__dict__:
             return repr(self)
         return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose())
+
+
+def _evenly(n: int) -> list[int]:
+    """Return numbers below n, all or a few, evenly spaced."""
+    chosen: list[int] = np.unique(np.linspace(0, n - 1, min(n, _MOST_DRAWS)).round().astype(int)).tolist()
+    return chosen
+
+
+def _median_topics(draws: Sequence[Draw]) -> int:
+    return int(np.quantile([draw.names.size for draw in draws], 0.5, method="inverted_cdf"))
 
 
 def _log_joint(chain: Chain) -> float:

@@ -82,6 +82,35 @@ class HeldOut:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Densities:
+    """What groups of draws, such as chains, each say of new documents.
+
+    Attributes
+    ----------
+    method
+        How it was found.
+    log_p
+        Groups by units: log probability of what the method predicts as one, a word or a document.
+    document
+        The document of each unit.
+    n_j
+        Scored words of each document.
+    """
+
+    method: str
+    log_p: Array
+    document: Array
+    n_j: Array
+
+    def held_out(self, weights: Sequence[float] | Array) -> HeldOut:
+        """Return the score of a mixture of the groups, which is averaged inside the logarithm."""
+        with np.errstate(divide="ignore"):
+            mixed = logsumexp(self.log_p + np.log(weights)[:, None], axis=0)
+        log_p = np.bincount(self.document, weights=mixed, minlength=self.n_j.size)
+        return _held_out(self.method, log_p, self.n_j)
+
+
 def document_completion(
     draws: Sequence[Draw],
     corpus: Corpus | CorpusArrays,
@@ -124,20 +153,34 @@ def document_completion(
     FranchiseError
         If no document has a word.
     """
-    documents = new_documents(draws, corpus)
-    settings, seed = fold_in_settings(sweeps, burn_in, len(draws)), checked_seed(seed)
+    found = completion_densities([draws], corpus, sweeps=sweeps, burn_in=burn_in, seed=seed, jobs=jobs)
+    return found.held_out([1.0])
+
+
+def completion_densities(
+    groups: Sequence[Sequence[Draw]],
+    corpus: Corpus | CorpusArrays,
+    *,
+    sweeps: int = 100,
+    burn_in: int = 10,
+    seed: int = 0,
+    jobs: int = 1,
+) -> Densities:
+    """Return the probability of each hidden word (`document_completion`) by each group of draws."""
+    draws = [draw for group in groups for draw in group]
+    documents, seed = new_documents(draws, corpus), checked_seed(seed)
     observed, hidden = _cut(documents, corpus.n_terms, seed)
-    probability = np.zeros(hidden.x.size)
-    for number, draw in enumerate(draws):
-        key = Key(seed, _OF_DRAWS, number, FOLD_IN)
-        topics = fixed_topics(draw)
-        visit_in_blocks(
-            predict_words, new_fold_in_scratch, jobs, key, observed, topics, settings, hidden, probability
-        )
+    probability = np.zeros((len(groups), hidden.x.size))
+    numbers = iter(range(len(draws)))
+    for row, group in zip(probability, groups, strict=True):
+        settings = fold_in_settings(sweeps, burn_in, len(group))
+        for draw in group:
+            key, topics = Key(seed, _OF_DRAWS, next(numbers), FOLD_IN), fixed_topics(draw)
+            visit_in_blocks(
+                predict_words, new_fold_in_scratch, jobs, key, observed, topics, settings, hidden, row
+            )
     n_j = np.diff(hidden.doc_ptr)
-    document = np.repeat(np.arange(n_j.size), n_j)
-    log_p = np.bincount(document, weights=np.log(probability), minlength=n_j.size)
-    return _held_out("document completion", log_p, n_j)
+    return Densities("document completion", np.log(probability), np.repeat(np.arange(n_j.size), n_j), n_j)
 
 
 def left_to_right(
@@ -177,17 +220,30 @@ def left_to_right(
     FranchiseError
         If no document has a word.
     """
-    documents = new_documents(draws, corpus)
-    seed = checked_seed(seed)
+    found = left_to_right_densities([draws], corpus, particles=particles, seed=seed, jobs=jobs)
+    return found.held_out([1.0])
+
+
+def left_to_right_densities(
+    groups: Sequence[Sequence[Draw]],
+    corpus: Corpus | CorpusArrays,
+    *,
+    particles: int = 20,
+    seed: int = 0,
+    jobs: int = 1,
+) -> Densities:
+    """Return the probability of each document (`left_to_right`) by each group of draws."""
+    draws = [draw for group in groups for draw in group]
+    documents, seed = new_documents(draws, corpus), checked_seed(seed)
     n_j = np.diff(documents.doc_ptr)
     new_scratch = partial(new_left_to_right_scratch, particles=whole_number("particles", particles, 1))
     log_p = np.zeros((len(draws), n_j.size))
     for number, draw in enumerate(draws):
-        key = Key(seed, 0, number, LEFT_TO_RIGHT)
-        topics = fixed_topics(draw)
+        key, topics = Key(seed, 0, number, LEFT_TO_RIGHT), fixed_topics(draw)
         visit_in_blocks(estimate_log_p, new_scratch, jobs, key, documents, topics, log_p[number])
-    mean = logsumexp(log_p, axis=0) - math.log(len(draws))
-    return _held_out("left to right", mean, n_j)
+    ends = np.cumsum([len(group) for group in groups])[:-1]
+    means = [logsumexp(own, axis=0) - math.log(len(own)) for own in np.split(log_p, ends)]
+    return Densities("left to right", np.array(means), np.arange(n_j.size), n_j)
 
 
 def _cut(documents: NewDocuments, n_terms: int, seed: int) -> tuple[NewDocuments, NewDocuments]:

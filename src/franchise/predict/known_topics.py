@@ -12,6 +12,7 @@ from franchise.model.state import Array
 from franchise.predict import heldout
 from franchise.predict.fixed_topics import mixtures
 from franchise.predict.paper_heldout import PaperHeldOut, paper_held_out
+from franchise.predict.stacking import OfChain, Stacked, densities, mixture_weights, stack
 from franchise.sampling import Chain, Draw
 from franchise.sampling.run import threads
 
@@ -38,6 +39,8 @@ class KnownTopics:
         How many topics are listed.
     chain
         A chain with its documents, for the number of the paper's program; None where there is none.
+    chains
+        The draws of each chain, to compare the chains.
     """
 
     corpus: Corpus
@@ -45,6 +48,7 @@ class KnownTopics:
     columns: Sequence[Array]
     n_topics: int
     chain: Chain | None = None
+    chains: Sequence[OfChain] = ()
 
     def mixtures(self, new: Encoded, jobs: int | None = None) -> Array:
         """Return the proportions of the listed topics, one row per document, summing to one."""
@@ -53,7 +57,12 @@ class KnownTopics:
         return listed / listed.sum(axis=1, keepdims=True)
 
     def held_out(
-        self, new: Encoded, method: str = "completion", jobs: int | None = None, **options: Any
+        self,
+        new: Encoded,
+        method: str = "completion",
+        jobs: int | None = None,
+        chain_weights: object = None,
+        **options: Any,
     ) -> heldout.HeldOut | PaperHeldOut:
         """Return the held-out log-likelihood per word.
 
@@ -66,14 +75,28 @@ class KnownTopics:
             (`franchise.predict.paper_heldout`), which needs the chain.
         jobs
             Threads; None or -1 for all cores.
+        chain_weights
+            How much each chain counts; None: as much as it has draws.
         options
             More options of the method.
         """
+        if chain_weights is not None:
+            weights = mixture_weights(chain_weights, len(self.chains))
+            found = densities(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
+            return found.held_out(weights)
         if method == "paper":
             return self._paper_held_out(new, **options)
         if not is_one_of(method, _METHODS):
             raise SettingsError(f"method={method!r}: give 'completion', 'left-to-right' or 'paper'")
         return _METHODS[method](self.draws, new.arrays, jobs=_threads(new, jobs), **options)
+
+    def stacked(
+        self, new: Encoded, method: str = "completion", jobs: int | None = None, **options: Any
+    ) -> Stacked:
+        """Return how well each chain predicts, and weights of the chains (`predict.stacking`)."""
+        if not self.chains:
+            raise SettingsError("there are no chains to compare: give a model folder")
+        return stack(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
 
     def _paper_held_out(self, new: Encoded, sweeps: int = _PAPER_SWEEPS, **options: Any) -> PaperHeldOut:
         if self.chain is None:

@@ -295,6 +295,8 @@ def test_documents(folder):
         ["topics", "model", "--min-share", "2"],
         ["documents", "model", "-n", "3"],
         ["evaluate", "model", "--method", "paper"],
+        ["evaluate", "model", "--by-chain"],
+        ["evaluate", "model", "new.txt", "--by-chain", "--method", "paper"],
         ["evaluate", "model", "new.txt", "--measure", "u_mass"],
     ],
     ids=" ".join,
@@ -322,6 +324,11 @@ def test_evaluate(folder):
         answer = call("evaluate", folder / "model", folder / "new.txt", "--method", method)
         assert "nats per word" in answer.stdout
     assert "c_npmi" in call("evaluate", folder / "model").stdout
+    by_chain = ["evaluate", folder / "model", folder / "new.txt", "--by-chain"]
+    rows = json.loads(call(*by_chain, "--format", "json").stdout)
+    assert [row["chain"] for row in rows] == [0, 1]
+    assert sum(row["weight"] for row in rows) == pytest.approx(1.0)
+    assert "All chains, these weights" in call(*by_chain).stdout
     assert "u_mass" in call("evaluate", folder / "model", "--measure", "u_mass").stdout
 
 

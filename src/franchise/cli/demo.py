@@ -27,6 +27,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
       franchise demo
     """
     from franchise.cli._output import print_frame
+    from franchise.cli.topics import SHOWN
     from franchise.corpus import from_texts
     from franchise.datasets import arxiv_abstracts
     from franchise.errors import FranchiseError
@@ -46,17 +47,17 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
         verbose=0 if quiet else 1,
     )
     model.fit(corpus, overwrite=True)
+    click.echo(str(model))
+    click.echo()
     frame = model.topics(8)
-    shown = ["topic", "weight", "weight_low", "weight_high", "support", "terms"]
-    print_frame(frame[shown].head(_TOPICS_SHOWN), "table")
+    print_frame(frame[SHOWN].head(_TOPICS_SHOWN), "table")
     if len(frame) > _TOPICS_SHOWN:
         click.echo(f"and {len(frame) - _TOPICS_SHOWN} smaller ones: franchise topics {output}")
     click.echo()
-    click.echo(str(model))
-    click.echo(f"  The model is in {output}")
+    click.echo(f"The model is in {output}")
     try:
         page = model.report(Path(output) / "report.html", overwrite=True)
-        click.echo(f"  To look at it, open {page} in a browser.")
+        click.echo(f"To look at it, open {page} in a browser.")
     except FranchiseError as error:  # the page needs libraries that not everyone installs
         click.echo(f"franchise: {error}", err=True)
     if model.ending_ == "interrupted":

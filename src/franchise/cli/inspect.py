@@ -10,6 +10,7 @@ from franchise.cli._output import format_option, print_facts
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus
+    from franchise.estimator import HDPTopicModel
 
 
 @click.command()
@@ -45,10 +46,26 @@ def _model_facts(path: str) -> dict[str, Any]:
         "sweeps planned": schedule.sweeps,
     }
     if hasattr(model, "posterior_"):
-        low, high = model.n_topics_interval_
         facts |= {"draws kept": len(model.posterior_.flat_draws), "topics": model.n_topics_}
-        facts |= {"topics, 95%": f"{low} to {high}"}
+        facts |= _agreement_facts(model)
     return facts | model.settings_
+
+
+def _agreement_facts(model: "HDPTopicModel") -> dict[str, Any]:
+    """Return how sure the number of topics is: of chains that differ, each has its own range."""
+    from franchise.posterior.agreement import in_words
+
+    posterior, diagnosis = model.posterior_, model.diagnose()
+    several = len(posterior.draws) > 1
+    pooled = in_words(*posterior.n_topics_interval) if diagnosis.agree or not several else "differs by chain"
+    facts: dict[str, Any] = {"topics, 95%": pooled}
+    if several:
+        ranges = enumerate(posterior.n_topics_by_chain)
+        facts |= {f"topics, 95%, chain {i}": in_words(*one) for i, one in ranges}
+        facts["the chains"] = diagnosis.verdict or "cannot be compared yet"
+        facts["topics found by every chain"] = len(diagnosis.solid_topics)
+        facts["share of the words in them"] = round(diagnosis.shared, 3)
+    return facts
 
 
 def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:

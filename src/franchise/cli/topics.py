@@ -5,7 +5,7 @@ import click
 from franchise.cli._input import SHARE
 from franchise.cli._output import format_option, print_frame
 
-_SHOWN = ["topic", "weight", "weight_low", "weight_high", "support", "terms"]
+SHOWN = ["topic", "weight", "weight_low", "weight_high", "support", "found_by", "terms"]
 
 
 @click.command()
@@ -20,9 +20,10 @@ _SHOWN = ["topic", "weight", "weight_low", "weight_high", "support", "terms"]
 def command(model: str, num_top_words: int, min_share: float, format_out: str) -> None:
     """Show the topics of the model in the folder MODEL, largest first.
 
-    weight is the share of all words, with its 95% interval; support is the share of the kept draws in
-    which the topic was found. CSV and JSON have more columns: the share of chains that found the topic,
-    how stable it is, and its nearest neighbour.
+    weight is the share of all words, with its 95% interval; support is the share of the kept draws in which
+    the topic was found. Rely on topics that were found by every chain; those of most chains are likely; those
+    of few or one depend on where a chain started. CSV and JSON have more columns: the number of chains that
+    have the topic, how stable it is, and its nearest neighbour.
 
     \b
     Examples:
@@ -33,4 +34,4 @@ def command(model: str, num_top_words: int, min_share: float, format_out: str) -
 
     frame = load(model).topics(num_top_words)
     frame = frame[frame["weight"] >= min_share]
-    print_frame(frame[_SHOWN] if format_out == "table" else frame, format_out)
+    print_frame(frame[SHOWN] if format_out == "table" else frame, format_out)

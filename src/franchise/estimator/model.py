@@ -81,7 +81,8 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     n_topics_
         Number of topics: the median of its posterior.
     n_topics_interval_
-        The central 95% of the posterior of the number of topics.
+        The central 95% of the posterior of the number of topics, over all chains together. Of chains that do
+        not agree (`diagnose`), look at each: ``posterior_.n_topics_by_chain``.
     components_
         Topics by terms, probabilities; largest topic first.
     topic_weights_

@@ -17,15 +17,15 @@ _TOPICS_SHOWN = 10
 
 
 def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diagnosis: Diagnosis) -> str:
-    """Answer: how big, how many topics, did it converge, what next."""
+    """Answer: how big, what holds, do the chains agree, what next."""
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
     of = "" if done >= planned else f" ({planned} planned)"
     lines = [
         f"HDPTopicModel of {counted(corpus.n_documents, 'document')}, {counted(corpus.n_words, 'word')}, "
         f"{counted(corpus.n_terms, 'term')}",
-        f"  {_topics(posterior)}",
-        f"  {counted(len(chains), 'chain')} of {counted(done, 'sweep')}{of}, {_kept(chains)}",
+        *(f"  {line}" for line in _topics(posterior, diagnosis)),
         *(f"  {message}" for message in diagnosis.messages),
+        f"  {counted(len(chains), 'chain')} of {counted(done, 'sweep')}{of}, {_kept(chains)}",
     ]
     if done < planned:
         lines.append("  The run is not finished: continue with resume().")
@@ -68,16 +68,21 @@ def _in_table(text: str) -> str:
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
-def _topics(posterior: Posterior) -> str:
-    """Say how many topics there are, how sure that is, and how many of them can be relied on."""
+def _topics(posterior: Posterior, diagnosis: Diagnosis) -> list[str]:
+    """Say how many topics there are, where that is one number: of chains that differ, the messages say it."""
+    topics = counted(posterior.n_topics, "topic")
     if len(posterior.flat_draws) == 1:
-        return f"{counted(posterior.n_topics, 'topic')} (in the only draw)"
+        return [f"{topics} (in the only draw)"]
+    if len(posterior.draws) > 1 and diagnosis.agree is None:
+        return [f"{topics} so far"]
+    if diagnosis.agree is False:
+        return []
     low, high = posterior.n_topics_interval
     sure = f"95% between {low:,} and {high:,}" if low < high else "the same in at least 95% of the draws"
     n_common = int((posterior.support > 0.5).sum())
     common = "all" if n_common == posterior.n_topics else f"{n_common:,}"
     of_them = f", {common} of them in more than half of the draws" if posterior.n_topics > 1 else ""
-    return f"{counted(posterior.n_topics, 'topic')} ({sure}){of_them}"
+    return [f"{topics} ({sure}){of_them}"]
 
 
 def _kept(chains: Sequence[Chain]) -> str:

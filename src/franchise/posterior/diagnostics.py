@@ -5,22 +5,36 @@ the labels of topics, which switch: never of a topic's own numbers.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from franchise.model.state import Array
+from franchise.posterior.advice import (
+    CONVERGED,
+    ONE_CHAIN,
+    R_HAT_GOOD,
+    Run,
+    Worst,
+    about_doubtful,
+    about_drift,
+    how_far_apart,
+    not_moved,
+    too_few_sweeps,
+    what_to_do,
+)
+from franchise.posterior.agreement import Agreement, agreement, topics_by_chain, what_holds
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Draw, Schedule, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Below the first, chains agree for all that matters here; above the second, they disagree.
-# (1.01, the usual limit, is for estimates to the second digit, which counts of topics never need.)
-R_HAT_GOOD, R_HAT_ROUGH = 1.05, 1.1
+# Share of the words in topics that every chain has: for chains to agree, and to agree on most.
+SHARED_GOOD, SHARED_MOST = 0.9, 0.5
 ESS_GOOD = 100.0
+AGREE, MOSTLY, APART = "agree", "agree on most", "do not agree"
 _FEWEST_DRAWS = 8  # a chain, for its halves to be compared
 _DRIFT = 6.0  # standard errors between the first and the last third: few, of short chains, are known badly
 _LARGE = 0.01  # share of the words of a topic that is not small
@@ -63,7 +77,14 @@ class Diagnosis:
     one_chain_topics
         Listed topics that no two chains have.
     messages
-        All of this in plain words, with what to do.
+        All of this in plain words, with what to do; what holds comes first.
+    verdict
+        ``"agree"``, ``"agree on most"`` or ``"do not agree"``; None where that is not known.
+    solid_topics, likely_topics, doubtful_topics
+        Listed topics that every chain has (rely on them), that more than half of the chains have, and the
+        others (do not rely on them); all empty where there is only one chain.
+    shared
+        Share of the words in solid topics; NaN where there is only one chain.
     """
 
     table: "pd.DataFrame"
@@ -72,6 +93,11 @@ class Diagnosis:
     drifting: bool
     one_chain_topics: list[int]
     messages: list[str]
+    verdict: str | None = None
+    solid_topics: list[int] = field(default_factory=list)
+    likely_topics: list[int] = field(default_factory=list)
+    doubtful_topics: list[int] = field(default_factory=list)
+    shared: float = np.nan
 
     def __str__(self) -> str:
         digits = {"mean": "{:,.2f}", "sd": "{:,.2f}", "r_hat": "{:.2f}", "ess_bulk": "{:,.0f}"}
@@ -86,26 +112,39 @@ def diagnose(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) 
     """Compare the chains, and each with itself."""
     series = _series(posterior, traces, schedule)
     table = _table(series)
-    several = len(traces) > 1
+    if len(traces) == 1 or len(posterior.draws) == 1:
+        found = Agreement([], [], [], np.nan)
+    else:
+        found = agreement(posterior)
     lonely = _one_chain_topics(posterior)
-    longer = _longer(traces, schedule)
     n_kept = min(int((trace["sweep"] > schedule.burn_in).sum()) for trace in traces)
+    run = Run(schedule.sweeps, n_kept, all(trace["sweep"][-1] >= schedule.sweeps for trace in traces))
     if n_kept < _FEWEST_DRAWS:
-        message = f"Too few sweeps after the burn-in ({n_kept}) to tell whether to trust the answer. {longer}"
-        return Diagnosis(table, None, None, False, lonely, [message])
+        return Diagnosis(table, None, None, False, lonely, [too_few_sweeps(run)], None, *found)
+    drift = _drift(series[_N_TOPICS])
+    if len(traces) == 1:
+        return Diagnosis(table, None, None, bool(drift), lonely, [ONE_CHAIN, *about_drift(drift, run)])
     worst = _worst(series, table)
     fewest = float(table.loc[list(_MOVED), "ess_bulk"].min())
-    drift = _drift(series[_N_TOPICS])
-    agree = worst.r_hat < R_HAT_ROUGH if several else None
-    converged = bool(worst.r_hat < R_HAT_GOOD and fewest >= ESS_GOOD and not drift) if several else None
-    n_topics_differ = agree is False and worst.name == _N_TOPICS and not drift
-    messages = [
-        _verdict(worst, fewest, drift, longer) if several else _ONE_CHAIN,
-        *(_about_topics(series[_N_TOPICS]) if n_topics_differ else []),
-        *_about_drift(drift, schedule),
-        *_about_lonely(lonely, posterior.n_topics),
-    ]
-    return Diagnosis(table, agree, converged, bool(drift), lonely, messages)
+    verdict = _verdict(worst.r_hat, found.shared)
+    converged = bool(verdict == AGREE and fewest >= ESS_GOOD and not drift)
+    messages = [what_holds(found, posterior.weights)]
+    if drift:  # more sweeps would keep what should have been left out
+        messages += ["The chains have not settled yet.", *about_drift(drift, run)]
+    elif verdict == AGREE:
+        messages.append(CONVERGED if converged else not_moved(fewest, ESS_GOOD, run))
+    else:
+        messages += [how_far_apart(verdict, worst, found.shared), *what_to_do(run, bool(found.solid))]
+    if verdict != AGREE:
+        messages.append(topics_by_chain(posterior))
+    messages += about_doubtful(found.doubtful, posterior.n_topics, len(posterior.draws))
+    return Diagnosis(table, verdict == AGREE, converged, bool(drift), lonely, messages, verdict, *found)
+
+
+def _verdict(r_hat: float, shared: float) -> str:
+    if shared < SHARED_MOST:
+        return APART
+    return AGREE if shared >= SHARED_GOOD and r_hat < R_HAT_GOOD else MOSTLY
 
 
 # ---------------------------------------------------------------- numbers
@@ -169,23 +208,14 @@ def _convergence(square: Array) -> dict[str, float]:
     return {"r_hat": np.inf if r_hat > 1e6 else r_hat, "ess_bulk": bulk, "ess_tail": tail}
 
 
-class _Worst(NamedTuple):
-    r_hat: float
-    name: str
-
-
-def _worst(series: dict[str, list[Array]], table: "pd.DataFrame") -> _Worst:
-    """Return the first vital number on which chains disagree, or else that of the largest R-hat.
-
-    R-hat is 1 where none is larger than chance makes it.
-    """
+def _worst(series: dict[str, list[Array]], table: "pd.DataFrame") -> Worst:
+    """Return the vital number of the largest R-hat; 1 where none is larger than chance makes it."""
     found = [
-        _Worst(float(table.loc[name, "r_hat"]), name)
+        Worst(float(table.loc[name, "r_hat"]), name)
         for name in _VITAL
         if table.loc[name, "r_hat"] > _r_hat_by_chance(_square(series[name]).shape)
     ]
-    apart = [number for number in found if number.r_hat >= R_HAT_ROUGH]
-    return apart[0] if apart else max(found, default=_Worst(1.0, ""))
+    return max(found, key=lambda number: number.r_hat, default=Worst(1.0, ""))
 
 
 def _r_hat_by_chance(shape: tuple[int, ...]) -> float:
@@ -248,67 +278,3 @@ def _one_chain_topics(posterior: Posterior) -> list[int]:
     if n_chains == 1:
         return []
     return np.flatnonzero(posterior.chain_support < 1.5 / n_chains).tolist()
-
-
-# ---------------------------------------------------------------- words
-
-_ONE_CHAIN = (
-    "There is only one chain, and nothing to compare it with. "
-    "To see whether others find the same, fit with chains=4."
-)
-
-
-def _longer(traces: Sequence[Trace], schedule: Schedule) -> str:
-    is_finished = all(trace["sweep"][-1] >= schedule.sweeps for trace in traces)
-    return f"Run longer: resume({f'sweeps={max(schedule.sweeps, 100)}' if is_finished else ''})."
-
-
-def _verdict(worst: _Worst, fewest: float, drift: float, longer: str) -> str:
-    if drift:  # more sweeps would keep what should have been left out
-        return "The chains have not settled yet."
-    if worst.r_hat >= R_HAT_GOOD:
-        how = "do not agree yet" if worst.r_hat >= R_HAT_ROUGH else "agree only roughly"
-        value = f"{worst.r_hat:.2f}" if np.isfinite(worst.r_hat) else "infinite"
-        verdict = f"The chains {how}: R-hat of the {worst.name} is {value}, and should be below {R_HAT_GOOD}."
-    elif fewest < ESS_GOOD:
-        verdict = (
-            "The chains agree, but have not moved enough: together they are worth "
-            f"{int(fewest)} independent draws, and should be worth {ESS_GOOD:.0f}."
-        )
-    else:
-        return "Converged: the chains agree."
-    return f"{verdict} {longer}"
-
-
-def _about_topics(chains: list[Array]) -> list[str]:
-    means = [chain.mean() for chain in chains]
-    least, most = int(np.argmin(means)), int(np.argmax(means))
-    ranges = [f"{_range(chains[i])} in chain {i}" for i in (least, most)]
-    return [f"Number of topics: {', '.join(ranges)}."]
-
-
-def _range(numbers: Array) -> str:
-    low, high = np.quantile(numbers, [0.1, 0.9], method="inverted_cdf").astype(int)
-    return f"{low} to {high}" if low != high else str(low)
-
-
-def _about_drift(drift: float, schedule: Schedule) -> list[str]:
-    if not drift:
-        return []
-    how = "rising" if drift > 0 else "falling"
-    sweeps = max(schedule.sweeps, 100)
-    return [
-        f"The number of topics is still {how}, by {abs(drift):.1f} from the first to the last third of the "
-        f"sweeps after the burn-in. Fit again with a longer burn-in: burn_in={sweeps}, sweeps={2 * sweeps}."
-    ]
-
-
-def _about_lonely(lonely: list[int], n_topics: int) -> list[str]:
-    if not lonely:
-        return []
-    named = ", ".join(map(str, lonely[:10])) + (", ..." if len(lonely) > 10 else "")
-    verb, them = ("is", "it") if len(lonely) == 1 else ("are", "them")
-    return [
-        f"{len(lonely)} of {n_topics} topics {verb} in no more than one chain ({named}): "
-        f"do not rely on {them}."
-    ]

@@ -48,7 +48,10 @@ class Posterior:
     n_topics_draws
         The number of topics in each draw.
     n_topics, n_topics_interval
-        The median of these, and their central 95%.
+        The median of these, and their central 95%. Of chains that do not agree, this is a range that no
+        chain has.
+    n_topics_by_chain
+        The central 95% of each chain by itself.
     """
 
     def __init__(
@@ -64,8 +67,8 @@ class Posterior:
         self.flat_draws = [draw for chain in draws for draw in chain]
         self.n_topics_draws = np.array([draw.names.size for draw in self.flat_draws])
         self.n_topics = int(np.quantile(self.n_topics_draws, 0.5, method="inverted_cdf"))
-        low, high = np.quantile(self.n_topics_draws, _tails(LEVEL), method="inverted_cdf")
-        self.n_topics_interval = int(low), int(high)
+        self.n_topics_interval = _central(self.n_topics_draws)
+        self.n_topics_by_chain = [_central([draw.names.size for draw in chain]) for chain in draws]
 
     # ------------------------------------------------------------ topics
 
@@ -180,6 +183,11 @@ class Posterior:
     def chain_support(self) -> Array:
         """Share of the chains that have each topic in at least a tenth of their draws."""
         return self.alignment.chain_support[self._listed]
+
+    @property
+    def chain_counts(self) -> Array:
+        """Number of the chains that have each topic in at least a tenth of their draws."""
+        return np.rint(self.chain_support * len(self.draws)).astype(np.int64)
 
     @property
     def stability(self) -> Array:
@@ -311,6 +319,11 @@ def _numbers(name: str, given: Sequence[int] | Array, n: int) -> npt.NDArray[np.
     if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= n):
         raise SettingsError(f"{name}={given!r}: give whole numbers from 0 to {n - 1}")
     return numbers.astype(np.int64)
+
+
+def _central(numbers: Sequence[int] | Array) -> tuple[int, int]:
+    low, high = np.quantile(numbers, _tails(LEVEL), method="inverted_cdf")
+    return int(low), int(high)
 
 
 def _tails(level: float) -> list[float]:

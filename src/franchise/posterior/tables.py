@@ -16,6 +16,7 @@ from franchise._settings import whole_number
 from franchise._text import printable
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
+from franchise.posterior.agreement import found_by
 from franchise.posterior.coherence import top_terms
 
 if TYPE_CHECKING:
@@ -54,8 +55,9 @@ def topics_frame(
     Returns
     -------
     pandas.DataFrame
-        Columns topic, weight, weight_low, weight_high, support, chain_support, stability, nearest,
-        nearest_similarity, perhaps coherence, and terms (the top terms as one string).
+        Columns topic, weight, weight_low, weight_high, support, chain_support, chains (how many have the
+        topic), found_by (the same in words: every chain, most chains, few chains, one chain), stability,
+        nearest, nearest_similarity, perhaps coherence, and terms (the top terms as one string).
     """
     import pandas as pd
 
@@ -72,6 +74,8 @@ def topics_frame(
         "weight_high": high,
         "support": posterior.support,
         "chain_support": posterior.chain_support,
+        "chains": posterior.chain_counts,
+        "found_by": found_by(posterior.chain_counts, len(posterior.draws)),
         "stability": posterior.stability,
         "nearest": posterior.nearest,
         "nearest_similarity": posterior.nearest_similarity,

@@ -7,9 +7,9 @@ word or document), the weights maximise the score of the mixture::
 
     sum_i log sum_c w_c p_ci        w_c >= 0, sum_c w_c = 1
 
-This is concave, so there is one best score. There g_c, the mean over i of p_ci / sum_d w_d p_di, is 1 for every
-chain that has a weight, and not above 1 for any. With any weights, no more than the largest g_c - 1 is missing
-from the best score per unit.
+This is concave, so there is one best score. There g_c, the mean over i of p_ci / sum_d w_d p_di, is 1 for
+every chain that has a weight, and not above 1 for any. With any weights, no more than the largest g_c - 1 is
+missing from the best score per unit.
 """
 
 from collections.abc import Sequence

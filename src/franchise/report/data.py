@@ -13,7 +13,7 @@ from franchise.corpus import Corpus
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.runs import describe_runs, started
 from franchise.report.topics import TERMS_SHOWN, describe_topics, representatives
-from franchise.report.words import findings, how_sure, verdict
+from franchise.report.words import findings, headline, verdict
 from franchise.sampling import Chain
 
 if TYPE_CHECKING:
@@ -78,15 +78,12 @@ def _identity(posterior: Posterior) -> str:
 
 def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
     said = verdict(diagnosis, len(started(chains)))
-    low, high = posterior.n_topics_interval
     return {
         "n_topics": posterior.n_topics,
-        "low": low,
-        "high": high,
+        "headline": headline(posterior, diagnosis)._asdict(),
         "verdict": {"level": said.level, "sign": said.sign, "short": said.short},
-        "how_sure": how_sure(said.level),
-        "findings": findings(posterior, chains),
-        "messages": diagnosis.messages,
+        "findings": findings(posterior, chains, diagnosis),
+        "messages": diagnosis.messages[bool(diagnosis.verdict) :],  # the first is said above
         "diagnosis": [
             {"name": name, **{column: _figure(column, value) for column, value in row.items()}}
             for name, row in diagnosis.table.to_dict("index").items()

@@ -36,7 +36,8 @@ def plot_n_topics(n_topics_draws: npt.ArrayLike, *, ax: Axes | None = None) -> F
     Parameters
     ----------
     n_topics_draws
-        The number of topics in each draw (`Posterior.n_topics_draws`).
+        The number of topics in each draw (`Posterior.n_topics_draws`); of chains that do not agree, give
+        those of one.
     ax
         Axes to draw in; None for a new figure.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from franchise.posterior.agreement import agreement, the_others
+from franchise.posterior.diagnostics import APART
 from franchise.report.runs import started
 from franchise.sampling import Chain
 
@@ -27,8 +29,10 @@ class Verdict:
 
 _VERDICTS = {
     "good": Verdict("good", "✓", "The chains agree"),
-    "rough": Verdict("rough", "≈", "The chains agree, roughly"),
-    "bad": Verdict("bad", "✗", "The chains do not agree yet"),
+    "short of draws": Verdict("rough", "≈", "The chains agree, but have moved little"),
+    "most": Verdict("rough", "≈", "The chains agree on most, not on everything"),
+    "drifting": Verdict("rough", "≈", "The chains have not settled yet"),
+    "bad": Verdict("bad", "✗", "The chains do not agree"),
     "one": Verdict("open", "?", "One chain, nothing to compare it with"),
     "short": Verdict("open", "?", "Too early to say whether the chains agree"),
 }
@@ -40,30 +44,51 @@ def verdict(diagnosis: Diagnosis, n_chains: int) -> Verdict:
         return _VERDICTS["good"]
     if diagnosis.agree is None:
         return _VERDICTS["one" if n_chains == 1 else "short"]
-    return _VERDICTS["rough" if diagnosis.agree else "bad"]
+    if diagnosis.verdict == APART:
+        return _VERDICTS["bad"]
+    if diagnosis.drifting:
+        return _VERDICTS["drifting"]
+    return _VERDICTS["short of draws" if diagnosis.agree else "most"]
 
 
-def how_sure(level: str) -> str:
-    """Say how far to trust the interval of the number of topics."""
-    return {
-        "good": "Each found the same on its own, so the range can be trusted.",
-        "rough": "They nearly agree: treat the ends of the range with care.",
-        "bad": "They disagree, so the range is only what they have found so far.",
-        "open": "It is not known yet whether another run would find the same.",
-    }[level]
+class Headline(NamedTuple):
+    """The answer in a number and a few words."""
+
+    number: int
+    words: str
+    sure: str
 
 
-def findings(posterior: Posterior, chains: Sequence[Chain]) -> list[str]:
+def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
+    """Return what holds: of chains that differ, the topics that all of them have."""
+    n = posterior.n_topics
+    topics = "topic" if n == 1 else "topics"
+    if diagnosis.agree is None and len(posterior.draws) > 1:
+        return Headline(n, f"{topics} so far", _NOT_KNOWN)
+    if diagnosis.agree is False and diagnosis.solid_topics:
+        number = len(diagnosis.solid_topics)
+        found = f"{'topic' if number == 1 else 'topics'} found by every chain"
+        rest = the_others(agreement(posterior), posterior.weights)
+        words = f"{found}, with {diagnosis.shared:.0%} of the words"
+        return Headline(number, words, f"Rely on these{f'; {rest}' if rest else ''}.")
+    if diagnosis.agree is False:
+        return Headline(n, f"{topics}, none of them found by every chain", _RELY_ON_NONE)
+    low, high = posterior.n_topics_interval
+    words = f"{topics}, 95% between {low:,} and {high:,}" if low < high else topics
+    return Headline(n, words, _SURE if diagnosis.agree else _NOT_KNOWN)
+
+
+_SURE = "Each found the same on its own, so the range can be trusted."
+_NOT_KNOWN = "It is not known yet whether another run would find the same."
+_RELY_ON_NONE = "Each chain divides the words in its own way: rely on no single topic."
+
+
+def findings(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> list[str]:
     """Say, in sentences, what to keep in mind when looking at the topics."""
     said = []
     n = posterior.n_topics
-    if len(posterior.draws) > 1:
-        everywhere = posterior.chain_support >= 1.0 - 1e-9
-        count, weight = int(everywhere.sum()), float(posterior.weights[everywhere].sum())
-        which = (
-            "All topics were" if count == n else f"{count} of {n} topics {'was' if count == 1 else 'were'}"
-        )
-        said.append(f"{which} found by every chain; together they hold {weight:.0%} of the words.")
+    if diagnosis.agree:  # where the chains differ, this is the headline
+        said.append(diagnosis.messages[0])
     half = int(np.searchsorted(np.cumsum(posterior.weights), 0.5) + 1)
     if 1 < half < n:
         said.append(f"The {half} largest topics hold half of the words.")

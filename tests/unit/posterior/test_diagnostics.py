@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
+from franchise.posterior.agreement import Agreement, agreement, found_by, topics_by_chain, what_holds
 from franchise.posterior.diagnostics import (
-    R_HAT_ROUGH,
     _drift,
     _r_hat_by_chance,
     _standard_error,
@@ -15,6 +15,14 @@ from franchise.posterior.estimates import Posterior
 from franchise.sampling import Schedule
 from tests.unit.posterior.made import draw_of_counts, one_document, posterior_of_counts, trace_of
 
+ALL_THREE = "All 3 topics were found by every chain; they hold 100% of the words."
+THREE_EACH = "Number of topics: 3 in chain 0, 3 in chain 1."  # of `posterior_of_sizes`
+SETTLED = [
+    "Each chain keeps to an answer of its own; more sweeps will hardly bring them together. Rely on the "
+    "topics that every chain has.",
+    "To go further: chain_weights(new_documents) weighs the chains by how well they predict; a fit with more "
+    "chains shows how common a topic is; another eta may give topics that more chains share.",
+]
 TOPICS = np.array([[40, 10, 0, 0, 0, 0], [0, 0, 30, 0, 0, 0], [0, 0, 0, 10, 9, 1]])
 
 
@@ -69,7 +77,8 @@ def rng(seed):
 
 def test_chains_of_one_distribution_agree(rng):
     found = diagnosis_of(autoregressive(rng, 4, 250, 0.5, 3.0), rng)
-    assert found.messages == ["Converged: the chains agree."]
+    assert found.messages == [ALL_THREE, "Converged: the chains agree."]
+    assert (found.verdict, found.solid_topics, found.shared) == ("agree", [0, 1, 2], pytest.approx(1.0))
     assert (found.agree, found.converged, found.drifting, found.one_chain_topics) == (True, True, False, [])
 
 
@@ -79,12 +88,13 @@ def test_shifted_chains_do_not_agree(rng):
     assert (found.agree, found.converged, found.drifting) == (False, False, False)
     r_hat = array_stats.rhat(n_topics)
     assert r_hat > 1.2
-    low, high = (sorted(n_topics[i])[24] for i in (1, 2)), (sorted(n_topics[i])[224] for i in (1, 2))
-    (low1, low2), (high1, high2) = low, high
+    assert found.verdict == "agree on most"  # they have the same topics
     assert found.messages == [
-        f"The chains do not agree yet: R-hat of the number of topics is {r_hat:.2f}, and should be below "
-        "1.05. Run longer: resume(sweeps=250).",
-        f"Number of topics: {low1} to {high1} in chain 1, {low2} to {high2} in chain 2.",
+        ALL_THREE,
+        f"The chains agree on most, not on everything: R-hat of the number of topics is {r_hat:.2f}, and "
+        "should be below 1.05.",
+        *SETTLED,
+        "Number of topics: 3 in chain 0, 3 in chain 1, 3 in chain 2.",
     ]
 
 
@@ -93,18 +103,18 @@ def test_what_chains_do_not_agree_on_is_named(rng):
     traces = [trace_of(k, log_p_words=rng.normal(mean, 1, 250)) for k, mean in zip(n_topics, (-10, -20))]
     found = diagnose(posterior_of_sizes(rng, 2, 25), traces, Schedule(sweeps=250, burn_in=0))
     assert found.agree is False
-    assert len(found.messages) == 1  # the numbers of topics agree, and are not the matter
-    assert "R-hat of the log probability of the words is" in found.messages[0]
+    assert "R-hat of the log probability of the words is" in found.messages[1]
 
 
-def test_the_number_of_topics_is_named_before_others(rng):
+def test_the_worst_number_is_named(rng):
     even, uneven = np.diag([30, 30, 30]), np.diag([80, 7, 3])
     posterior = posterior_of_counts([[even] * 25, [uneven] * 25])
     n_topics = autoregressive(rng, 2, 250, 0.5, 2.0) + np.array([[0], [12]])
     found = diagnosis_of(n_topics, rng, posterior)
     assert found.table["r_hat"].max() == found.table.loc["entropy of topic sizes", "r_hat"] == np.inf
-    assert "R-hat of the number of topics is" in found.messages[0]
-    assert found.messages[1].startswith("Number of topics: ")
+    assert found.table.loc["number of topics", "r_hat"] > 1.2
+    assert "R-hat of the entropy of topic sizes is infinite" in found.messages[1]
+    assert found.messages[-1] == THREE_EACH
 
 
 def test_topic_sizes_of_another_kind_do_not_agree(rng):
@@ -112,22 +122,17 @@ def test_topic_sizes_of_another_kind_do_not_agree(rng):
     posterior = posterior_of_counts([[even] * 25, [uneven] * 25])
     found = diagnosis_of(autoregressive(rng, 2, 250, 0.5, 2.0), rng, posterior)
     assert found.agree is False
-    assert "R-hat of the entropy of topic sizes is infinite" in found.messages[0]
+    assert "R-hat of the entropy of topic sizes is infinite" in found.messages[1]
 
 
-@pytest.mark.parametrize(("shift", "agree"), [(11, True), (18, False)])
-def test_chains_that_agree_roughly_or_not(rng, shift, agree):
-    # Values that are their own quantiles: an R-hat of 1.06, and one of 1.13.
+@pytest.mark.parametrize(("shift", "agree"), [(4, True), (11, False), (18, False)])
+def test_the_limit_of_r_hat(rng, shift, agree):
+    # Values that are their own quantiles: an R-hat of 1.01, one of 1.06, and one of 1.13.
     values = np.round(100 + 20 * np.random.default_rng(0).permutation(np.linspace(-1.7, 1.7, 250)))
     found = diagnosis_of(np.stack([values, values + shift]), rng)
-    r_hat = found.table.loc["number of topics", "r_hat"]
-    assert 1.05 < r_hat < 1.1 if agree else 1.1 < r_hat < 1.15
-    assert (found.agree, found.converged) == (agree, False)
-    how = "agree only roughly" if agree else "do not agree yet"
-    assert found.messages[0] == (
-        f"The chains {how}: R-hat of the number of topics is {r_hat:.2f}, and should be below 1.05. "
-        "Run longer: resume(sweeps=250)."
-    )
+    assert (found.table.loc["number of topics", "r_hat"] < 1.05) == agree
+    assert (found.agree, found.converged) == (agree, agree)
+    assert found.verdict == ("agree" if agree else "agree on most")
 
 
 def test_chains_that_agree_but_have_not_moved_enough(rng):
@@ -136,8 +141,9 @@ def test_chains_that_agree_but_have_not_moved_enough(rng):
     assert fewest < 100  # there are 40 sweeps
     assert (found.agree, found.converged) == (True, False)
     assert found.messages == [
+        ALL_THREE,
         f"The chains agree, but have not moved enough: together they are worth {int(fewest)} independent "
-        "draws, and should be worth 100. Run longer: resume(sweeps=100)."
+        "draws, and should be worth 100. Run longer: resume(sweeps=100).",
     ]
 
 
@@ -159,8 +165,9 @@ def test_chains_that_never_leave_a_number_of_their_own_do_not_agree(rng, length)
     found = diagnosis_of(np.repeat([[7], [9]], length, axis=1), rng)
     assert (found.agree, found.converged) == (False, False)
     assert found.table.loc["number of topics", "r_hat"] == np.inf
-    assert "R-hat of the number of topics is infinite" in found.messages[0]
-    assert found.messages[1] == "Number of topics: 7 in chain 0, 9 in chain 1."
+    assert "R-hat of the number of topics is infinite" in found.messages[1]
+    few = "They may only be too short: 30 sweeps after the burn-in. Run longer: resume(sweeps=100)."
+    assert found.messages[2:-1] == ([few] if length == 30 else SETTLED)
 
 
 def test_two_numbers_in_turn_are_agreement(rng):
@@ -218,7 +225,9 @@ def test_a_chain_that_is_still_in_its_burn_in(rng):
 
 def test_an_unfinished_run_is_to_be_finished(rng):
     n_topics = autoregressive(rng, 2, 250, 0.5, 2.0) + np.array([[0], [12]])
-    assert diagnosis_of(n_topics, rng, sweeps=500).messages[0].endswith("Run longer: resume().")
+    assert diagnosis_of(n_topics, rng, sweeps=500).messages[2] == (
+        "The run is not finished: 250 sweeps after the burn-in. Run longer: resume()."
+    )
 
 
 def test_the_burn_in_does_not_count(rng):
@@ -308,7 +317,7 @@ def test_short_chains_of_one_distribution_are_not_said_to_disagree(rng):
 def test_a_large_r_hat_of_few_draws_still_counts(rng):
     found = diagnosis_of(autoregressive(rng, 2, 12, 0.0, 1.0) + np.array([[0], [30]]), rng, n_draws=12)
     assert found.agree is False
-    assert found.table.loc["number of topics", "r_hat"] > R_HAT_ROUGH
+    assert found.table.loc["number of topics", "r_hat"] > 1.1
 
 
 # ---------------------------------------------------------------- drift
@@ -327,12 +336,14 @@ def test_drift_is_found(rng, curve, sign, n_chains, length):
     rise = abs(n_topics[:, -third:].mean() - n_topics[:, :third].mean())
     assert found.drifting is True
     assert found.converged is False
-    settled, drift = found.messages
-    assert settled == "The chains have not settled yet."
-    how, sweeps = "rising" if sign > 0 else "falling", max(length, 100)
+    holds, settled, drift = found.messages[:3]
+    assert (holds, settled) == (ALL_THREE, "The chains have not settled yet.")
+    assert all(message.startswith("Number of topics: ") for message in found.messages[3:])
+    how, burn_in = "rising" if sign > 0 else "falling", max(length, 100)
     said = re.fullmatch(
         rf"The number of topics is still {how}, by (\d+\.\d) from the first to the last third of the sweeps "
-        rf"after the burn-in\. Fit again with a longer burn-in: burn_in={sweeps}, sweeps={2 * sweeps}\.",
+        rf"after the burn-in\. Go on with a longer burn-in: resume\(sweeps={2 * burn_in - length}, "
+        rf"burn_in={burn_in}\)\.",
         drift,
     )
     assert float(said[1]) == pytest.approx(rise, abs=0.051)
@@ -366,7 +377,7 @@ def test_a_small_drift_that_r_hat_does_not_see(rng):
     found = diagnosis_of(n_topics, rng)
     assert found.table.loc["number of topics", "r_hat"] < 1.05
     assert (found.agree, found.converged, found.drifting) == (True, False, True)
-    assert found.messages[0] == "The chains have not settled yet."
+    assert found.messages[1] == "The chains have not settled yet."
 
 
 def test_one_step_of_one_topic_is_no_drift():
@@ -393,21 +404,68 @@ def test_topics_of_one_chain_are_named(rng):
     found = diagnosis_of(np.full((2, 100), 4), rng, posterior)
     assert posterior.n_topics == 4
     (lonely,) = np.flatnonzero(posterior.support == 0.5)
-    assert found.one_chain_topics == [lonely]
-    assert found.messages[-1] == (
-        f"1 of 4 topics is in no more than one chain ({lonely}): do not rely on it."
+    assert found.one_chain_topics == found.doubtful_topics == [lonely]
+    assert (found.verdict, found.agree, found.converged) == ("agree", True, True)  # it is small
+    assert found.messages[0] == (
+        "3 topics, found by every chain, hold 94% of the words; 1 smaller one depends on the start."
     )
+    assert found.messages[-1] == f"1 of 4 topics is in one chain only ({lonely}): do not rely on it."
 
 
 def test_many_topics_of_one_chain_are_not_all_named(rng):
     n = 12
     posterior = posterior_of_counts([[np.eye(2 * n, dtype=int)[:n]] * 9, [np.eye(2 * n, dtype=int)[n:]] * 9])
     found = diagnosis_of(np.full((2, 100), n), rng, posterior)
-    assert found.one_chain_topics == list(range(n))
-    assert found.messages[-1] == (
-        "12 of 12 topics are in no more than one chain (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...): "
-        "do not rely on them."
+    assert found.one_chain_topics == found.doubtful_topics == list(range(n))
+    # All numbers agree, and no topic does.
+    assert (found.verdict, found.solid_topics, found.shared) == ("do not agree", [], 0.0)
+    assert found.messages[0] == "No topic was found by every chain: 12 topics depend on the start."
+    assert found.messages[1] == (
+        "The chains do not agree: topics that not every chain has hold 100% of the words."
     )
+    assert "Rely on no single topic" in found.messages[2]
+    assert found.messages[-1] == (
+        "12 of 12 topics are in one chain only (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...): do not rely on them."
+    )
+
+
+def test_chains_that_share_less_than_half_of_the_words_do_not_agree(rng):
+    shared, own = np.diag([40, 0, 0]), np.diag([0, 30, 30])
+    first = np.hstack([shared + own, np.zeros((3, 2), int)])
+    second = np.hstack([shared, [[0, 0], [30, 0], [0, 30]]])
+    posterior = posterior_of_counts([[first] * 10, [second] * 10])
+    found = diagnosis_of(autoregressive(rng, 2, 250, 0.5, 2.0) + np.array([[0], [12]]), rng, posterior)
+    assert (found.verdict, found.agree) == ("do not agree", False)
+    assert found.shared == pytest.approx(0.4)
+    assert found.messages[0].startswith(
+        "1 topic, found by every chain, holds 40% of the words; 2 smaller ones"
+    )
+    assert found.messages[1].startswith("The chains do not agree: R-hat of the number of topics is ")
+
+
+def test_topics_of_most_chains_are_likely(rng):
+    """Of four chains, all have topic 0, three topic 1, two topic 2, one topic 3; each has one of its own."""
+    full = np.diag([60, 20, 12, 8])
+
+    def chain(*topics):
+        return [full[list(topics)]] * 10
+
+    posterior = posterior_of_counts([chain(0, 1, 2, 3), chain(0, 1, 2), chain(0, 1), chain(0)])
+    posterior.corpus = posterior_of_counts([[full]]).corpus
+    listed = agreement(posterior)
+    assert posterior.n_topics == 2  # the median
+    assert (listed.solid, listed.likely, listed.doubtful) == ([0], [1], [])
+    everything = Agreement([0], [1], [2, 3], 0.6)
+    assert what_holds(everything, np.array([0.6, 0.2, 0.12, 0.08])) == (
+        "1 topic, found by every chain, holds 60% of the words; 1 smaller one is in most chains, 2 depend on "
+        "the start."
+    )
+    assert found_by(posterior.chain_counts, 4) == ["every chain", "most chains"]
+
+
+def test_the_number_of_topics_of_very_many_chains():
+    posterior = posterior_of_counts([[np.eye(12, dtype=int)[: 3 + (c * 5) % 9]] * 2 for c in range(9)])
+    assert topics_by_chain(posterior) == "Number of topics: 3 in chain 0, 11 in chain 7."
 
 
 # ---------------------------------------------------------------- for people
@@ -415,8 +473,8 @@ def test_many_topics_of_one_chain_are_not_all_named(rng):
 
 def test_printed(rng):
     text = str(diagnosis_of(autoregressive(rng, 2, 250, 0.5, 3.0), rng, n_draws=5))
-    message, empty, header, *rows, empty_again, legend = text.split("\n")
-    assert message == "Converged: the chains agree."
+    holds, message, empty, header, *rows, empty_again, legend = text.split("\n")
+    assert (holds, message) == (ALL_THREE, "Converged: the chains agree.")
     assert empty == empty_again == ""
     assert header.split() == ["mean", "sd", "r_hat", "ess_bulk", "ess_tail"]
     assert rows[0].startswith("number of topics ")

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
+from franchise.posterior.agreement import agreement
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.report import family, runs, topics, words
 from franchise.sampling import Trace
 from franchise.sampling.trials import Event
+from tests.unit.posterior.made import posterior_of_counts
 
 # ---------------------------------------------------------------- topics
 
@@ -206,26 +208,46 @@ def test_bands_end_with_the_last_topic():
 
 
 @pytest.mark.parametrize(
-    ("agree", "converged", "n_chains", "level"),
+    ("agree", "converged", "drifting", "said", "n_chains", "level"),
     [
-        (True, True, 4, "good"),
-        (True, False, 4, "rough"),
-        (False, False, 4, "bad"),
-        (None, None, 1, "open"),
-        (None, None, 3, "open"),
+        (True, True, False, "agree", 4, "good"),
+        (True, False, False, "agree", 4, "rough"),
+        (True, False, True, "agree", 4, "rough"),
+        (False, False, False, "agree on most", 4, "rough"),
+        (False, False, True, "do not agree", 4, "bad"),
+        (None, None, False, None, 1, "open"),
+        (None, None, False, None, 3, "open"),
     ],
 )
-def test_verdict(agree, converged, n_chains, level):
-    said = words.verdict(Diagnosis(None, agree, converged, False, [], []), n_chains)
-    assert said.level == level
-    assert said.short
-    assert words.how_sure(level)
+def test_verdict(agree, converged, drifting, said, n_chains, level):
+    found = words.verdict(Diagnosis(None, agree, converged, drifting, [], [], said), n_chains)
+    assert found.level == level
+    assert found.short
 
 
-def test_findings_count_topics_of_every_chain(small):
+def test_the_headline_is_what_holds():
+    same = posterior_of_counts([[np.diag([60, 30, 10])] * 3] * 2)
+    settled = Diagnosis(None, True, True, False, [], [], "agree", [0, 1, 2], [], [], 1.0)
+    assert words.headline(same, settled)[:2] == (3, "topics")
+    apart = posterior_of_counts(
+        [[np.diag([60, 30, 10, 0])[:3]] * 3, [np.diag([60, 30, 0, 10])[[0, 1, 3]]] * 3]
+    )
+    found = agreement(apart)
+    differ = Diagnosis(None, False, False, False, [], [], "agree on most", *found)
+    assert words.headline(apart, differ) == (
+        2,
+        "topics found by every chain, with 90% of the words",
+        "Rely on these; 1 smaller one depends on the start.",
+    )
+    none = Diagnosis(None, False, False, False, [], [], "do not agree")
+    assert words.headline(apart, none)[:2] == (3, "topics, none of them found by every chain")
+    early = Diagnosis(None, None, None, False, [], [])
+    assert words.headline(apart, early)[:2] == (3, "topics so far")
+
+
+def test_findings_begin_with_what_holds(small):
     _, chains, posterior = small
-    everywhere = [k for k in range(posterior.n_topics) if posterior.chain_support[k] == 1]
-    said = " ".join(words.findings(posterior, chains))
-    count = "All" if len(everywhere) == posterior.n_topics else f"{len(everywhere)} of"
-    assert said.startswith(count)
-    assert f"{posterior.weights[everywhere].sum():.0%} of the words" in said
+    settled = Diagnosis(None, True, True, False, [], ["All of them.", "Converged."], "agree")
+    assert words.findings(posterior, chains, settled)[0] == "All of them."
+    differ = Diagnosis(None, False, False, False, [], ["Some of them."], "agree on most")
+    assert "Some of them." not in words.findings(posterior, chains, differ)

@@ -1,6 +1,8 @@
 """How commands print: tables for people, CSV and JSON for programs."""
 
 import json
+import re
+import shlex
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,27 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="How to print: a table for people, or CSV or JSON for programs.",
     )(command)
+
+
+def as_commands(text: str, model: str) -> str:
+    """Return words for people with commands in the place of Python calls.
+
+    Examples
+    --------
+    >>> as_commands("Run longer: resume(sweeps=150, burn_in=100).", "model/")
+    'Run longer: franchise resume model/ --sweeps 150 --burn-in 100.'
+    """
+    model = shlex.quote(model)
+
+    def command(match: re.Match[str]) -> str:
+        options = re.findall(r"(\w+)=(\w+)", match[1])
+        return " ".join([f"franchise resume {model}", *(f"--{n.replace('_', '-')} {x}" for n, x in options)])
+
+    text = re.sub(r"\bresume\(([^)]*)\)", command, text)
+    text = text.replace("chain_weights(new_documents)", f"franchise evaluate {model} NEW.txt --by-chain")
+    text = text.replace("fit with chains=4", "fit with --chains 4")
+    shown = ", ".join(f"franchise {name} {model}" for name in ("topics", "documents", "diagnose", "report"))
+    return re.sub(r"Next: topics\(\).*", f"Next: {shown}", text)
 
 
 def print_frame(frame: "pd.DataFrame", format_out: str, *, digits: int = 3) -> None:

@@ -26,7 +26,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     Example:
       franchise demo
     """
-    from franchise.cli._output import print_frame
+    from franchise.cli._output import as_commands, print_frame
     from franchise.cli.topics import SHOWN
     from franchise.corpus import from_texts
     from franchise.datasets import arxiv_abstracts
@@ -47,7 +47,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
         verbose=0 if quiet else 1,
     )
     model.fit(corpus, overwrite=True)
-    click.echo(str(model))
+    click.echo(as_commands(str(model), output))
     click.echo()
     frame = model.topics(8)
     print_frame(frame[SHOWN].head(_TOPICS_SHOWN), "table")

@@ -9,6 +9,7 @@ import click
 from franchise.cli import INTERRUPTED
 from franchise.cli._config import as_toml, use_config
 from franchise.cli._input import options_of, read, reading_options, text_options
+from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus
@@ -155,7 +156,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     model = model_of(values, output)
     model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
     write_text(Path(str(output)) / "config.toml", as_toml(values))
-    click.echo(str(model))
+    click.echo(as_commands(str(model), str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

@@ -3,6 +3,7 @@
 import click
 
 from franchise.cli import INTERRUPTED
+from franchise.cli._output import as_commands
 from franchise.cli.fit import DURATION
 
 
@@ -50,6 +51,6 @@ def command(
         checkpoint_dir=model, n_jobs=jobs, verbose=0 if quiet else 1
     )
     fitted.resume(sweeps, burn_in=burn_in, thin=thin, time_budget=time_budget)
-    click.echo(str(fitted))
+    click.echo(as_commands(str(fitted), model))
     if fitted.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

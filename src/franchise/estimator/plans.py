@@ -9,7 +9,7 @@ from franchise._settings import is_one_of
 from franchise.errors import ModelError
 from franchise.estimator.settings import from_kept, of_chains, seed_of
 from franchise.sampling import Schedule, SplitMerge
-from franchise.sampling.plan import Plan, plan_of
+from franchise.sampling.plan import Plan, plan_of, what_to_keep
 from franchise.storage import model as store
 
 
@@ -57,8 +57,9 @@ def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, t
     """
     now = {"sweeps": sweeps, "burn_in": burn_in, "thin": thin}
     settings = made_with | {name: value for name, value in now.items() if value is not None}
-    if is_one_of(settings["split_merge"], ["burn-in"]):
-        # With trials up to a burn-in that now ends later, the sweeps already made would have been others.
+    burn_in_now, _ = what_to_keep(sweeps, settings["burn_in"], settings["thin"])
+    if is_one_of(settings["split_merge"], ["burn-in"]) and burn_in_now != schedule.burn_in:
+        # With trials up to another burn-in, the sweeps already made would have been others.
         settings["split_merge"] = schedule.split_merge
     return settings
 

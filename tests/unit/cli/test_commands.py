@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from franchise import HDPTopicModel, __version__, read_ldac
 from franchise.cli import _COMMANDS, main
+from franchise.cli._output import as_commands
 from franchise.datasets import arxiv_abstracts
 
 QUICK = ["--sweeps", "8", "--chains", "2", "--eta", "0.5", "--quiet"]
@@ -127,6 +128,34 @@ def test_resume_takes_another_burn_in_and_thinning(model):
     assert (
         "burn_in=99: give no more than sweeps=12" in call("resume", model, "--burn-in", "99", ending=1).stderr
     )
+
+
+def test_what_to_do_is_said_in_commands(folder, tmp_path):
+    told = call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK).stdout
+    assert f"Run longer: franchise resume {tmp_path / 'm'} --sweeps 100." in told  # four sweeps are few
+    assert f"Next: franchise topics {tmp_path / 'm'}, franchise documents" in told
+    assert "()" not in told
+    said = "Go on: resume(sweeps=110, burn_in=100). To go further: chain_weights(new_documents) weighs them."
+    assert as_commands(said, "m") == (
+        "Go on: franchise resume m --sweeps 110 --burn-in 100. To go further: franchise evaluate m NEW.txt "
+        "--by-chain weighs them."
+    )
+    assert as_commands("continue with resume().", "m") == "continue with franchise resume m."
+
+
+def test_inspect_says_on_what_the_chains_agree(folder, tmp_path):
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK, "--sweeps", "40")
+    facts = json.loads(call("inspect", tmp_path / "m", "--format", "json").stdout)
+    model = HDPTopicModel.load(tmp_path / "m")
+    found = model.diagnose()
+    assert facts["the chains"] == found.verdict
+    assert facts["topics found by every chain"] == len(found.solid_topics)
+    assert facts["share of the words in them"] == pytest.approx(found.shared, abs=0.001)
+    ranges = [facts[f"topics, 95%, chain {i}"] for i in range(2)]
+    assert ranges == [
+        f"{low} to {high}" if low < high else str(low) for low, high in model.posterior_.n_topics_by_chain
+    ]
+    assert (facts["topics, 95%"] == "differs by chain") == (not found.agree)
 
 
 def test_a_time_budget_ends_a_fit_that_resume_goes_on_with(folder, tmp_path):

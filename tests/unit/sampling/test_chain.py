@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from franchise import Chain, Corpus, FranchiseError, Priors, Schedule, SettingsE
 from franchise.model import broken_invariants, joint
 from franchise.moves.parts.scratch import new_scratch
 from franchise.sampling.schedule import CONCENTRATION_METHODS
-from tests.golden.fingerprint import SWEEPS, arithmetic_corpus, fixed_chain, in_bits
+from tests.golden.fingerprint import PRIORS, SWEEPS, arithmetic_corpus, fixed_chain, in_bits
 
 pytestmark = pytest.mark.nojit
 
@@ -302,3 +303,29 @@ def test_what_is_looked_up_follows_eta():
     assert chain.trace["eta"][-1] != chain.trace["eta"][0]
     for name in ("lg", "lgv", "ratio"):
         assert getattr(own.tables, name).tolist() == getattr(fresh.tables, name).tolist()
+
+
+# ---------------------------------------------------------------- another schedule
+
+
+def test_the_mode_obeys_the_new_burn_in():
+    corpus = arithmetic_corpus()
+    chain = Chain(corpus, PRIORS, Schedule(sweeps=30, burn_in=0, thin=4), seed=5)
+    chain.run()
+    score = chain.trace["log_joint"] + chain.trace["log_prior"]
+    best = chain.mode
+    assert best.sweep == 1 + np.argmax(score[1:])
+    chain.reschedule(replace(chain.schedule, burn_in=best.sweep - 1, thin=1))
+    assert chain.mode is best  # still after the burn-in
+    kept = [draw.sweep for draw in chain.draws]
+    assert kept == [sweep for sweep in range(4, 31, 4) if sweep >= best.sweep]
+    chain.reschedule(replace(chain.schedule, burn_in=best.sweep))
+    left = [sweep for sweep in kept if sweep > best.sweep]
+    assert [draw.sweep for draw in chain.draws] == left
+    expected = max(left, key=score.__getitem__, default=None)
+    assert (chain.mode.sweep if chain.mode else None) == expected
+    chain.reschedule(replace(chain.schedule, burn_in=30))
+    assert (chain.draws, chain.mode, chain.mode_log_joint) == ([], None, -np.inf)
+    chain.run(3)
+    assert [draw.sweep for draw in chain.draws] == [31, 32, 33]
+    assert chain.mode.sweep > 30

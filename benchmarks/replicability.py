@@ -1,6 +1,6 @@
 """Does the same fit with another seed find the same topics? Other programs and this one, by one measure.
 
-    python -m benchmarks.replicability                                  (shipped and planted corpora)
+    python -m benchmarks.replicability                                  (shipped and planted, 30 minutes)
     python -m benchmarks.replicability --data FOLDER --corpora FOLDER   (also Reuters, AP, paper-like ones)
     python -m benchmarks.replicability --only reuters --data FOLDER --programs tomotopy default --seeds 2
 

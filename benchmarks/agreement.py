@@ -149,12 +149,17 @@ def posterior_of(chains: list[Chain]) -> Posterior:
     return Posterior(chains[0].corpus, [chain.draws for chain in chains], [chain.trace for chain in chains])
 
 
+def alike(one: Posterior, other: Posterior) -> np.ndarray:
+    """Return which topics of one fit (rows) are the same as which of another."""
+    unit = [p.phi / np.linalg.norm(p.phi, axis=1, keepdims=True) for p in (one, other)]
+    return unit[0] @ unit[1].T >= ALIKE
+
+
 def matched(one: Posterior, other: Posterior) -> tuple[float, int]:
     """Return the share of words whose topic has a match, mean of both directions, and the topics matched."""
-    unit = [p.phi / np.linalg.norm(p.phi, axis=1, keepdims=True) for p in (one, other)]
-    alike = unit[0] @ unit[1].T >= ALIKE
-    shares = one.weights @ alike.any(axis=1), other.weights @ alike.any(axis=0)
-    return float(np.mean(shares)), int(alike.any(axis=1).sum())
+    same = alike(one, other)
+    shares = one.weights @ same.any(axis=1), other.weights @ same.any(axis=0)
+    return float(np.mean(shares)), int(same.any(axis=1).sum())
 
 
 def row(case: Case, eta: float, name: str, kind: str, sweeps: int, seeds: int) -> list[str]:

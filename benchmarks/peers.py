@@ -46,7 +46,12 @@ def scoring_of(path: Path) -> Score:
 
 def of_draws(corpus: Corpus, draws: list[Draw], test: list[Any], score: Score) -> float:
     """Score the average of the topics of draws, matched; of one draw, its own topics."""
-    posterior = Posterior(corpus, [draws], [])
+    return of_posterior(Posterior(corpus, [draws], []), test, score)
+
+
+def of_posterior(posterior: Posterior, test: list[Any], score: Score) -> float:
+    """Score the listed topics; the others' share of the prior goes to a topic with all terms alike."""
+    draws = posterior.flat_draws
     prior = np.zeros(posterior.n_topics + 1)
     for draw, columns in zip(draws, posterior.columns, strict=True):
         alpha, gamma, _ = draw.concentrations

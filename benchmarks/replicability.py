@@ -1,0 +1,261 @@
+"""Does the same fit with another seed find the same topics? Other programs and this one, by one measure.
+
+    python -m benchmarks.replicability                                  (shipped and planted, 30 minutes)
+    python -m benchmarks.replicability --data FOLDER --corpora FOLDER   (also Reuters, AP, paper-like ones)
+    python -m benchmarks.replicability --only reuters --data FOLDER --programs tomotopy default --seeds 2
+
+The corpora and the measure are those of `benchmarks.agreement`. Every program makes the same fit with several
+seeds, and each two of these fits are compared. *Replicated* is the share of words whose topic has a match in
+the other fit (cosine 0.8 or more), the mean of both directions. The columns around it say what that is worth:
+
+* *matched topics*: topics of the one fit that have a match in the other. A few huge topics match easily.
+* *topics*: those that have at least one word; *effective topics*: the exponential of the entropy of their
+  weights, the number of equally large topics that would be as diverse.
+* *without prior*: replicated, but each topic less its smallest probability. What eta adds to every term makes
+  all topics of few words alike.
+* *doubled*: the share of words whose topic has a match among the other topics of its own fit. Topics that are
+  all alike match whatever the seed.
+* *completion*: held-out score (`benchmarks.completion`) of one state, as other programs have no other: the
+  mean over the chains' last states; *of reported*: that of the topics that are compared, if they are others.
+
+Programs, each on one core, with the same eta (0.3 on abstracts, 0.1 elsewhere):
+
+* franchise: `HDPTopicModel` with its defaults but eta. Its topics and weights are the reported ones. The
+  methods of `benchmarks.agreement` can be named as well: four chains of `--sweeps` each.
+* tomotopy: `HDPModel` with its defaults but eta, 1,000 iterations. Topics and weights are counted from the
+  words of the last state. It does not tell how many tables a topic has; for the score, tables are shared out
+  by the number of documents that have the topic.
+* gensim: `HdpModel`, at most 150 topics, ten passes with the corpus as one chunk, kappa 0.6 and tau 1. On
+  Reuters it scored better so than with its defaults, which keep more of the random start, or with smaller
+  chunks. The weight of a topic is its expected number of words in the training documents, by gensim's own
+  inference.
+* LDA 100, LDA same: scikit-learn's `LatentDirichletAllocation`, 50 batch iterations, 1 / K for documents,
+  with 100 topics and with as many as franchise found with the same seed. The weight of a topic is its
+  expected number of words, what the data added to its row of `components_`.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.decomposition import LatentDirichletAllocation
+from threadpoolctl import threadpool_limits
+
+from benchmarks.agreement import METHODS, Case, alike, cases, matched, posterior_of
+from benchmarks.agreement import run as run_chains
+from benchmarks.completion import completion
+from benchmarks.peers import of_posterior, own_score
+from benchmarks.tables import console, show
+from franchise import Chain, Corpus, HDPTopicModel
+from franchise.posterior.estimates import Posterior
+
+TOMOTOPY_ITERATIONS, GENSIM_PASSES, LDA_ITERATIONS = 1_000, 10, 50
+
+
+class Fit(NamedTuple):
+    """The topics of one fit; `agreement.matched` takes it for a posterior."""
+
+    phi: np.ndarray
+    weights: np.ndarray  # shares of the words
+    score: float
+    seconds: float
+    score_reported: float | None = None
+
+    def without_prior(self) -> "Fit":
+        """Take from each topic what it has of every term."""
+        return self._replace(phi=self.phi - self.phi.min(axis=1, keepdims=True))
+
+    @property
+    def n_effective(self) -> float:
+        shares = self.weights / self.weights.sum()
+        return float(np.exp(-shares @ np.log(shares)))
+
+    @property
+    def doubled(self) -> float:
+        same = alike(self, self)
+        np.fill_diagonal(same, False)
+        return float(self.weights @ same.any(axis=1))
+
+
+def fit_of(phi: np.ndarray, n_k: np.ndarray, score: float, seconds: float) -> Fit:
+    """Keep the topics that have at least one of the words."""
+    kept = n_k >= 1.0
+    return Fit(phi[kept], n_k[kept] / n_k.sum(), score, seconds)
+
+
+@contextmanager
+def timed() -> Iterator[list[float]]:
+    """Append the CPU seconds of a block to the list."""
+    spent: list[float] = []
+    began = time.process_time()
+    yield spent
+    spent.append(time.process_time() - began)
+
+
+def of_chains(case: Case, posterior: Posterior, chains: list[Chain], seconds: float) -> Fit:
+    score = float(np.mean([completion(chain.draw(), case.test) for chain in chains]))
+    reported = of_posterior(posterior, case.test, own_score)
+    return Fit(posterior.phi, posterior.weights, score, seconds, reported)
+
+
+def franchise(case: Case, eta: float, seed: int) -> Fit:
+    with timed() as spent:
+        model = HDPTopicModel(eta=eta, n_jobs=1, random_state=seed, verbose=0).fit(case.corpus)
+    return of_chains(case, model.posterior_, model.chains_, *spent)
+
+
+def method(name: str, sweeps: int) -> Callable[[Case, float, int], Fit]:
+    """Return the program that runs four chains by one of the methods of `agreement`."""
+
+    def fit(case: Case, eta: float, seed: int) -> Fit:
+        starts = (METHODS[name].start,) * 4
+        chains, seconds = run_chains(case, eta, METHODS[name], starts, sweeps, seed)
+        return of_chains(case, posterior_of(chains), chains, seconds)
+
+    return fit
+
+
+def tomotopy(case: Case, eta: float, seed: int) -> Fit:
+    import tomotopy
+
+    corpus = case.corpus
+    model = tomotopy.HDPModel(eta=eta, seed=seed)
+    for j in np.flatnonzero(corpus.document_lengths):
+        model.add_doc([str(v) for v in corpus.document(j)])
+    with timed() as spent:
+        model.train(TOMOTOPY_ITERATIONS, workers=1)
+    terms = np.array([int(word) for word in model.vocabs])
+    n_kv, documents = np.zeros((model.k, corpus.n_terms)), np.zeros(model.k)
+    for document in model.docs:
+        topics = np.asarray(document.topics)
+        np.add.at(n_kv, (topics, terms[np.asarray(document.words)]), 1.0)
+        documents[np.unique(topics)] += 1.0
+    n_k = n_kv.sum(axis=1)
+    phi = (n_kv + eta) / (n_k[:, None] + corpus.n_terms * eta)
+    scale = model.alpha / (model.num_tables + model.gamma)
+    prior = scale * model.num_tables * documents / documents.sum()
+    live = n_k > 0
+    return fit_of(phi, n_k, own_score(phi[live], prior[live], case.test, scale * model.gamma), *spent)
+
+
+def gensim(case: Case, eta: float, seed: int) -> Fit:
+    from gensim.models import HdpModel
+
+    corpus = case.corpus
+    counts = [np.unique(corpus.document(j), return_counts=True) for j in range(corpus.n_documents)]
+    documents = [list(zip(v.tolist(), times.tolist(), strict=True)) for v, times in counts if v.size]
+    names = dict(enumerate(corpus.vocabulary))
+    online = {"chunksize": len(documents), "max_chunks": GENSIM_PASSES, "kappa": 0.6, "tau": 1.0}
+    with timed() as spent:
+        model = HdpModel(documents, names, eta=eta, random_state=seed, **online)
+    n_k = (model.inference(documents) - model.lda_alpha).sum(axis=0)
+    phi = model.lda_beta / model.lda_beta.sum(axis=1, keepdims=True)
+    return fit_of(phi, n_k, own_score(phi, model.lda_alpha, case.test, 0.0), *spent)
+
+
+def lda(case: Case, eta: float, seed: int, n_topics: int = 100) -> Fit:
+    model = LatentDirichletAllocation(
+        n_topics, topic_word_prior=eta, learning_method="batch", max_iter=LDA_ITERATIONS, random_state=seed
+    )
+    with timed() as spent:
+        model.fit(case.corpus.to_counts())
+    n_k = (model.components_ - eta).sum(axis=1)
+    phi = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    prior = np.full(n_topics, 1.0 / n_topics)
+    return fit_of(phi, n_k, own_score(phi, prior, case.test, 0.0), *spent)
+
+
+PROGRAMS = {"franchise": franchise, "tomotopy": tomotopy, "gensim": gensim, "LDA 100": lda}
+LDA_SAME = "LDA same"
+OPTIONAL = ("tomotopy", "gensim")
+
+
+def mean_and_range(values: list[float], form: str) -> str:
+    """Format the mean of several numbers, and where they differ the lowest and highest."""
+    low, high = format(min(values), form), format(max(values), form)
+    mean = format(float(np.mean(values)), form)
+    return mean if low == high else f"{mean} ({low} to {high})"
+
+
+def row(case: Case, eta: float, name: str, fits: list[Fit]) -> list[str]:
+    """Compare each two fits of one program."""
+    pairs = [matched(*pair) for pair in combinations(fits, 2)]
+    bare = [fit.without_prior() for fit in fits]
+    reported = [fit.score_reported for fit in fits if fit.score_reported is not None]
+    return [
+        case.name,
+        f"{eta:g}",
+        name,
+        f"{np.mean([fit.seconds for fit in fits]):.0f}",
+        mean_and_range([fit.weights.size for fit in fits], ".0f"),
+        f"{np.mean([fit.n_effective for fit in fits]):.0f}",
+        mean_and_range([share for share, _ in pairs], ".0%"),
+        f"{np.mean([number for _, number in pairs]):.0f}",
+        mean_and_range([matched(*pair)[0] for pair in combinations(bare, 2)], ".0%"),
+        f"{np.mean([fit.doubled for fit in fits]):.0%}",
+        f"{np.mean([fit.score for fit in fits]):.3f}",
+        f"{np.mean(reported):.3f}" if reported else "",
+    ]
+
+
+COLUMNS = ["corpus", "eta", "program", "CPU s", "topics", "effective topics", "replicated", "matched topics"]
+COLUMNS += ["without prior", "doubled", "completion", "of reported"]
+
+
+def rows(case: Case, eta: float, names: list[str], seeds: int, sweeps: int) -> Iterator[list[str]]:
+    """Yield a row for each program."""
+    sizes: list[int] = []
+    for name in names:
+        if name == LDA_SAME:
+            if not sizes:
+                console.print(f"{LDA_SAME} is left out: name franchise before it")
+                continue
+            fits = [lda(case, eta, seed, sizes[seed]) for seed in range(seeds)]
+        else:
+            program = PROGRAMS.get(name) or method(name, sweeps)
+            fits = [program(case, eta, seed) for seed in range(seeds)]
+        if name == "franchise":
+            sizes = [fit.weights.size for fit in fits]
+        yield row(case, eta, name, fits)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    choices: list[Any] = [*PROGRAMS, LDA_SAME, *METHODS]
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--corpora", type=Path)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--programs", nargs="*", default=[*PROGRAMS, LDA_SAME], choices=choices)
+    parser.add_argument("--seeds", type=int, default=3, help="two make one pair of fits, three make three")
+    parser.add_argument("--sweeps", type=int, default=200, help="of the methods of benchmarks.agreement")
+    options = parser.parse_args()
+    if options.seeds < 2:
+        parser.error("--seeds: two fits are needed for a comparison")
+    for name in OPTIONAL:
+        if name in options.programs and find_spec(name) is None:
+            console.print(f"{name} is left out: it is not installed")
+            options.programs.remove(name)
+    Chain(Corpus([0, 1], [0, 2], ["a", "b"])).run(2)  # compiles, if need be
+    table = []
+    with threadpool_limits(1):
+        for case in cases(options.data, options.corpora):
+            if options.only and case.name not in options.only:
+                continue
+            eta = 0.3 if case.name.startswith("abstracts") else 0.1
+            for own in rows(case, eta, options.programs, options.seeds, options.sweeps):
+                table.append(own)
+                console.print("  ".join(own))
+    show(f"Replicability, {options.seeds} seeds, each two compared: mean (range)", COLUMNS, table)
+
+
+if __name__ == "__main__":
+    main()

@@ -84,12 +84,12 @@ def less_a_tenth(name: str, corpus: Corpus, etas: tuple[float, ...], z: np.ndarr
 def zipf_planted(n_words: int, seed: int = 1) -> tuple[Corpus, np.ndarray]:
     """Draw 100 topics over terms whose frequencies fall as in text; return corpus and topics of words."""
     rng = np.random.default_rng(seed)
-    n_terms, n_topics, length = 8_000, 100, 100
+    n_terms, n_topics, length = 10_000, 100, 100
     base = 1.0 / (np.arange(n_terms) + 2.7)
-    phi = [rng.dirichlet(0.05 * n_terms * base / base.sum() + 1e-12) for _ in range(n_topics)]
+    phi = [rng.dirichlet(40.0 * base / base.sum() + 1e-12) for _ in range(n_topics)]
     cumulated = np.cumsum(phi, axis=1)
     weights = rng.dirichlet(np.full(n_topics, 2.0))
-    theta = rng.dirichlet(5.0 * weights, n_words // length)
+    theta = rng.dirichlet(3.0 * weights, n_words // length)
     z = np.concatenate([rng.choice(n_topics, length, p=row) for row in theta])
     x = np.zeros(z.size, np.int64)
     for k in range(n_topics):

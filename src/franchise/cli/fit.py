@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from franchise.corpus import Corpus
     from franchise.estimator import HDPTopicModel
 
-_MODEL_SETTINGS = ("sweeps", "burn_in", "thin", "chains", "eta", "alpha", "gamma", "init", "split_merge")
+_MODEL_SETTINGS = (
+    "sweeps",
+    "burn_in",
+    "thin",
+    "chains",
+    "eta",
+    "alpha",
+    "gamma",
+    "init",
+    "warm_up",
+    "split_merge",
+)
 _MOST_TEXT = 64_000_000  # characters of the documents that are kept with a model, for its report
 
 
@@ -106,10 +117,15 @@ DURATION = _Duration()
 @click.option("--gamma", type=float, help="Fix gamma (larger: more topics in all) instead of estimating it.")
 @click.option(
     "--init",
-    type=_NumberOr(int, "auto", "sequential", "one"),
-    default="auto",
+    type=_NumberOr(int, "fitted", "apart", "sequential", "one"),
+    default="fitted",
     show_default=True,
-    help="Where chains start: auto, sequential, one, or a number of topics.",
+    help="Where chains start: topics fitted by EM, far apart, sequential, one, or a number of random topics.",
+)
+@click.option(
+    "--warm-up",
+    type=int,
+    help="First sweeps with a smaller eta, so that topics separate.  [default: 40 if fitted, else 0]",
 )
 @click.option(
     "--split-merge",

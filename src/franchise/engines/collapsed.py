@@ -11,11 +11,13 @@ import scipy.sparse as sp
 
 from franchise.corpus import CorpusArrays
 from franchise.engines.engine import Counts, EngineSettings, Start, Swept, Trials
+from franchise.engines.fitted_start import fit_topics
 from franchise.engines.workbench import Workbench
 from franchise.model import State, broken_invariants, empty_state, joint
 from franchise.model.counts import count_document_topics, count_topic_terms, ranks
 from franchise.model.packing import packed, unpacked
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
+from franchise.moves.fit_topics import draw_fitted_topics
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
 from franchise.random import INITIALIZE, Key
 
@@ -53,10 +55,12 @@ class CollapsedEngine:
         self._workbench = Workbench(self._corpus, state)
 
     def start(self, key: Key, start: Start) -> None:
-        """Seat every word: one after another (``"sequential"``), or at one or more random topics."""
+        """Seat every word: one after another (``"sequential"``), by fitted topics, or by random ones."""
         key = key._replace(move=INITIALIZE)
         if start == "sequential":
             self._start_sequentially(key)
+        elif start == "fitted":
+            self._start_from_fitted_topics(key)
         else:
             self._start_at_random(key, 1 if start == "one" else int(start))
         self.workbench.compact()
@@ -69,6 +73,27 @@ class CollapsedEngine:
         self.workbench.draw_words(key)
         self.workbench.visit(in_order)
 
+    def _start_from_fitted_topics(self, key: Key) -> None:
+        fitted = fit_topics(self._corpus)
+        n_topics = fitted.phi.shape[1]
+        number, table = np.full((2, n_topics + 1), -1, np.int32)
+        theta, weight, expected = np.zeros((3, n_topics))
+        state = self._empty_state(max(self._settings.capacity, n_topics + 1))
+        used = draw_fitted_topics(
+            key,
+            self._corpus,
+            state,
+            np.zeros(4, np.uint64),
+            fitted,
+            theta,
+            weight,
+            expected,
+            number,
+            table,
+        )
+        seat_all(self._corpus, state, used)
+        self.seat(state)
+
     def _start_at_random(self, key: Key, n_topics: int) -> None:
         number, table = np.full((2, n_topics), -1, np.int32)
         # A topic that no word has drawn needs no room.
@@ -77,14 +102,18 @@ class CollapsedEngine:
         seat_all(self._corpus, state, used)
         self.seat(state)
 
-    def sweep(self, key: Key, trials: Trials | None) -> Swept:
-        """Make one sweep."""
-        bench, records = self.workbench, None
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
+        """Make one sweep, with `eta` held at a value where one is given."""
+        bench, records, gamma_priors = self.workbench, None, self._gamma_priors
+        if eta is not None:
+            bench.set_eta(eta)
+            gamma_priors = gamma_priors.copy()
+            gamma_priors[ETA] = 0.0
         infos = bench.gibbs(key)
         if trials is not None:
             infos["split_merge"], records = bench.try_splits_and_merges(key, trials)
         method = self._settings.concentrations
-        infos["concentrations"] = bench.draw_concentrations(key, method, self._gamma_priors)
+        infos["concentrations"] = bench.draw_concentrations(key, method, gamma_priors)
         bench.compact()
         return Swept(infos, records)
 

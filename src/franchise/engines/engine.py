@@ -71,8 +71,11 @@ class Engine(Protocol):
     def start(self, key: Key, start: Start) -> None:
         """Seat every word for the first time."""
 
-    def sweep(self, key: Key, trials: Trials | None) -> Swept:
-        """Make one sweep; `key.move` is the engine's to set."""
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
+        """Make one sweep; `key.move` is the engine's to set.
+
+        Given an `eta`, the state takes it up for this sweep and those after, and it is not drawn in this one.
+        """
 
     def numbers(self) -> dict[str, float]:
         """Return the numbers of the current state that a trace has."""

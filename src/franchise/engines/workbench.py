@@ -82,6 +82,11 @@ class Workbench:
         info = self._make(split_merge, key._replace(move=SPLIT_MERGE), "trial", trials.proposals, records)
         return info, records
 
+    def set_eta(self, eta: float) -> None:
+        """Change eta, and what is computed from it."""
+        self.state.concentrations[ETA] = eta
+        follow_eta(self.state, self._scratch.tables)
+
     def draw_concentrations(self, key: Key, method: str, gamma_priors: Array) -> Any:
         """Draw the concentrations that have priors, by slice sampling or auxiliary variables."""
         eta = self.state.concentrations[ETA]

@@ -51,8 +51,8 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     alpha_prior, gamma_prior
         Gamma priors (shape, rate) under which alpha and gamma are sampled.
     init
-        Where chains start: ``"sequential"`` (the paper's), ``"one"`` topic, a number of random topics, or
-        ``"auto"``: these in turn, so that agreement between the chains means something.
+        Where chains start: ``"fitted"`` (topics that EM finds, the same for all), ``"sequential"`` (the
+        paper's), ``"one"`` topic, a number of random topics, or ``"apart"``: the last three in turn.
     sweeps
         Passes over all words that each chain makes.
     burn_in
@@ -61,6 +61,9 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Keep every `thin`-th sweep after the burn-in; by default such that 25 are kept.
     chains
         Independent runs; trust the answer if they agree.
+    warm_up
+        Sweeps at the beginning in which eta rises from a tenth of its value, so that topics separate; by
+        default 40 from fitted topics (and no more than half of the burn-in), else 0.
     split_merge
         When topics are split and merged as a whole: ``"always"``, ``"burn-in"``, ``"off"``, or a
         `SplitMerge` setting.
@@ -119,11 +122,12 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         gamma: float | None = None,
         alpha_prior: tuple[float, float] = (1.0, 1.0),
         gamma_prior: tuple[float, float] = (1.0, 1.0),
-        init: str | int = "auto",
+        init: str | int = "fitted",
         sweeps: int = 500,
         burn_in: int | None = None,
         thin: int | None = None,
         chains: int = 4,
+        warm_up: int | None = None,
         split_merge: str | SplitMerge = "always",
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -141,6 +145,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.burn_in = burn_in
         self.thin = thin
         self.chains = chains
+        self.warm_up = warm_up
         self.split_merge = split_merge
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -57,11 +57,19 @@ def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, t
     """
     now = {"sweeps": sweeps, "burn_in": burn_in, "thin": thin}
     settings = made_with | {name: value for name, value in now.items() if value is not None}
-    burn_in_now, _ = what_to_keep(sweeps, settings["burn_in"], settings["thin"])
-    if is_one_of(settings["split_merge"], ["burn-in"]) and burn_in_now != schedule.burn_in:
-        # With trials up to another burn-in, the sweeps already made would have been others.
-        settings["split_merge"] = schedule.split_merge
-    return settings
+    return settings | _as_begun(
+        schedule, what_to_keep(sweeps, settings["burn_in"], settings["thin"])[0], settings
+    )
+
+
+def _as_begun(schedule: Schedule, burn_in: int, settings: Facts) -> Facts:
+    """Return what followed from the burn-in in a schedule, and would be other with the present one.
+
+    With another warm-up, or trials up to another burn-in, the sweeps already made would have been others.
+    """
+    now = plan_of(**settings | {"burn_in": burn_in}, seed=0).schedule
+    begun = {"warm_up": schedule.warm_up, "split_merge": schedule.split_merge}
+    return {name: value for name, value in begun.items() if getattr(now, name) != value}
 
 
 def _continued(given: Facts, kept: Facts) -> Facts:
@@ -78,11 +86,21 @@ def _continued(given: Facts, kept: Facts) -> Facts:
     if given["sweeps"] <= kept["sweeps"]:
         settings["sweeps"] = kept["sweeps"]
         settings |= {name: kept[name] for name in ("burn_in", "thin") if given[name] is None}
-    trials = kept["split_merge"]
-    was_burn_in = isinstance(trials, SplitMerge) and trials == SplitMerge(until=trials.until)
-    if was_burn_in and is_one_of(given["split_merge"], ["burn-in"]):
-        settings["split_merge"] = trials
+    begun = plan_of(**of_chains(kept), seed=0).schedule
+    burn_in, _ = what_to_keep(settings["sweeps"], settings["burn_in"], settings["thin"])
+    followed = _as_begun(begun, burn_in, settings)
+    if given["warm_up"] is None and "warm_up" in followed:
+        settings["warm_up"] = begun.warm_up
+    if "split_merge" in followed and _is_named(begun.split_merge, given["split_merge"]):
+        settings["split_merge"] = begun.split_merge
     return settings
+
+
+def _is_named(trials: SplitMerge | None, name: object) -> bool:
+    """Return whether these are the trials that a name stands for, with some burn-in."""
+    if trials is None or trials != SplitMerge(until=trials.until, adapt=trials.adapt):
+        return False
+    return is_one_of(name, ["always" if trials.until is None else "burn-in"])
 
 
 def _refuse_others(folder: Path, given: Facts, kept: Facts) -> None:

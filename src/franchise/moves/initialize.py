@@ -7,6 +7,7 @@ documents in random order.
 
 from franchise._jit import kernel
 from franchise.model.seating import seat_everyone
+from franchise.moves.parts.first_tables import take_table
 from franchise.random import integer, shuffle, start_stream
 
 
@@ -31,17 +32,8 @@ def draw_topics(key, corpus, state, stream, number, table):
         first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
         n_tables = 0
         for i in range(first, end):
-            draw = integer(stream, number.size)
-            if number[draw] < 0:
-                number[draw] = used
-                used += 1
-            # A table number left over from another document does not serve this topic here.
-            t = table[draw]
-            if t < 0 or t >= n_tables or state.k_jt[first + t] != number[draw]:
-                t = n_tables
-                table[draw] = t
-                state.k_jt[first + t] = number[draw]
-                n_tables += 1
+            t, used = take_table(state, first, integer(stream, number.size), number, table, n_tables, used)
+            n_tables = max(n_tables, t + 1)
             state.t_ji[i] = t
     return used
 

@@ -64,6 +64,7 @@ class SplitMergeInfo(NamedTuple):
     merges_tried: int
     merges: int  # accepted
     words_moved: int
+    words_visited: int  # of the topics concerned
 
 
 @helper
@@ -277,7 +278,7 @@ def split_merge(key, corpus, state, trial, proposals, records):
 
     The words must have been laid out by tables, as the table move leaves them.
     """
-    splits_tried, splits, merges_tried, merges, words_moved = 0, 0, 0, 0, 0
+    splits_tried, splits, merges_tried, merges, words_moved, words_visited = 0, 0, 0, 0, 0, 0
     by_likeness = False
     for which in range(proposals.shape[0]):
         by_likeness |= proposals[which, ANCHORS] == SIMILAR
@@ -285,7 +286,9 @@ def split_merge(key, corpus, state, trial, proposals, records):
     for number in range(trial.cursor[TRIAL], records.shape[0]):
         if is_full(state):
             trial.cursor[TRIAL] = number
-            return SplitMergeInfo(False, splits_tried, splits, merges_tried, merges, words_moved)
+            return SplitMergeInfo(
+                False, splits_tried, splits, merges_tried, merges, words_moved, words_visited
+            )
         if stale:
             index_tables(corpus, state, trial)
             if by_likeness:
@@ -299,5 +302,6 @@ def split_merge(key, corpus, state, trial, proposals, records):
             splits += split and accepted
             merges += accepted and not split
             words_moved += int(records[number, WORDS_MOVED])
+            words_visited += int(records[number, N_WORDS])
     trial.cursor[TRIAL] = 0
-    return SplitMergeInfo(True, splits_tried, splits, merges_tried, merges, words_moved)
+    return SplitMergeInfo(True, splits_tried, splits, merges_tried, merges, words_moved, words_visited)

@@ -11,6 +11,7 @@ from franchise.corpus import Corpus
 from franchise.engines import EngineSettings, Start, Swept, Trials, engine_named
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model import Priors, State
+from franchise.model.state import ETA
 from franchise.random import Key
 from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
@@ -39,8 +40,8 @@ class Chain:
     number
         Which chain of a run this is; chains of one seed are independent of each other.
     start
-        ``"sequential"``: the paper's, every word seated given the words before it; a number: that
-        many random topics; ``"one"``: one topic.
+        ``"sequential"``: the paper's, every word seated given the words before it; ``"fitted"``: by topics
+        that a few steps of EM fit to the documents; a number: that many random topics; ``"one"``: one topic.
     engine
         How sweeps are made (`franchise.engines`).
     capacity
@@ -92,7 +93,7 @@ class Chain:
         # One type for all seeds, or every kernel would be compiled again.
         self.seed = whole_number("seed", seed, 0, _LARGEST)
         self.number = whole_number("number", number, 0, _LARGEST)
-        self.start_from = start if start in ("sequential", "one") else _random_topics(start)
+        self.start_from = start if start in ("sequential", "one", "fitted") else _random_topics(start)
         self.sweeps_done = 0
         self.trace = Trace()
         self.draws: list[Draw] = []
@@ -144,7 +145,7 @@ class Chain:
         with self._whole_or_not_at_all():
             began, sweep = time.perf_counter(), self.sweeps_done + 1
             names = self._names()
-            swept = self.engine.sweep(self._key(sweep), self._trials(sweep))
+            swept = self.engine.sweep(self._key(sweep), self._trials(sweep), self._held_eta(sweep))
             self._note_events(sweep, names, swept)
             self._record(sweep, swept.infos, began)
             self._keep(sweep)
@@ -198,8 +199,14 @@ class Chain:
         return Draw(self.sweeps_done, *self.engine.counts())
 
     def _trials(self, sweep: int) -> Trials | None:
-        setting = self.schedule.split_merge_in(sweep)
-        return Trials(setting.trials, setting.as_array()) if setting else None
+        setting = self.schedule.split_merge
+        number = setting.trials_in(sweep, self.trace) if setting else 0
+        return Trials(number, setting.as_array()) if setting and number else None
+
+    def _held_eta(self, sweep: int) -> float | None:
+        """Return the eta of a sweep of the warm-up, None for one that is made with the chain's own."""
+        share = self.schedule.eta_share(sweep)
+        return None if share is None else share * float(self.priors.initial()[ETA])
 
     def _note_events(self, sweep: int, names: set[int], swept: Swept) -> None:
         trials = trials_of(swept.records, sweep) if swept.records is not None else []
@@ -236,5 +243,5 @@ def _random_topics(start: object) -> int:
         return whole_number("start", start, 1)
     except SettingsError:
         raise SettingsError(
-            f"start={start!r}: give 'sequential', 'one', or a number of random topics"
+            f"start={start!r}: give 'sequential', 'fitted', 'one', or a number of random topics"
         ) from None

@@ -18,25 +18,28 @@ from franchise.sampling.trials import SplitMerge
 
 _ETA_PRIOR = (1.0, 1.0)
 _DRAWS_A_CHAIN = 25  # kept by default
-# Far apart, so that it means something when chains from them agree.
-_AUTOMATIC: tuple[Start, ...] = ("sequential", "one", 50)
+# In turn: what chains from all of them agree on does not depend on the start.
+_APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
+_WARM_UP = 40  # sweeps; more hardly help, and cost time while topics are many
+_ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
 
 
 def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
-    """Return where each chain starts; ``"auto"`` takes different starts in turn."""
+    """Return where each chain starts; ``"apart"`` takes different starts in turn."""
     chains = whole_number("chains", chains, 1)
-    choices = _AUTOMATIC if is_one_of(init, ["auto"]) else (_start(init),)
+    choices = _APART if is_one_of(init, ["apart"]) else (_start(init),)
     return tuple(choices[i % len(choices)] for i in range(chains))
 
 
 def _start(init: Start) -> Start:
-    if is_one_of(init, ["sequential", "one"]):
+    if is_one_of(init, ["fitted", "sequential", "one"]):
         return init
     try:
         return whole_number("init", init, 1)
     except SettingsError:
         raise SettingsError(
-            f"init={init!r}: give 'auto', 'sequential', 'one', or a number of random topics, 1 or more"
+            f"init={init!r}: give 'fitted', 'apart', 'sequential', 'one', or a number of random topics, "
+            "1 or more"
         ) from None
 
 
@@ -81,6 +84,7 @@ def plan_of(
     burn_in: int | None,
     thin: int | None,
     chains: int,
+    warm_up: int | None,
     split_merge: str | SplitMerge,
     seed: int,
 ) -> Plan:
@@ -92,8 +96,14 @@ def plan_of(
     )
     sweeps = whole_number("sweeps", sweeps, 1)
     burn_in, thin = what_to_keep(sweeps, burn_in, thin)
+    if warm_up is None:
+        warm_up = min(_WARM_UP, burn_in // 2) if is_one_of(init, ["fitted"]) else 0
     schedule = Schedule(
-        sweeps=sweeps, burn_in=burn_in, thin=thin, split_merge=_split_merge(split_merge, burn_in)
+        sweeps=sweeps,
+        burn_in=burn_in,
+        thin=thin,
+        split_merge=_split_merge(split_merge, burn_in),
+        warm_up=warm_up,
     )
     return Plan(priors=priors, schedule=schedule, starts=starts_of(init, chains), seed=seed)
 
@@ -143,7 +153,12 @@ def _pair(setting: Any) -> tuple[float, float] | None:
 def _split_merge(setting: str | SplitMerge, burn_in: int) -> SplitMerge | None:
     if isinstance(setting, SplitMerge):
         return setting
-    named = {"always": SplitMerge(), "burn-in": SplitMerge(until=burn_in), "off": None}
+    adapt = min(_ADAPT, burn_in)
+    named = {
+        "always": SplitMerge(adapt=adapt),
+        "burn-in": SplitMerge(until=burn_in, adapt=adapt),
+        "off": None,
+    }
     if not is_one_of(setting, named):
         raise SettingsError(f"split_merge={setting!r}: give 'always', 'burn-in', 'off' or SplitMerge(...)")
     return named[setting]
@@ -193,8 +208,11 @@ def extended(
 def least_burn_in(schedule: Schedule) -> int:
     """Return the last sweep that is other than those counted: no later burn-in may be shorter.
 
-    That is the last one with split-merge trials where they end with the burn-in. (Where they end later, the
-    user wanted sweeps of both kinds to be counted.)
+    That is the last one of the warm-up, in which the number of split-merge trials adapts, or with trials
+    where they end with the burn-in. (Where they end later, the user wanted both kinds to be counted.)
     """
-    until = schedule.split_merge.until if schedule.split_merge else None
-    return until if until is not None and until <= schedule.burn_in else 0
+    last = [schedule.warm_up]
+    if schedule.split_merge:
+        until = schedule.split_merge.until
+        last += [schedule.split_merge.adapt, until if until is not None and until <= schedule.burn_in else 0]
+    return max(last)

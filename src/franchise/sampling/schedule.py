@@ -7,6 +7,7 @@ from franchise.errors import SettingsError
 from franchise.sampling.trials import SplitMerge
 
 CONCENTRATION_METHODS = ("slice", "auxiliary")
+_LOWEST_SHARE = 0.1  # of eta, with which the warm-up begins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,10 @@ class Schedule:
         Keep every `thin`-th sweep after the burn-in.
     split_merge
         When and how split-merge trials are made; None for none.
+    warm_up
+        In so many of the first sweeps eta is held low, rising from a tenth of its value to all of it: many
+        narrow topics form, and those too many go again. They belong to the burn-in. Where eta has a prior,
+        it is drawn after them.
     concentrations
         ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables for alpha and
         gamma (there are none for eta, which is drawn by slice sampling either way).
@@ -33,25 +38,35 @@ class Schedule:
     burn_in: int = 250
     thin: int = 5
     split_merge: SplitMerge | None = field(default_factory=SplitMerge)
+    warm_up: int = 0
     concentrations: str = "slice"
 
     def __post_init__(self) -> None:
         """Refuse schedules that cannot be carried out."""
-        for name, least in (("sweeps", 0), ("burn_in", 0), ("thin", 1)):
+        for name, least in (("sweeps", 0), ("burn_in", 0), ("thin", 1), ("warm_up", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
         if self.burn_in > self.sweeps:
             raise SettingsError(f"burn_in={self.burn_in}: give no more than sweeps={self.sweeps}")
+        if self.warm_up > self.burn_in:
+            raise SettingsError(
+                f"warm_up={self.warm_up}: give no more than burn_in={self.burn_in}; its sweeps do not count"
+            )
         if self.split_merge is not None and not isinstance(self.split_merge, SplitMerge):
             raise SettingsError(f"split_merge={self.split_merge!r}: give SplitMerge(...), or None for none")
+        if self.split_merge is not None and self.split_merge.adapt > self.burn_in:
+            raise SettingsError(
+                f"SplitMerge(adapt={self.split_merge.adapt}): give no more than burn_in={self.burn_in}; "
+                "sweeps that adapt do not count"
+            )
         if not is_one_of(self.concentrations, CONCENTRATION_METHODS):
             known = " or ".join(repr(name) for name in CONCENTRATION_METHODS)
             raise SettingsError(f"concentrations={self.concentrations!r}: give {known}")
 
-    def split_merge_in(self, sweep: int) -> SplitMerge | None:
-        """Return the setting of split-merge if this sweep (the first is 1) has trials, else None."""
-        if self.split_merge is None or not self.split_merge.trials_in(sweep):
+    def eta_share(self, sweep: int) -> float | None:
+        """Return the share of eta that this sweep (the first is 1) is made with; None after the warm-up."""
+        if sweep > self.warm_up:
             return None
-        return self.split_merge
+        return float(_LOWEST_SHARE ** (1.0 - sweep / self.warm_up))
 
     def keeps(self, sweep: int) -> bool:
         """Return whether the draw after this sweep (the first is 1) is kept."""

@@ -11,6 +11,7 @@ from franchise.model.state import Array
 from franchise.moves.parts.allocation import EM, SEQUENTIAL
 from franchise.moves.parts.anchors import BALANCED, SIMILAR, SIZE, UNIFORM
 from franchise.moves.split_merge import RECORD
+from franchise.sampling.trace import Trace
 
 _ANCHORS = {"uniform": UNIFORM, "size": SIZE, "balanced": BALANCED, "similar": SIMILAR}
 _LAUNCHES = {"sequential": SEQUENTIAL, "em": EM}
@@ -62,6 +63,12 @@ _MIXTURE = (
 )
 
 
+# Where trials mend a bad state they move one word in a hundred that they visit; where there is nothing to
+# mend, one in a hundred thousand.
+_WORTH = 1e-4
+_BLOCK = 10  # sweeps, after which it is judged
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitMerge:
     """When split-merge trials are made, how many, and of which kinds.
@@ -69,7 +76,11 @@ class SplitMerge:
     Parameters
     ----------
     trials
-        Trials per sweep.
+        Trials per sweep; the most of them where their number adapts.
+    adapt
+        In so many of the first sweeps, which must belong to the burn-in, the number of trials adapts to what
+        they change: it is halved after ten sweeps in which they moved few of the words that they went
+        through, and doubled after ten in which they moved many. From then on it stays as it is.
     until
         The last sweep with trials (the paper: 50 of 500 on text); None for all.
     proposals
@@ -87,12 +98,14 @@ class SplitMerge:
     until: int | None = None
     proposals: tuple[Proposal, ...] = _MIXTURE
     keep_trials: bool = False
+    adapt: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
         object.__setattr__(self, "trials", whole_number("trials", self.trials, 1))
         if self.until is not None:
             object.__setattr__(self, "until", whole_number("until", self.until, 0))
+        object.__setattr__(self, "adapt", whole_number("adapt", self.adapt, 0))
         given: object = self.proposals
         if not (isinstance(given, list | tuple) and given and all(isinstance(x, Proposal) for x in given)):
             raise SettingsError(f"proposals={given!r}: give one or more Proposal(...)")
@@ -104,9 +117,14 @@ class SplitMerge:
         """Return the paper's move: uniform anchors, sequential allocation, one trial per sweep."""
         return cls(trials=trials, until=until, proposals=(Proposal(),), keep_trials=keep_trials)
 
-    def trials_in(self, sweep: int) -> int:
-        """Return how many trials this sweep (the first is 1) has."""
-        return self.trials if self.until is None or sweep <= self.until else 0
+    def trials_in(self, sweep: int, trace: Trace | None = None) -> int:
+        """Return how many trials this sweep (the first is 1) has, after the sweeps in the trace."""
+        if self.until is not None and sweep > self.until:
+            return 0
+        number = self.trials
+        for begin in range(1, min(sweep - 1, self.adapt) - _BLOCK + 2, _BLOCK):
+            number = min(2 * number, self.trials) if _is_worth_it(trace, begin) else max(1, number // 2)
+        return number
 
     def as_array(self) -> Array:
         """Return the proposals as the kernel takes them (`moves.split_merge`)."""
@@ -117,6 +135,16 @@ class SplitMerge:
                 for one, up_to in zip(self.proposals, np.cumsum(weights / weights.sum()), strict=True)
             ]
         )
+
+
+def _is_worth_it(trace: Trace | None, begin: int) -> bool:
+    """Return whether the trials of the block of sweeps from `begin` on moved enough words."""
+    if trace is None or "split_merge.words_moved" not in trace.columns:
+        return True
+    block = slice(begin, begin + _BLOCK)
+    moved = np.nansum(trace["split_merge.words_moved"][block])
+    visited = np.nansum(trace["split_merge.words_visited"][block])
+    return bool(moved >= _WORTH * visited)
 
 
 class Trial(NamedTuple):

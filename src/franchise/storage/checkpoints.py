@@ -102,7 +102,7 @@ def _difference(one: Chain, other: Chain) -> str:
             return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
     if one.engine.name != other.engine.name:
         return f"engine={one.engine.name!r}, not {other.engine.name!r}"
-    for name in ("burn_in", "thin", "split_merge", "concentrations"):
+    for name in ("burn_in", "thin", "warm_up", "split_merge", "concentrations"):
         if getattr(one.schedule, name) != getattr(other.schedule, name):
             return f"{name}={getattr(one.schedule, name)!r}, not {getattr(other.schedule, name)!r}"
     return ""

@@ -1,0 +1,51 @@
+"""Topics to start a chain from: fitted to the documents by a few steps of EM, the same for every seed."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise.corpus import CorpusArrays
+from franchise.model.state import Array
+from franchise.moves.fit_topics import fit_step
+
+_STEPS = 20
+_STEPS_PER_DOCUMENT = 5  # for its mixture, given the topics
+_COMMON = 0.1  # share of the words that belong to no topic in particular
+_MOST_TOPICS = 200
+# As many words and documents tell what the topics are; more would only take longer.
+_MOST_WORDS, _MOST_DOCUMENTS = 200_000, 20_000
+
+
+class FittedTopics(NamedTuple):
+    """What `moves.fit_topics.draw_fitted_topics` draws from."""
+
+    phi: Array  # (term, topic)
+    common: Array
+    steps: int = _STEPS_PER_DOCUMENT
+
+
+def fit_topics(corpus: CorpusArrays) -> FittedTopics:
+    """Fit topics by EM, each begun at a document; documents are taken at equal distances."""
+    lengths = np.diff(corpus.doc_ptr)
+    documents = np.flatnonzero(lengths)
+    n_words = int(lengths.sum())
+    share = min(1.0, _MOST_WORDS / max(1, n_words), _MOST_DOCUMENTS / max(1, documents.size))
+    documents = _evenly(documents, math.ceil(share * documents.size))
+    n_topics = min(_MOST_TOPICS, documents.size, max(1, round(math.sqrt(n_words) / 3)))
+    frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, n_words)
+    phi = np.repeat(0.5 * frequencies[:, None], n_topics, axis=1)
+    for k, j in enumerate(_evenly(documents, n_topics)):
+        words = corpus.x[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]]
+        np.add.at(phi[:, k], words, 0.5 / words.size)
+    common = _COMMON / (1.0 - _COMMON) * frequencies
+    theta = np.full((documents.size, n_topics), 1.0 / max(1, n_topics))
+    new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
+    for _ in range(_STEPS):
+        fit_step(corpus, documents, phi, theta, common, new_phi, weight, expected)
+    return FittedTopics(phi, common)
+
+
+def _evenly(values: Array, number: int) -> Array:
+    """Return so many of the values, at equal distances."""
+    return values[((np.arange(number) + 0.5) * values.size / max(1, number)).astype(np.int64)]

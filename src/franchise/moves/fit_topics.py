@@ -1,0 +1,103 @@
+"""Topics fitted to documents by EM, and a start from them.
+
+The model of the fit is a plain mixture: word i of document j is term v with probability proportional to
+common_v + sum_k theta_jk phi_vk, where `common` are the frequencies of the terms in the corpus, times a share
+that stays fixed: it takes up the words that belong to no topic in particular. No number is drawn in the
+fit. A chain then draws the topic of every word from the fitted mixture, with its own random numbers.
+"""
+
+from franchise._jit import helper, kernel
+from franchise.moves.parts.first_tables import take_table
+from franchise.random import start_stream, uniform
+
+
+@helper
+def _shares(theta, phi, v, common, weight):
+    """Set `weight` to each topic's part in a word of term v; return the sum, the common part included."""
+    row = phi[v]
+    for k in range(theta.size):
+        weight[k] = theta[k] * row[k]
+    # Four sums side by side: one alone would wait for every addition before the next.
+    a, b, c, d = common[v], 0.0, 0.0, 0.0
+    whole = theta.size // 4 * 4
+    for k in range(0, whole, 4):
+        a += weight[k]
+        b += weight[k + 1]
+        c += weight[k + 2]
+        d += weight[k + 3]
+    for k in range(whole, theta.size):
+        a += weight[k]
+    return (a + b) + (c + d)
+
+
+@helper
+def _set_theta(theta, expected):
+    """Set the mixture of a document to the expected shares of its words."""
+    total = 0.0
+    for k in range(theta.size):
+        total += expected[k]
+    if total > 0.0:
+        for k in range(theta.size):
+            theta[k] = expected[k] / total
+
+
+@kernel
+def fit_step(corpus, documents, phi, theta, common, new_phi, weight, expected):
+    """Make one step of EM for phi (term, topic) and the mixtures theta of these documents."""
+    new_phi[:, :] = 0.0
+    for place in range(documents.size):
+        expected[:] = 0.0
+        j = documents[place]
+        for i in range(corpus.doc_ptr[j], corpus.doc_ptr[j + 1]):
+            v = corpus.x[i]
+            share = 1.0 / _shares(theta[place], phi, v, common, weight)
+            row = new_phi[v]
+            for k in range(weight.size):
+                part = share * weight[k]
+                expected[k] += part
+                row[k] += part
+        _set_theta(theta[place], expected)
+    expected[:] = 0.0
+    for v in range(new_phi.shape[0]):
+        for k in range(weight.size):
+            expected[k] += new_phi[v, k]
+    for v in range(new_phi.shape[0]):
+        for k in range(weight.size):
+            # A topic that has lost all its words stays as it is.
+            if expected[k] > 0.0:
+                phi[v, k] = new_phi[v, k] / expected[k]
+
+
+@kernel
+def draw_fitted_topics(key, corpus, state, stream, fitted, theta, weight, expected, number, table):
+    """Set t_ji, k_jt: each word's topic from the fitted mixture, one table per topic in each document.
+
+    Common words get a topic of their own, the last. `number` and `table`, filled with -1, have room for it.
+    Returns how many topics were drawn at least once; they are numbered in the order in which they appear.
+    """
+    used, n_topics, phi, common = 0, theta.size, fitted.phi, fitted.common
+    for j in range(state.m_j.size):
+        start_stream(stream, key, j)
+        first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
+        theta[:] = 1.0 / n_topics
+        for _ in range(fitted.steps):
+            expected[:] = 0.0
+            for i in range(first, end):
+                share = 1.0 / _shares(theta, phi, corpus.x[i], common, weight)
+                for k in range(n_topics):
+                    expected[k] += share * weight[k]
+            _set_theta(theta, expected)
+        n_tables = 0
+        for i in range(first, end):
+            v = corpus.x[i]
+            u = uniform(stream) * _shares(theta, phi, v, common, weight) - common[v]
+            draw = n_topics
+            if u >= 0.0:
+                draw = 0
+                while draw < n_topics - 1 and u >= weight[draw]:
+                    u -= weight[draw]
+                    draw += 1
+            t, used = take_table(state, first, draw, number, table, n_tables, used)
+            n_tables = max(n_tables, t + 1)
+            state.t_ji[i] = t
+    return used

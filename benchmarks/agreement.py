@@ -8,18 +8,20 @@
 nips/ (see `experiments`).
 
 For each corpus, eta and method: four chains from starts that are far apart (one topic, sequential, 50 and 200
-random topics), and four from the method's own start, with two seeds. After the burn-in (half of the sweeps)
-the four chains are compared by the mean log p(x | c) per word (its spread, from the lowest chain to the
-highest), R-hat of several numbers, and the share of words in topics that all chains have. *Replicated* is the
-share of words whose reported topic has a match in the fit with the other seed (cosine 0.8 or more), the mean
-of both directions. Held-out completion is that of the last state of each chain, mean and worst. For a planted
-corpus, the rows "truth" are chains started at the truth. CPU seconds are those of one set of four chains.
+random topics; with the method's warm-up), and four from the method's own start, with two seeds. After the
+burn-in (half of the sweeps) the four chains are compared by the mean log p(x | c) per word (its spread, from
+the lowest chain to the highest), R-hat of several numbers, and the share of words in topics that all chains
+have. *Replicated* is the share of words whose reported topic has a match in the fit with the other seed
+(cosine 0.8 or more), the mean of both directions. Held-out completion is that of the last state of each
+chain, mean and worst. For a planted corpus, the rows "truth" are chains started at the truth. CPU seconds are
+those of one set of four chains.
 """
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,22 +43,34 @@ from franchise.posterior.estimates import Posterior
 FAR_APART = ("one", "sequential", 50, 200)
 ALIKE = 0.8  # cosine of two topics that are the same
 DRAWS = 20  # kept of each chain
+WARM_UP, ADAPT = 40, 100  # sweeps, as in `franchise.sampling.plan`
 
 
 class Method(NamedTuple):
     """How chains are started and run."""
 
     start: str | int
-    split_merge: SplitMerge | None = SplitMerge()
+    split_merge: SplitMerge | None = SplitMerge(adapt=ADAPT)
+    warm_up: int = 0
+
+    def schedule(self, sweeps: int, burn_in: int, thin: int = 1) -> Schedule:
+        """Return the schedule of so many sweeps."""
+        trials = self.split_merge
+        if trials:
+            trials = replace(trials, adapt=min(trials.adapt, burn_in))
+        warm_up = min(self.warm_up, burn_in // 2)
+        return Schedule(sweeps=sweeps, burn_in=burn_in, thin=thin, split_merge=trials, warm_up=warm_up)
 
 
 METHODS = {
-    "default": Method("sequential"),
-    "gibbs": Method("sequential", None),
+    "default": Method("fitted", warm_up=WARM_UP),
+    "gibbs": Method("fitted", None, WARM_UP),
+    "not warmed": Method("fitted"),
+    "sequential": Method("sequential", SplitMerge()),
+    "sequential, gibbs": Method("sequential", None),
     "paper": Method("sequential", SplitMerge.paper()),
-    "50 random": Method(50),
     "300 random": Method(300),
-    "300 random, gibbs": Method(300, None),
+    "300 random, warmed": Method(300, warm_up=WARM_UP),
 }
 
 
@@ -99,7 +113,7 @@ def zipf_planted(n_words: int, seed: int = 1) -> tuple[Corpus, np.ndarray]:
     return Corpus(x, np.arange(0, z.size + 1, length), [f"w{v}" for v in used]), z
 
 
-def cases(data: Path | None, corpora: Path | None) -> Iterator[Case]:
+def cases(data: Path | None, corpora: Path | None, zipf_words: Sequence[int] = (100_000,)) -> Iterator[Case]:
     """Yield the corpora."""
     texts = arxiv_abstracts()
     yield less_a_tenth("abstracts 500", from_texts(texts[:500]), (0.1, 0.3, 0.5))
@@ -107,8 +121,9 @@ def cases(data: Path | None, corpora: Path | None) -> Iterator[Case]:
     sizes = {"n_topics": 30, "n_terms": 3_000, "n_documents": 2_000, "document_length": 50}
     truth = planted(**sizes, seed=1, topic_concentration=0.05, document_concentration=1.0)
     yield less_a_tenth("planted 30", truth.corpus, (0.1,), truth.z)
-    zipf, z = zipf_planted(100_000)
-    yield less_a_tenth("zipf 100", zipf, (0.1,), z)
+    for n_words in zipf_words:
+        zipf, z = zipf_planted(n_words)
+        yield less_a_tenth(f"zipf {n_words:,}", zipf, (0.1,), z)
     for name in PAPER_LIKE if corpora else ():
         split = read_paper_like(name, corpora)
         test = [split.test.document(j) for j in range(split.test.n_documents)]
@@ -120,12 +135,7 @@ def cases(data: Path | None, corpora: Path | None) -> Iterator[Case]:
 
 def run(case: Case, eta: float, method: Method, starts: tuple, sweeps: int, seed: int) -> tuple:
     """Run chains in two threads; return them and their CPU seconds."""
-    schedule = Schedule(
-        sweeps=sweeps,
-        burn_in=sweeps // 2,
-        thin=max(1, sweeps // 2 // DRAWS),
-        split_merge=method.split_merge,
-    )
+    schedule = method.schedule(sweeps, sweeps // 2, max(1, sweeps // 2 // DRAWS))
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=eta)
 
     def work(numbered: tuple[int, str | int]) -> tuple[Chain, float]:
@@ -208,14 +218,17 @@ def main() -> None:
     parser.add_argument("--corpora", type=Path)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--etas", nargs="*", type=float)
-    parser.add_argument("--methods", nargs="*", default=["default", "300 random"], choices=METHODS)
+    parser.add_argument("--methods", nargs="*", default=["default", "sequential"], choices=METHODS)
     parser.add_argument("--kinds", nargs="*", default=["far apart", "own"], choices=["far apart", "own"])
     parser.add_argument("--sweeps", type=int, default=200)
+    parser.add_argument(
+        "--zipf-words", nargs="*", type=int, default=[100_000], help="sizes of the Zipf corpus"
+    )
     parser.add_argument("--seeds", type=int, default=2)
     options = parser.parse_args()
     jobs = [
         (case, eta, name, kind)
-        for case in cases(options.data, options.corpora)
+        for case in cases(options.data, options.corpora, options.zipf_words)
         if not options.only or case.name in options.only
         for eta in case.etas
         if not options.etas or eta in options.etas

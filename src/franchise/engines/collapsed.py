@@ -21,6 +21,8 @@ from franchise.moves.fit_topics import draw_fitted_topics
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
 from franchise.random import INITIALIZE, Key
 
+_USUAL_ETA = 0.1  # for the start, where eta is to be estimated
+
 
 class CollapsedEngine:
     """Makes sweeps of a franchise in this process, in the calling thread.
@@ -74,7 +76,8 @@ class CollapsedEngine:
         self.workbench.visit(in_order)
 
     def _start_from_fitted_topics(self, key: Key) -> None:
-        fitted = fit_topics(self._corpus)
+        eta = self._settings.priors.eta
+        fitted = fit_topics(self._corpus, _USUAL_ETA if isinstance(eta, tuple) else eta)
         n_topics = fitted.phi.shape[1]
         number, table = np.full((2, n_topics + 1), -1, np.int32)
         theta, weight, expected = np.zeros((3, n_topics))

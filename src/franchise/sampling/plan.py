@@ -97,7 +97,9 @@ def plan_of(
     sweeps = whole_number("sweeps", sweeps, 1)
     burn_in, thin = what_to_keep(sweeps, burn_in, thin)
     if warm_up is None:
-        warm_up = min(_WARM_UP, burn_in // 2) if is_one_of(init, ["fitted"]) else 0
+        # To an eta that is only to be found, there is nowhere to rise.
+        can_rise = is_one_of(init, ["fitted"]) and not isinstance(priors.eta, tuple)
+        warm_up = min(_WARM_UP, burn_in // 2) if can_rise else 0
     schedule = Schedule(
         sweeps=sweeps,
         burn_in=burn_in,

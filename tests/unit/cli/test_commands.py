@@ -114,7 +114,8 @@ def test_something_else_is_never_replaced(folder, tmp_path):
 
 def test_resume_is_a_longer_fit(folder, model, tmp_path):
     call("resume", model, "--sweeps", "4", "--quiet")
-    longer = ["--sweeps", "12", "--chains", "2", "--eta", "0.5", "--quiet"]
+    # The warm-up stays as it was begun: half of the first burn-in.
+    longer = ["--sweeps", "12", "--chains", "2", "--eta", "0.5", "--warm-up", "2", "--quiet"]
     call("fit", folder / "texts.txt", "-o", tmp_path / "longer", *longer)
     one, other = HDPTopicModel.load(model), HDPTopicModel.load(tmp_path / "longer")
     assert one.trace_.drop(columns="seconds").equals(other.trace_.drop(columns="seconds"))

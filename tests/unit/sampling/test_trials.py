@@ -150,6 +150,7 @@ def test_the_trace_has_the_sums_of_the_records():
             "merges_tried": tried["merge"],
             "merges": accepted["merge"],
             "words_moved": sum(trial.words_moved for trial in trials),
+            "words_visited": sum(trial.words for trial in trials),
         }
         assert {name: chain.trace[f"split_merge.{name}"][sweep] for name in sums} == sums
 

@@ -59,9 +59,7 @@ def test_every_step_raises_the_likelihood(corpus, n_topics, seed):
 def test_a_topic_without_words_stays_as_it_is():
     arrays = corpus_of([[0, 0, 1], [1]], 3).arrays
     phi, theta = np.array([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]]), np.full((2, 2), 0.5)
-    fit_step(
-        arrays, np.arange(2), phi, theta, np.full(3, 0.1), np.zeros_like(phi), np.zeros(2), np.zeros(2)
-    )
+    fit_step(arrays, np.arange(2), phi, theta, np.full(3, 0.1), np.zeros_like(phi), np.zeros(2), np.zeros(2))
     assert phi[:, 1].tolist() == [0.0, 0.0, 1.0]
     assert theta.tolist() == [[1.0, 0.0], [1.0, 0.0]]
     assert np.all(np.isfinite(phi))
@@ -117,9 +115,7 @@ def test_neither_seed_nor_chain_changes_the_topics(monkeypatch):
 @pytest.mark.parametrize("eta", [0.1, 1e-100, 1e100])
 def test_corpora_and_etas_at_the_edge(name, eta, seed):
     schedule = Schedule(sweeps=6, burn_in=4, warm_up=4)
-    chain = Chain(
-        corpus_of(*CORPORA[name]), Priors(eta=eta), schedule, seed=seed, start="fitted", capacity=1
-    )
+    chain = Chain(corpus_of(*CORPORA[name]), Priors(eta=eta), schedule, seed=seed, start="fitted", capacity=1)
     chain.start()
     assert broken_invariants(chain.corpus.arrays, chain.state) == []
     assert chain.trace.last["n_tables"] == chain.draw().document_topics.nnz  # one a document and topic

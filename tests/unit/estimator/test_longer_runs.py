@@ -83,9 +83,9 @@ def test_killed_and_resumed(corpus, whole, tmp_path, stop):
             raise Killed
 
     folder = tmp_path / "m"
+    short = model_of(SHORT, checkpoint_dir=folder, callback=strike)
     with pytest.raises(Killed):
-        short = model_of(SHORT, checkpoint_dir=folder, callback=strike).fit(corpus)
-        short.resume(LONG - SHORT)
+        short.fit(corpus).resume(LONG - SHORT)
     loaded = HDPTopicModel.load(folder)
     missing = LONG - loaded.chains_[0].schedule.sweeps
     assert missing == (LONG - SHORT if stop < SHORT else 0)

@@ -235,6 +235,15 @@ def test_print_answers_the_questions(fitted):
     assert str(HDPTopicModel()) == "HDPTopicModel()"
 
 
+def test_chains_that_agree_say_so_if_they_started_alike(corpus):
+    alike, apart = (quick(sweeps=200, init=init).fit(corpus) for init in ("fitted", "apart"))
+    for model in (alike, apart):
+        assert model.diagnose().verdict != "do not agree"
+        assert model.diagnose().same_start == ("All chains started from the same fitted topics" in str(model))
+    assert alike.diagnose().same_start
+    assert not apart.diagnose().same_start
+
+
 def test_scores(fitted, corpus):
     completion = fitted.held_out(corpus)
     assert fitted.score(corpus) == completion.per_word

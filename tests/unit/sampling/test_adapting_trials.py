@@ -19,9 +19,7 @@ NO_TRIALS = (np.nan, np.nan)
 def made_up(blocks):
     """Return a trace in which trials moved and visited these words; row 0 is the start."""
     rows = [NO_TRIALS] + [block for block in blocks for _ in range(10)]
-    return Trace.from_array(
-        np.array(rows, float), ["split_merge.words_moved", "split_merge.words_visited"]
-    )
+    return Trace.from_array(np.array(rows, float), ["split_merge.words_moved", "split_merge.words_visited"])
 
 
 @pytest.mark.parametrize(

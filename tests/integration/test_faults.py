@@ -26,7 +26,7 @@ CHAINS = 3
 def plan(sweeps=SWEEPS):
     trials = SplitMerge(keep_trials=True)
     schedule = Schedule(sweeps=sweeps, burn_in=SAVED, thin=1, split_merge=trials)
-    return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("auto", CHAINS), seed=11)
+    return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("apart", CHAINS), seed=11)
 
 
 def everything(chain):

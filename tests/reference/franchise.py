@@ -5,11 +5,13 @@ tables and topics, the list of living topics, the stack of dead ones, and the to
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from franchise.corpus import Corpus, CorpusArrays, from_tokens
 from franchise.model import State
 from franchise.model.state import DEAD, NUMBERED, TOPICS
+from tests.reference import fitted
 from tests.reference.choices import Choose
 from tests.reference.enumeration import Concentrations, Documents, Seating, seating_of
 
@@ -119,12 +121,28 @@ class Franchise:
 
     def start_random(self, choose: Choose, n_topics: int) -> None:
         """Draw a topic for every word, all alike; one table for each topic in each document."""
+        self._start_from_topics(choose, lambda words: [[1.0] * n_topics for _ in words])
+
+    def start_fitted(self, choose: Choose, limits: fitted.Limits) -> None:
+        """Draw a topic for every word from mixtures of fitted topics, or that of the common words."""
+        topics = fitted.fit(self.documents, self.n_terms, limits)
+
+        def weights(words: Sequence[int]) -> list[list[float]]:
+            theta = [1.0 / len(topics.phi)] * len(topics.phi)
+            for _ in range(fitted.STEPS_OF_A_DOCUMENT):
+                theta = fitted.mixture(topics, theta, list(words))
+            return [fitted.parts(topics, theta, v) for v in words]
+
+        self._start_from_topics(choose, weights)
+
+    def _start_from_topics(
+        self, choose: Choose, weights_in: Callable[[Sequence[int]], list[list[float]]]
+    ) -> None:
         number: dict[int, int] = {}
         for j, words in enumerate(self.documents):
             choose.start(j)
-            for i in range(len(words)):
-                drawn = choose([1.0] * n_topics)
-                k = number.setdefault(drawn, len(number))
+            for i, weights in enumerate(weights_in(words)):
+                k = number.setdefault(choose(weights), len(number))
                 if k not in self.k_jt[j]:
                     self.k_jt[j].append(k)
                 self.t_ji[j][i] = self.k_jt[j].index(k)

@@ -22,7 +22,7 @@ def command(model: str, num_top_words: int, min_share: float, format_out: str) -
 
     weight is the share of all words, with its 95% interval; support is the share of the kept draws in which
     the topic was found. Rely on topics that were found by every chain; those of most chains are likely; those
-    of few or one depend on where a chain started. CSV and JSON have more columns: the number of chains that
+    of few or one differ from chain to chain. CSV and JSON have more columns: the number of chains that
     have the topic, how stable it is, and its nearest neighbour.
 
     \b

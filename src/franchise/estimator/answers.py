@@ -195,8 +195,13 @@ class Answers:
     def diagnose(self) -> Diagnosis:
         """Check whether the answer can be trusted, and say in plain words what to do if not."""
         check_is_fitted(self)
-        traces = [chain.trace for chain in self.chains_ if len(chain.trace)]
-        return diagnose(self.posterior_, traces, self.chains_[0].schedule)
+        started = [chain for chain in self.chains_ if len(chain.trace)]
+        return diagnose(
+            self.posterior_,
+            [chain.trace for chain in started],
+            self.chains_[0].schedule,
+            [chain.start_from for chain in started],
+        )
 
     def to_pyldavis(self) -> dict[str, Any]:
         """Return the arguments of ``pyLDAvis.prepare``."""

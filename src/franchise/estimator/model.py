@@ -210,8 +210,8 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         The states are, to the bit, those of a run that was longer from the beginning. So are the draws, but
         for those that the former thinning has left out: they cannot be had any more. Draws that the new
-        burn-in or thinning leaves out are dropped, also in `checkpoint_dir`. With
-        ``split_merge="burn-in"``, trials still end with the burn-in that was planned first.
+        burn-in or thinning leaves out are dropped, also in `checkpoint_dir`. What followed from the burn-in
+        that was planned first stays: the warm-up, and when split-merge trials adapt and end.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from franchise._settings import is_one_of
 from franchise.errors import ModelError
 from franchise.estimator.settings import from_kept, of_chains, seed_of
 from franchise.sampling import Schedule, SplitMerge
-from franchise.sampling.plan import Plan, plan_of, what_to_keep
+from franchise.sampling.plan import Plan, check_burn_in, plan_of, what_to_keep
 from franchise.storage import model as store
 
 
@@ -57,9 +57,8 @@ def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, t
     """
     now = {"sweeps": sweeps, "burn_in": burn_in, "thin": thin}
     settings = made_with | {name: value for name, value in now.items() if value is not None}
-    return settings | _as_begun(
-        schedule, what_to_keep(sweeps, settings["burn_in"], settings["thin"])[0], settings
-    )
+    burn_in_now, _ = what_to_keep(sweeps, settings["burn_in"], settings["thin"])
+    return settings | _as_begun(schedule, burn_in_now, settings)
 
 
 def _as_begun(schedule: Schedule, burn_in: int, settings: Facts) -> Facts:
@@ -67,6 +66,7 @@ def _as_begun(schedule: Schedule, burn_in: int, settings: Facts) -> Facts:
 
     With another warm-up, or trials up to another burn-in, the sweeps already made would have been others.
     """
+    check_burn_in(schedule, burn_in)
     now = plan_of(**settings | {"burn_in": burn_in}, seed=0).schedule
     begun = {"warm_up": schedule.warm_up, "split_merge": schedule.split_merge}
     return {name: value for name, value in begun.items() if getattr(now, name) != value}

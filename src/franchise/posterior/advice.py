@@ -18,6 +18,9 @@ ONE_CHAIN = (
     "There is only one chain, and nothing to compare it with. "
     "To see whether others find the same, fit with chains=4."
 )
+SAME_START = (
+    'All chains started from the same fitted topics; fit with init="apart" to see what other starts find.'
+)
 
 
 class Worst(NamedTuple):

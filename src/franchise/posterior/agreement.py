@@ -1,4 +1,4 @@
-"""What every chain has found, and what depends on where a chain started.
+"""What every chain has found, and what differs from chain to chain.
 
 Chains of real texts settle in different modes: they share most of the topics, and divide the rest in ways of
 their own that they do not leave in any time that a person has. So the question is not only whether chains
@@ -84,7 +84,7 @@ def the_others(found: Agreement, weights: Array) -> str:
         said.append(f"{_these(n_likely, kind)} {'is' if n_likely == 1 else 'are'} in most chains")
     if n_doubtful:
         these = _these(n_doubtful, kind) if not n_likely else str(n_doubtful)
-        said.append(f"{these} depend{'s' if n_doubtful == 1 else ''} on the start")
+        said.append(f"{these} differ{'s' if n_doubtful == 1 else ''} from chain to chain")
     return ", ".join(said)
 
 

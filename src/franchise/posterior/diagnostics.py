@@ -15,6 +15,7 @@ from franchise.posterior.advice import (
     CONVERGED,
     ONE_CHAIN,
     R_HAT_GOOD,
+    SAME_START,
     Run,
     Worst,
     about_doubtful,
@@ -85,6 +86,8 @@ class Diagnosis:
         others (do not rely on them); all empty where there is only one chain.
     shared
         Share of the words in solid topics; NaN where there is only one chain.
+    same_start
+        Whether all chains started from the same fitted topics: that they agree says less then.
     """
 
     table: "pd.DataFrame"
@@ -98,6 +101,7 @@ class Diagnosis:
     likely_topics: list[int] = field(default_factory=list)
     doubtful_topics: list[int] = field(default_factory=list)
     shared: float = np.nan
+    same_start: bool = False
 
     def __str__(self) -> str:
         digits = {"mean": "{:,.2f}", "sd": "{:,.2f}", "r_hat": "{:.2f}", "ess_bulk": "{:,.0f}"}
@@ -108,8 +112,10 @@ class Diagnosis:
         return "\n".join([*self.messages, "", table, "", _LEGEND])
 
 
-def diagnose(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -> Diagnosis:
-    """Compare the chains, and each with itself."""
+def diagnose(
+    posterior: Posterior, traces: Sequence[Trace], schedule: Schedule, starts: Sequence[object] = ()
+) -> Diagnosis:
+    """Compare the chains, and each with itself; `starts` say where they started (`Chain.start_from`)."""
     series = _series(posterior, traces, schedule)
     table = _table(series)
     if len(traces) == 1 or len(posterior.draws) == 1:
@@ -138,7 +144,12 @@ def diagnose(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) 
     if verdict != AGREE:
         messages.append(topics_by_chain(posterior))
     messages += about_doubtful(found.doubtful, posterior.n_topics, len(posterior.draws))
-    return Diagnosis(table, verdict == AGREE, converged, bool(drift), lonely, messages, verdict, *found)
+    same_start = bool(starts) and all(start == "fitted" for start in starts)
+    if same_start and verdict != APART and not drift:
+        messages.append(SAME_START)
+    return Diagnosis(
+        table, verdict == AGREE, converged, bool(drift), lonely, messages, verdict, *found, same_start
+    )
 
 
 def _verdict(r_hat: float, shared: float) -> str:

@@ -75,10 +75,13 @@ def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
         return Headline(n, f"{topics}, none of them found by every chain", _RELY_ON_NONE)
     low, high = posterior.n_topics_interval
     words = f"{topics}, 95% between {low:,} and {high:,}" if low < high else topics
-    return Headline(n, words, _SURE if diagnosis.agree else _NOT_KNOWN)
+    if diagnosis.agree:
+        return Headline(n, words, _SURE_OF_ONE_START if diagnosis.same_start else _SURE)
+    return Headline(n, words, _NOT_KNOWN)
 
 
 _SURE = "Each found the same on its own, so the range can be trusted."
+_SURE_OF_ONE_START = "Every chain found the same, from the same fitted topics."
 _NOT_KNOWN = "It is not known yet whether another run would find the same."
 _RELY_ON_NONE = "Each chain divides the words in its own way: rely on no single topic."
 

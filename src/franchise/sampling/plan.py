@@ -188,7 +188,9 @@ def extended(
     """
     whole_number("sweeps", sweeps, 0)
     total = max(chain.schedule.sweeps for chain in chains) + sweeps
-    schedules = [
+    for chain in chains:
+        check_burn_in(chain.schedule, chain.schedule.burn_in if burn_in is None else burn_in)
+    return [
         replace(
             chain.schedule,
             sweeps=total,
@@ -197,14 +199,16 @@ def extended(
         )
         for chain in chains
     ]
-    for chain, schedule in zip(chains, schedules, strict=True):
-        least = least_burn_in(chain.schedule)
-        if schedule.burn_in < least:
-            raise SettingsError(
-                f"burn_in={schedule.burn_in}: give {least} or more; the sweeps up to there differ from the "
-                "others, and must not be counted"
-            )
-    return schedules
+
+
+def check_burn_in(schedule: Schedule, burn_in: int) -> None:
+    """Refuse another burn-in, with which sweeps would be counted that must not be."""
+    least = least_burn_in(schedule)
+    if whole_number("burn_in", burn_in, 0) < least:
+        raise SettingsError(
+            f"burn_in={burn_in}: give {least} or more; the sweeps up to there differ from the others, and "
+            "must not be counted"
+        )
 
 
 def least_burn_in(schedule: Schedule) -> int:

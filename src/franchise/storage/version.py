@@ -5,8 +5,9 @@ from pathlib import Path
 from franchise._files import Facts
 from franchise.errors import ModelError
 
-# 1 was never released: it had the whole trace in every checkpoint, and numbers of topics with gaps.
-VERSION = 2
+# Never released: 1 had the whole trace in every checkpoint, and numbers of topics with gaps; in 2 the settings
+# stood for other chains, without a warm-up and with a fixed number of trials.
+VERSION = 3
 
 
 def check_version(path: Path, facts: Facts) -> None:

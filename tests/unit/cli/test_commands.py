@@ -114,7 +114,8 @@ def test_something_else_is_never_replaced(folder, tmp_path):
 
 def test_resume_is_a_longer_fit(folder, model, tmp_path):
     call("resume", model, "--sweeps", "4", "--quiet")
-    longer = ["--sweeps", "12", "--chains", "2", "--eta", "0.5", "--quiet"]
+    # The warm-up stays as it was begun: half of the first burn-in.
+    longer = ["--sweeps", "12", "--chains", "2", "--eta", "0.5", "--warm-up", "2", "--quiet"]
     call("fit", folder / "texts.txt", "-o", tmp_path / "longer", *longer)
     one, other = HDPTopicModel.load(model), HDPTopicModel.load(tmp_path / "longer")
     assert one.trace_.drop(columns="seconds").equals(other.trace_.drop(columns="seconds"))
@@ -141,6 +142,42 @@ def test_what_to_do_is_said_in_commands(folder, tmp_path):
         "--by-chain weighs them."
     )
     assert as_commands("continue with resume().", "m") == "continue with franchise resume m."
+    said = 'All started alike; fit with init="apart" to see what other starts find.'
+    assert as_commands(said, "m") == "All started alike; fit with --init apart to see what other starts find."
+
+
+@pytest.mark.parametrize(
+    ("options", "starts", "warm_up"),
+    [
+        ([], ["fitted", "fitted"], 2),
+        (["--init", "fitted", "--warm-up", "4"], ["fitted", "fitted"], 4),
+        (["--init", "fitted", "--warm-up", "0"], ["fitted", "fitted"], 0),
+        (["--init", "apart"], ["one", "sequential"], 0),
+        (["--init", "3", "--warm-up", "1"], [3, 3], 1),
+    ],
+    ids=str,
+)
+def test_where_chains_start(folder, tmp_path, options, starts, warm_up):
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK, *options)
+    chains = HDPTopicModel.load(tmp_path / "m").chains_
+    assert [chain.start_from for chain in chains] == starts
+    assert {chain.schedule.warm_up for chain in chains} == {warm_up}
+    again = ["--config", tmp_path / "m" / "config.toml", "--quiet"]
+    call("fit", folder / "texts.txt", "-o", tmp_path / "again", *again)
+    same = HDPTopicModel.load(tmp_path / "again").chains_
+    assert [chain.trace.last["log_joint"] for chain in chains] == [x.trace.last["log_joint"] for x in same]
+
+
+def test_starts_that_do_not_exist(folder, tmp_path):
+    wrong = ["fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK]
+    for value in ("auto", "best"):
+        told = call(*wrong, "--init", value, ending=2).stderr
+        assert f"'{value}' is neither a number nor one of fitted, apart, sequential, one" in told
+    assert "init=0: give 'fitted', 'apart'" in call(*wrong, "--init", "0", ending=1).stderr
+    told = call(*wrong, "--warm-up", "99", ending=1).stderr
+    assert "warm_up=99: give no more than burn_in=4" in told
+    assert "is not a valid integer" in call(*wrong, "--warm-up", "long", ending=2).stderr
+    assert not (tmp_path / "m").exists()
 
 
 def test_inspect_says_on_what_the_chains_agree(folder, tmp_path):

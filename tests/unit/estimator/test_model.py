@@ -45,6 +45,14 @@ def fitted(corpus):
     return quick(sweeps=40).fit(corpus)
 
 
+def as_begun(burn_in, until=None):
+    """Return what follows from a burn-in, and stays as it was begun when a run is made longer."""
+    return {
+        "warm_up": min(40, burn_in // 2),
+        "split_merge": SplitMerge(until=until, adapt=min(100, burn_in)),
+    }
+
+
 def in_bits(model):
     """Return all that a fit leaves, but for the time that it took."""
     trace = model.trace_.drop(columns="seconds").to_numpy()
@@ -128,9 +136,13 @@ def test_a_table_of_texts_is_not_quoted_in_full(documents, column, fitted):
         ({"gamma": float("nan")}, "gamma=nan: give a positive number"),
         ({"eta": "auto"}, "eta='auto': give a positive number to fix eta, 'sample'"),
         ({"eta": True}, "eta=True: give"),
-        ({"init": "x"}, "init='x': give 'auto', 'sequential', 'one', or a number"),
-        ({"init": np.array([3, 4])}, "init=array([3, 4]): give 'auto'"),
-        ({"init": True}, "init=True: give 'auto'"),
+        ({"init": "x"}, "init='x': give 'fitted', 'apart', 'sequential', 'one', or a number"),
+        ({"init": np.array([3, 4])}, "init=array([3, 4]): give 'fitted', 'apart'"),
+        ({"init": True}, "init=True: give 'fitted', 'apart'"),
+        ({"warm_up": 7}, "warm_up=7: give no more than burn_in=6; its sweeps do not count"),
+        ({"warm_up": -1}, "warm_up=-1: give a whole number, 0 or more"),
+        ({"warm_up": "long"}, "warm_up='long': give a whole number, 0 or more"),
+        ({"split_merge": SplitMerge(adapt=7)}, "SplitMerge(adapt=7): give no more than burn_in=6; sweeps"),
         ({"split_merge": []}, "split_merge=[]: give 'always'"),
         ({"random_state": -1}, "random_state=-1: give a whole number from 0"),
         ({"random_state": 1.5}, "random_state=1.5: give a whole number from 0"),
@@ -223,6 +235,15 @@ def test_print_answers_the_questions(fitted):
     assert str(HDPTopicModel()) == "HDPTopicModel()"
 
 
+def test_chains_that_agree_say_so_if_they_started_alike(corpus):
+    alike, apart = (quick(sweeps=200, init=init).fit(corpus) for init in ("fitted", "apart"))
+    for model in (alike, apart):
+        assert model.diagnose().verdict != "do not agree"
+        assert model.diagnose().same_start == ("All chains started from the same fitted topics" in str(model))
+    assert alike.diagnose().same_start
+    assert not apart.diagnose().same_start
+
+
 def test_scores(fitted, corpus):
     completion = fitted.held_out(corpus)
     assert fitted.score(corpus) == completion.per_word
@@ -286,7 +307,7 @@ def kept_sweeps(model):
 def test_resume_leaves_out_half_of_all_sweeps(corpus):
     """As a fit of so many sweeps does: nothing is left of what the short one kept."""
     short = quick(sweeps=6).fit(corpus).resume(sweeps=18)
-    whole = quick(sweeps=24).fit(corpus)
+    whole = quick(sweeps=24, **as_begun(3)).fit(corpus)
     assert in_bits(short) == in_bits(whole)
     assert kept_sweeps(short) == kept_sweeps(whole) == [list(range(13, 25))] * 2
     for one, other in zip(short.chains_, whole.chains_, strict=True):
@@ -296,7 +317,7 @@ def test_resume_leaves_out_half_of_all_sweeps(corpus):
 
 def test_of_the_former_draws_those_stay_that_fit_the_new_thinning(corpus):
     short = quick(sweeps=20, burn_in=4, thin=2).fit(corpus).resume(sweeps=10, burn_in=10, thin=5)
-    whole = quick(sweeps=30, burn_in=10, thin=5).fit(corpus)
+    whole = quick(sweeps=30, burn_in=10, thin=5, **as_begun(4)).fit(corpus)
     # 15 would be kept, but the first thinning left it out.
     assert kept_sweeps(whole) == [[15, 20, 25, 30]] * 2
     assert kept_sweeps(short) == [[20, 25, 30]] * 2
@@ -342,8 +363,7 @@ def test_trials_that_end_with_the_burn_in_end_where_they_did(tmp_path, corpus):
     """Or sweeps already made would have been others; what is counted is one kind of sweep."""
     folder = tmp_path / "m"
     model = quick(split_merge="burn-in", checkpoint_dir=folder).fit(corpus).resume(12)
-    until = SplitMerge(until=6)
-    assert in_bits(model) == in_bits(quick(sweeps=24, split_merge=until).fit(corpus))
+    assert in_bits(model) == in_bits(quick(sweeps=24, **as_begun(6, until=6)).fit(corpus))
     assert model.chains_[0].schedule.burn_in == 12
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
     assert in_bits(quick(split_merge="burn-in", checkpoint_dir=folder).fit(corpus)) == in_bits(model)
@@ -359,7 +379,7 @@ def test_what_a_resume_drops_is_gone_on_disk(tmp_path, corpus):
     assert on_disk() == [list(range(7, 13))] * 2
     model = HDPTopicModel.load(folder).resume(6)
     assert on_disk() == kept_sweeps(model) == [list(range(10, 19))] * 2
-    assert in_bits(model) == in_bits(quick(sweeps=18).fit(corpus))
+    assert in_bits(model) == in_bits(quick(sweeps=18, **as_begun(6)).fit(corpus))
     model.resume(burn_in=14)  # no sweep is made
     loaded = HDPTopicModel.load(folder)
     assert on_disk() == kept_sweeps(model) == kept_sweeps(loaded) == [list(range(15, 19))] * 2
@@ -382,7 +402,7 @@ def test_a_resume_that_was_killed_is_resumed_as_it_was_meant(tmp_path, corpus):
         model.set_params(callback=strike).resume(12, burn_in=15)
     for path, content in old.items():  # as if it had been killed before the second chain was saved
         path.write_bytes(content)
-    whole = quick(sweeps=24, burn_in=15).fit(corpus)
+    whole = quick(sweeps=24, burn_in=15, **as_begun(6)).fit(corpus)
     assert in_bits(quick(checkpoint_dir=folder).fit(corpus)) == in_bits(whole)
     assert kept_sweeps(HDPTopicModel.load(folder)) == kept_sweeps(whole)
 
@@ -390,7 +410,7 @@ def test_a_resume_that_was_killed_is_resumed_as_it_was_meant(tmp_path, corpus):
 def test_a_fit_goes_on_with_a_shorter_model(tmp_path, corpus):
     quick(checkpoint_dir=tmp_path / "m").fit(corpus)
     model = quick(sweeps=24, checkpoint_dir=tmp_path / "m").fit(corpus)
-    assert in_bits(model) == in_bits(quick(sweeps=24).fit(corpus))
+    assert in_bits(model) == in_bits(quick(sweeps=24, **as_begun(6)).fit(corpus))
     assert in_bits(HDPTopicModel.load(tmp_path / "m")) == in_bits(model)
     with pytest.raises(ModelError, match="made with burn_in=12, not 9; use resume to change it"):
         quick(sweeps=24, burn_in=9, checkpoint_dir=tmp_path / "m").fit(corpus)

@@ -43,7 +43,7 @@ def corpora() -> list[Corpus]:
 def run_chains() -> None:
     for number, corpus in enumerate(corpora()):
         for priors in PRIORS:
-            for start in ("sequential", "one", 3, np.int64(2)):
+            for start in ("sequential", "one", "fitted", 3, np.int64(2)):
                 for concentrations in ("slice", "auxiliary"):
                     schedule = Schedule(sweeps=2, burn_in=0, concentrations=concentrations)
                     Chain(corpus, priors, schedule, seed=number, start=start, capacity=1).run()

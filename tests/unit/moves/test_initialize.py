@@ -1,5 +1,7 @@
 """Starts, as a chain makes them; draw for draw, with the twin."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,10 +13,22 @@ from franchise.random import INITIALIZE
 from franchise.sampling.chain import Chain
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations
+from tests.reference.fitted import Limits
 from tests.reference.franchise import Franchise, corpus_of, plain
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
 
 pytestmark = pytest.mark.nojit
+
+AT = Concentrations(1.0, 1.0, 1.0)
+
+
+@contextmanager
+def limited_to(limits):
+    """Let no more be fitted, and to no more, than this."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, most in limits._asdict().items():
+            patch.setattr(f"franchise.engines.fitted_start._MOST_{name.upper()}", most)
+        yield
 
 
 def started(corpus, at, seed, number, start, capacity):
@@ -44,6 +58,21 @@ def test_a_chain_starts_as_the_twin_does(corpus, at, seed, number, start, capaci
     assert plain(corpus_of(*corpus).arrays, state) == twin.plain()
 
 
+@given(
+    corpora(max_documents=9, max_length=12, max_terms=6),
+    SEEDS,
+    st.integers(0, 3),
+    st.sampled_from([1, 64]),
+    st.sampled_from([Limits(), Limits(topics=2), Limits(words=20), Limits(documents=2)]),
+)
+def test_a_chain_starts_from_fitted_topics_as_the_twin_does(corpus, seed, number, capacity, limits):
+    with limited_to(limits):
+        state = started(corpus, AT, seed, number, "fitted", capacity)
+    twin = Franchise(*corpus, AT)
+    twin.start_fitted(Drawn((seed, number, 0, INITIALIZE)), limits)
+    assert plain(corpus_of(*corpus).arrays, state) == twin.plain()
+
+
 @given(corpora(), CONCENTRATIONS, SEEDS)
 def test_one_topic_is_one_topic_with_a_table_in_each_document(corpus, at, seed):
     state = started(corpus, at, seed, 0, "one", 1)
@@ -53,5 +82,5 @@ def test_one_topic_is_one_topic_with_a_table_in_each_document(corpus, at, seed):
 
 
 def test_topics_that_no_word_has_drawn_do_not_exist(seed):
-    state = started(([[0] * 12], 1), Concentrations(1.0, 1.0, 1.0), seed, 0, 50, 1)
+    state = started(([[0] * 12], 1), AT, seed, 0, 50, 1)
     assert state.totals[NUMBERED] == state.totals[TOPICS] <= 12

@@ -61,7 +61,7 @@ def make_both(kernels, twin, kinds, trials, seed, sweep):
     tried, split, accepted = (records[:, 1] >= 0), records[:, 1] == 1, records[:, 2] == 1
     assert (info.splits_tried, info.splits) == (np.sum(split), np.sum(split & accepted))
     assert (info.merges_tried, info.merges) == (np.sum(tried & ~split), np.sum(tried & ~split & accepted))
-    assert info.words_moved == records[:, 8].sum()
+    assert (info.words_moved, info.words_visited) == (records[:, 8].sum(), records[:, 7].sum())
     return records
 
 
@@ -182,5 +182,5 @@ def test_a_single_table_allows_no_trial(corpus, anchors, seed):
     before = kernels.plain()
     records, info = kernels.split_merge([Proposal(anchors=anchors)], 10, seed)
     assert set(records[:, 1]) == {-1}
-    assert tuple(info) == (True, 0, 0, 0, 0, 0)
+    assert tuple(info) == (True, 0, 0, 0, 0, 0, 0)
     assert kernels.plain() == before

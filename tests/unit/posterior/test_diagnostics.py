@@ -48,7 +48,7 @@ def posterior_of_sizes(rng, n_chains, n_draws):
     return Posterior(one_document(n_words, TOPICS.shape[1]), chains, [])
 
 
-def diagnosis_of(n_topics, rng, posterior=None, burn_in=0, sweeps=None, n_draws=25, **columns):
+def diagnosis_of(n_topics, rng, posterior=None, burn_in=0, sweeps=None, n_draws=25, starts=(), **columns):
     """Diagnose chains with these numbers of topics; the other numbers are independent noise."""
     traces = [
         trace_of(
@@ -64,7 +64,7 @@ def diagnosis_of(n_topics, rng, posterior=None, burn_in=0, sweeps=None, n_draws=
     ]
     posterior = posterior or posterior_of_sizes(rng, len(n_topics), n_draws)
     sweeps = max(map(len, n_topics)) if sweeps is None else sweeps
-    return diagnose(posterior, traces, Schedule(sweeps=sweeps, burn_in=burn_in))
+    return diagnose(posterior, traces, Schedule(sweeps=sweeps, burn_in=burn_in), starts)
 
 
 @pytest.fixture
@@ -394,6 +394,51 @@ def test_chains_that_go_opposite_ways_do_not_drift_together():
     assert _drift([np.arange(60), 30 - np.arange(60) // 2]) == 0.0
 
 
+# ---------------------------------------------------------------- the same start
+
+SAME_START = (
+    'All chains started from the same fitted topics; fit with init="apart" to see what other starts find.'
+)
+
+
+@pytest.mark.parametrize("shift", [0, 12])
+def test_chains_that_agree_or_nearly_say_that_they_started_alike(rng, shift):
+    n_topics = autoregressive(rng, 2, 250, 0.5, 2.0) + np.array([[0], [shift]])
+    found = diagnosis_of(n_topics, rng, starts=("fitted", "fitted"))
+    assert found.verdict == ("agree on most" if shift else "agree")
+    assert found.same_start
+    assert found.messages[-1] == SAME_START
+    assert str(found).count(SAME_START) == 1
+
+
+@pytest.mark.parametrize(
+    "starts", [(), ("fitted", "one"), ("one", "one"), (50, 50), ("sequential", "fitted")]
+)
+def test_nothing_is_said_of_other_starts(rng, starts):
+    found = diagnosis_of(autoregressive(rng, 2, 250, 0.5, 2.0), rng, starts=starts)
+    assert found.agree
+    assert not found.same_start
+    assert found.messages == [ALL_THREE, "Converged: the chains agree."]
+
+
+def test_nothing_is_said_of_the_start_where_there_is_nothing_to_agree_on(rng):
+    fitted = ("fitted", "fitted")
+    apart = posterior_of_counts([[np.eye(8, dtype=int)[:4]] * 9, [np.eye(8, dtype=int)[4:]] * 9])
+    found = diagnosis_of(np.full((2, 100), 4), rng, apart, starts=fitted)
+    assert found.verdict == "do not agree"
+    assert found.same_start
+    drifting = diagnosis_of(
+        np.tile(np.repeat(np.arange(10), 25), (2, 1)) * 5 + autoregressive(rng, 2, 250, 0.0, 1.0),
+        rng,
+        starts=fitted,
+    )
+    assert drifting.drifting
+    short = diagnosis_of(autoregressive(rng, 2, 5, 0.5, 2.0), rng, starts=fitted)
+    one = diagnosis_of(autoregressive(rng, 1, 250, 0.5, 2.0), rng, starts=fitted[:1])
+    for said in (found, drifting, short, one):
+        assert SAME_START not in said.messages
+
+
 # ---------------------------------------------------------------- topics of one chain
 
 
@@ -407,7 +452,7 @@ def test_topics_of_one_chain_are_named(rng):
     assert found.one_chain_topics == found.doubtful_topics == [lonely]
     assert (found.verdict, found.agree, found.converged) == ("agree", True, True)  # it is small
     assert found.messages[0] == (
-        "3 topics, found by every chain, hold 94% of the words; 1 smaller one depends on the start."
+        "3 topics, found by every chain, hold 94% of the words; 1 smaller one differs from chain to chain."
     )
     assert found.messages[-1] == f"1 of 4 topics is in one chain only ({lonely}): do not rely on it."
 
@@ -419,7 +464,7 @@ def test_many_topics_of_one_chain_are_not_all_named(rng):
     assert found.one_chain_topics == found.doubtful_topics == list(range(n))
     # All numbers agree, and no topic does.
     assert (found.verdict, found.solid_topics, found.shared) == ("do not agree", [], 0.0)
-    assert found.messages[0] == "No topic was found by every chain: 12 topics depend on the start."
+    assert found.messages[0] == "No topic was found by every chain: 12 topics differ from chain to chain."
     assert found.messages[1] == (
         "The chains do not agree: topics that not every chain has hold 100% of the words."
     )
@@ -457,8 +502,8 @@ def test_topics_of_most_chains_are_likely(rng):
     assert (listed.solid, listed.likely, listed.doubtful) == ([0], [1], [])
     everything = Agreement([0], [1], [2, 3], 0.6)
     assert what_holds(everything, np.array([0.6, 0.2, 0.12, 0.08])) == (
-        "1 topic, found by every chain, holds 60% of the words; 1 smaller one is in most chains, 2 depend on "
-        "the start."
+        "1 topic, found by every chain, holds 60% of the words; 1 smaller one is in most chains, 2 differ "
+        "from chain to chain."
     )
     assert found_by(posterior.chain_counts, 4) == ["every chain", "most chains"]
 

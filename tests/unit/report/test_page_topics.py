@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -229,6 +231,9 @@ def test_the_headline_is_what_holds():
     same = posterior_of_counts([[np.diag([60, 30, 10])] * 3] * 2)
     settled = Diagnosis(None, True, True, False, [], [], "agree", [0, 1, 2], [], [], 1.0)
     assert words.headline(same, settled)[:2] == (3, "topics")
+    assert words.headline(same, settled).sure.startswith("Each found the same on its own")
+    alike = dataclasses.replace(settled, same_start=True)
+    assert words.headline(same, alike).sure == "Every chain found the same, from the same fitted topics."
     apart = posterior_of_counts(
         [[np.diag([60, 30, 10, 0])[:3]] * 3, [np.diag([60, 30, 0, 10])[[0, 1, 3]]] * 3]
     )
@@ -237,7 +242,7 @@ def test_the_headline_is_what_holds():
     assert words.headline(apart, differ) == (
         2,
         "topics found by every chain, with 90% of the words",
-        "Rely on these; 1 smaller one depends on the start.",
+        "Rely on these; 1 smaller one differs from chain to chain.",
     )
     none = Diagnosis(None, False, False, False, [], [], "do not agree")
     assert words.headline(apart, none)[:2] == (3, "topics, none of them found by every chain")

@@ -12,7 +12,7 @@ from tests.golden.fingerprint import PRIORS, SWEEPS, arithmetic_corpus, fixed_ch
 
 pytestmark = pytest.mark.nojit
 
-STARTS = ("sequential", "one", 7)
+STARTS = ("sequential", "one", 7, "fitted")
 
 
 @pytest.fixture(params=STARTS)
@@ -272,10 +272,10 @@ def test_terms_that_no_word_uses_are_carried_through(start):
         ({"seed": "a"}, f"seed='a': give a whole number, from 0 to {2**63 - 1}"),
         ({"seed": 1.5}, f"seed=1.5: give a whole number, from 0 to {2**63 - 1}"),
         ({"number": -1}, f"number=-1: give a whole number, from 0 to {2**63 - 1}"),
-        ({"start": True}, "start=True: give 'sequential', 'one', or a number of random topics"),
-        ({"start": "two"}, "start='two': give 'sequential', 'one', or a number of random topics"),
-        ({"start": 0}, "start=0: give 'sequential', 'one', or a number of random topics"),
-        ({"start": 2.5}, "start=2.5: give 'sequential', 'one', or a number of random topics"),
+        ({"start": True}, "start=True: give 'sequential', 'fitted', 'one', or a number of random topics"),
+        ({"start": "two"}, "start='two': give 'sequential', 'fitted', 'one', or a number of random topics"),
+        ({"start": 0}, "start=0: give 'sequential', 'fitted', 'one', or a number of random topics"),
+        ({"start": 2.5}, "start=2.5: give 'sequential', 'fitted', 'one', or a number of random topics"),
         ({"capacity": 0}, "capacity=0: give a whole number, 1 or more"),
     ],
 )

@@ -7,7 +7,7 @@ import time
 import pytest
 from rich.console import Console
 
-from franchise import Chain, ModelError, Priors, Schedule, SettingsError
+from franchise import Chain, ModelError, Priors, Schedule, SettingsError, SplitMerge
 from franchise._files import locked
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import Plan, extend, plan_of, starts_of
@@ -23,7 +23,7 @@ ENDLESS = 10**7
 
 def plan(sweeps=SWEEPS, chains=3):
     schedule = Schedule(sweeps=sweeps, burn_in=4, thin=2)
-    return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("auto", chains), seed=11)
+    return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("apart", chains), seed=11)
 
 
 def new_chains(sweeps=SWEEPS, chains=3):
@@ -154,16 +154,16 @@ def test_another_plan_is_refused(tmp_path):
     run_chains(new_chains(), keeper=Checkpoints(tmp_path))
     others = {
         "seed=11, not 12": Plan(
-            priors=PRIORS, schedule=plan().schedule, starts=starts_of("auto", 3), seed=12
+            priors=PRIORS, schedule=plan().schedule, starts=starts_of("apart", 3), seed=12
         ),
-        "priors=": Plan(priors=Priors(), schedule=plan().schedule, starts=starts_of("auto", 3), seed=11),
+        "priors=": Plan(priors=Priors(), schedule=plan().schedule, starts=starts_of("apart", 3), seed=11),
         "start='one', not 'sequential'": Plan(
             priors=PRIORS, schedule=plan().schedule, starts=("sequential",) * 3, seed=11
         ),
         "thin=2, not 3": Plan(
             priors=PRIORS,
             schedule=Schedule(sweeps=12, burn_in=4, thin=3),
-            starts=starts_of("auto", 3),
+            starts=starts_of("apart", 3),
             seed=11,
         ),
         "the plan has 2": plan(chains=2),
@@ -187,11 +187,12 @@ USUAL = {
     "gamma": None,
     "alpha_prior": (1.0, 1.0),
     "gamma_prior": (1.0, 1.0),
-    "init": "auto",
+    "init": "fitted",
     "sweeps": 500,
     "burn_in": None,
     "thin": None,
     "chains": 4,
+    "warm_up": None,
     "split_merge": "always",
     "seed": 0,
 }
@@ -201,8 +202,9 @@ def test_plan_of_the_usual_settings():
     plan = plan_of(**USUAL)
     assert plan.priors == Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
     assert (plan.schedule.burn_in, plan.schedule.thin) == (250, 10)
-    assert plan.starts == ("sequential", "one", 50, "sequential")
-    assert plan.schedule.split_merge_in(500)
+    assert plan.starts == ("fitted",) * 4
+    assert plan.schedule.warm_up == 40
+    assert plan.schedule.split_merge == SplitMerge(adapt=100)
 
 
 def test_plan_of_other_settings():
@@ -217,9 +219,36 @@ def test_plan_of_other_settings():
     plan = plan_of(**{**USUAL, **changes})
     assert plan.priors == Priors(alpha=0.5, gamma=(2, 1), eta=(1.0, 1.0))
     assert (plan.schedule.burn_in, plan.schedule.thin) == (5, 1)
-    assert plan.schedule.split_merge_in(5)
-    assert not plan.schedule.split_merge_in(6)
+    assert plan.starts == (3,) * 4
+    assert plan.schedule.warm_up == 0
+    assert plan.schedule.split_merge == SplitMerge(until=5, adapt=5)
     assert plan_of(**{**USUAL, "split_merge": "off"}).schedule.split_merge is None
+
+
+def test_chains_that_start_apart():
+    plan = plan_of(**{**USUAL, "init": "apart", "chains": 6})
+    assert plan.starts == ("one", "sequential", 50, 200, "one", "sequential")
+    assert plan.schedule.warm_up == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "warm_up", "adapt"),
+    [
+        ({"sweeps": 200}, 40, 100),
+        ({"sweeps": 100}, 25, 50),
+        ({"sweeps": 1}, 0, 0),
+        ({"burn_in": 0}, 0, 0),
+        ({"burn_in": 79}, 39, 79),
+        ({"warm_up": 250}, 250, 100),
+        ({"warm_up": 0}, 0, 100),
+        ({"init": "one"}, 0, 100),
+        ({"init": "one", "warm_up": 30}, 30, 100),
+    ],
+    ids=str,
+)
+def test_the_warm_up_and_what_adapts_belong_to_the_burn_in(changes, warm_up, adapt):
+    schedule = plan_of(**{**USUAL, **changes}).schedule
+    assert (schedule.warm_up, schedule.split_merge.adapt) == (warm_up, adapt)
 
 
 @pytest.mark.parametrize(
@@ -234,6 +263,10 @@ def test_plan_of_other_settings():
         {"chains": 0},
         {"seed": -1},
         {"init": "two"},
+        {"init": "auto"},
+        {"warm_up": 251},
+        {"warm_up": -1},
+        {"warm_up": 2.5},
         {"gamma_prior": (1.0,)},
     ],
 )

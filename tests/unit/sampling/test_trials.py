@@ -62,6 +62,10 @@ def test_a_proposal_refuses(settings, message):
         ({"proposals": ()}, "proposals=(): give one or more Proposal(...)"),
         ({"proposals": ("uniform",)}, "proposals=('uniform',): give one or more Proposal(...)"),
         ({"proposals": Proposal()}, f"proposals={Proposal()!r}: give one or more Proposal(...)"),
+        ({"adapt": -1}, "adapt=-1: give a whole number, 0 or more"),
+        ({"adapt": 1.5}, "adapt=1.5: give a whole number, 0 or more"),
+        ({"adapt": True}, "adapt=True: give a whole number, 0 or more"),
+        ({"adapt": None}, "adapt=None: give a whole number, 0 or more"),
         ({"keep_trials": "no"}, "keep_trials='no': give True or False"),
     ],
 )
@@ -150,6 +154,7 @@ def test_the_trace_has_the_sums_of_the_records():
             "merges_tried": tried["merge"],
             "merges": accepted["merge"],
             "words_moved": sum(trial.words_moved for trial in trials),
+            "words_visited": sum(trial.words for trial in trials),
         }
         assert {name: chain.trace[f"split_merge.{name}"][sweep] for name in sums} == sums
 

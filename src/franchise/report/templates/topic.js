@@ -36,8 +36,8 @@ const chainsWith = (topic) => topic.by_chain.filter((share) => share >= 0.1).len
 function trustInWords(topic) {
   const n = topic.by_chain.length, have = chainsWith(topic);
   if (n === 1) return ["open", "There is only one chain: it is not known whether another would find this topic."];
-  if (have <= 1) return ["bad", "Found by one chain only: it depends on the start, do not rely on it."];
-  if (2 * have <= n) return ["bad", `Found by ${have} of ${n} chains: it depends on the start, do not rely on it.`];
+  if (have <= 1) return ["bad", "Found by one chain only: do not rely on it."];
+  if (2 * have <= n) return ["bad", `Found by ${have} of ${n} chains: do not rely on it.`];
   if (have < n) return ["rough", `Found by ${have} of ${n} chains: likely, but not certain.`];
   if (topic.support < 0.9) return ["rough", "All chains have it, but not all the time."];
   if (topic.stability < 0.9) return ["rough", "All chains have it, but not with quite the same terms."];

@@ -1,0 +1,145 @@
+"""Topics fitted by EM, and chains that start from them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from franchise import Chain, Corpus, Priors, Schedule
+from franchise.engines import collapsed, fitted_start
+from franchise.engines.fitted_start import fit_topics
+from franchise.model import broken_invariants
+from franchise.moves.fit_topics import fit_step
+from tests.golden.fingerprint import arithmetic_corpus, seats
+from tests.reference.fitted import fit
+from tests.reference.franchise import corpus_of
+from tests.reference.strategies import corpora
+
+pytestmark = pytest.mark.nojit
+
+CORPORA = {
+    "one word": ([[0]], 1),
+    "one term": ([[0, 0], [0, 0, 0]], 1),
+    "one document": ([[0, 1, 2, 0, 1, 2, 3]], 4),
+    "empty documents": ([[], [0, 1], [], [], [1, 2], []], 3),
+    "terms without words": ([[1, 1, 3], [3]], 6),
+    "documents alike": ([[0, 1, 1]] * 7, 2),
+    "more topics than documents": ([[0, 1, 2, 3] * 100, []], 4),
+    "all lengths": ([[v % 5] * v for v in range(12)], 5),
+}
+
+
+def log_likelihood(arrays, documents, phi, theta, common):
+    """Return the log probability of the words under the mixture, less a constant."""
+    words = [arrays.x[arrays.doc_ptr[j] : arrays.doc_ptr[j + 1]] for j in documents]
+    return sum(np.log(common[v] + phi[v] @ theta_j).sum() for v, theta_j in zip(words, theta, strict=True))
+
+
+# ---------------------------------------------------------------- the fit
+
+
+@given(corpora(max_documents=6, max_length=9, max_terms=5), st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_every_step_raises_the_likelihood(corpus, n_topics, seed):
+    arrays, rng = corpus_of(*corpus).arrays, np.random.default_rng(seed)
+    documents = np.flatnonzero(np.diff(arrays.doc_ptr))
+    common = rng.dirichlet(np.ones(corpus[1])) / 9.0
+    phi = np.ascontiguousarray(rng.dirichlet(np.full(corpus[1], 0.5), n_topics).T)
+    theta = rng.dirichlet(np.full(n_topics, 0.5), documents.size)
+    new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
+    before = log_likelihood(arrays, documents, phi, theta, common)
+    for _ in range(10):
+        fit_step(arrays, documents, phi, theta, common, new_phi, weight, expected)
+        after = log_likelihood(arrays, documents, phi, theta, common)
+        assert after >= before - 1e-9
+        before = after
+        np.testing.assert_allclose(phi.sum(axis=0), 1.0)
+        np.testing.assert_allclose(theta.sum(axis=1), 1.0)
+
+
+def test_a_topic_without_words_stays_as_it_is():
+    arrays = corpus_of([[0, 0, 1], [1]], 3).arrays
+    phi, theta = np.array([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]]), np.full((2, 2), 0.5)
+    fit_step(arrays, np.arange(2), phi, theta, np.full(3, 0.1), np.zeros_like(phi), np.zeros(2), np.zeros(2))
+    assert phi[:, 1].tolist() == [0.0, 0.0, 1.0]
+    assert theta.tolist() == [[1.0, 0.0], [1.0, 0.0]]
+    assert np.all(np.isfinite(phi))
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_topics_are_those_of_the_twin(name):
+    fitted, twin = fit_topics(corpus_of(*CORPORA[name]).arrays), fit(*CORPORA[name])
+    np.testing.assert_allclose(fitted.phi.T, twin.phi, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(fitted.common, twin.common)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "n_topics"), [([1], 1), ([400], 1), ([4] * 100, 7), ([1] * 2, 1), ([10] * 40, 7)]
+)
+def test_how_many_topics_are_fitted(lengths, n_topics):
+    """A third of the square root of the number of words, but no more than documents."""
+    corpus = Corpus([0] * sum(lengths), np.cumsum([0, *lengths]), ["a"])
+    assert fit_topics(corpus.arrays).phi.shape == (1, n_topics)
+
+
+def test_planted_topics_are_found():
+    """Documents of one of three topics: each becomes the topic of its words."""
+    documents = [[3 * (j % 3) + i % 3 for i in range(20)] for j in range(30)]
+    phi = fit_topics(corpus_of(documents, 9).arrays).phi
+    for k in range(3):
+        own = phi[3 * k : 3 * k + 3].sum(axis=0)
+        assert own.max() > 0.999
+
+
+# ---------------------------------------------------------------- the start
+
+
+def test_neither_seed_nor_chain_changes_the_topics(monkeypatch):
+    found = []
+
+    def fit_and_note(corpus):
+        found.append(fit_topics(corpus))
+        return found[-1]
+
+    monkeypatch.setattr(collapsed, "fit_topics", fit_and_note)
+    seatings = set()
+    for seed, number in ((0, 0), (0, 1), (7, 0)):
+        chain = Chain(arithmetic_corpus(), seed=seed, number=number, start="fitted")
+        chain.start()
+        seatings.add(b"".join(array.tobytes() for array in seats(chain)))
+    assert len(seatings) == 3  # the words are the chain's own to draw
+    assert len({fitted.phi.tobytes() for fitted in found}) == 1
+    assert len({fitted.common.tobytes() for fitted in found}) == 1
+
+
+@pytest.mark.parametrize("name", CORPORA)
+@pytest.mark.parametrize("eta", [0.1, 1e-100, 1e100])
+def test_corpora_and_etas_at_the_edge(name, eta, seed):
+    schedule = Schedule(sweeps=6, burn_in=4, warm_up=4)
+    chain = Chain(corpus_of(*CORPORA[name]), Priors(eta=eta), schedule, seed=seed, start="fitted", capacity=1)
+    chain.start()
+    assert broken_invariants(chain.corpus.arrays, chain.state) == []
+    assert chain.trace.last["n_tables"] == chain.draw().document_topics.nnz  # one a document and topic
+    chain.run()
+    assert broken_invariants(chain.corpus.arrays, chain.state) == []
+    assert np.all(np.isfinite(chain.trace["log_joint"]))
+
+
+@pytest.mark.parametrize("most", ["_MOST_DOCUMENTS", "_MOST_WORDS"])
+def test_terms_of_documents_left_out_are_common_words(most, monkeypatch, seed):
+    """The fit has not seen them: they belong to no topic in particular."""
+    documents = [[0, 1, 0, 1], [2, 3, 2, 2, 3, 3]]
+    monkeypatch.setattr(fitted_start, most, 1)
+    fitted = fit_topics(corpus_of(documents, 4).arrays)
+    seen = fitted.phi.sum(axis=1) > 0.0
+    assert sorted([seen[:2].tolist(), seen[2:].tolist()]) == [[False, False], [True, True]]
+    left_out = 1 if seen[0] else 0
+    chain = Chain(corpus_of(documents, 4), seed=seed, start="fitted")
+    chain.start()
+    assert chain.state.m_j[left_out] == 1
+
+
+def test_documents_are_taken_at_equal_distances(monkeypatch):
+    monkeypatch.setattr(fitted_start, "_MOST_DOCUMENTS", 3)
+    documents = [[j] * 50 if j % 2 else [] for j in range(18)]  # nine with words: 1, 3, ... 17
+    phi = fit_topics(corpus_of(documents, 18).arrays).phi
+    assert np.flatnonzero(phi.sum(axis=1)).tolist() == [3, 9, 15]

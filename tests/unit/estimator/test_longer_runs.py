@@ -1,0 +1,156 @@
+"""Short runs that are made longer keep the warm-up and the trials that they were begun with."""
+
+import pytest
+
+from franchise import HDPTopicModel, ModelError, SettingsError, SplitMerge
+from franchise.corpus import planted
+
+SHORT, LONG = 30, 300
+BURN_IN, WARM_UP = 15, 7  # of the short run
+
+
+class Killed(BaseException):
+    pass
+
+
+def model_of(sweeps, **changes):
+    settings = {"sweeps": sweeps, "chains": 2, "random_state": 3, "n_jobs": 1, "verbose": 0}
+    return HDPTopicModel(**{**settings, **changes})
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return planted(n_topics=4, n_terms=30, n_documents=12, document_length=20, seed=2).corpus
+
+
+@pytest.fixture(scope="module")
+def whole(corpus):
+    """Return the run that was never stopped."""
+    begun = SplitMerge(adapt=BURN_IN)
+    return model_of(LONG, warm_up=WARM_UP, split_merge=begun).fit(corpus)
+
+
+def in_bits(model):
+    trace = model.trace_.drop(columns="seconds").to_numpy()
+    draws = [(draw.sweep, draw.document_topics.toarray().tobytes()) for draw in model.chains_[1].draws]
+    return trace.tobytes(), draws, model.components_.tobytes()
+
+
+def assert_same_as(whole, *models):
+    for model in models:
+        for chain, same in zip(model.chains_, whole.chains_, strict=True):
+            assert chain.schedule == same.schedule
+            assert (chain.schedule.burn_in, chain.schedule.warm_up) == (LONG // 2, WARM_UP)
+            assert chain.start_from == "fitted"
+        # Of the draws, those that the first thinning left out cannot be had any more.
+        assert in_bits(model)[0] == in_bits(whole)[0]
+        assert model.chains_[0].state.t_ji.tolist() == whole.chains_[0].state.t_ji.tolist()
+
+
+def test_a_run_begins_with_what_follows_from_its_burn_in(corpus):
+    schedule = model_of(SHORT).fit(corpus).chains_[0].schedule
+    assert (schedule.burn_in, schedule.warm_up) == (BURN_IN, WARM_UP)
+    assert schedule.split_merge == SplitMerge(adapt=BURN_IN)
+
+
+def test_in_memory(corpus, whole):
+    model = model_of(SHORT).fit(corpus).resume(LONG - SHORT)
+    assert_same_as(whole, model)
+    assert in_bits(model) == in_bits(whole)
+    assert model.settings_["warm_up"] == WARM_UP
+    assert model.get_params()["warm_up"] is None
+
+
+def test_in_two_steps_and_by_way_of_a_file(corpus, whole, tmp_path):
+    model_of(SHORT).fit(corpus).resume(50).save(tmp_path / "m")
+    model = HDPTopicModel.load(tmp_path / "m")
+    assert model.warm_up == WARM_UP
+    assert_same_as(whole, model.resume(LONG - SHORT - 50))
+
+
+def test_in_an_existing_folder(corpus, whole, tmp_path):
+    folder = tmp_path / "m"
+    model_of(SHORT, checkpoint_dir=folder).fit(corpus)
+    assert_same_as(whole, model_of(LONG, checkpoint_dir=folder).fit(corpus), HDPTopicModel.load(folder))
+    # Nor does a fit as short as the first begin anew.
+    assert_same_as(whole, model_of(SHORT, checkpoint_dir=folder).fit(corpus))
+
+
+@pytest.mark.parametrize("stop", [20, 40, 150])
+def test_killed_and_resumed(corpus, whole, tmp_path, stop):
+    def strike(chain):
+        if (chain.number, chain.sweeps_done) == (1, stop):
+            raise Killed
+
+    folder = tmp_path / "m"
+    short = model_of(SHORT, checkpoint_dir=folder, callback=strike)
+    with pytest.raises(Killed):
+        short.fit(corpus).resume(LONG - SHORT)
+    loaded = HDPTopicModel.load(folder)
+    missing = LONG - loaded.chains_[0].schedule.sweeps
+    assert missing == (LONG - SHORT if stop < SHORT else 0)
+    assert_same_as(whole, loaded.resume(missing), model_of(LONG, checkpoint_dir=folder).fit(corpus))
+
+
+def test_trials_up_to_the_burn_in(corpus, tmp_path):
+    begun = SplitMerge(until=BURN_IN, adapt=BURN_IN)
+    whole = model_of(LONG, warm_up=WARM_UP, split_merge=begun).fit(corpus)
+    short = model_of(SHORT, split_merge="burn-in", checkpoint_dir=tmp_path / "m").fit(corpus)
+    assert_same_as(whole, short.resume(LONG - SHORT))
+    again = model_of(LONG, split_merge="burn-in", checkpoint_dir=tmp_path / "m").fit(corpus)
+    assert_same_as(whole, again, HDPTopicModel.load(tmp_path / "m"))
+
+
+def test_what_was_given_is_not_changed(corpus):
+    given = SplitMerge(trials=3, adapt=10)
+    model = model_of(SHORT, warm_up=3, split_merge=given).fit(corpus).resume(LONG - SHORT)
+    schedule = model.chains_[0].schedule
+    assert (schedule.burn_in, schedule.warm_up, schedule.split_merge) == (LONG // 2, 3, given)
+    off = model_of(SHORT, warm_up=0, split_merge="off").fit(corpus).resume(LONG - SHORT)
+    assert (off.chains_[0].schedule.warm_up, off.chains_[0].schedule.split_merge) == (0, None)
+
+
+def test_a_long_run_is_begun_like_any_longer_one(corpus):
+    short, longer = (model_of(sweeps) for sweeps in (200, 240))
+    assert in_bits(short.fit(corpus).resume(40))[0] == in_bits(longer.fit(corpus))[0]
+
+
+def test_sweeps_of_the_warm_up_are_never_counted(corpus, tmp_path):
+    model = model_of(SHORT, checkpoint_dir=tmp_path / "m").fit(corpus)
+    message = "^burn_in=14: give 15 or more; the sweeps up to there differ from the others"
+    for step in range(2):
+        with pytest.raises(SettingsError, match=message):
+            model.resume(10, burn_in=14)
+        with pytest.raises(SettingsError, match=message):
+            model_of(LONG, burn_in=14, checkpoint_dir=tmp_path / "m").fit(corpus)
+        if step == 0:  # from then on, warm-up and trials are written down as they are
+            model.resume(30)
+    assert model.resume(10, burn_in=15).chains_[0].schedule.burn_in == 15
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"warm_up": 40}, "made with warm_up=7, not 40"),
+        ({"init": "one"}, "made with start='fitted', not 'one'"),
+        ({"init": "apart"}, "made with start='fitted', not 'one'"),
+        ({"split_merge": SplitMerge(adapt=20)}, "made with split_merge=SplitMerge"),
+    ],
+    ids=str,
+)
+def test_a_fit_of_another_kind_does_not_go_on_with_a_model(corpus, tmp_path, change, message):
+    model_of(SHORT, checkpoint_dir=tmp_path / "m").fit(corpus)
+    with pytest.raises(ModelError, match=message):
+        model_of(LONG, checkpoint_dir=tmp_path / "m", **change).fit(corpus)
+
+
+@pytest.mark.parametrize("init", ["fitted", "apart"])
+def test_saved_and_loaded(corpus, tmp_path, init):
+    model = model_of(20, chains=5, init=init).fit(corpus)
+    model.save(tmp_path / "m")
+    loaded = HDPTopicModel.load(tmp_path / "m")
+    assert (loaded.init, loaded.warm_up) == (init, None)
+    starts = [chain.start_from for chain in loaded.chains_]
+    assert starts == (["fitted"] * 5 if init == "fitted" else ["one", "sequential", 50, 200, "one"])
+    assert in_bits(loaded) == in_bits(model)
+    assert in_bits(loaded.resume(20)) == in_bits(model.resume(20))

@@ -24,9 +24,11 @@ class Fitted(NamedTuple):
     phi: list[list[float]]
 
 
-def evenly(values: list, number: int) -> list:
-    """Return so many of the values, at equal distances."""
-    return [values[int((i + 0.5) * len(values) / number)] for i in range(number)]
+def spread(values: list, number: int) -> list:
+    """Return so many of the values: those whose multiples of the golden ratio have the least fraction."""
+    ratio = (sqrt(5.0) - 1.0) / 2.0
+    chosen = sorted(range(len(values)), key=lambda i: i * ratio % 1.0)[:number]
+    return [values[i] for i in sorted(chosen)]
 
 
 def parts(fitted: Fitted, theta: list[float], v: int) -> list[float]:
@@ -54,14 +56,14 @@ def mixture(fitted: Fitted, theta: list[float], words: list[int]) -> list[float]
     return in_proportion([sum(share[k] for share in shares) for k in range(len(theta))], theta)
 
 
-def fit(documents: Documents, n_terms: int, limits: Limits = Limits()) -> Fitted:  # noqa: B008 (a tuple)
+def fit(documents: Documents, n_terms: int, eta: float, limits: Limits = Limits()) -> Fitted:  # noqa: B008
     """Fit topics, each begun at a document."""
     n_words = sum(map(len, documents))
     filled = [list(words) for words in documents if words]
     share = min(1.0, limits.words / n_words, limits.documents / len(filled))
-    chosen = evenly(filled, ceil(share * len(filled)))
+    chosen = spread(filled, ceil(share * len(filled)))
     frequencies = [sum(list(words).count(v) for words in documents) / n_words for v in range(n_terms)]
-    begin = evenly(chosen, min(limits.topics, len(chosen), max(1, round(sqrt(n_words) / 3))))
+    begin = spread(chosen, min(limits.topics, len(chosen), max(1, round(0.13 * sqrt(n_words / eta)))))
     phi = [[(frequencies[v] + words.count(v) / len(words)) / 2 for v in range(n_terms)] for words in begin]
     fitted = Fitted([0.1 / 0.9 * frequency for frequency in frequencies], phi)
     theta = [[1.0 / len(begin)] * len(begin) for _ in chosen]

@@ -125,7 +125,7 @@ class Franchise:
 
     def start_fitted(self, choose: Choose, limits: fitted.Limits) -> None:
         """Draw a topic for every word from mixtures of fitted topics, or that of the common words."""
-        topics = fitted.fit(self.documents, self.n_terms, limits)
+        topics = fitted.fit(self.documents, self.n_terms, self.at.eta, limits)
 
         def weights(words: Sequence[int]) -> list[list[float]]:
             theta = [1.0 / len(topics.phi)] * len(topics.phi)

@@ -10,6 +10,7 @@ from franchise.model.state import Array
 from franchise.moves.fit_topics import fit_step
 
 _STEPS = 20
+_GOLDEN_RATIO = (math.sqrt(5.0) - 1.0) / 2.0
 _STEPS_PER_DOCUMENT = 5  # for its mixture, given the topics
 _COMMON = 0.1  # share of the words that belong to no topic in particular
 _TOPICS, _MOST_TOPICS = 0.13, 200
@@ -26,7 +27,7 @@ class FittedTopics(NamedTuple):
 
 
 def fit_topics(corpus: CorpusArrays, eta: float) -> FittedTopics:
-    """Fit topics by EM, each begun at a document; documents are taken at equal distances.
+    """Fit topics by EM, each begun at a document of those that are spread over the corpus.
 
     The smaller eta, the more topics: some more than chains with this eta end with.
     """
@@ -34,11 +35,11 @@ def fit_topics(corpus: CorpusArrays, eta: float) -> FittedTopics:
     documents = np.flatnonzero(lengths)
     n_words = int(lengths.sum())
     share = min(1.0, _MOST_WORDS / max(1, n_words), _MOST_DOCUMENTS / max(1, documents.size))
-    documents = _evenly(documents, math.ceil(share * documents.size))
+    documents = _spread(documents, math.ceil(share * documents.size))
     n_topics = min(_MOST_TOPICS, documents.size, max(1, round(_TOPICS * math.sqrt(n_words / eta))))
     frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, n_words)
     phi = np.repeat(0.5 * frequencies[:, None], n_topics, axis=1)
-    for k, j in enumerate(_evenly(documents, n_topics)):
+    for k, j in enumerate(_spread(documents, n_topics)):
         words = corpus.x[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]]
         np.add.at(phi[:, k], words, 0.5 / words.size)
     common = _COMMON / (1.0 - _COMMON) * frequencies
@@ -49,6 +50,11 @@ def fit_topics(corpus: CorpusArrays, eta: float) -> FittedTopics:
     return FittedTopics(phi, common)
 
 
-def _evenly(values: Array, number: int) -> Array:
-    """Return so many of the values, at equal distances."""
-    return values[((np.arange(number) + 0.5) * values.size / max(1, number)).astype(np.int64)]
+def _spread(values: Array, number: int) -> Array:
+    """Return so many of the values, spread evenly, in their order.
+
+    By multiples of the golden ratio, and not at equal distances: of documents that take turns, every third
+    of one author, say, all kinds must be taken.
+    """
+    places = np.arange(values.size) * _GOLDEN_RATIO % 1.0
+    return values[np.sort(np.argsort(places, kind="stable")[:number])]

@@ -67,24 +67,32 @@ def test_a_topic_without_words_stays_as_it_is():
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_topics_are_those_of_the_twin(name):
-    fitted, twin = fit_topics(corpus_of(*CORPORA[name]).arrays), fit(*CORPORA[name])
+    fitted, twin = fit_topics(corpus_of(*CORPORA[name]).arrays, 0.3), fit(*CORPORA[name], 0.3)
     np.testing.assert_allclose(fitted.phi.T, twin.phi, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(fitted.common, twin.common)
 
 
 @pytest.mark.parametrize(
-    ("lengths", "n_topics"), [([1], 1), ([400], 1), ([4] * 100, 7), ([1] * 2, 1), ([10] * 40, 7)]
+    ("lengths", "eta", "n_topics"),
+    [
+        ([1], 0.1, 1),
+        ([400], 0.1, 1),
+        ([4] * 100, 0.1, 8),
+        ([4] * 100, 0.4, 4),
+        ([1] * 2, 1.0, 1),
+        ([10] * 40, 1e-9, 40),
+    ],
 )
-def test_how_many_topics_are_fitted(lengths, n_topics):
-    """A third of the square root of the number of words, but no more than documents."""
+def test_how_many_topics_are_fitted(lengths, eta, n_topics):
+    """In proportion to the square root of words / eta, but no more than documents."""
     corpus = Corpus([0] * sum(lengths), np.cumsum([0, *lengths]), ["a"])
-    assert fit_topics(corpus.arrays).phi.shape == (1, n_topics)
+    assert fit_topics(corpus.arrays, eta).phi.shape == (1, n_topics)
 
 
 def test_planted_topics_are_found():
     """Documents of one of three topics: each becomes the topic of its words."""
     documents = [[3 * (j % 3) + i % 3 for i in range(20)] for j in range(30)]
-    phi = fit_topics(corpus_of(documents, 9).arrays).phi
+    phi = fit_topics(corpus_of(documents, 9).arrays, 0.1).phi
     for k in range(3):
         own = phi[3 * k : 3 * k + 3].sum(axis=0)
         assert own.max() > 0.999
@@ -96,8 +104,8 @@ def test_planted_topics_are_found():
 def test_neither_seed_nor_chain_changes_the_topics(monkeypatch):
     found = []
 
-    def fit_and_note(corpus):
-        found.append(fit_topics(corpus))
+    def fit_and_note(corpus, eta):
+        found.append(fit_topics(corpus, eta))
         return found[-1]
 
     monkeypatch.setattr(collapsed, "fit_topics", fit_and_note)
@@ -129,7 +137,7 @@ def test_terms_of_documents_left_out_are_common_words(most, monkeypatch, seed):
     """The fit has not seen them: they belong to no topic in particular."""
     documents = [[0, 1, 0, 1], [2, 3, 2, 2, 3, 3]]
     monkeypatch.setattr(fitted_start, most, 1)
-    fitted = fit_topics(corpus_of(documents, 4).arrays)
+    fitted = fit_topics(corpus_of(documents, 4).arrays, 0.1)
     seen = fitted.phi.sum(axis=1) > 0.0
     assert sorted([seen[:2].tolist(), seen[2:].tolist()]) == [[False, False], [True, True]]
     left_out = 1 if seen[0] else 0
@@ -138,8 +146,15 @@ def test_terms_of_documents_left_out_are_common_words(most, monkeypatch, seed):
     assert chain.state.m_j[left_out] == 1
 
 
-def test_documents_are_taken_at_equal_distances(monkeypatch):
-    monkeypatch.setattr(fitted_start, "_MOST_DOCUMENTS", 3)
-    documents = [[j] * 50 if j % 2 else [] for j in range(18)]  # nine with words: 1, 3, ... 17
-    phi = fit_topics(corpus_of(documents, 18).arrays).phi
-    assert np.flatnonzero(phi.sum(axis=1)).tolist() == [3, 9, 15]
+@pytest.mark.parametrize("period", range(1, 8))
+def test_documents_that_take_turns_are_all_taken(period, monkeypatch):
+    """Whatever stands at every so many places is in the fit as often as it is in the corpus."""
+    monkeypatch.setattr(fitted_start, "_MOST_DOCUMENTS", 10 * period)
+    documents = [[j % period] * 5 for j in range(100 * period)]
+    taken = fit_topics(corpus_of(documents, period).arrays, 0.1)
+    assert np.all(taken.phi.sum(axis=1) > 0.0)
+    places = fitted_start._spread(np.arange(100 * period), 10 * period)
+    counts = np.bincount(places % period, minlength=period)
+    assert counts.min() >= 8
+    assert counts.max() <= 12
+    assert np.unique(places).size == 10 * period

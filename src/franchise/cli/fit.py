@@ -120,7 +120,8 @@ DURATION = _Duration()
     type=_NumberOr(int, "fitted", "apart", "sequential", "one"),
     default="fitted",
     show_default=True,
-    help="Where chains start: topics fitted by EM, far apart, sequential, one, or a number of random topics.",
+    help="Where chains start: fitted (topics found by EM), apart (different starts in turn), sequential, "
+    "one, or a number of random topics.",
 )
 @click.option(
     "--warm-up",

@@ -164,7 +164,8 @@ def _verdict(r_hat: float, shared: float) -> str:
 def _series(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -> dict[str, list[Array]]:
     """Return each number as one array per chain, without the burn-in."""
     kept = [trace["sweep"] > schedule.burn_in for trace in traces]
-    if not all(one.any() for one in kept):  # interrupted early: all that there is
+    is_early = not all(one.any() for one in kept)
+    if is_early:  # interrupted: all that there is
         kept = [np.ones(len(trace), bool) for trace in traces]
     series = {
         name: [trace[column][rows] for trace, rows in zip(traces, kept, strict=True)]
@@ -176,8 +177,10 @@ def _series(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -
         np.array([-(p * np.log(p)).sum() for p in chain]) for chain in of_draws
     ]
     series["share of the largest topic"] = [np.array([p.max() for p in chain]) for chain in of_draws]
-    # What is fixed by the user says nothing about the run.
+    # What is fixed by the user says nothing about the run, nor does an eta that is held by a warm-up.
     fixed = [name for name in ("alpha", "gamma", "eta") if np.ptp(np.concatenate(series[name])) == 0.0]
+    if is_early and schedule.warm_up:
+        fixed.append("eta")
     return {name: chains for name, chains in series.items() if name not in fixed}
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from franchise._files import Facts
 from franchise.errors import ModelError
 
-# Never released: 1 had the whole trace in every checkpoint, and numbers of topics with gaps; in 2 the settings
-# stood for other chains, without a warm-up and with a fixed number of trials.
+# Never released: 1 had the whole trace in every checkpoint, and numbers of topics with gaps; in 2 the
+# settings stood for other chains, without a warm-up and with a fixed number of trials.
 VERSION = 3
 
 

@@ -17,6 +17,7 @@ from tests.reference.strategies import corpora
 
 pytestmark = pytest.mark.nojit
 
+MANY = arithmetic_corpus()
 CORPORA = {
     "one word": ([[0]], 1),
     "one term": ([[0, 0], [0, 0, 0]], 1),
@@ -26,6 +27,7 @@ CORPORA = {
     "documents alike": ([[0, 1, 1]] * 7, 2),
     "more topics than documents": ([[0, 1, 2, 3] * 100, []], 4),
     "all lengths": ([[v % 5] * v for v in range(12)], 5),
+    "six topics": ([words.tolist() for words in np.split(MANY.x, MANY.doc_ptr[1:-1])], MANY.n_terms),
 }
 
 

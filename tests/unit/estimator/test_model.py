@@ -438,6 +438,19 @@ def test_an_interrupt_before_anything_is_kept_shows_the_present_states(corpus):
     assert "Too few sweeps" in str(model)
 
 
+def test_an_eta_that_was_fixed_is_not_diagnosed_in_the_warm_up(corpus):
+    def stop(chain):
+        if chain.sweeps_done == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = quick(sweeps=10**7, warm_up=10**6, chains=1, callback=stop)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model.fit(corpus)
+    assert model.trace_["eta"].nunique() > 5
+    assert "alpha" in model.diagnose().table.index
+    assert "eta" not in model.diagnose().table.index
+
+
 def test_the_callback_is_called_with_chains(corpus):
     seen = []
     quick(callback=seen.append).fit(corpus)

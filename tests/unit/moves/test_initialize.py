@@ -11,6 +11,7 @@ from franchise.model import Priors, broken_invariants
 from franchise.model.state import NUMBERED, TABLES, TOPICS
 from franchise.random import INITIALIZE
 from franchise.sampling.chain import Chain
+from tests.golden.fingerprint import arithmetic_corpus
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations
 from tests.reference.fitted import Limits
@@ -71,6 +72,16 @@ def test_a_chain_starts_from_fitted_topics_as_the_twin_does(corpus, seed, number
     twin = Franchise(*corpus, AT)
     twin.start_fitted(Drawn((seed, number, 0, INITIALIZE)), limits)
     assert plain(corpus_of(*corpus).arrays, state) == twin.plain()
+
+
+def test_many_words_start_from_fitted_topics_as_the_twin_does(seed):
+    many = arithmetic_corpus()
+    corpus = [words.tolist() for words in np.split(many.x, many.doc_ptr[1:-1])], many.n_terms
+    for number in range(10):
+        twin = Franchise(*corpus, AT)
+        twin.start_fitted(Drawn((seed, number, 0, INITIALIZE)), Limits())
+        state = started(corpus, AT, seed, number, "fitted", 1)
+        assert plain(corpus_of(*corpus).arrays, state) == twin.plain()
 
 
 @given(corpora(), CONCENTRATIONS, SEEDS)

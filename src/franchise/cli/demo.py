@@ -19,7 +19,7 @@ _TOPICS_SHOWN = 12
 def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> None:
     """Fit 2,000 arXiv abstracts (April 2007, all subjects), show their topics, and write a report on them.
 
-    This takes less than a minute on two cores; the first time, part of it is compiling. A model that is
+    This takes about a minute on two cores; the first time, part of it is compiling. A model that is
     already in the folder is replaced.
 
     \b
@@ -39,7 +39,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     )
     model = HDPTopicModel(
         eta=0.3,
-        sweeps=150,
+        sweeps=600,
         chains=2,
         random_state=0,
         n_jobs=jobs,

@@ -62,7 +62,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     chains
         Independent runs; trust the answer if they agree.
     warm_up
-        Sweeps at the beginning in which eta rises from a tenth of its value, so that topics separate; by
+        Sweeps at the beginning in which eta rises from 0.3 of its value, so that topics separate; by
         default 40 from fitted topics (at most half of the burn-in), 0 from others or if eta is sampled.
     split_merge
         When topics are split and merged as a whole: ``"always"``, ``"burn-in"``, ``"off"``, or a

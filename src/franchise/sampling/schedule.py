@@ -7,7 +7,7 @@ from franchise.errors import SettingsError
 from franchise.sampling.trials import SplitMerge
 
 CONCENTRATION_METHODS = ("slice", "auxiliary")
-_LOWEST_SHARE = 0.1  # of eta, with which the warm-up begins
+_LOWEST_SHARE = 0.3  # of eta, with which the warm-up begins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Schedule:
     split_merge
         When and how split-merge trials are made; None for none.
     warm_up
-        In so many of the first sweeps eta is held low, rising from a tenth of its value to all of it: many
+        In so many of the first sweeps eta is held low, rising from 0.3 of its value to all of it: many
         narrow topics form, and those too many go again. They belong to the burn-in. Where eta has a prior,
         it is drawn after them.
     concentrations

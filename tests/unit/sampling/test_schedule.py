@@ -59,10 +59,10 @@ def test_warm_up_and_adapting_may_be_all_of_the_burn_in():
     assert (schedule.warm_up, schedule.split_merge.adapt) == (20, 20)
 
 
-def test_the_share_of_eta_rises_from_a_tenth_to_all():
+def test_the_share_of_eta_rises_to_all():
     schedule = Schedule(burn_in=40, warm_up=40)
     shares = [schedule.eta_share(sweep) for sweep in range(1, 41)]
-    assert shares[:1] + shares[19:20] == pytest.approx([10 ** (1 / 40 - 1), 10**-0.5])
+    assert shares[:1] + shares[19:20] == pytest.approx([0.3 ** (39 / 40), 0.3**0.5])
     assert all(low < high for low, high in itertools.pairwise(shares))
     assert shares[-1] == 1.0
     assert schedule.eta_share(41) is schedule.eta_share(10**6) is None

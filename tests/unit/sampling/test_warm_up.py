@@ -19,8 +19,8 @@ def warmed_up(priors=FIXED, schedule=SCHEDULE, start="fitted"):
 
 
 def rising(eta, warm_up):
-    """Return eta in the sweeps of a warm-up: from a tenth on, by the same factor each time."""
-    return [0.1 * 10 ** (sweep / warm_up) * eta for sweep in range(1, warm_up + 1)]
+    """Return eta in the sweeps of a warm-up: from 0.3 of it on, by the same factor each time."""
+    return [0.3 ** (1 - sweep / warm_up) * eta for sweep in range(1, warm_up + 1)]
 
 
 @pytest.mark.parametrize("start", ["fitted", "one"])
@@ -60,7 +60,7 @@ def test_a_sweep_of_the_warm_up_is_that_of_a_chain_with_this_eta(method):
         start="one",
     )
     other.sweep()
-    assert eta == pytest.approx(0.2 * 0.1**0.5)
+    assert eta == pytest.approx(0.2 * 0.3**0.5)
     for one, same in zip(seats(chain), seats(other), strict=True):
         assert one.tolist() == same.tolist()
     for name in ("alpha", "gamma", "eta", "log_joint"):

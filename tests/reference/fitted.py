@@ -63,7 +63,9 @@ def fit(documents: Documents, n_terms: int, eta: float, limits: Limits = Limits(
     share = min(1.0, limits.words / n_words, limits.documents / len(filled))
     chosen = spread(filled, ceil(share * len(filled)))
     frequencies = [sum(list(words).count(v) for words in documents) / n_words for v in range(n_terms)]
-    begin = spread(chosen, min(limits.topics, len(chosen), max(1, round(0.05 * sqrt(n_words) / eta))))
+    begin = spread(
+        chosen, min(limits.topics, len(chosen), max(1, round(max(0.05 / eta, 1 / 6) * sqrt(n_words))))
+    )
     phi = [[(frequencies[v] + words.count(v) / len(words)) / 2 for v in range(n_terms)] for words in begin]
     fitted = Fitted([0.1 / 0.9 * frequency for frequency in frequencies], phi)
     theta = [[1.0 / len(begin)] * len(begin) for _ in chosen]

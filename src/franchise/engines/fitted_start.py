@@ -13,7 +13,7 @@ _STEPS = 20
 _GOLDEN_RATIO = (math.sqrt(5.0) - 1.0) / 2.0
 _STEPS_PER_DOCUMENT = 5  # for its mixture, given the topics
 _COMMON = 0.1  # share of the words that belong to no topic in particular
-_TOPICS, _MOST_TOPICS = 0.05, 200
+_TOPICS, _FEWEST_TOPICS, _MOST_TOPICS = 0.05, 1 / 6, 200
 # As many words and documents tell what the topics are; more would only take longer.
 _MOST_WORDS, _MOST_DOCUMENTS = 200_000, 20_000
 
@@ -29,14 +29,16 @@ class FittedTopics(NamedTuple):
 def fit_topics(corpus: CorpusArrays, eta: float) -> FittedTopics:
     """Fit topics by EM, each begun at a document of those that are spread over the corpus.
 
-    The smaller eta, the more topics: about as many as chains with this eta end with.
+    The smaller eta, the more topics: about as many as chains with this eta end with, or, where these are few,
+    some more, as it is easier to lose a topic than to find one.
     """
     lengths = np.diff(corpus.doc_ptr)
     documents = np.flatnonzero(lengths)
     n_words = int(lengths.sum())
     share = min(1.0, _MOST_WORDS / max(1, n_words), _MOST_DOCUMENTS / max(1, documents.size))
     documents = _spread(documents, math.ceil(share * documents.size))
-    n_topics = min(_MOST_TOPICS, documents.size, max(1, round(_TOPICS * math.sqrt(n_words) / eta)))
+    n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
+    n_topics = min(n_topics, _MOST_TOPICS, documents.size)
     frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, n_words)
     phi = np.repeat(0.5 * frequencies[:, None], n_topics, axis=1)
     for k, j in enumerate(_spread(documents, n_topics)):

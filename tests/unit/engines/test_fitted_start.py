@@ -82,11 +82,12 @@ def test_topics_are_those_of_the_twin(name):
         ([4] * 100, 0.1, 10),
         ([4] * 100, 0.2, 5),
         ([1] * 2, 1.0, 1),
+        ([4] * 144, 5.0, 4),
         ([10] * 40, 1e-9, 40),
     ],
 )
 def test_how_many_topics_are_fitted(lengths, eta, n_topics):
-    """In proportion to the square root of the words, and to 1 / eta, but no more than documents."""
+    """In proportion to the square root of the words, and to 1 / eta up to 0.3; no more than documents."""
     corpus = Corpus([0] * sum(lengths), np.cumsum([0, *lengths]), ["a"])
     assert fit_topics(corpus.arrays, eta).phi.shape == (1, n_topics)
 

@@ -71,18 +71,22 @@ def about_drift(drift: float, run: Run) -> list[str]:
     ]
 
 
-def how_far_apart(verdict: str, worst: Worst, shared: float) -> str:
+def how_far_apart(verdict: str, worst: Worst, shared: float, only_unlisted: bool = False) -> str:
     """Say how far chains that do not quite agree are apart, by the worst number."""
     if worst.r_hat < R_HAT_GOOD:
-        reason = f"topics that not every chain has hold {1.0 - shared:.0%} of the words"
+        which = "are not listed" if only_unlisted else "not every chain has"
+        reason = f"topics that {which} hold {1.0 - shared:.0%} of the words"
     else:
         value = f"{worst.r_hat:.2f}" if np.isfinite(worst.r_hat) else "infinite"
         reason = f"R-hat of the {worst.name} is {value}, and should be below {R_HAT_GOOD}"
     return f"The chains {verdict}{', not on everything' if 'most' in verdict else ''}: {reason}."
 
 
-def what_to_do(run: Run, has_solid: bool) -> list[str]:
-    """Say what helps where chains differ and none drifts."""
+def what_to_do(run: Run, has_solid: bool, alike: bool = False) -> list[str]:
+    """Say what helps where chains differ and none drifts.
+
+    They are alike if they go through the same numbers, and every listed topic is in all of them.
+    """
     if not run.is_finished or run.n_kept < _FEW_SWEEPS:
         few = "The run is not finished" if not run.is_finished else "They may only be too short"
         return [f"{few}: {run.n_kept} sweeps after the burn-in. Run longer: {run.longer}."]
@@ -91,6 +95,10 @@ def what_to_do(run: Run, has_solid: bool) -> list[str]:
         if has_solid
         else "Rely on no single topic, but on what all chains together say of documents"
     )
+    if alike:
+        return [
+            f"The documents do not decide between many answers, and every chain goes through them. {rely}."
+        ]
     return [
         f"Each chain keeps to an answer of its own; more sweeps will hardly bring them together. {rely}.",
         "To go further: chain_weights(new_documents) weighs the chains by how well they predict; a fit with "

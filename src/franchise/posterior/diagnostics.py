@@ -140,7 +140,10 @@ def diagnose(
     elif verdict == AGREE:
         messages.append(CONVERGED if converged else not_moved(fewest, ESS_GOOD, run))
     else:
-        messages += [how_far_apart(verdict, worst, found.shared), *what_to_do(run, bool(found.solid))]
+        only_unlisted = bool(found.solid) and not (found.likely or found.doubtful)
+        alike = only_unlisted and worst.r_hat < R_HAT_GOOD
+        messages.append(how_far_apart(verdict, worst, found.shared, only_unlisted))
+        messages += what_to_do(run, bool(found.solid), alike)
     if verdict != AGREE:
         messages.append(topics_by_chain(posterior))
     messages += about_doubtful(found.doubtful, posterior.n_topics, len(posterior.draws))

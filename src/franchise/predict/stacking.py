@@ -102,12 +102,13 @@ def stack(chains: Sequence[OfChain], documents: CorpusArrays, method: str, **opt
     """Compare chains on new documents, and weigh them (`densities` has the parameters)."""
     found = densities(chains, documents, method, **options)
     n = len(chains)
+    pooled = found.held_out(np.full(n, 1.0 / n))  # first: there may be nothing to score
     weights = best_weights(found.log_p)
     return Stacked(
         chains=chains,
         scores=[found.held_out(own) for own in np.eye(n)],
         weights=weights,
-        pooled=found.held_out(np.full(n, 1.0 / n)),
+        pooled=pooled,
         weighted=found.held_out(weights),
     )
 

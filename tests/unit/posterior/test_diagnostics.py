@@ -488,6 +488,21 @@ def test_chains_that_share_less_than_half_of_the_words_do_not_agree(rng):
     assert found.messages[1].startswith("The chains do not agree: R-hat of the number of topics is ")
 
 
+def test_chains_that_all_go_through_many_answers_do_not_keep_to_their_own(rng):
+    """Two topics are always there; the third is one of four, in turn, in both chains."""
+    full = np.diag([40, 20, 40, 40, 40, 40])
+    chain = [full[[0, 1, 2 + i % 4]] for i in range(24)]
+    posterior = posterior_of_counts([chain, chain])
+    found = diagnosis_of(autoregressive(rng, 2, 250, 0.0, 2.0), rng, posterior)
+    assert (found.verdict, found.solid_topics, found.doubtful_topics) == ("agree on most", [0, 1, 2], [])
+    assert found.messages[1:3] == [
+        "The chains agree on most, not on everything: topics that are not listed hold "
+        f"{1 - found.shared:.0%} of the words.",
+        "The documents do not decide between many answers, and every chain goes through them. Rely on the "
+        "topics that every chain has.",
+    ]
+
+
 def test_topics_of_most_chains_are_likely(rng):
     """Of four chains, all have topic 0, three topic 1, two topic 2, one topic 3; each has one of its own."""
     full = np.diag([60, 20, 12, 8])

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise import HDPTopicModel, SettingsError
+from franchise import FranchiseError, HDPTopicModel, SettingsError
 from franchise.corpus.synthetic import planted
 from franchise.predict.heldout import completion_densities, document_completion, left_to_right
 from franchise.predict.stacking import best_weights, mixture_weights
@@ -110,3 +110,10 @@ def test_chains_are_not_compared_by_the_papers_number(case):
     model, new = case
     with pytest.raises(SettingsError, match="give 'completion' or 'left-to-right' to compare chains"):
         model.chain_weights(new, "paper")
+
+
+def test_documents_without_words_are_refused_before_weights_are_looked_for(case, recwarn):
+    model, _ = case
+    with pytest.raises(FranchiseError, match="nothing to score"):
+        model.chain_weights(np.zeros((2, model.n_features_in_), int))
+    assert not recwarn.list

@@ -88,7 +88,7 @@ DURATION = _Duration()
 @text_options
 @click.option("--sweeps", type=int, default=500, show_default=True, help="Passes over all words, per chain.")
 @click.option("--burn-in", type=int, help="Sweeps at the start to leave out of the answer.  [default: half]")
-@click.option("--thin", type=int, help="Keep one sweep out of this many.  [default: such that 25 are kept]")
+@click.option("--thin", type=int, help="Keep one sweep out of this many.  [default: such that 25 to 50 are kept]")
 @click.option(
     "--chains",
     type=int,

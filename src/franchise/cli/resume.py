@@ -18,7 +18,7 @@ from franchise.cli.fit import DURATION
 @click.option(
     "--thin",
     type=int,
-    help="Keep one sweep out of this many.  [default: as for the fit; if not given there, to keep 25]",
+    help="Keep one sweep out of this many.  [default: as for the fit; if not given there, to keep 25 to 50]",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")

@@ -58,7 +58,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     burn_in
         How many of them to leave out of the answer; by default half.
     thin
-        Keep every `thin`-th sweep after the burn-in; by default such that 25 are kept.
+        Keep every `thin`-th sweep after the burn-in; by default such that 25 to 50 are kept.
     chains
         Independent runs; trust the answer if they agree.
     warm_up
@@ -208,10 +208,11 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ) -> Self:
         """Make the sweeps that an interrupted fit still has, and `sweeps` more.
 
-        The states are, to the bit, those of a run that was longer from the beginning. So are the draws, but
-        for those that the former thinning has left out: they cannot be had any more. Draws that the new
-        burn-in or thinning leaves out are dropped, also in `checkpoint_dir`. What followed from the burn-in
-        that was planned first stays: the warm-up, and when split-merge trials adapt and end.
+        The states and, unless `thin` is given, the draws are, to the bit, those of a run that was longer from
+        the beginning. Draws that the new burn-in or thinning leaves out are dropped, also in
+        `checkpoint_dir`; ones that the former thinning has left out cannot be had any more. What followed
+        from the burn-in that was planned first stays: the warm-up, and when split-merge trials adapt and
+        end.
 
         Parameters
         ----------
@@ -222,7 +223,7 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             `resume`; where nothing was given, half of all sweeps.
         thin
             Keep every `thin`-th sweep after the burn-in. By default what was given before; where nothing
-            was given, such that 25 are kept.
+            was given, such that 25 to 50 are kept.
         time_budget
             Seconds after which no new sweep is begun.
         """

@@ -17,7 +17,7 @@ from franchise.sampling.schedule import Schedule
 from franchise.sampling.trials import SplitMerge
 
 _ETA_PRIOR = (1.0, 1.0)
-_DRAWS_A_CHAIN = 25  # kept by default
+_DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
 # In turn: what chains from all of them agree on does not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
 _WARM_UP = 40  # sweeps; more hardly help, and cost time while topics are many
@@ -111,9 +111,15 @@ def plan_of(
 
 
 def what_to_keep(sweeps: int, burn_in: int | None, thin: int | None) -> tuple[int, int]:
-    """Return the burn-in and the thinning of so many sweeps, where they are not given."""
+    """Return the burn-in and the thinning of so many sweeps, where they are not given.
+
+    The thinning is a power of two. So what a longer run keeps of its first sweeps, a shorter one has kept too,
+    and chains that are made longer have the draws of ones that were longer from the beginning.
+    """
     burn_in = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
-    return burn_in, max(1, (sweeps - burn_in) // _DRAWS_A_CHAIN) if thin is None else thin
+    if thin is None:
+        thin = 1 << max(1, (sweeps - burn_in) // _DRAWS_A_CHAIN).bit_length() - 1
+    return burn_in, thin
 
 
 def _concentration(name: str, value: object, prior: object) -> Setting:
@@ -188,9 +194,7 @@ def extended(
     """
     whole_number("sweeps", sweeps, 0)
     total = max(chain.schedule.sweeps for chain in chains) + sweeps
-    for chain in chains:
-        check_burn_in(chain.schedule, chain.schedule.burn_in if burn_in is None else burn_in)
-    return [
+    schedules = [
         replace(
             chain.schedule,
             sweeps=total,
@@ -199,6 +203,10 @@ def extended(
         )
         for chain in chains
     ]
+    for chain, schedule in zip(chains, schedules, strict=True):
+        check_burn_in(chain.schedule, schedule.burn_in)
+        check_thin(chain, schedule)
+    return schedules
 
 
 def check_burn_in(schedule: Schedule, burn_in: int) -> None:
@@ -208,6 +216,18 @@ def check_burn_in(schedule: Schedule, burn_in: int) -> None:
         raise SettingsError(
             f"burn_in={burn_in}: give {least} or more; the sweeps up to there differ from the others, and "
             "must not be counted"
+        )
+
+
+def check_thin(chain: Chain, schedule: Schedule) -> None:
+    """Refuse a schedule whose thinning would leave few of the draws that a chain has."""
+    old, new = chain.schedule.thin, schedule.thin
+    if not new % old or not old % new:
+        return
+    if any(draw.sweep > schedule.burn_in for draw in chain.draws):
+        raise SettingsError(
+            f"thin={new}: give a multiple or a divisor of {old}; that is how the draws so far were kept, and "
+            "most of them would be lost"
         )
 
 

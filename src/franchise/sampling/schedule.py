@@ -22,7 +22,7 @@ class Schedule:
     burn_in
         How many of them to leave out of what is kept.
     thin
-        Keep every `thin`-th sweep after the burn-in.
+        Keep every `thin`-th sweep, counted from the first, of those after the burn-in.
     split_merge
         When and how split-merge trials are made; None for none.
     warm_up
@@ -70,4 +70,5 @@ class Schedule:
 
     def keeps(self, sweep: int) -> bool:
         """Return whether the draw after this sweep (the first is 1) is kept."""
-        return sweep > self.burn_in and (sweep - self.burn_in) % self.thin == 0
+        # Counted from the first sweep, not from the burn-in: another burn-in then keeps no other ones.
+        return sweep > self.burn_in and sweep % self.thin == 0

@@ -10,7 +10,7 @@ from franchise._files import locked
 from franchise.corpus import Corpus
 from franchise.errors import ModelError
 from franchise.sampling.chain import Chain
-from franchise.sampling.plan import Plan
+from franchise.sampling.plan import Plan, check_thin
 from franchise.storage.chain import ChainWriter, draws_saved, load_chain, saved_chains, sweeps_saved
 
 _SECONDS_BETWEEN = 30.0
@@ -78,6 +78,8 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
     ------
     ModelError
         If a saved chain cannot be read, or follows another plan (except for the number of sweeps).
+    SettingsError
+        If few of its draws would be left by the thinning of the plan.
     """
     chains = plan.chains(corpus)
     for i in saved_chains(folder):
@@ -88,6 +90,7 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
         schedule = replace(saved.schedule, sweeps=sweeps)
         if resumed:
             schedule = replace(schedule, burn_in=plan.schedule.burn_in, thin=plan.schedule.thin)
+            check_thin(saved, schedule)
         saved.reschedule(schedule)
         if what := _difference(saved, chains[i]):
             raise ModelError(f"{folder / str(i)}: the chain was made with {what}; {_OTHER}")

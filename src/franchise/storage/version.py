@@ -6,8 +6,8 @@ from franchise._files import Facts
 from franchise.errors import ModelError
 
 # Never released: 1 had the whole trace in every checkpoint, and numbers of topics with gaps; in 2 the
-# settings stood for other chains, without a warm-up and with a fixed number of trials.
-VERSION = 3
+# settings stood for other chains, without a warm-up and with a fixed number of trials; in 3 for other draws.
+VERSION = 4
 
 
 def check_version(path: Path, facts: Facts) -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from franchise import HDPTopicModel, ModelError, SettingsError, SplitMerge
+from franchise import HDPTopicModel, ModelError, Schedule, SettingsError, SplitMerge
 from franchise.corpus import planted
+from franchise.sampling.plan import what_to_keep
 
 SHORT, LONG = 30, 300
 BURN_IN, WARM_UP = 15, 7  # of the short run
@@ -42,8 +43,7 @@ def assert_same_as(whole, *models):
             assert chain.schedule == same.schedule
             assert (chain.schedule.burn_in, chain.schedule.warm_up) == (LONG // 2, WARM_UP)
             assert chain.start_from == "fitted"
-        # Of the draws, those that the first thinning left out cannot be had any more.
-        assert in_bits(model)[0] == in_bits(whole)[0]
+        assert in_bits(model) == in_bits(whole)
         assert model.chains_[0].state.t_ji.tolist() == whole.chains_[0].state.t_ji.tolist()
 
 
@@ -113,6 +113,32 @@ def test_what_was_given_is_not_changed(corpus):
 def test_a_long_run_is_begun_like_any_longer_one(corpus):
     short, longer = (model_of(sweeps) for sweeps in (200, 240))
     assert in_bits(short.fit(corpus).resume(40))[0] == in_bits(longer.fit(corpus))[0]
+
+
+@pytest.mark.parametrize("more", [10, 20, 50, 100, 250, 500, 1_500])
+def test_draws_that_a_longer_run_keeps_the_shorter_one_has(more):
+    def kept(sweeps):
+        burn_in, thin = what_to_keep(sweeps, None, None)
+        schedule = Schedule(sweeps=sweeps, burn_in=burn_in, thin=thin)
+        return {sweep for sweep in range(sweeps + 1) if schedule.keeps(sweep)}
+
+    whole = kept(500 + more)
+    assert whole & set(range(501)) <= kept(500)
+    assert 25 <= len(whole) <= 51
+
+
+def test_a_thinning_that_would_lose_most_draws_is_refused(corpus, tmp_path):
+    model = model_of(SHORT, thin=4, checkpoint_dir=tmp_path / "m").fit(corpus)
+    before = in_bits(model)
+    message = "^thin=6: give a multiple or a divisor of 4; that is how the draws so far were kept"
+    with pytest.raises(SettingsError, match=message):
+        model.resume(10, thin=6)
+    with pytest.raises(SettingsError, match=message):
+        model_of(40, thin=6, checkpoint_dir=tmp_path / "m").fit(corpus)
+    assert in_bits(model) == before == in_bits(HDPTopicModel.load(tmp_path / "m"))
+    assert [draw.sweep for draw in model.resume(10, thin=2).chains_[0].draws] == [24, 28, 32, 34, 36, 38, 40]
+    # Where nothing is lost, any thinning will do.
+    assert [draw.sweep for draw in model.resume(10, burn_in=40, thin=3).chains_[0].draws] == [42, 45, 48]
 
 
 def test_sweeps_of_the_warm_up_are_never_counted(corpus, tmp_path):

@@ -201,7 +201,7 @@ USUAL = {
 def test_plan_of_the_usual_settings():
     plan = plan_of(**USUAL)
     assert plan.priors == Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
-    assert (plan.schedule.burn_in, plan.schedule.thin) == (250, 10)
+    assert (plan.schedule.burn_in, plan.schedule.thin) == (250, 8)
     assert plan.starts == ("fitted",) * 4
     assert plan.schedule.warm_up == 40
     assert plan.schedule.split_merge == SplitMerge(adapt=100)

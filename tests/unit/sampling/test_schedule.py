@@ -8,7 +8,7 @@ from franchise import Schedule, SettingsError, SplitMerge
 
 def test_keeps_every_thin_th_sweep_after_the_burn_in():
     schedule = Schedule(sweeps=20, burn_in=6, thin=4)
-    assert [sweep for sweep in range(21) if schedule.keeps(sweep)] == [10, 14, 18]
+    assert [sweep for sweep in range(21) if schedule.keeps(sweep)] == [8, 12, 16, 20]
 
 
 def test_never_keeps_the_start():

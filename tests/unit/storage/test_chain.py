@@ -72,15 +72,15 @@ def test_saving_on_the_way_writes_each_draw_once(tmp_path):
     chain.run(8)
     writer = ChainWriter(tmp_path)
     writer.save(chain)
-    first = tmp_path / "draws" / "000007.safetensors"
+    first = tmp_path / "draws" / "000006.safetensors"
     first.write_bytes(b"untouched")
     chain.run()
     writer.save(chain)
     assert first.read_bytes() == b"untouched"
     assert [path.name[:6] for path in sorted((tmp_path / "draws").iterdir())] == [
-        "000007",
-        "000010",
-        "000013",
+        "000006",
+        "000009",
+        "000012",
     ]
 
 
@@ -88,8 +88,8 @@ def test_draws_after_the_saved_sweep_are_not_looked_at(tmp_path):
     chain = new_chain()
     chain.run(8)
     save_chain(chain, tmp_path)
-    (tmp_path / "draws" / "000010.safetensors").write_bytes(b"left by a run that was killed")
-    assert [draw.sweep for draw in load_chain(tmp_path, chain.corpus).draws] == [7]
+    (tmp_path / "draws" / "000009.safetensors").write_bytes(b"left by a run that was killed")
+    assert [draw.sweep for draw in load_chain(tmp_path, chain.corpus).draws] == [6]
 
 
 def test_a_longer_schedule_goes_on(tmp_path):
@@ -173,7 +173,7 @@ def test_a_newer_version_is_refused(saved):
 
 def test_a_missing_draw_is_refused(saved):
     shutil.rmtree(saved / "draws")
-    with pytest.raises(ModelError, match=r"000007\.safetensors: there is no such file"):
+    with pytest.raises(ModelError, match=r"000006\.safetensors: there is no such file"):
         load_chain(saved, arithmetic_corpus())
 
 

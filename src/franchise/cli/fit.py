@@ -88,7 +88,9 @@ DURATION = _Duration()
 @text_options
 @click.option("--sweeps", type=int, default=500, show_default=True, help="Passes over all words, per chain.")
 @click.option("--burn-in", type=int, help="Sweeps at the start to leave out of the answer.  [default: half]")
-@click.option("--thin", type=int, help="Keep one sweep out of this many.  [default: such that 25 to 50 are kept]")
+@click.option(
+    "--thin", type=int, help="Keep one sweep out of this many.  [default: such that 25 to 50 are kept]"
+)
 @click.option(
     "--chains",
     type=int,
@@ -126,7 +128,8 @@ DURATION = _Duration()
 @click.option(
     "--warm-up",
     type=int,
-    help="First sweeps with a smaller eta, so that topics separate.  [default: 40 if fitted, else 0]",
+    help="First sweeps with a smaller eta, so that topics separate.  [default: 40, but no more than "
+    "half of the burn-in, if --init is fitted and eta is fixed; else 0]",
 )
 @click.option(
     "--split-merge",

@@ -19,9 +19,10 @@ _MOST_WORDS, _MOST_DOCUMENTS = 200_000, 20_000
 
 
 class FittedTopics(NamedTuple):
-    """What `moves.fit_topics.draw_fitted_topics` draws from."""
+    """What `moves.fit_topics` fits and draws from."""
 
-    phi: Array  # (term, topic)
+    phi: Array  # (row, topic): no more rows than words were fitted, however many terms there are
+    row: Array  # of each term in phi; the last, which is empty, for those that no fitted document has
     common: Array
     steps: int = _STEPS_PER_DOCUMENT
 
@@ -40,16 +41,23 @@ def fit_topics(corpus: CorpusArrays, eta: float) -> FittedTopics:
     n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
     n_topics = min(n_topics, _MOST_TOPICS, documents.size)
     frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, n_words)
-    phi = np.repeat(0.5 * frequencies[:, None], n_topics, axis=1)
+    terms = np.unique(np.concatenate([_words(corpus, j) for j in documents] or [corpus.x]))
+    row = np.full(corpus.n_terms, terms.size)
+    row[terms] = np.arange(terms.size)
+    phi = np.zeros((terms.size + 1, n_topics))
+    phi[:-1] = 0.5 * frequencies[terms, None]
     for k, j in enumerate(_spread(documents, n_topics)):
-        words = corpus.x[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]]
-        np.add.at(phi[:, k], words, 0.5 / words.size)
-    common = _COMMON / (1.0 - _COMMON) * frequencies
+        np.add.at(phi[:, k], row[_words(corpus, j)], 0.5 / lengths[j])
+    fitted = FittedTopics(phi, row, _COMMON / (1.0 - _COMMON) * frequencies)
     theta = np.full((documents.size, n_topics), 1.0 / max(1, n_topics))
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
     for _ in range(_STEPS):
-        fit_step(corpus, documents, phi, theta, common, new_phi, weight, expected)
-    return FittedTopics(phi, common)
+        fit_step(corpus, documents, fitted, theta, new_phi, weight, expected)
+    return fitted
+
+
+def _words(corpus: CorpusArrays, j: np.integer) -> Array:
+    return corpus.x[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]]
 
 
 def _spread(values: Array, number: int) -> Array:

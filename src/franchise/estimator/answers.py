@@ -101,8 +101,8 @@ class Answers:
             whole documents, unbiased, slower; ``"paper"``: the number of the paper's program, for one state,
             which is comparable with nothing else.
         chain_weights
-            How much each chain counts, such as the weights from `chain_weights` (of other documents than
-            these, or the score is too good); by default all draws count the same.
+            How much each chain counts: one number per chain, or what `chain_weights` returns (of other
+            documents than these, or the score is too good); by default all draws count the same.
         options
             More options of the method: see `franchise.predict.heldout`.
         """

@@ -210,9 +210,8 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         The states and, unless `thin` is given, the draws are, to the bit, those of a run that was longer from
         the beginning. Draws that the new burn-in or thinning leaves out are dropped, also in
-        `checkpoint_dir`; ones that the former thinning has left out cannot be had any more. What followed
-        from the burn-in that was planned first stays: the warm-up, and when split-merge trials adapt and
-        end.
+        `checkpoint_dir`. What followed from the burn-in that was planned first stays: the warm-up, and when
+        split-merge trials adapt and end.
 
         Parameters
         ----------

@@ -12,13 +12,12 @@ from franchise.random import start_stream, uniform
 
 
 @helper
-def _shares(theta, phi, v, common, weight):
-    """Set `weight` to each topic's part in a word of term v; return the sum, the common part included."""
-    row = phi[v]
+def _shares(theta, row, common, weight):
+    """Set `weight` to each topic's part in a word of a term; return the sum, the common part included."""
     for k in range(theta.size):
         weight[k] = theta[k] * row[k]
     # Four sums side by side: one alone would wait for every addition before the next.
-    a, b, c, d = common[v], 0.0, 0.0, 0.0
+    a, b, c, d = common, 0.0, 0.0, 0.0
     whole = theta.size // 4 * 4
     for k in range(0, whole, 4):
         a += weight[k]
@@ -42,30 +41,31 @@ def _set_theta(theta, expected):
 
 
 @kernel
-def fit_step(corpus, documents, phi, theta, common, new_phi, weight, expected):
-    """Make one step of EM for phi (term, topic) and the mixtures theta of these documents."""
+def fit_step(corpus, documents, fitted, theta, new_phi, weight, expected):
+    """Make one step of EM for the topics and the mixtures theta of these documents."""
+    phi = fitted.phi
     new_phi[:, :] = 0.0
     for place in range(documents.size):
         expected[:] = 0.0
         j = documents[place]
         for i in range(corpus.doc_ptr[j], corpus.doc_ptr[j + 1]):
             v = corpus.x[i]
-            share = 1.0 / _shares(theta[place], phi, v, common, weight)
-            row = new_phi[v]
+            share = 1.0 / _shares(theta[place], phi[fitted.row[v]], fitted.common[v], weight)
+            row = new_phi[fitted.row[v]]
             for k in range(weight.size):
                 part = share * weight[k]
                 expected[k] += part
                 row[k] += part
         _set_theta(theta[place], expected)
     expected[:] = 0.0
-    for v in range(new_phi.shape[0]):
+    for r in range(new_phi.shape[0]):
         for k in range(weight.size):
-            expected[k] += new_phi[v, k]
-    for v in range(new_phi.shape[0]):
+            expected[k] += new_phi[r, k]
+    for r in range(new_phi.shape[0]):
         for k in range(weight.size):
             # A topic that has lost all its words stays as it is.
             if expected[k] > 0.0:
-                phi[v, k] = new_phi[v, k] / expected[k]
+                phi[r, k] = new_phi[r, k] / expected[k]
 
 
 @kernel
@@ -75,7 +75,7 @@ def draw_fitted_topics(key, corpus, state, stream, fitted, theta, weight, expect
     Common words get a topic of their own, the last. `number` and `table`, filled with -1, have room for it.
     Returns how many topics were drawn at least once; they are numbered in the order in which they appear.
     """
-    used, n_topics, phi, common = 0, theta.size, fitted.phi, fitted.common
+    used, n_topics, phi, row, common = 0, theta.size, fitted.phi, fitted.row, fitted.common
     for j in range(state.m_j.size):
         start_stream(stream, key, j)
         first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
@@ -83,14 +83,15 @@ def draw_fitted_topics(key, corpus, state, stream, fitted, theta, weight, expect
         for _ in range(fitted.steps):
             expected[:] = 0.0
             for i in range(first, end):
-                share = 1.0 / _shares(theta, phi, corpus.x[i], common, weight)
+                v = corpus.x[i]
+                share = 1.0 / _shares(theta, phi[row[v]], common[v], weight)
                 for k in range(n_topics):
                     expected[k] += share * weight[k]
             _set_theta(theta, expected)
         n_tables = 0
         for i in range(first, end):
             v = corpus.x[i]
-            u = uniform(stream) * _shares(theta, phi, v, common, weight) - common[v]
+            u = uniform(stream) * _shares(theta, phi[row[v]], common[v], weight) - common[v]
             draw = n_topics
             if u >= 0.0:
                 draw = 0

@@ -145,7 +145,12 @@ def best_weights(log_p: Array) -> Array:
 
 
 def mixture_weights(given: object, n_chains: int) -> Array:
-    """Return weights of chains, summing to one, or say what is wrong with them."""
+    """Return weights of chains, summing to one, or say what is wrong with them.
+
+    A table such as `Stacked.as_frame` gives stands for its weights.
+    """
+    if hasattr(given, "columns") and "weight" in given.columns:
+        given = given["weight"].tolist()  # type: ignore[index]
     try:
         weights = np.asarray(given, float)
         if weights.shape != (n_chains,) or not (np.isfinite(weights).all() and (weights >= 0).all()):

@@ -113,8 +113,8 @@ def plan_of(
 def what_to_keep(sweeps: int, burn_in: int | None, thin: int | None) -> tuple[int, int]:
     """Return the burn-in and the thinning of so many sweeps, where they are not given.
 
-    The thinning is a power of two. So what a longer run keeps of its first sweeps, a shorter one has kept too,
-    and chains that are made longer have the draws of ones that were longer from the beginning.
+    The thinning is a power of two. So what a longer run keeps of its first sweeps, a shorter one has kept
+    too, and chains that are made longer have the draws of ones that were longer from the beginning.
     """
     burn_in = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
     if thin is None:

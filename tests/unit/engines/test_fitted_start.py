@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from franchise import Chain, Corpus, Priors, Schedule
 from franchise.engines import collapsed, fitted_start
-from franchise.engines.fitted_start import fit_topics
+from franchise.engines.fitted_start import FittedTopics, fit_topics
 from franchise.model import broken_invariants
 from franchise.moves.fit_topics import fit_step
 from tests.golden.fingerprint import arithmetic_corpus, seats
@@ -48,9 +48,10 @@ def test_every_step_raises_the_likelihood(corpus, n_topics, seed):
     phi = np.ascontiguousarray(rng.dirichlet(np.full(corpus[1], 0.5), n_topics).T)
     theta = rng.dirichlet(np.full(n_topics, 0.5), documents.size)
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
+    fitted = FittedTopics(phi, np.arange(corpus[1]), common)
     before = log_likelihood(arrays, documents, phi, theta, common)
     for _ in range(10):
-        fit_step(arrays, documents, phi, theta, common, new_phi, weight, expected)
+        fit_step(arrays, documents, fitted, theta, new_phi, weight, expected)
         after = log_likelihood(arrays, documents, phi, theta, common)
         assert after >= before - 1e-9
         before = after
@@ -61,7 +62,8 @@ def test_every_step_raises_the_likelihood(corpus, n_topics, seed):
 def test_a_topic_without_words_stays_as_it_is():
     arrays = corpus_of([[0, 0, 1], [1]], 3).arrays
     phi, theta = np.array([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]]), np.full((2, 2), 0.5)
-    fit_step(arrays, np.arange(2), phi, theta, np.full(3, 0.1), np.zeros_like(phi), np.zeros(2), np.zeros(2))
+    fitted = FittedTopics(phi, np.arange(3), np.full(3, 0.1))
+    fit_step(arrays, np.arange(2), fitted, theta, np.zeros_like(phi), np.zeros(2), np.zeros(2))
     assert phi[:, 1].tolist() == [0.0, 0.0, 1.0]
     assert theta.tolist() == [[1.0, 0.0], [1.0, 0.0]]
     assert np.all(np.isfinite(phi))
@@ -70,7 +72,7 @@ def test_a_topic_without_words_stays_as_it_is():
 @pytest.mark.parametrize("name", CORPORA)
 def test_topics_are_those_of_the_twin(name):
     fitted, twin = fit_topics(corpus_of(*CORPORA[name]).arrays, 0.3), fit(*CORPORA[name], 0.3)
-    np.testing.assert_allclose(fitted.phi.T, twin.phi, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(fitted.phi[fitted.row].T, twin.phi, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(fitted.common, twin.common)
 
 
@@ -89,7 +91,7 @@ def test_topics_are_those_of_the_twin(name):
 def test_how_many_topics_are_fitted(lengths, eta, n_topics):
     """In proportion to the square root of the words, and to 1 / eta up to 0.3; no more than documents."""
     corpus = Corpus([0] * sum(lengths), np.cumsum([0, *lengths]), ["a"])
-    assert fit_topics(corpus.arrays, eta).phi.shape == (1, n_topics)
+    assert fit_topics(corpus.arrays, eta).phi.shape == (1 + 1, n_topics)
 
 
 def test_planted_topics_are_found():
@@ -141,7 +143,8 @@ def test_terms_of_documents_left_out_are_common_words(most, monkeypatch, seed):
     documents = [[0, 1, 0, 1], [2, 3, 2, 2, 3, 3]]
     monkeypatch.setattr(fitted_start, most, 1)
     fitted = fit_topics(corpus_of(documents, 4).arrays, 0.1)
-    seen = fitted.phi.sum(axis=1) > 0.0
+    assert fitted.phi.shape[0] == 2 + 1  # however many terms there are
+    seen = fitted.phi[fitted.row].sum(axis=1) > 0.0
     assert sorted([seen[:2].tolist(), seen[2:].tolist()]) == [[False, False], [True, True]]
     left_out = 1 if seen[0] else 0
     chain = Chain(corpus_of(documents, 4), seed=seed, start="fitted")
@@ -155,7 +158,7 @@ def test_documents_that_take_turns_are_all_taken(period, monkeypatch):
     monkeypatch.setattr(fitted_start, "_MOST_DOCUMENTS", 10 * period)
     documents = [[j % period] * 5 for j in range(100 * period)]
     taken = fit_topics(corpus_of(documents, period).arrays, 0.1)
-    assert np.all(taken.phi.sum(axis=1) > 0.0)
+    assert np.all(taken.phi[taken.row].sum(axis=1) > 0.0)
     places = fitted_start._spread(np.arange(100 * period), 10 * period)
     counts = np.bincount(places % period, minlength=period)
     assert counts.min() >= 8

@@ -95,6 +95,7 @@ def test_chain_weights_of_a_model(case, method):
     n_topics = [np.median([draw.names.size for draw in chain]) for chain in model.posterior_.draws]
     assert np.abs(frame["n_topics"] - n_topics).max() <= 0.5
     weighted = model.held_out(new, method, chain_weights=frame["weight"])
+    assert model.held_out(new, method, chain_weights=frame).per_word == weighted.per_word
     equal = model.held_out(new, method, chain_weights=[1, 1, 1])
     assert weighted.per_word >= max(frame["per_word"].max(), equal.per_word) - 1e-8
     assert model.chain_weights(new, method).equals(frame)

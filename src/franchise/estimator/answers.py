@@ -1,11 +1,9 @@
-"""What a fitted model answers: topics, documents, scores, diagnosis, a page, exports to other tools."""
+"""What a fitted model answers: topics, documents, scores, diagnosis."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from franchise.corpus import Corpus
 from franchise.estimator.inputs import in_known_terms
 from franchise.estimator.settings import to_keep
-from franchise.posterior import adapters, tables
+from franchise.posterior import tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
 from franchise.posterior.describe import describe
 from franchise.posterior.diagnostics import Diagnosis, diagnose
@@ -27,9 +25,6 @@ from franchise.predict.stacking import OfChain
 from franchise.sampling import Chain, Draw
 
 if TYPE_CHECKING:
-    from sklearn.decomposition import LatentDirichletAllocation
-    from xarray import DataTree
-
     from franchise._files import Array, Facts
 
 _MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
@@ -203,58 +198,25 @@ class Answers:
             [chain.start_from for chain in started],
         )
 
-    def to_pyldavis(self) -> dict[str, Any]:
-        """Return the arguments of ``pyLDAvis.prepare``."""
-        check_is_fitted(self)
-        return adapters.to_pyldavis(self.posterior_, self.corpus_)
-
-    def to_lda(self) -> LatentDirichletAllocation:
-        """Return a scikit-learn LDA with these topics."""
-        check_is_fitted(self)
-        concentrations = np.mean([draw.concentrations for draw in self.posterior_.flat_draws], axis=0)
-        return adapters.to_lda(self.posterior_, self.corpus_, concentrations)
-
-    def to_datatree(self) -> DataTree:
-        """Return the traces for ArviZ, as an xarray DataTree."""
-        check_is_fitted(self)
-        traces = [chain.trace for chain in self.chains_ if len(chain.trace)]
-        settings = self.settings_
-        schedule = self.chains_[0].schedule
-        return adapters.to_datatree(traces, self.posterior_, schedule, settings, corpus=self.corpus_)
-
-    def report(
-        self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
-    ) -> Path:
-        """Write a page for the browser, one file that needs no network: topics, documents, traces.
-
-        Parameters
-        ----------
-        path
-            Where to write it, such as ``"report.html"``.
-        title
-            The heading.
-        overwrite
-            Replace an existing file.
-        """
-        check_is_fitted(self)
-        from franchise.report import write_report
-
-        return write_report(
-            path,
-            self.posterior_,
-            self.corpus_,
-            [chain for chain in self.chains_ if len(chain.trace)],
-            self.diagnose(),
-            self.settings_,
-            title=title,
-            overwrite=overwrite,
-        )
-
     def __str__(self) -> str:
         """Say how big, how many topics, whether it converged and what next."""
         if "posterior_" not in self.__dict__:
             return repr(self)
         return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose())
+
+    # ------------------------------------------------------------ what scikit-learn needs
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there is an answer; a model that was loaded may have none yet."""
+        return "posterior_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what the model takes."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True  # of all tags the one for whole numbers
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
 
 
 def _evenly(n: int) -> list[int]:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise._settings import flag, positive_number, whole_number
 from franchise.errors import FranchiseError, ModelError, SettingsError
-from franchise.estimator.answers import Answers
+from franchise.estimator.exports import Exports
 from franchise.estimator.inputs import training_corpus
 from franchise.estimator.plans import longer, plan_to_fit
 from franchise.estimator.settings import from_kept, of_chains, to_keep
@@ -37,7 +37,7 @@ from franchise.storage.checkpoints import Checkpoints, load_chains
 StrPath = str | os.PathLike[str]
 
 
-class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters
@@ -376,20 +376,6 @@ class HDPTopicModel(Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             "trace_csv": self.trace_.to_csv(index=False),
             "card": model_card(str(self), topics, settings),
         }
-
-    # ------------------------------------------------------------ what scikit-learn and the settings need
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether there is an answer; a model that was loaded may have none yet."""
-        return "posterior_" in vars(self)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what the model takes."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True  # of all tags the one for whole numbers
-        tags.transformer_tags.preserves_dtype = ["float64"]
-        return tags
 
     def _folder(self) -> Path | None:
         given: object = self.checkpoint_dir

@@ -1,0 +1,68 @@
+"""A fitted model for others: a page for the browser, and what other libraries take."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from franchise.estimator.answers import Answers
+from franchise.posterior import adapters
+
+if TYPE_CHECKING:
+    from sklearn.decomposition import LatentDirichletAllocation
+    from xarray import DataTree
+
+
+class Exports(Answers):
+    """The part of `HDPTopicModel` that hands a fitted model on."""
+
+    def to_pyldavis(self) -> dict[str, Any]:
+        """Return the arguments of ``pyLDAvis.prepare``."""
+        check_is_fitted(self)
+        return adapters.to_pyldavis(self.posterior_, self.corpus_)
+
+    def to_lda(self) -> LatentDirichletAllocation:
+        """Return a scikit-learn LDA with these topics."""
+        check_is_fitted(self)
+        concentrations = np.mean([draw.concentrations for draw in self.posterior_.flat_draws], axis=0)
+        return adapters.to_lda(self.posterior_, self.corpus_, concentrations)
+
+    def to_datatree(self) -> DataTree:
+        """Return the traces for ArviZ, as an xarray DataTree."""
+        check_is_fitted(self)
+        traces = [chain.trace for chain in self.chains_ if len(chain.trace)]
+        settings = self.settings_
+        schedule = self.chains_[0].schedule
+        return adapters.to_datatree(traces, self.posterior_, schedule, settings, corpus=self.corpus_)
+
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
+    ) -> Path:
+        """Write a page for the browser, one file that needs no network: topics, documents, traces.
+
+        Parameters
+        ----------
+        path
+            Where to write it, such as ``"report.html"``.
+        title
+            The heading.
+        overwrite
+            Replace an existing file.
+        """
+        check_is_fitted(self)
+        from franchise.report import write_report
+
+        return write_report(
+            path,
+            self.posterior_,
+            self.corpus_,
+            [chain for chain in self.chains_ if len(chain.trace)],
+            self.diagnose(),
+            self.settings_,
+            title=title,
+            overwrite=overwrite,
+        )

@@ -39,7 +39,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     )
     model = HDPTopicModel(
         eta=0.5,  # few broad topics, which are quicker to look through, and which chains agree on
-        sweeps=600,
+        sweeps=1500,
         chains=2,
         random_state=0,
         n_jobs=jobs,

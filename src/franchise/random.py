@@ -15,6 +15,7 @@ from franchise._jit import helper
 # What a stream is for: one number per move, never reused.
 INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS, SPLIT_MERGE = 0, 1, 2, 3, 4
 FOLD_IN, LEFT_TO_RIGHT = 5, 6
+REVEAL, TOPIC_TERMS, DOCUMENTS = 7, 8, 9
 
 
 class Key(NamedTuple):
@@ -132,6 +133,28 @@ def log_gamma_variate(stream, shape):
         u = 1.0 - uniform(stream)
         if math.log(u) < 0.5 * z * z + d - d * v + d * math.log(v):
             return boost + math.log(d * v)
+
+
+@helper
+def gamma_variate(stream, shape):
+    """Draw a Gamma(shape, 1) variable; 0 where it is below the smallest double.
+
+    Shapes below one, of which there are many, by Ahrens & Dieter (1974), with a squeeze.
+    """
+    if shape >= 1.0:
+        return math.exp(log_gamma_variate(stream, shape))
+    edge = 1.0 + shape / math.e
+    while True:
+        p = edge * (1.0 - uniform(stream))
+        u = uniform(stream)
+        if p <= 1.0:
+            x = math.exp(math.log(p) / shape)
+            if u <= 1.0 - x or u <= math.exp(-x):
+                return x
+        else:
+            x = -math.log((edge - p) / shape)
+            if u <= math.exp((shape - 1.0) * math.log(x)):
+                return x
 
 
 @helper

@@ -2,9 +2,10 @@
 
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
+from franchise.engines.parallel import ParallelEngine
 from franchise.errors import SettingsError
 
-ENGINES: dict[str, type[Engine]] = {CollapsedEngine.name: CollapsedEngine}
+ENGINES: dict[str, type[Engine]] = {one.name: one for one in (CollapsedEngine, ParallelEngine)}
 
 __all__ = ["ENGINES", "Counts", "Engine", "EngineSettings", "Start", "Swept", "Trials", "engine_named"]
 

@@ -24,6 +24,7 @@ class EngineSettings(NamedTuple):
     priors: Priors
     concentrations: str = "slice"  # how they are drawn: see `sampling.schedule`
     capacity: int = 64  # room for topics to begin with
+    threads: int = 1  # they change no bit
 
 
 class Trials(NamedTuple):

@@ -13,11 +13,11 @@ import numpy as np
 from franchise.corpus import CorpusArrays
 from franchise.engines.engine import Trials
 from franchise.model import State
-from franchise.model.capacity import compact
+from franchise.model.capacity import compact, grown
 from franchise.model.state import ETA, Array
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
-from franchise.moves.parts.scratch import follow_eta, new_scratch, with_room_for_tables
+from franchise.moves.parts.scratch import follow_eta, grown_scratch, new_scratch, with_room_for_tables
 from franchise.moves.parts.table_index import lay_out_words
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
@@ -53,6 +53,12 @@ class Workbench:
             words=self._scratch.words._replace(documents=documents),
             tables=self._scratch.tables._replace(documents=documents),
         )
+
+    def make_room(self, n_topics: int) -> None:
+        """Make room for so many topics, and let the words be laid out anew."""
+        while self.state.n_k.size < n_topics:
+            self.state, self._scratch = grown(self.state), grown_scratch(self._scratch)
+        self._laid_out = False
 
     def draw_words(self, key: Key) -> Any:
         """Draw the table of every word."""

@@ -1,0 +1,121 @@
+"""Draw G_0 given the franchise, down to topics of weight epsilon (`model.measure`)."""
+
+import math
+
+import numpy as np
+
+from franchise._jit import helper, kernel
+from franchise.model.measure import FREE
+from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS
+from franchise.random import gamma_variate, integer, log_gamma_variate, start_stream, uniform
+
+_ENOUGH = 1e-12  # a sum of gammas from which the shares can be told
+
+
+@kernel
+def reveal_weights(key, state, measure, epsilon, log_weight, stream):
+    """Draw the weights of all topics; return how many columns there would be, if there is no room for them.
+
+    `log_weight` is as long as there are topics in use, or longer.
+    """
+    n_topics, room = state.totals[TOPICS], measure.number.size
+    start_stream(stream, key, 0)
+    top = -math.inf
+    for i in range(n_topics):
+        log_weight[i] = log_gamma_variate(stream, float(state.m_k[state.live[i]]))
+        top = max(top, log_weight[i])
+    gamma = state.concentrations[GAMMA]
+    log_rest = log_gamma_variate(stream, gamma)
+    top = max(top, log_rest)
+    total = math.exp(log_rest - top)
+    for i in range(n_topics):
+        total += math.exp(log_weight[i] - top)
+    log_total = top + math.log(total)
+    columns = 0
+    for i in range(n_topics):
+        beta = math.exp(log_weight[i] - log_total)
+        if beta >= epsilon:
+            columns = _add_column(measure, columns, state.live[i], beta)
+    log_rest -= log_total
+    while log_rest >= math.log(epsilon):
+        left = math.log(1.0 - uniform(stream)) / gamma
+        beta = -math.expm1(left) * math.exp(log_rest)
+        if beta >= epsilon:
+            columns = _add_column(measure, columns, FREE, beta)
+        log_rest += left
+    moving = columns
+    for i in range(n_topics):
+        beta = math.exp(log_weight[i] - log_total)
+        if beta < epsilon:
+            columns = _add_column(measure, columns, state.live[i], beta)
+    measure.sizes[0] = moving
+    measure.sizes[1] = columns
+    return columns if columns > room else 0
+
+
+@helper
+def _add_column(measure, columns, number, beta):
+    if columns < measure.number.size:
+        measure.number[columns] = number
+        measure.beta[columns] = beta
+        if number != FREE:
+            measure.column[number] = columns
+    return columns + 1
+
+
+@kernel
+def draw_terms(key, state, measure, count, sums, stream, begin, end):
+    """Draw the gammas of terms `begin` to `end` for every column that moves, and add them up in `sums`.
+
+    `count` is as long as there are columns, and 0 between uses.
+    """
+    moving, eta = measure.sizes[0], state.concentrations[ETA]
+    sums[:moving] = 0.0
+    for v in range(begin, end):
+        start_stream(stream, key, v)
+        first = state.row_ptr[v]
+        for pair in range(first, first + state.row_len[v]):
+            count[measure.column[state.row_k[pair]]] = state.row_n[pair]
+        row = measure.phi[v]
+        for c in range(moving):
+            value = gamma_variate(stream, eta + count[c])
+            row[c] = value
+            sums[c] += value
+        for pair in range(first, first + state.row_len[v]):
+            count[measure.column[state.row_k[pair]]] = 0
+
+
+@kernel
+def redraw_topic(key, state, measure, c, attempts, stream):
+    """Draw again the gammas of a free column until they add up to enough; return their sum.
+
+    Their shares do not depend on their sum, so sums may be refused. With an eta so small that this never
+    ends, one term has it all.
+    """
+    n_terms, eta = measure.phi.shape[0], state.concentrations[ETA]
+    start_stream(stream, key, n_terms + c)
+    for _ in range(attempts):
+        total = 0.0
+        for v in range(n_terms):
+            value = gamma_variate(stream, eta)
+            measure.phi[v, c] = value
+            total += value
+        if total >= _ENOUGH:
+            return total
+    measure.phi[:, c] = 0.0
+    measure.phi[integer(stream, n_terms), c] = 1.0
+    return 1.0
+
+
+@kernel
+def finish_terms(state, measure, totals, begin, end):
+    """Make the gammas of terms `begin` to `end` shares, and add up what does not depend on a document."""
+    moving, alpha = measure.sizes[0], state.concentrations[ALPHA]
+    for v in range(begin, end):
+        phi, rest = measure.phi[v], measure.rest[v]
+        total = 0.0
+        for c in range(moving):
+            share = np.float32(phi[c] / totals[c])
+            phi[c] = share
+            total += alpha * measure.beta[c] * share
+            rest[c] = total

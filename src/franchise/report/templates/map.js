@@ -42,7 +42,7 @@ function mapLabels(circles, width) {
   const first = circles.find((circle) => circle.topic === chosen.topic);
   for (const circle of [first, ...circles.filter((circle) => circle !== first)]) {
     const title = circle.title.length > 18 ? `${circle.title.slice(0, 17)}…` : circle.title;
-    const terms = names[circle.topic] ? "" : firstTerms(circle.topic, 2);
+    const terms = names[circle.topic] ? "" : ownTerms(circle.topic, 2);
     for (const second of [terms, ""]) {
       const wide = 6.2 * Math.max(title.length * 1.2, second.length) + 6;
       const px = Math.max(wide / 2, Math.min(width - wide / 2, circle.px)); // not over the edge

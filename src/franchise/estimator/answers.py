@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from franchise.corpus import Corpus
 from franchise.estimator.inputs import in_known_terms
 from franchise.estimator.names import Names
 from franchise.estimator.settings import to_keep
@@ -19,6 +18,7 @@ from franchise.posterior.coherence import coherence, effective_terms, exclusivit
 from franchise.posterior.describe import describe
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.searches import number_of_topic
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.paper_heldout import PaperHeldOut
@@ -172,10 +172,11 @@ class Answers(Names):
             names=self.named_topics_,
         )
 
-    def representative_documents(self, topic: int, n: int = 5) -> pd.DataFrame:
-        """Return the documents that are most about a topic."""
+    def representative_documents(self, topic: int | str, n: int = 5) -> pd.DataFrame:
+        """Return the documents that are most about a topic, which is given by its number or its name."""
         check_is_fitted(self)
-        return tables.representative_documents(self.posterior_, self.corpus_, topic, n)
+        number = number_of_topic(topic, self.posterior_.n_topics, self.named_topics_)
+        return tables.representative_documents(self.posterior_, self.corpus_, number, n)
 
     def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
         """Return how well the top terms of each topic go together in documents; higher is better."""
@@ -206,7 +207,7 @@ class Answers(Names):
         """Say how big, how many topics, whether it converged and what next."""
         if "posterior_" not in self.__dict__:
             return repr(self)
-        return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose())
+        return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose(), self.topic_labels_)
 
     # ------------------------------------------------------------ what scikit-learn needs
 

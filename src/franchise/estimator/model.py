@@ -21,7 +21,9 @@ from franchise._settings import flag, positive_number, whole_number
 from franchise.errors import FranchiseError, ModelError, SettingsError
 from franchise.estimator.exports import Exports
 from franchise.estimator.inputs import training_corpus
+from franchise.estimator.notebook import Notebook
 from franchise.estimator.plans import longer, plan_to_fit
+from franchise.estimator.searches import Searches
 from franchise.estimator.settings import from_kept, of_chains, to_keep
 from franchise.estimator.summary import posterior_of, trace_frame
 from franchise.posterior.describe import model_card
@@ -37,7 +39,9 @@ from franchise.storage.checkpoints import Checkpoints, load_chains
 StrPath = str | os.PathLike[str]
 
 
-class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(
+    Exports, Searches, Notebook, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters
@@ -102,6 +106,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
         The settings that the model was made with, and the seed that was used.
+    topic_labels_, named_topics_
+        What each topic is called: a name given to it, or terms that set it apart; and the names given.
     n_features_in_, feature_names_in_
         Number of terms; their names, if a DataFrame was given.
 

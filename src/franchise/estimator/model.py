@@ -23,7 +23,6 @@ from franchise.estimator.exports import Exports
 from franchise.estimator.inputs import training_corpus
 from franchise.estimator.notebook import Notebook
 from franchise.estimator.plans import longer, plan_to_fit
-from franchise.estimator.searches import Searches
 from franchise.estimator.settings import from_kept, of_chains, to_keep
 from franchise.estimator.summary import posterior_of, trace_frame
 from franchise.posterior.describe import model_card
@@ -39,9 +38,7 @@ from franchise.storage.checkpoints import Checkpoints, load_chains
 StrPath = str | os.PathLike[str]
 
 
-class HDPTopicModel(
-    Exports, Searches, Notebook, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):  # type: ignore[misc]
+class HDPTopicModel(Exports, Notebook, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
-from franchise.estimator.answers import Answers
+from franchise.estimator.searches import Searches
 from franchise.posterior.describe import describe_html
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from franchise._files import Facts
 
 
-class Notebook(Answers):
+class Notebook(Searches):
     """The part of `HDPTopicModel` that notebooks show, and its figures (`franchise.report.figures`)."""
 
     @property

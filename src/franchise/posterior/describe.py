@@ -96,8 +96,10 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
 
 def _largest(posterior: Posterior, labels: Sequence[str]) -> list[str]:
     """Name the largest topics."""
-    named = [f"{label} ({weight:.0%})" for label, weight in zip(labels, posterior.weights)][:_NAMED]
-    return [f"Largest: {'; '.join(named)}"] if named else []
+    if not labels:
+        return []
+    largest = zip(labels[:_NAMED], posterior.weights)
+    return [f"Largest: {'; '.join(f'{label} ({weight:.0%})' for label, weight in largest)}"]
 
 
 def _in_table(text: str) -> str:

@@ -65,7 +65,7 @@ def topic_labels(
     """Return what each topic is called: the name given to it, else three terms that set it apart."""
     own = own_terms(phi, counts, _TERMS_IN_LABEL)
     return [
-        given[k] if k in given else printable(", ".join(vocabulary[v] for v in terms))
+        given[k] if k in given else printable(", ".join(" ".join(vocabulary[v].split()) for v in terms))
         for k, terms in enumerate(own)
     ]
 

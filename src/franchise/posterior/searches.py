@@ -71,7 +71,7 @@ def document_topics_frame(
     if not interval:
         return pd.DataFrame(share, index=index, columns=[*columns, _UNLISTED])
     bounds = posterior.document_topics_interval(chosen, level)
-    parts = {}
+    parts: dict[tuple[str, str], Floats] = {}
     for k, label in enumerate(columns):
         parts |= {(label, "share"): share[:, k], (label, "low"): bounds[:, k, 0]}
         parts[label, "high"] = bounds[:, k, 1]
@@ -215,8 +215,8 @@ def _documents(documents: Sequence[int] | None, corpus: Corpus) -> npt.NDArray[n
 def _terms(given: str | Sequence[str], vocabulary: Sequence[str]) -> list[int]:
     """Return the numbers of terms; say which are nearest to one that is not there."""
     number = {term: v for v, term in enumerate(vocabulary)}
-    texts = [given] if isinstance(given, str) else list(given)
-    if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
+    texts = [given] if isinstance(given, str) else [str(text) for text in given]
+    if not texts or not all(text.strip() for text in texts):
         raise SettingsError(f"terms={given!r}: give a term, or a list of terms")
     chosen = []
     for text in texts:

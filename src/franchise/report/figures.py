@@ -1,7 +1,7 @@
 """Figures for those who write papers.
 
-Each function takes plain data or a fitted model, draws into the axes given, or into a new figure as wide as a column (or a
-page, where that is not enough), and returns the figure::
+Each function takes plain data or a fitted model, draws into the axes given, or into a new figure as wide as a
+column (or a page, where that is not enough), and returns the figure::
 
     fig = plot_trace(traces)
     fig.savefig("trace.pdf")

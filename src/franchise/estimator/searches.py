@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._settings import flag
+from franchise.corpus.documents import encode
 from franchise.errors import SettingsError
 from franchise.estimator.answers import Answers
 from franchise.posterior import searches
@@ -89,6 +91,11 @@ class Searches(Answers):
         if number is not None:
             mixture = self.posterior_.document_topics[number, :-1]
         elif isinstance(document, str):
+            if not encode([document], self.corpus_).arrays.x.size:
+                raise SettingsError(
+                    f"document={shorten(document, 60)!r}: no document has this name, and as a text it has no "
+                    "word that the model knows"
+                )
             mixture = self.transform([document])[0]
         else:
             raise SettingsError(f"document={document!r}: give the number or name of a document, or a text")

@@ -199,8 +199,9 @@ def number_of_topic(topic: Any, n_topics: int, names: Mapping[int, str]) -> int:
     if called:
         numbers = " and ".join(map(str, sorted(called)))
         raise SettingsError(f"topic={topic!r}: topics {numbers} have this name; give a number")
-    near = get_close_matches(topic, names.values(), _HINTS)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    written = {name.casefold(): name for name in names.values()}
+    near = get_close_matches(topic.casefold(), written, _HINTS)
+    hint = f"; did you mean {' or '.join(repr(written[name]) for name in near)}?" if near else ""
     raise SettingsError(f"topic={topic!r}: no topic has this name{hint}")
 
 

@@ -53,7 +53,7 @@ class _Showing(Monitor):
         """Return the facts of each chain, the columns of a table of these, and what to say below it."""
         facts = [row.facts for row in self._rows.values()]
         compiling = not any(row.has_swept for row in self._rows.values())
-        return facts, list(max(facts, key=len)), self._note or _COMPILING * compiling
+        return facts, [*max(facts, key=lambda fact: len(fact))], self._note or _COMPILING * compiling
 
 
 class LogMonitor(_Showing):
@@ -153,6 +153,15 @@ class NotebookMonitor(_Showing):
         self._looked = 0.0
         self._handle: Any = None
 
+    def begin(self, chains: Sequence[Chain]) -> None:
+        """Take a place below the cell, empty until the run has lasted a moment."""
+        super().begin(chains)
+        with suppress(Exception):
+            from IPython.display import HTML, display
+
+            # From here: the threads of the chains do not know which cell they belong to.
+            self._handle = display(HTML(""), display_id=True)
+
     def swept(self, chain: Chain) -> None:
         """Show how far the chains are, once the run has lasted a moment, and about every second then."""
         with suppress(Exception), self._lock:
@@ -170,16 +179,13 @@ class NotebookMonitor(_Showing):
     def end(self) -> None:
         """Leave the table as it stands, if there is one."""
         with suppress(Exception), self._lock:
-            if self._handle is not None:
+            if self._looked:
                 self._show()
 
     def _show(self) -> None:
-        from IPython.display import HTML, display
+        from IPython.display import HTML
 
         facts, columns, note = self._shown()
         rows = [[fact.get(name, "") for name in columns] for fact in facts]
-        page = HTML(html.block(html.table(columns, rows), *([html.line(note, soft=True)] if note else [])))
-        if self._handle is None:
-            self._handle = display(page, display_id=True)
-        else:
-            self._handle.update(page)
+        notes = [html.line(note, soft=True)] if note else []
+        self._handle.update(HTML(html.block(html.table(columns, rows), *notes)))

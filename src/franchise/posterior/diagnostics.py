@@ -69,7 +69,7 @@ _LEGEND = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Diagnosis:
     """Whether chains agree.
 
@@ -116,6 +116,8 @@ class Diagnosis:
             formatters={name: form.format for name, form in _DIGITS.items()}, na_rep="-"
         )
         return "\n".join([*self.messages, "", table, "", _LEGEND])
+
+    __repr__ = __str__  # a session shows the answer
 
     def _repr_html_(self) -> str:
         columns = [name for name in _DIGITS if name in self.table.columns]

@@ -45,7 +45,7 @@ from franchise.sampling.interrupt import interrupts_deferred
 _OF_DRAWS, _OF_CUTS = 0, 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HeldOut:
     """A held-out likelihood.
 
@@ -81,6 +81,8 @@ class HeldOut:
             f"perplexity {self.perplexity:,.1f}; "
             f"{self.n_words:,} words of {self.n_documents:,} documents scored"
         )
+
+    __repr__ = __str__  # a session shows the answer
 
     def _repr_html_(self) -> str:
         facts = {

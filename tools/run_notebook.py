@@ -4,8 +4,8 @@
     python tools/run_notebook.py examples/topics.ipynb --write    put what is shown into the notebook
 
 Cells share their names, as in one session. A cell shows what it prints and the value that it ends with: as
-text, and as HTML or an image where the value has them. Text is compared word for word; of HTML and images, which
-other versions of libraries draw a little differently, only that they are there.
+text, and as HTML or an image where the value has them. Text is compared word for word; of HTML and images,
+which other versions of libraries draw a little differently, only that they are there.
 """
 
 import argparse

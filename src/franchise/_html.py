@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 _CELL = "text-align:left;vertical-align:top;padding:2px 14px 2px 0"
+_SHORT = 14  # characters that are not broken into lines
 
 
 def block(*parts: str) -> str:
@@ -21,6 +22,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of texts."""
     head = "".join(f'<th style="{_CELL}">{escape(name)}</th>' for name in header)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f'<td style="{_style(cell)}">{escape(cell)}</td>' for cell in row) + "</tr>"
+        for row in rows
     )
     return f'<table style="margin:6px 0"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _style(cell: str) -> str:
+    return _CELL + ";white-space:nowrap" * (len(cell) <= _SHORT)

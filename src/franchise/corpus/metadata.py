@@ -304,7 +304,7 @@ def _date(value: Any) -> np.datetime64 | None:
         if isinstance(value, datetime):
             return _seconds(value)
         if isinstance(value, date | np.datetime64):
-            seconds: np.datetime64 = np.asarray(value, "datetime64[s]")[()]
+            seconds: np.datetime64 = np.array([value], "datetime64[s]")[0]
             return seconds
         if type(value).__name__ == "Period":  # pandas'
             return _seconds(_parsed(str(value)))

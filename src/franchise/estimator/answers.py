@@ -15,7 +15,7 @@ from franchise.estimator.names import Names
 from franchise.estimator.settings import to_keep
 from franchise.posterior import tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
-from franchise.posterior.describe import describe
+from franchise.posterior.describe import describe, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.searches import number_of_topic
@@ -37,6 +37,7 @@ class Answers(Names):
     n_jobs: int | None
     get_params: Callable[[], Facts]  # scikit-learn's
     chains_: list[Chain]
+    trace_: pd.DataFrame
     _made_with: Facts  # the settings of the chains, whatever set_params has changed since
 
     @property
@@ -208,6 +209,15 @@ class Answers(Names):
         if "posterior_" not in self.__dict__:
             return repr(self)
         return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose(), self.topic_labels_)
+
+    def _for_people(self) -> dict[str, str]:
+        """Return the files of a model's folder that people read."""
+        topics, settings = self.topics(), self.settings_
+        return {
+            "topics_csv": topics.to_csv(index=False),
+            "trace_csv": self.trace_.to_csv(index=False),
+            "card": model_card(str(self), topics, settings),
+        }
 
     # ------------------------------------------------------------ what scikit-learn needs
 

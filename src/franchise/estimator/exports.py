@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from franchise.estimator.answers import Answers
+from franchise.estimator.notebook import Notebook
 from franchise.posterior import adapters
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 
-class Exports(Answers):
+class Exports(Notebook):
     """The part of `HDPTopicModel` that hands a fitted model on."""
 
     def to_pyldavis(self) -> dict[str, Any]:

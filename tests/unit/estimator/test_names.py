@@ -14,6 +14,7 @@ from franchise import HDPTopicModel, ModelError, SettingsError
 from franchise._files import locked_name
 from franchise.errors import CorpusError
 from franchise.posterior.labels import own_terms
+from franchise.report.figures import plot_prevalence
 
 TEXTS = ["cats drink milk", "dogs chase cats", "stocks and bonds fell", "bonds rose as stocks fell"] * 6
 QUICK = {"sweeps": 20, "chains": 2, "random_state": 0, "verbose": 0}
@@ -221,3 +222,12 @@ def test_names_of_terms_that_do_not_fit(names, error, said, pipeline):
 def test_terms_of_texts_have_names(model):
     with pytest.raises(SettingsError, match="fitted to texts and has its terms"):
         model.set_feature_names(list("abcdefg"))
+
+
+def test_prevalence_has_the_names(model):
+    years = [2001, 2002] * 12
+    assert "label" not in model.prevalence(years)
+    model.set_topic_labels({0: "money"})
+    frame = model.prevalence(years, topics=[0])
+    assert set(frame["label"]) == {"money"}
+    assert plot_prevalence(frame).axes[0].get_legend().get_texts()[0].get_text() == "0: money"

@@ -5,6 +5,7 @@
     model.json           format, version, settings, versions of libraries, the corpus in numbers
     corpus.safetensors   words, documents, vocabulary, texts, metadata
     chains/0/            each chain with its draws (`storage.chain`)
+    names.json           what people call topics and terms, where they did (`storage.names`)
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
 
 The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from franchise.corpus import from_texts, from_tokens
-from tests.unit.report.made import large_model, report_of, run_chains, small_texts
+from franchise.posterior.label_files import given_labels
+from tests.unit.report.made import large_model, posterior_of, report_of, run_chains, small_texts
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -310,6 +311,24 @@ def test_names_appear_everywhere_and_are_remembered(seen, small):
     one.page.reload()
     one.page.wait_for_selector("html[data-drawn]")
     assert one.texts("#topic-table tr.is-chosen .name") == ["0 <b>Animals</b>"]
+    one.requests[:] = [address for address in one.requests if not address.startswith("blob:")]
+
+
+def test_names_of_the_model_are_shown_until_the_reader_gives_others(seen, tmp_path):
+    corpus = from_texts(small_texts(80), max_df=1.0)
+    chains = run_chains(corpus)
+    one = seen(report_of(tmp_path / "report.html", corpus, chains, labels={0: "zoo", 1: "shop"}))
+    playwright.expect(one.page.locator("#topic-title")).to_have_text(" 0 zoo")
+    assert one.page.input_value("#topic-name") == "zoo"
+    one.page.fill("#topic-name", "")
+    one.page.press("#topic-name", "Enter")
+    one.page.reload()
+    one.page.wait_for_selector("html[data-drawn]")
+    assert one.texts("#topic-table .name")[:2] == ["0", "1 shop"]
+    with one.page.expect_download() as download:
+        one.page.click("#download-names")
+    phi = posterior_of(corpus, chains).phi
+    assert given_labels(download.value.path(), phi, corpus.vocabulary) == {1: "shop"}
     one.requests[:] = [address for address in one.requests if not address.startswith("blob:")]
 
 

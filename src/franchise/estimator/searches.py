@@ -59,7 +59,8 @@ class Searches(Answers):
         terms
             A term, such as ``"galaxy"``, or several, which a topic must then have all.
         n
-            How many topics at most.
+            How many topics at most: those in which the terms are more probable than in the whole collection,
+            or the first.
 
         Returns
         -------

@@ -97,7 +97,8 @@ def topics_with(
     terms
         A term or several. What is no term itself is split into words, and tried in lower case.
     n
-        How many topics at most.
+        How many topics at most: those in which the terms are more probable than in the whole collection, or
+        the first.
 
     Returns
     -------
@@ -118,6 +119,9 @@ def topics_with(
     with np.errstate(divide="ignore"):  # a topic that cannot have the term
         probability = np.exp(np.log(phi).mean(axis=1))
     order = np.argsort(-probability, kind="stable")[: whole_number("n", n, 1)]
+    everywhere = np.exp(np.log(np.maximum(corpus.term_counts[chosen], 1) / corpus.n_words).mean())
+    # A topic that has the terms by its prior alone is no answer; the first one always is.
+    order = order[: max(1, np.count_nonzero(probability[order] > everywhere))]
     # Of all occurrences; what is not in these topics is in topics that are not listed.
     inside = corpus.n_words * posterior.weights * phi.sum(axis=1)
     inside /= max(corpus.term_counts[chosen].sum(), 1)

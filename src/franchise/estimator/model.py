@@ -23,6 +23,7 @@ from franchise.estimator.exports import Exports
 from franchise.estimator.inputs import training_corpus
 from franchise.estimator.plans import longer, plan_to_fit
 from franchise.estimator.settings import from_kept, of_chains, to_keep
+from franchise.estimator.starts import Starts
 from franchise.estimator.summary import posterior_of, trace_frame
 from franchise.posterior.describe import model_card
 from franchise.sampling import SplitMerge
@@ -37,7 +38,7 @@ from franchise.storage.checkpoints import Checkpoints, load_chains
 StrPath = str | os.PathLike[str]
 
 
-class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Starts, Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters
@@ -52,7 +53,10 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Gamma priors (shape, rate) under which alpha and gamma are sampled.
     init
         Where chains start: ``"fitted"`` (topics that EM finds, the same for all), ``"sequential"`` (the
-        paper's), ``"one"`` topic, a number of random topics, or ``"apart"``: the last three in turn.
+        paper's), ``"one"`` topic, a number of random topics, or ``"apart"``: the last three in turn. Or
+        topics to begin with: a fitted model or the path of its folder, topics by terms (a DataFrame, or an
+        array in the order of the vocabulary), or seed words, ``{"cosmology": ["galaxy", "redshift"], ...}``.
+        These are a start, not a prior: chains may leave them.
     sweeps
         Passes over all words that each chain makes.
     burn_in
@@ -63,7 +67,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Independent runs; trust the answer if they agree.
     warm_up
         Sweeps at the beginning in which eta rises from 0.3 of its value, so that topics separate; by
-        default 40 from fitted topics (at most half of the burn-in), 0 from others or if eta is sampled.
+        default 40 from fitted topics and seed words (at most half of the burn-in), 0 from others or if eta
+        is sampled.
     split_merge
         When topics are split and merged as a whole: ``"always"``, ``"burn-in"``, ``"off"``, or a
         `SplitMerge` setting.
@@ -122,7 +127,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         gamma: float | None = None,
         alpha_prior: tuple[float, float] = (1.0, 1.0),
         gamma_prior: tuple[float, float] = (1.0, 1.0),
-        init: str | int = "fitted",
+        init: Any = "fitted",
         sweeps: int = 500,
         burn_in: int | None = None,
         thin: int | None = None,
@@ -183,6 +188,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         self._check_moment(time_budget)
         corpus = training_corpus(self, X)
+        plan.check(corpus)
         with self._alone() as folder:
             if folder is None:
                 self.chains_ = plan.chains(corpus)
@@ -190,7 +196,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 # A model without chains, of a run that was killed early, holds nothing to continue.
                 if overwrite or not store.has_chains(folder):
                     replaced = overwrite or store.is_model(folder)
-                    store.create(folder, corpus, to_keep(self.get_params(), plan.seed), overwrite=replaced)
+                    kept = to_keep(self.get_params() | given, plan.seed)
+                    store.create(folder, corpus, kept, start=given["init"], overwrite=replaced)
                 self.chains_ = load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
             self.corpus_, self._made_with = corpus, given
             if folder:
@@ -336,7 +343,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             if "posterior_" in vars(self):
                 store.write_for_people(temporary, **self._for_people())
 
-        store.create(folder, self.corpus_, self.settings_, fill, overwrite=overwrite)
+        start = self._made_with["init"]
+        store.create(folder, self.corpus_, self.settings_, fill, start=start, overwrite=overwrite)
         self._kept[folder.resolve()] = store.stamp(folder)
 
     @classmethod

@@ -10,9 +10,11 @@ import numpy as np
 
 from franchise._files import Facts
 from franchise._settings import whole_number
+from franchise.engines import GivenTopics
 from franchise.errors import SettingsError
+from franchise.estimator.starts import start_of
 from franchise.sampling import SplitMerge
-from franchise.storage.chain import split_merge_from
+from franchise.storage.chain import split_merge_from, start_facts
 
 # Settings that belong to one call, not to the model.
 _NOT_KEPT = ("random_state", "checkpoint_dir", "callback")
@@ -22,7 +24,8 @@ _LARGEST_SEED = 2**63 - 1
 
 def of_chains(settings: Facts) -> Facts:
     """Return the settings that decide what the chains do, as `plan_of` takes them."""
-    return {name: value for name, value in settings.items() if name not in _NOT_OF_CHAINS}
+    own = {name: value for name, value in settings.items() if name not in _NOT_OF_CHAINS}
+    return own | {"init": start_of(own["init"])}
 
 
 def to_keep(settings: Facts, seed: int) -> Facts:
@@ -69,4 +72,6 @@ def _plain(value: Any) -> Any:
     """Return a setting as JSON can hold it."""
     if isinstance(value, SplitMerge):
         return asdict(value)
+    if isinstance(value, GivenTopics):
+        return start_facts(value)
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

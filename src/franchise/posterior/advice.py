@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise.engines import SEED_WORDS, GivenTopics
+
 R_HAT_GOOD = 1.05  # below this, chains agree for all that matters here
 _FEW_SWEEPS = 50  # after the burn-in: chains that differ may only be too short
 _NAMED = 10
@@ -17,9 +19,6 @@ CONVERGED = "Converged: the chains agree."
 ONE_CHAIN = (
     "There is only one chain, and nothing to compare it with. "
     "To see whether others find the same, fit with chains=4."
-)
-SAME_START = (
-    'All chains started from the same fitted topics; fit with init="apart" to see what other starts find.'
 )
 
 
@@ -41,6 +40,14 @@ class Run(NamedTuple):
     def longer(self) -> str:
         """How to make it longer."""
         return f"resume({f'sweeps={max(self.sweeps, 100)}' if self.is_finished else ''})"
+
+
+def same_start_as(start: object) -> str:
+    """Say that all chains have this start, so that it may be why they agree."""
+    which = "fitted topics"
+    if isinstance(start, GivenTopics):
+        which = "seed words" if start.kind == SEED_WORDS else "given topics"
+    return f'All chains started from the same {which}; fit with init="apart" to see what other starts find.'
 
 
 def too_few_sweeps(run: Run) -> str:

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from franchise.engines import GivenTopics
 from franchise.model.state import Array
 from franchise.posterior.advice import (
     CONVERGED,
     ONE_CHAIN,
     R_HAT_GOOD,
-    SAME_START,
     Run,
     Worst,
     about_doubtful,
     about_drift,
     how_far_apart,
     not_moved,
+    same_start_as,
     too_few_sweeps,
     what_to_do,
 )
@@ -87,7 +88,7 @@ class Diagnosis:
     shared
         Share of the words in solid topics; NaN where there is only one chain.
     same_start
-        Whether all chains started from the same fitted topics: that they agree says less then.
+        Whether all chains started from the same fitted or given topics: that they agree says less then.
     """
 
     table: "pd.DataFrame"
@@ -147,9 +148,9 @@ def diagnose(
     if verdict != AGREE:
         messages.append(topics_by_chain(posterior))
     messages += about_doubtful(found.doubtful, posterior.n_topics, len(posterior.draws))
-    same_start = bool(starts) and all(start == "fitted" for start in starts)
+    same_start = bool(starts) and all(start == "fitted" or isinstance(start, GivenTopics) for start in starts)
     if same_start and verdict != APART and not drift:
-        messages.append(SAME_START)
+        messages.append(same_start_as(starts[0]))
     return Diagnosis(
         table, verdict == AGREE, converged, bool(drift), lonely, messages, verdict, *found, same_start
     )

@@ -23,6 +23,8 @@ _COMMANDS = {
     "documents": "Show the topics of the fitted documents.",
     "infer": "Find the topics of new documents.",
     "evaluate": "Score a model on held-out documents, or its topics' coherence.",
+    "compare": "Compare models on held-out documents.",
+    "tune": "Find an eta that suits a collection of documents.",
     "diagnose": "Check whether a model can be trusted.",
     "report": "Write a report on a model, to open in a browser.",
     "inspect": "Describe a model folder or a file of documents.",

@@ -79,10 +79,10 @@ def command(
         verbose=0 if values["quiet"] else 1,
         **{name: values[name] for name in ("folds", "sweeps", "chains")},
     )
-    print_frame(found.table.drop(columns="seconds"), format_out, digits=4)
     if format_out == "table":
-        click.echo(f"\n{found.recommendation}")
-        click.echo(f"Then: franchise fit {input} --eta {found.recommended:g} -o model/")
+        click.echo(str(found))
+    else:
+        print_frame(found.table, format_out)
     if plot is not None:
         found.plot().savefig(plot)
     if len(found.found) < found.n_planned:
@@ -91,12 +91,12 @@ def command(
 
 def _check_picture(path: str) -> None:
     """Refuse, before hours of work, a picture that cannot be drawn or written."""
+    from importlib import import_module
     from pathlib import Path
 
     from franchise.errors import FranchiseError
-    from franchise.report import figures  # needs matplotlib
 
-    assert figures
+    import_module("franchise.report.figures")  # says so if matplotlib is missing
     if Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
         raise FranchiseError(f"{path}: give a name that ends in .svg, .png or .pdf")
     if not Path(path).resolve().parent.is_dir():

@@ -37,8 +37,8 @@ class Exports(Answers):
 
         Given documents that the model was not fitted to, `held_out`, there is also a group
         ``held_out_log_likelihood``: log p(document | topics) for a few draws of each chain, by left to right.
-        There is no ``log_likelihood`` of the fitted documents (`franchise.posterior.adapters.to_datatree` says
-        why): ArviZ would compute leave-one-out scores from it that mean nothing.
+        There is no ``log_likelihood`` of the fitted documents: ArviZ would compute leave-one-out scores from
+        it that mean nothing (`franchise.posterior.adapters.to_datatree` says why).
         """
         check_is_fitted(self)
         traces = [chain.trace for chain in self.chains_ if len(chain.trace)]

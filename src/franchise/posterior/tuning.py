@@ -18,9 +18,10 @@ from franchise.errors import CorpusError
 from franchise.model.state import Array
 from franchise.posterior.agreement import agreement
 from franchise.posterior.coherence import coherence
+from franchise.posterior.diagnostics import SHARED_GOOD
 from franchise.posterior.estimates import Posterior
 from franchise.predict.heldout import HeldOut, completion_densities, put_together
-from franchise.sampling import Chain
+from franchise.sampling import Chain, Draw
 from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import run_chains, threads
@@ -50,8 +51,8 @@ def splits_of(corpus: Corpus, folds: int, seed: int) -> list[Split]:
     parts = folds if folds > 1 else _HELD_OUT
     if documents.size < 2 * parts:
         raise CorpusError(
-            f"there are {counted(documents.size, 'document')} with words, too few to leave out one in {parts}; "
-            f"give {2 * parts} or more"
+            f"there are {counted(documents.size, 'document')} with words, too few to leave out one in "
+            f"{parts}; give {2 * parts} or more"
         )
     shuffled = np.random.default_rng(seed).permutation(documents)
     tests = [np.sort(part) for part in np.array_split(shuffled, parts)][:folds]
@@ -113,6 +114,15 @@ class Tuning:
             rows.append({"eta": one.eta, **scores, "behind": behind, "behind_error": error, **rest})
         return pd.DataFrame(rows)
 
+    @property
+    def to_read(self) -> float | None:
+        """The eta that predicts best of those whose topics all chains find; None where that is not known.
+
+        That is, topics that all chains have hold 90% of the words; where no value gets there, the one that
+        comes nearest.
+        """
+        return self._steadiest.eta if self._steadiest else None
+
     def behind(self, one: AtEta) -> tuple[float, float]:
         """Return by how many nats per word a value is behind the best, and the paired standard error."""
         if one is self._best:
@@ -145,28 +155,34 @@ class Tuning:
                 f"Fewest topics within one standard error of it: eta={fewest.eta:g}, with "
                 f"{fewest.n_topics:,.0f} topics ({behind:.4f} behind, paired standard error {error:.4f})."
             )
-        said += [*self._for_readers(fewest), *self._beyond()]
+        said += [*self._to_read(), *self._beyond()]
         if len(self.found) < self.n_planned:
             said.append(f"Interrupted: only {len(self.found)} of {self.n_planned} values were tried.")
         return "\n".join(said)
 
-    def _for_readers(self, fewest: AtEta) -> list[str]:
-        """Name the values whose topics are found again and coherent, where they have fewer topics."""
-        said = []
-        fewer = [one for one in self.found if one.n_topics < fewest.n_topics]
-        if fewer and not np.isnan(fewest.shared):
-            most = max(fewer, key=lambda one: one.shared)
-            if most.shared > fewest.shared:
-                behind, error = self.behind(most)
-                said.append(
-                    f"To read rather than to predict, consider eta={most.eta:g}: {most.n_topics:,.0f} topics, "
-                    f"and those that all chains have hold {most.shared:.0%} of the words instead of "
-                    f"{fewest.shared:.0%}; it is {behind:.4f} behind (paired standard error {error:.4f})."
-                )
-        clearest = max(self.found, key=lambda one: one.coherence)
+    def _to_read(self) -> list[str]:
+        """Name the values whose topics can be relied on, and whose terms go together."""
+        said, steadiest = [], self._steadiest
+        if steadiest is not None and steadiest.n_topics < self._fewest.n_topics:
+            behind, error = self.behind(steadiest)
+            said.append(
+                f"To read topics rather than to predict: eta={steadiest.eta:g}, with {steadiest.n_topics:,.0f} "
+                f"topics; those that all chains have hold {steadiest.shared:.0%} of the words instead of "
+                f"{self._fewest.shared:.0%} ({behind:.4f} behind, paired standard error {error:.4f})."
+            )
+        clearest = max(self.found, key=lambda one: -np.inf if np.isnan(one.coherence) else one.coherence)
         if not np.isnan(clearest.coherence):
             said.append(f"The most coherent topics: eta={clearest.eta:g} (c_npmi {clearest.coherence:.3f}).")
         return said
+
+    @property
+    def _steadiest(self) -> AtEta | None:
+        """The best prediction of those whose shared topics hold most words; the most words if none do."""
+        known = [one for one in self.found if not np.isnan(one.shared)]
+        enough = [one for one in known if one.shared >= SHARED_GOOD]
+        if enough:
+            return max(enough, key=lambda one: one.score.per_word)
+        return max(known, key=lambda one: one.shared, default=None)
 
     def _beyond(self) -> list[str]:
         etas = [one.eta for one in self.found]
@@ -267,13 +283,14 @@ def _at(
         medians = [np.median([draw.names.size for draw in chain.draws]) for chain in chains]
         of_topics = coherence(posterior.phi, train, measure="c_npmi", n_terms=_TERMS)
         shared = agreement(posterior).shared if len(chains) > 1 else np.nan
-        facts.append((np.mean(medians), _weighed(of_topics, posterior.weights), shared))
+        facts.append([np.mean(medians), _weighed(of_topics, posterior.weights), shared])
     seconds = sum(float(chain.trace["seconds"].sum()) for chains in run for chain in chains)
-    means = map(float, np.mean(facts, axis=0))
-    return AtEta(eta, put_together("document completion", log_p, n_j), n_j, *means, seconds)
+    n_topics, cohere, shared = np.mean(facts, axis=0).tolist()
+    score = put_together("document completion", log_p, n_j)
+    return AtEta(eta, score, n_j, n_topics, cohere, shared, seconds)
 
 
-def _some(draws: Sequence[object]) -> list[object]:
+def _some(draws: Sequence[Draw]) -> list[Draw]:
     chosen = np.unique(np.linspace(0, len(draws) - 1, min(len(draws), _DRAWS)).round().astype(int))
     return [draws[i] for i in chosen]
 

@@ -1,8 +1,8 @@
 """Which of several models predicts new documents better, and how sure that is.
 
-Documents differ far more from each other than models do, so the standard errors of two scores say little about
-their difference. Here all models score the same words of the same documents (the same cuts, the same seeds),
-and the error is that of the differences document by document: with d_j the difference of the log
+Documents differ far more from each other than models do, so the standard errors of two scores say little
+about their difference. Here all models score the same words of the same documents (the same cuts, the same
+seeds), and the error is that of the differences document by document: with d_j the difference of the log
 probabilities of document j and n_j its scored words, sum_j d_j / sum_j n_j, a ratio, so that long documents
 count as much as their words.
 

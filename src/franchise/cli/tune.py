@@ -84,7 +84,7 @@ def command(
     else:
         print_frame(found.table, format_out)
     if plot is not None:
-        found.plot().savefig(plot)
+        found.plot().savefig(plot, dpi=200)
     if len(found.found) < found.n_planned:
         ctx.exit(INTERRUPTED)
 

@@ -45,7 +45,8 @@ class HDPTopicModel(Starts, Exports, ClassNamePrefixFeaturesOutMixin, Transforme
     ----------
     eta
         How evenly a topic spreads over terms: the smaller, the fewer terms a topic has, and the more topics
-        there are. A number fixes it; ``"sample"`` estimates it, under a Gamma(1, 1) prior.
+        there are (`tune_eta` tries values). A number fixes it; ``"sample"`` estimates it, under a Gamma(1, 1)
+        prior, which on texts often runs away to ever more and narrower topics.
     alpha, gamma
         Concentrations: a larger alpha gives more topics per document, a larger gamma more topics in all. A
         number fixes them; None samples them.

@@ -67,7 +67,10 @@ def plot_eta(table: Any, *, recommended: float | None = None) -> Figure:
     _label_etas(axes[-1], columns["eta"])
     if recommended is not None and is_positive(recommended):
         axes[0].set_title(
-            f"recommended: η = {recommended:g}", fontsize=small(axes[0]), color=GREY, loc="left"
+            f"orange: best prediction; dashed: recommended, η = {recommended:g}",
+            fontsize=small(axes[0]),
+            color=GREY,
+            loc="left",
         )
     return figure
 
@@ -90,7 +93,7 @@ def _draw(ax: Axes, name: str, columns: dict[str, FloatArray]) -> None:
     words = {
         "per_word": "nats per word",
         "n_topics": "topics",
-        "shared": "in all chains",
+        "shared": "words in topics\nof all chains",
         "coherence": "coherence",
     }
     ax.set_ylabel(words[name])

@@ -167,8 +167,9 @@ class Tuning:
             behind, error = self.behind(steadiest)
             said.append(
                 f"To read topics rather than to predict: eta={steadiest.eta:g}, with "
-                f"{steadiest.n_topics:,.0f} topics; those that all chains have hold {steadiest.shared:.0%} of "
-                f"the words instead of {self._fewest.shared:.0%} ({behind:.4f} behind, paired standard error {error:.4f})."
+                f"{steadiest.n_topics:,.0f} topics; those that all chains have hold {steadiest.shared:.0%} "
+                f"of the words instead of {self._fewest.shared:.0%} ({behind:.4f} behind, paired standard "
+                f"error {error:.4f})."
             )
         clearest = max(self.found, key=lambda one: -np.inf if np.isnan(one.coherence) else one.coherence)
         if not np.isnan(clearest.coherence):

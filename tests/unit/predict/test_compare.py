@@ -96,9 +96,8 @@ def test_terms_in_another_order_change_nothing(models, corpus, new):
 
 def test_other_terms_are_refused(models, new):
     other = quick().fit(from_tokens([["t0", "t1", "elsewhere"]] * 5))
-    with pytest.raises(
-        CorpusError, match=r"different terms \(only good has 58, such as 't10'; only other has 1"
-    ):
+    message = r"different terms \(only good has 58, such as 't10'; only other has 1"
+    with pytest.raises(CorpusError, match=message):
         compare({"good": models["good"], "other": other}, new)
 
 

@@ -93,7 +93,7 @@ def about_eta(eta: float, drift: float) -> list[str]:
         return []
     return [
         f"The estimate of eta {seen}. On texts it often runs away, to ever more and narrower topics, and no "
-        "mild prior holds it. Fix eta instead: tune_eta(documents) compares values."
+        "prior holds it. Fix eta instead: tune_eta(documents) compares values."
     ]
 
 

@@ -66,7 +66,7 @@ def plot_eta(table: Any, *, recommended: float | None = None) -> Figure:
             ax.axvline(recommended, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     _label_etas(axes[-1], columns["eta"])
     if recommended is not None and is_positive(recommended):
-        title = f"orange: best prediction; dashed: recommended, η = {recommended:g}"
+        title = f"orange: best; dashed: recommended, η = {recommended:g}"
         axes[0].set_title(title, fontsize=small(axes[0]), color=GREY, loc="left")
     return figure
 

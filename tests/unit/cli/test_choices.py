@@ -151,18 +151,8 @@ def test_seed_words_that_are_none(folder, tmp_path, content, message):
     path = tmp_path / "seeds.txt"
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    result = call(
-        "fit",
-        folder / "texts.txt",
-        "-o",
-        tmp_path / "m",
-        "--seed-words",
-        path,
-        "--min-df",
-        "1",
-        *QUICK,
-        ending=1,
-    )
+    options = ["--seed-words", path, "--min-df", "1", *QUICK]
+    result = call("fit", folder / "texts.txt", "-o", tmp_path / "m", *options, ending=1)
     assert message in result.stderr
     assert not (tmp_path / "m").exists()
 

@@ -62,7 +62,8 @@ class _Init(_NumberOr):
             return super().convert(value, param, ctx)
         except click.BadParameter:
             known = ", ".join(self._words)
-            self.fail(f"{value!r} is none of {known}, a number, or the folder of a model", param, ctx)
+            what = f"{value!r} is neither a number nor one of {known}, nor the folder of a model"
+            self.fail(what, param, ctx)
 
 
 class _Duration(click.ParamType):  # type: ignore[type-arg]

@@ -45,6 +45,7 @@ def as_commands(text: str, model: str) -> str:
     text = text.replace("chain_weights(new_documents)", f"franchise evaluate {model} NEW.txt --by-chain")
     text = text.replace("fit with chains=4", "fit with --chains 4")
     text = text.replace('fit with init="apart"', "fit with --init apart")
+    text = text.replace("tune_eta(documents)", "franchise tune INPUT")
     shown = ", ".join(f"franchise {name} {model}" for name in ("topics", "documents", "diagnose", "report"))
     return re.sub(r"Next: topics\(\).*", f"Next: {shown}", text)
 

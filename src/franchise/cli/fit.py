@@ -27,6 +27,7 @@ _MODEL_SETTINGS = (
     "warm_up",
     "split_merge",
 )
+_STARTS = ("fitted", "apart", "sequential", "one")
 _MOST_TEXT = 64_000_000  # characters of the documents that are kept with a model, for its report
 
 
@@ -48,6 +49,21 @@ class _NumberOr(click.ParamType):  # type: ignore[type-arg]
             return self._kind(value)
         except (TypeError, ValueError):
             self.fail(f"{value!r} is neither a number nor one of {', '.join(self._words)}", param, ctx)
+
+
+class _Init(_NumberOr):
+    """Where chains start; the folder of a model may be given too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the value."""
+        if isinstance(value, str) and value not in self._words and Path(value).is_dir():
+            return value
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            known = ", ".join(self._words)
+            what = f"{value!r} is neither a number nor one of {known}, nor the folder of a model"
+            self.fail(what, param, ctx)
 
 
 class _Duration(click.ParamType):  # type: ignore[type-arg]
@@ -120,11 +136,18 @@ DURATION = _Duration()
 @click.option("--gamma", type=float, help="Fix gamma (larger: more topics in all) instead of estimating it.")
 @click.option(
     "--init",
-    type=_NumberOr(int, "fitted", "apart", "sequential", "one"),
+    type=_Init(int, *_STARTS),
     default="fitted",
     show_default=True,
     help="Where chains start: fitted (topics found by EM), apart (different starts in turn), sequential, "
-    "one, or a number of random topics.",
+    "one, a number of random topics, or the folder of an earlier model, to start from its topics.",
+)
+@click.option(
+    "--seed-words",
+    type=click.Path(),
+    metavar="FILE",
+    help='Start from seed words: JSON such as {"cosmology": ["galaxy", "redshift"]}, or CSV lines of a '
+    "topic's name and its words. A start, not a prior.",
 )
 @click.option(
     "--warm-up",
@@ -171,11 +194,13 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:
         _refuse(Path(output), values["force"])
+    if values["seed_words"] is not None and values["init"] != "fitted":
+        raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
+    model = model_of(values, None if values["dry_run"] else output)
     corpus = read(input, values, options_of(values), keep_texts=_MOST_TEXT)
     if values["dry_run"]:
-        _describe(corpus, values)
+        _describe(corpus, model)
         return
-    model = model_of(values, output)
     model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
     write_text(Path(str(output)) / "config.toml", as_toml(values))
     click.echo(as_commands(str(model), str(output)))
@@ -189,12 +214,23 @@ def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
     from franchise.estimator import HDPTopicModel
 
     return HDPTopicModel(
-        **{name: values[name] for name in _MODEL_SETTINGS},
+        **{name: values[name] for name in _MODEL_SETTINGS if name != "init"},
+        init=_init(values),
         random_state=values["seed"],
         n_jobs=values["jobs"],
         checkpoint_dir=output,
         verbose=0 if values["quiet"] else 1,
     )
+
+
+def _init(values: dict[str, Any]) -> Any:
+    """Return where chains start, as the estimator takes it."""
+    if values["seed_words"] is not None:
+        from franchise.cli._seeds import read_seed_words
+
+        return read_seed_words(values["seed_words"])
+    is_folder = isinstance(values["init"], str) and values["init"] not in _STARTS
+    return Path(values["init"]) if is_folder else values["init"]
 
 
 def _refuse(output: Path, force: bool) -> None:
@@ -209,10 +245,10 @@ def _refuse(output: Path, force: bool) -> None:
     store.refuse_to_replace(output, force)
 
 
-def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
+def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from franchise.cli._output import print_facts
 
-    expected = model_of(values, None).forecast(corpus)
+    expected = model.forecast(corpus)
     print_facts(
         {
             "documents": corpus.n_documents,

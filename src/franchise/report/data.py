@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise._text import counted
 from franchise.corpus import Corpus
+from franchise.report.colours import topic_colours
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.runs import describe_runs, started
 from franchise.report.topics import TERMS_SHOWN, describe_topics, representatives
@@ -40,6 +41,7 @@ def page_data(
         shown = [j for j in best[k] if j in place]
         row["documents"] = [(place[j], posterior.document_topics[j, k]) for j in shown]
     runs = describe_runs(posterior, chains)
+    _add_colours(topics["topics"], runs["chains"])
     verb = "is" if corpus.n_documents == 1 else "are"
     heading = title or f"What {counted(corpus.n_documents, 'document')} {verb} about"
     page = {
@@ -71,6 +73,13 @@ def page_data(
     return {"words": words, "page": page, "documents": describe_documents(posterior, corpus, chosen)}
 
 
+def _add_colours(topics: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:
+    place = np.array([(row["x"], row["y"]) for row in topics])
+    lanes = [[life["topic"] for life in chain["family"]["lives"]] for chain in chains]
+    for row, colour in zip(topics, topic_colours(place, lanes), strict=True):
+        row["colour"] = colour
+
+
 def _identity(posterior: Posterior) -> str:
     """Return a mark of this answer, so that names given to its topics do not turn up in another's report."""
     return hashlib.sha256(posterior.phi.tobytes()).hexdigest()[:16]
@@ -100,7 +109,7 @@ def _figure(column: str, value: float) -> str:
 
 
 def _table(topics: dict[str, Any]) -> list[dict[str, Any]]:
-    names = ("weight", "low", "high", "support", "chain_support", "stability", "coherence")
+    names = ("colour", "weight", "low", "high", "support", "chain_support", "stability", "coherence")
     return [
         {"topic": k, "terms": terms, **{name: row[name] for name in names}}
         for k, (row, terms) in enumerate(zip(topics["topics"], topics["top"], strict=True))

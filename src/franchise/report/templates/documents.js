@@ -12,10 +12,10 @@ const shareOf = (one, k) => (one.mixture.find(([topic]) => topic === k) || [k, 0
 
 // Colours of a document's topics: a topic has the same one everywhere, unless a larger one has it here.
 function coloursOf(one) {
-  const colours = new Map(), free = new Set(Array.from({ length: N_COLOURS }, (_, i) => i));
+  const colours = new Map(), free = new Set(Array.from({ length: N_TOPIC_COLOURS }, (_, i) => i));
   const give = (topic, colour) => { free.delete(colour); colours.set(topic, colour); };
-  const topics = one.mixture.slice(0, N_COLOURS).map(([topic]) => topic);
-  for (const topic of topics) if (free.has(topic % N_COLOURS)) give(topic, topic % N_COLOURS);
+  const topics = one.mixture.slice(0, N_TOPIC_COLOURS).map(([topic]) => topic);
+  for (const topic of topics) if (free.has(colourOf(topic))) give(topic, colourOf(topic));
   for (const topic of topics) if (!colours.has(topic)) give(topic, free.values().next().value);
   return colours;
 }
@@ -83,7 +83,7 @@ function openDocument(place, scroll = false) {
 
 function isolate(k) {
   library.only = library.only === k ? null : k;
-  if (library.only !== null) select(k);
+  if (library.only !== null) choose(k);
   showReader();
   byId("reader").querySelector(`[data-topic="${k}"]`).focus(); // the button was made again
 }

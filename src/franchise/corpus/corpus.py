@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -178,6 +179,17 @@ class Corpus:
             texts=None if self.texts is None else [self.texts[j] for j in chosen],
             text_options=self.text_options,
         )
+
+    def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
+        """Return the same documents with other names for the terms, as many as there are."""
+        terms = strings(vocabulary, "vocabulary", "term")
+        if len(terms) != self.n_terms:
+            raise CorpusError(f"{len(terms):,} names for {self.n_terms:,} terms; give one per term")
+        _check_distinct(terms)
+        renamed = copy(self)
+        object.__setattr__(renamed, "vocabulary", terms)
+        object.__setattr__(renamed, "_fingerprint", "")
+        return renamed
 
     def _document_numbers(self, documents: Sequence[int] | npt.NDArray[Any]) -> IntArray:
         chosen = np.asarray(documents)

@@ -21,7 +21,7 @@ class Exports(Answers):
     """The part of `HDPTopicModel` that hands a fitted model on."""
 
     def to_pyldavis(self) -> dict[str, Any]:
-        """Return the arguments of ``pyLDAvis.prepare``."""
+        """Return the arguments of ``pyLDAvis.prepare``, which shows numbers of topics, not their names."""
         check_is_fitted(self)
         return adapters.to_pyldavis(self.posterior_, self.corpus_)
 
@@ -37,7 +37,9 @@ class Exports(Answers):
         traces = [chain.trace for chain in self.chains_ if len(chain.trace)]
         settings = self.settings_
         schedule = self.chains_[0].schedule
-        return adapters.to_datatree(traces, self.posterior_, schedule, settings, corpus=self.corpus_)
+        return adapters.to_datatree(
+            traces, self.posterior_, schedule, settings, corpus=self.corpus_, labels=self.topic_labels_
+        )
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
@@ -63,6 +65,7 @@ class Exports(Answers):
             [chain for chain in self.chains_ if len(chain.trace)],
             self.diagnose(),
             self.settings_,
+            labels=self.named_topics_,
             title=title,
             overwrite=overwrite,
         )

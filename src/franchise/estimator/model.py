@@ -193,6 +193,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                     store.create(folder, corpus, to_keep(self.get_params(), plan.seed), overwrite=replaced)
                 self.chains_ = load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
             self.corpus_, self._made_with = corpus, given
+            self._recall_names(folder)
             if folder:
                 store.change_settings(folder, self.settings_)  # a model that is there may have been shorter
             self._run(folder, time_budget)
@@ -290,7 +291,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         self._summarise()
         if folder:
-            store.write_for_people(folder, **self._for_people())
+            self._write_answer(folder)
         if self.ending_ == "interrupted":
             done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
             warnings.warn(
@@ -311,6 +312,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._n_features_out = self.n_topics_
         self.n_features_in_ = self.corpus_.n_terms
         self.trace_ = trace_frame(started)
+        self._carry_names()
 
     # ------------------------------------------------------------ on disk
 
@@ -334,9 +336,9 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 if len(chain.trace):
                     save_chain(chain, store.chains_folder(temporary) / str(chain.number))
             if "posterior_" in vars(self):
-                store.write_for_people(temporary, **self._for_people())
+                self._write_answer(temporary)
 
-        store.create(folder, self.corpus_, self.settings_, fill, overwrite=overwrite)
+        store.create(folder, self.chains_[0].corpus, self.settings_, fill, overwrite=overwrite)
         self._kept[folder.resolve()] = store.stamp(folder)
 
     @classmethod
@@ -365,6 +367,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         model._made_with = of_chains(model.get_params())
         model._kept = {folder.resolve(): stored.stamp}
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
+        model._recall_names(folder)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise()
         return model

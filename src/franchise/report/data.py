@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ def page_data(
     diagnosis: Diagnosis,
     settings: dict[str, Any],
     title: str | None,
+    labels: Mapping[int, str],
 ) -> dict[str, Any]:
     """Return `words` for the template, `page` and `documents` for the scripts."""
     best = representatives(posterior, corpus)
@@ -52,6 +53,7 @@ def page_data(
         "n_words": corpus.n_words,
         "has_texts": corpus.texts is not None,
         "identity": _identity(posterior),
+        "labels": {str(k): name for k, name in labels.items()},  # names given to topics, by number
     }
     words = {
         **_answer(posterior, chains, diagnosis),

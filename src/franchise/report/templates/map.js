@@ -67,7 +67,7 @@ function mapLabels(circles, width, height) {
   const first = circles.find((circle) => circle.topic === chosen.topic);
   for (const circle of [first, ...circles.filter((circle) => circle !== first)]) {
     const title = circle.title.length > 18 ? `${circle.title.slice(0, 17)}…` : circle.title;
-    const terms = names[circle.topic] ? "" : firstTerms(circle.topic, 2);
+    const terms = names[circle.topic] ? "" : ownTerms(circle.topic, 2);
     for (const second of terms ? [terms, ""] : [""]) {
       const wide = Math.max(widthOf(title, "bold 13px"), second ? widthOf(second, "11px") : 0) + 6;
       const box = labelPlaces(circle, wide, second ? 30 : 16, width, height).find((one) => fits(one, circle.topic));

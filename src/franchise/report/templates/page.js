@@ -45,17 +45,21 @@ const memory = {
 // ---------------------------------------------------------------- topics and their names
 
 const namesKey = `franchise-names-${page.identity}`;
-const names = JSON.parse(memory.get(namesKey) || "{}"); // of topics, by number
+// Of topics, by number: those that the model has, and over them those given in this browser ("" takes one away).
+const ownNames = JSON.parse(memory.get(namesKey) || "{}");
+const names = Object.fromEntries(Object.entries({ ...page.labels, ...ownNames }).filter(([, name]) => name));
 const shortTitle = (k) => (names[k] ? `${k} ${names[k]}` : `Topic ${k}`);
 const firstTerms = (k, n) => page.top[k].slice(0, n).join(", ");
-const fullTitle = (k) => (names[k] ? `${k} ${names[k]}` : `${k}: ${firstTerms(k, 3)}`);
+const ownTerms = (k, n) => page.own[k].slice(0, n).join(", "); // what sets it apart
+const fullTitle = (k) => (names[k] ? `${k} ${names[k]}` : `${k}: ${ownTerms(k, 3)}`);
 const colourOf = (k) => page.topics[k].colour; // topics beside each other differ
 const swatch = (colour) => element("i", { class: `swatch t${colour}` });
 
 function rename(k, name) {
-  if (name.trim()) names[k] = name.trim();
+  ownNames[k] = name.trim();
+  if (ownNames[k]) names[k] = ownNames[k];
   else delete names[k];
-  const kept = memory.set(namesKey, JSON.stringify(names));
+  const kept = memory.set(namesKey, JSON.stringify(ownNames));
   renamed.forEach((listener) => listener(kept));
 }
 

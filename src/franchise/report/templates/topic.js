@@ -113,8 +113,7 @@ function showRepresentatives(topic, k) {
 
 function showName(k) {
   byId("topic-title").replaceChildren(swatch(colourOf(k)), ` ${shortTitle(k)}`);
-  const own = relevant(k, 0.3).slice(0, 6).map((i) => page.vocabulary[page.topics[k].terms[i]]);
-  byId("naming-help").textContent = `Frequent: ${firstTerms(k, 6)}. Its own: ${own.join(", ")}.`;
+  byId("naming-help").textContent = `Frequent: ${firstTerms(k, 6)}. Its own: ${ownTerms(k, 6)}.`;
 }
 
 function showTopic(k) {

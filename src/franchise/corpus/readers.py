@@ -15,7 +15,7 @@ from franchise.corpus.corpus import Corpus, numbered
 from franchise.corpus.documents import Encoded, encode
 from franchise.corpus.files import Progress, Readable, Source, StrPath, open_source, write_atomically
 from franchise.corpus.formats import FORMATS, Format, folder, guess, ldac, npz
-from franchise.corpus.formats.columns import Columns, Rows
+from franchise.corpus.formats.columns import Columns, OtherColumns, Rows, column_names
 from franchise.corpus.formats.vocabulary import beside, found_beside, lines_of, terms_of
 from franchise.corpus.vectorize import TextOptions, from_texts
 from franchise.errors import CorpusError, SettingsError
@@ -27,6 +27,7 @@ def read_corpus(
     format: str | None = None,
     text_column: str | None = None,
     id_column: str | None = None,
+    metadata: Sequence[str] | None = None,
     vocabulary: StrPath | Sequence[str] | None = None,
     text_options: TextOptions | None = None,
     keep_texts: bool | int = True,
@@ -45,6 +46,9 @@ def read_corpus(
         Which column, or key of JSON lines, holds the texts; needed for tables.
     id_column
         Which column holds the names of the documents; by default they are named ``"0"``, ``"1"``, and so on.
+    metadata
+        Which other columns to keep with the documents, ``[]`` for none. By default all that are small: no
+        value of more than 200 characters, no more than 10 million in all, and no more than 50 columns.
     vocabulary
         For counts, the terms: a file with one per line, or the terms themselves. By default
         ``docs.vocab.txt`` beside ``docs.ldac``, ``vocab.X.txt`` beside ``docword.X.txt``; without a file,
@@ -76,11 +80,12 @@ def read_corpus(
     >>> read_corpus(io.BytesIO(b"2 0:1 3:2\n1 3:1\n"))
     Corpus(2 documents, 4 terms, 4 words)
     """
-    columns = Columns(text_column, id_column)
+    columns = Columns(text_column, id_column, OtherColumns(column_names(metadata)))
     with _reading(path, format, columns, vocabulary, text_options, progress) as documents:
         if documents.counts is not None:
             return documents.counts
-        return _from_rows(documents, text_options, keep_texts)
+        corpus = _from_rows(documents, text_options, keep_texts)
+    return corpus.with_metadata(columns.others.gathered(documents.name)) if columns.others else corpus
 
 
 def read_new(
@@ -130,7 +135,7 @@ def write_corpus(
     corpus
         What to write. Formats of counts (``ldac``, ``uci``, ``mm``, ``npz``) lose the order of the words
         within a document; ``txt`` and ``jsonl`` write the words, in order and joined by blanks, and lose
-        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``.
+        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``, metadata by ``jsonl``.
     path
         Where; gzipped if the name ends in ``.gz``.
     format
@@ -286,6 +291,7 @@ def _check_options(form: str, columns: Columns, vocabulary: object, text_options
     useless = (
         ("text_column", columns.text is not None and not facts.has_columns, "it has no columns"),
         ("id_column", columns.name is not None and not facts.has_columns, "it has no columns"),
+        ("metadata", bool(columns.others and columns.others.wanted) and not facts.has_columns, "it has no columns"),
         ("vocabulary", vocabulary is not None and not holds_counts, "the vocabulary comes from the texts"),
         ("text_options", holds_counts and text_options not in (None, TextOptions()), "it holds counts"),
     )

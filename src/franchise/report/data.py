@@ -12,6 +12,7 @@ from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.report.colours import topic_colours
 from franchise.report.documents import choose_documents, describe_documents
+from franchise.report.groups import describe_groups, facts_of, usable_groupings
 from franchise.report.runs import describe_runs, started
 from franchise.report.topics import TERMS_SHOWN, describe_topics, representatives
 from franchise.report.words import findings, headline, verdict
@@ -41,6 +42,7 @@ def page_data(
     for k, row in enumerate(topics["topics"]):
         shown = [j for j in best[k] if j in place]
         row["documents"] = [(place[j], posterior.document_topics[j, k]) for j in shown]
+    groupings, left_out = usable_groupings(corpus, posterior.n_topics)
     runs = describe_runs(posterior, chains)
     _add_colours(topics["topics"], runs["chains"])
     verb = "is" if corpus.n_documents == 1 else "are"
@@ -52,6 +54,8 @@ def page_data(
         "n_documents": corpus.n_documents,
         "n_words": corpus.n_words,
         "has_texts": corpus.texts is not None,
+        "groups": describe_groups(posterior, groupings),
+        "facts": list(corpus.metadata or {}),
         "identity": _identity(posterior),
         "labels": {str(k): name for k, name in labels.items()},  # names given to topics, by number
     }
@@ -64,6 +68,8 @@ def page_data(
         "n_documents": corpus.n_documents,
         "n_shown": len(chosen),
         "has_texts": corpus.texts is not None,
+        "grouped_by": [one.groups.name for one in groupings],
+        "left_out": left_out,
         "chains": [chain["number"] for chain in runs["chains"]],
         "grouped": runs["band_ends"] != list(range(1, len(runs["band_ends"]) + 1)),
         "fixed": runs["fixed"],
@@ -72,7 +78,11 @@ def page_data(
         "run": _run_facts(posterior, chains, runs),
         "settings": {name: _setting(value) for name, value in sorted(settings.items())},
     }
-    return {"words": words, "page": page, "documents": describe_documents(posterior, corpus, chosen)}
+    described = describe_documents(posterior, corpus, chosen)
+    for one, facts in zip(described, facts_of(corpus, chosen), strict=True):
+        one["groups"] = [int(grouping.groups.of[one["number"]]) for grouping in groupings]
+        one["facts"] = facts
+    return {"words": words, "page": page, "documents": described}
 
 
 def _add_colours(topics: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:

@@ -16,6 +16,7 @@ startAnswer();
 startMap();
 startPeek();
 startTopic();
+startGroups();
 startDocuments();
 selected.push(showChosen);
 renamed.push(showChosen);

@@ -1,0 +1,134 @@
+"""Topics by what is known of the documents: a year, a category, an author.
+
+A page has room for so many numbers. Columns come in their order, as long as there is room; those of which
+nearly every document has a value of its own, such as titles, say nothing about groups and are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from franchise._text import printable
+from franchise.corpus import Corpus
+from franchise.corpus.groups import MISSING, Groups, group
+from franchise.corpus.metadata import Column
+from franchise.posterior.prevalence import prevalence
+
+if TYPE_CHECKING:
+    from franchise.posterior.estimates import Posterior
+
+MOST_NUMBERS = 400_000  # of all columns together
+MOST_GROUPS = 60  # of a column of numbers: more are put together
+_MOST_CATEGORIES = 200
+_OWN_VALUES = 0.5  # of the documents: a column with more different texts is no group
+_LONGEST_FACT = 120  # characters of a value beside a document
+
+
+class Grouping(NamedTuple):
+    """A column by which documents are grouped, and how much one group spans (None: one value)."""
+
+    groups: Groups
+    step: float | None
+
+
+def usable_groupings(corpus: Corpus, n_topics: int) -> tuple[list[Grouping], list[str]]:
+    """Return the columns that the page shows topics by, and the names of those that it leaves out."""
+    found, left_out, room = list[Grouping](), list[str](), MOST_NUMBERS
+    for name, column in (corpus.metadata or {}).items():
+        one = _grouping(column)
+        needed = 3 * n_topics * len(one.groups.labels) if one else 0
+        if one is None or needed > room:
+            left_out.append(name)
+            continue
+        room -= needed
+        found.append(one)
+    return found, left_out
+
+
+def _grouping(column: Column) -> Grouping | None:
+    present = column.values[~column.missing]
+    different = len(np.unique(present))
+    if different < 2:
+        return None
+    step = None
+    if column.kind == "text" and different > min(_MOST_CATEGORIES, max(2, _OWN_VALUES * len(present))):
+        return None
+    if column.kind == "number" and different > MOST_GROUPS:
+        step = round_step(float(present.min()), float(present.max()))
+    return Grouping(group(column, step), step)
+
+
+def round_step(low: float, high: float) -> float:
+    """Return a step of 1, 2 or 5 times a power of ten that puts a range into half of the most groups.
+
+    Examples
+    --------
+    >>> round_step(1850, 2020), round_step(0, 1)
+    (10.0, 0.05)
+    """
+    at_least = (high - low) / (MOST_GROUPS / 2)
+    power = 10.0 ** math.floor(math.log10(at_least))
+    return float(next(m * power for m in (1, 2, 5, 10) if m * power >= at_least * (1 - 1e-9)))
+
+
+def describe_groups(posterior: Posterior, groupings: Sequence[Grouping]) -> list[dict[str, Any]]:
+    """Return, for each column, its groups and the share of each topic in them, with bounds.
+
+    `share`, `low` and `high` are lists by topic of lists by group; no number where a group has no words.
+    """
+    return [_described(posterior, one) for one in groupings]
+
+
+def _described(posterior: Posterior, grouping: Grouping) -> dict[str, Any]:
+    groups = grouping.groups
+    frame = prevalence(posterior, groups)
+    n_topics, n_groups = posterior.n_topics, len(groups.labels)
+    place = {printable(one) if isinstance(one, str) else one: i for i, one in enumerate(groups.labels)}
+    rows = frame.iloc[: len(frame) // n_topics]
+    columns = [place[label] for label in rows["group"]]
+
+    def by_group(name: str) -> list[list[float]]:
+        full = np.full((n_topics, n_groups), np.nan)
+        full[:, columns] = frame[name].to_numpy(float).reshape(n_topics, -1)
+        return full.tolist()
+
+    sizes = np.zeros(n_groups, np.int64)
+    sizes[columns] = rows["n_documents"]
+    return {
+        "name": groups.name,
+        "kind": groups.kind,
+        "labels": [_label(one, grouping.step) for one in groups.labels],
+        "at": [None if one == MISSING else one for one in groups.labels],
+        "missing": n_groups - 1 if groups.labels[-1] == MISSING else None,
+        "documents": sizes,
+        **{name: by_group(name) for name in ("share", "low", "high")},
+    }
+
+
+def _label(value: Any, step: float | None) -> str:
+    if step is None or isinstance(value, str):
+        return str(value)
+    end = value + step
+    if float(value).is_integer() and float(step).is_integer():
+        return f"{value:.0f} to {end - 1:.0f}"
+    return f"{value:g} to {end:g}"
+
+
+def facts_of(corpus: Corpus, chosen: Sequence[int]) -> list[list[str]]:
+    """Return what is known of each chosen document, by column; nothing where it is missing."""
+    if corpus.metadata is None:
+        return [[] for _ in chosen]
+    some = corpus.metadata.select(np.asarray(chosen, np.int64))
+    columns = [[_fact(value) for value in column.as_list()] for column in some.values()]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _fact(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value.isoformat(" ").removesuffix(" 00:00:00") if hasattr(value, "isoformat") else str(value)
+    return text if len(text) <= _LONGEST_FACT else f"{text[: _LONGEST_FACT - 1]}…"

@@ -15,13 +15,14 @@ from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
 from franchise.report.runs import describe_runs, started
 from franchise.report.topics import TERMS_SHOWN, describe_topics, representatives
-from franchise.report.words import findings, headline, verdict
+from franchise.report.words import findings, for_readers, headline, verdict
 from franchise.sampling import Chain
 
 if TYPE_CHECKING:
     from franchise.posterior.diagnostics import Diagnosis
     from franchise.posterior.estimates import Posterior
 
+_OF_NO_EFFECT = ("in_place", "n_jobs", "verbose")  # on the answer
 _R_HAT_OF_NOTE = 100  # above this, chains never leave their own numbers, and by how much says nothing
 
 
@@ -76,7 +77,7 @@ def page_data(
         "varying": [name for name in ("alpha", "gamma", "eta") if name not in runs["fixed"]],
         "corpus": _corpus_facts(corpus),
         "run": _run_facts(posterior, chains, runs),
-        "settings": {name: _setting(value) for name, value in sorted(settings.items())},
+        "settings": _settings(settings),
     }
     described = describe_documents(posterior, corpus, chosen)
     for one, facts in zip(described, facts_of(corpus, chosen), strict=True):
@@ -104,7 +105,7 @@ def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis)
         "headline": headline(posterior, diagnosis)._asdict(),
         "verdict": {"level": said.level, "sign": said.sign, "short": said.short},
         "findings": findings(posterior, chains, diagnosis),
-        "messages": diagnosis.messages[bool(diagnosis.verdict) :],  # the first is said above
+        "messages": [for_readers(one) for one in diagnosis.messages[bool(diagnosis.verdict) :]],  # not the first
         "diagnosis": [
             {"name": name, **{column: _figure(column, value) for column, value in row.items()}}
             for name, row in diagnosis.table.to_dict("index").items()
@@ -161,9 +162,17 @@ def _run_facts(posterior: Posterior, chains: Sequence[Chain], runs: dict[str, An
     }
 
 
+def _settings(settings: dict[str, Any]) -> dict[str, str]:
+    """Return the settings that decide the answer, in words."""
+    kept = {name: value for name, value in sorted(settings.items()) if name not in _OF_NO_EFFECT}
+    return {name.replace("_", " "): _setting(value) for name, value in kept.items()}
+
+
 def _setting(value: Any) -> str:
     if value is None:
         return "automatic"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) if len(value) <= 20 else f"{len(value)} of them"
     return str(value)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from franchise._text import printable
 from franchise.corpus import Corpus
@@ -122,13 +123,24 @@ def facts_of(corpus: Corpus, chosen: Sequence[int]) -> list[list[str]]:
     """Return what is known of each chosen document, by column; nothing where it is missing."""
     if corpus.metadata is None:
         return [[] for _ in chosen]
-    some = corpus.metadata.select(np.asarray(chosen, np.int64))
-    columns = [[_fact(value) for value in column.as_list()] for column in some.values()]
+    numbers = np.asarray(chosen, np.int64)
+    columns = [_written(column, numbers) for column in corpus.metadata.values()]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _fact(value: Any) -> str:
-    if value is None:
-        return ""
-    text = value.isoformat(" ").removesuffix(" 00:00:00") if hasattr(value, "isoformat") else str(value)
+def _written(column: Column, chosen: npt.NDArray[np.int64]) -> list[str]:
+    some = column.select(chosen)
+    if column.kind == "date":
+        texts = np.where(some.missing, "", some.values.astype(f"datetime64[{_finest(column)}]").astype(str))
+        return [str(text).replace("T", " ") for text in texts]
+    return ["" if value is None else _shortened(str(value)) for value in some.as_list()]
+
+
+def _finest(column: Column) -> str:
+    """Return the longest unit that all dates of a column can be written in: what was a month is no day."""
+    dates = column.values[~column.missing]
+    return next((unit for unit in "MD" if np.all(dates.astype(f"datetime64[{unit}]") == dates)), "s")
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_FACT else f"{text[: _LONGEST_FACT - 1]}…"

@@ -55,11 +55,11 @@ function showGroups() {
   })));
   const name = !isOrdered(by) ? "over_categories" : shares.some(({ at }) => Math.abs(at) > 1e6) && by.kind === "date" ? "over_dates" : "over_numbers";
   const height = isOrdered(by) ? null : CATEGORY_ROW * topics.length ** 0.5 * shown.length;
+  byId("chart-groups").setAttribute("aria-label", `Share of ${fullTitle(chosen.topic)} by ${by.name}: `
+    + shown.slice(0, CATEGORIES_SHOWN).map((i) => `${by.labels[i]} ${percent(by.share[chosen.topic][i])}`).join(", "));
   redraw("chart-groups", name, { shares }, {}, height);
   byId("group-keys").replaceChildren(...topics.map((k, order) => element("span", {}, swatch(colours[order]), ` ${fullTitle(k)}`)));
   byId("group-note").textContent = noteOnGroups(by, shown, chosen.topic);
-  byId("chart-groups").setAttribute("aria-label", `Share of ${fullTitle(chosen.topic)} by ${by.name}: `
-    + shown.slice(0, CATEGORIES_SHOWN).map((i) => `${by.labels[i]} ${percent(by.share[chosen.topic][i])}`).join(", "));
 }
 
 // By how much the interval of the largest group lies above that of the smallest: what is hardly chance.

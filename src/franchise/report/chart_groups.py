@@ -1,4 +1,4 @@
-"""The charts of topics by groups of documents: lines with bands over numbers and dates, bars over categories."""
+"""The charts of topics by groups of documents: lines over numbers and dates, bars over categories."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +69,7 @@ def _beside(place: npt.NDArray[np.float64], families: Iterable[Sequence[int]]) -
         for rank, other in enumerate(nearest[nearest != k][:_BESIDE_ON_MAP].tolist()):
             add(k, other, 8 - rank)
     for lanes in families:
-        for one, other in zip(lanes, lanes[1:]):
+        for one, other in pairwise(lanes):
             add(one, other, 8)
     return pairs
 
@@ -77,9 +77,11 @@ def _beside(place: npt.NDArray[np.float64], families: Iterable[Sequence[int]]) -
 def _least_disturbing(
     colours: Sequence[int], others: Sequence[tuple[int, int]], now: int, n_colours: int, topic: int
 ) -> int:
-    cost: Any = [0] * n_colours
+    cost = [0] * n_colours
     for other, times in others:
         if colours[other] >= 0:
             cost[colours[other]] += times
     # Of equal ones, the present one, then in turn: a handful of topics get the first colours.
-    return min(range(n_colours), key=lambda colour: (cost[colour], colour != now, (colour - topic) % n_colours))
+    return min(
+        range(n_colours), key=lambda colour: (cost[colour], colour != now, (colour - topic) % n_colours)
+    )

@@ -100,12 +100,13 @@ def _identity(posterior: Posterior) -> str:
 
 def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
     said = verdict(diagnosis, len(started(chains)))
+    not_said_yet = diagnosis.messages[bool(diagnosis.verdict) :]  # the first is the headline or a finding
     return {
         "n_topics": posterior.n_topics,
         "headline": headline(posterior, diagnosis)._asdict(),
         "verdict": {"level": said.level, "sign": said.sign, "short": said.short},
         "findings": findings(posterior, chains, diagnosis),
-        "messages": [for_readers(one) for one in diagnosis.messages[bool(diagnosis.verdict) :]],  # not the first
+        "messages": [for_readers(one) for one in not_said_yet],
         "diagnosis": [
             {"name": name, **{column: _figure(column, value) for column, value in row.items()}}
             for name, row in diagnosis.table.to_dict("index").items()

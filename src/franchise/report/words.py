@@ -1,7 +1,7 @@
 """The answer in words: how many topics, how sure, and whether the chains agree.
 
-Whoever reads the page need not be the one who ran the model, nor a programmer. So advice is given without calls
-of functions, and a number that few people know is explained where it stands.
+Whoever reads the page need not be the one who ran the model, nor a programmer. So advice is given without
+calls of functions, and a number that few people know is explained where it stands.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ _SAYINGS = (
     (r"another eta may give", "another eta, which says how evenly a topic spreads over terms, may give"),
     (
         r"R-hat of the (.+?) is ([\d.]+|infinite), and should be below (\d+\.\d+)",
-        r"they differ most in the \1 (R-hat compares chains, and is 1 where they agree; here it is \2, and should "
-        r"be below \3)",
+        r"they differ most in the \1 (R-hat compares chains, and is 1 where they agree; here it is \2, and "
+        r"should be below \3)",
     ),
 )
 

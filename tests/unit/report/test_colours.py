@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ def test_what_stands_beside_each_other_differs(n_topics, seed):
     assert len(colours) == n_topics
     assert set(colours) <= set(range(N_TOPIC_COLOURS))
     beside = [(k, k + 1) for k in range(n_topics - 1)]
-    beside += [pair for one in lanes for pair in zip(one, one[1:])]
+    beside += [pair for one in lanes for pair in pairwise(one)]
     beside += nearest(place, min(2, n_topics - 1))
     assert [pair for pair in beside if colours[pair[0]] == colours[pair[1]]] == []
 
@@ -56,9 +57,7 @@ def test_neighbours_on_the_page_differ():
     topics = data["page"]["topics"]
     colours = [topic["colour"] for topic in topics]
     assert [row["colour"] for row in data["words"]["rows"]] == colours
-    assert all(a != b for a, b in zip(colours, colours[1:]))
+    assert all(a != b for a, b in pairwise(colours))
     for chain in data["page"]["chains"]:
         lanes = [life["topic"] for life in chain["family"]["lives"]]
-        assert all(
-            colours[a] != colours[b] for a, b in zip(lanes, lanes[1:]) if a != b and min(a, b) >= 0
-        )
+        assert all(colours[a] != colours[b] for a, b in pairwise(lanes) if a != b and min(a, b) >= 0)

@@ -94,7 +94,8 @@ def test_what_is_known_of_documents_is_written_as_it_was(fitted):
         ["2000", "animals", "2020-01", "x", "title 0"],
     ]
     when = from_texts(
-        ["cat dog"] * 3, metadata={"at": ["2020-01-02 10:30", None, "2020-01-05"], "note": ["y" * 500, 1.5, 2]}
+        ["cat dog"] * 3,
+        metadata={"at": ["2020-01-02 10:30", None, "2020-01-05"], "note": ["y" * 500, 1.5, 2]},
     )
     (first, note), second, _ = facts_of(when, [0, 1, 2])
     assert first == "2020-01-02 10:30:00"

@@ -147,7 +147,9 @@ def test_tree_calls_topics_by_listed_ones_or_by_their_terms():
     corpus = Corpus([0, 1, 1, 2, 2, 2], [0, 6], ["cat", "dog", "cow"])
     draw = draw_of_words(corpus, [0, 1, 1, 1, 1, 1], sweep=90)
     events = [Event(10, "split", 1, 0), Event(12, "born", 5, -1), Event(13, "merged", 5, 1)]
-    tree = family.describe_family(FakeChain(events, [0, 1], 100), [draw], [np.array([0, 1])], 1, corpus.vocabulary)
+    tree = family.describe_family(
+        FakeChain(events, [0, 1], 100), [draw], [np.array([0, 1])], 1, corpus.vocabulary
+    )
     called = {life["name"]: (life["topic"], life["terms"], life["parent"]["topic"]) for life in tree["lives"]}
     assert called == {0: (0, [], -1), 1: (-1, ["cow", "dog"], 0)}
 

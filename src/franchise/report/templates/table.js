@@ -1,6 +1,6 @@
 // The table of topics: it comes with the page; here it is sorted, searched and shortened.
 
-const ROWS_SHOWN = 25;
+const ROWS_SHOWN = 12;
 const table = {
   rows: [...document.querySelectorAll("#topic-table tbody tr")],
   sort: "topic",

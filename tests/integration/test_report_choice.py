@@ -177,6 +177,7 @@ def test_neighbours_in_the_table_have_different_colours(seen, path):
 
 def test_the_family_tree_names_topics_as_the_table_does(seen, path):
     one = seen(path)
+    assert one.texts("#family-chosen")[0].startswith("Chosen:  0: ")
     labels = [label for label in one.texts("#chart-family svg text") if ":" in label]
     assert labels
     assert not [label for label in one.texts("#chart-family svg text") if "#" in label]
@@ -184,6 +185,13 @@ def test_the_family_tree_names_topics_as_the_table_does(seen, path):
     for label in labels:
         number, _, terms = label.partition(": ")
         assert terms == ", ".join(own[int(number)][:3])
+    lives = one.data()["chains"][0]["family"]["lives"]
+    lane = next(life for life in lives if life["topic"] > 0)
+    line = one.page.locator("#chart-family .layer_1_marks line").nth(lane["lane"])
+    line.scroll_into_view_if_needed()
+    line.click(force=True)
+    playwright.expect(one.page.locator("#family-chosen")).to_contain_text(f" {lane['topic']}: ")
+    assert one.page.url.endswith(f"#topic-{lane['topic']}")
 
 
 # ---------------------------------------------------------------- by group

@@ -20,9 +20,11 @@ _TOOLTIP = [
 
 
 def over_numbers() -> Any:
-    """Return shares of topics over numbers, such as years."""
-    axis = alt.Axis(grid=False, format="~f", tickMinStep=1, tickCount=8)
-    return _lines(alt.X("at:Q", title=None, axis=axis, scale=alt.Scale(zero=False, nice=False)))
+    """Return shares of topics over numbers, such as years; the page says how near ticks may be."""
+    nearest = alt.param(name="nearest_ticks", value=0)
+    axis = alt.Axis(grid=False, format="~f", tickMinStep=nearest, tickCount=8)
+    lines = _lines(alt.X("at:Q", title=None, axis=axis, scale=alt.Scale(zero=False, nice=False)))
+    return lines.add_params(nearest)
 
 
 def over_dates() -> Any:

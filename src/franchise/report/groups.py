@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 400_000  # of all columns together
 MOST_GROUPS = 60  # of a column of numbers: more are put together
 _MOST_CATEGORIES = 200
-_OWN_VALUES = 0.5  # of the documents: a column with more different texts is no group
+_OWN_VALUES = 0.5  # of the documents: with more different values, nearly every document has its own
+_FULL = 5  # documents in a group of numbers, about, where they are put together
 _LONGEST_FACT = 120  # characters of a value beside a document
 
 
@@ -55,23 +56,36 @@ def _grouping(column: Column) -> Grouping | None:
     different = len(np.unique(present))
     if different < 2:
         return None
+    most = max(2.0, _OWN_VALUES * len(present))
+    if column.kind == "text":
+        return None if different > min(_MOST_CATEGORIES, most) else Grouping(group(column), None)
+    if column.kind == "date":
+        return Grouping(_spans(column, most), None)
     step = None
-    if column.kind == "text" and different > min(_MOST_CATEGORIES, max(2, _OWN_VALUES * len(present))):
-        return None
-    if column.kind == "number" and different > MOST_GROUPS:
-        step = round_step(float(present.min()), float(present.max()))
+    if different > min(MOST_GROUPS, most):
+        n_groups = min(MOST_GROUPS // 2, max(2, len(present) // _FULL))
+        step = round_step(float(present.min()), float(present.max()), n_groups)
     return Grouping(group(column, step), step)
 
 
-def round_step(low: float, high: float) -> float:
-    """Return a step of 1, 2 or 5 times a power of ten that puts a range into half of the most groups.
+def _spans(column: Column, most: float) -> Groups:
+    """Group dates by the shortest spans that most groups have several documents of."""
+    for step in (None, "week", "month", "quarter", "year"):
+        found = group(column, step)
+        if len(found.labels) <= most:
+            break
+    return found
+
+
+def round_step(low: float, high: float, n_groups: int) -> float:
+    """Return a step of 1, 2 or 5 times a power of ten that puts a range into about so many groups, not more.
 
     Examples
     --------
-    >>> round_step(1850, 2020), round_step(0, 1)
+    >>> round_step(1850, 2020, 30), round_step(0, 1, 30)
     (10.0, 0.05)
     """
-    at_least = (high - low) / (MOST_GROUPS / 2)
+    at_least = (high - low) / n_groups
     power = 10.0 ** math.floor(math.log10(at_least))
     return float(next(m * power for m in (1, 2, 5, 10) if m * power >= at_least * (1 - 1e-9)))
 

@@ -80,9 +80,26 @@ def test_many_numbers_are_put_together():
     assert groups._label(one.labels[0], step) == "1820 to 1829"
 
 
+def test_values_of_which_every_document_has_its_own_are_put_together():
+    days = [str(np.datetime64("2020-01-06") + j) for j in range(40)]
+    columns = {"score": np.linspace(0, 1, 40).tolist(), "day": days}
+    corpus = from_texts(["cat dog"] * 40, metadata=columns, max_df=1.0)
+    (score, day), _ = usable_groupings(corpus, 1)
+    assert score.step == 0.2
+    assert [groups._label(one, score.step) for one in score.groups.labels[:2]] == ["0 to 0.2", "0.2 to 0.4"]
+    assert day.groups.labels == [
+        "2020-01-06",
+        "2020-01-13",
+        "2020-01-20",
+        "2020-01-27",
+        "2020-02-03",
+        "2020-02-10",
+    ]
+
+
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (1850, 2020), (-3e-5, 4e-5), (0, 1e12), (5, 5.1)])
 def test_round_steps(low, high):
-    step = round_step(low, high)
+    step = round_step(low, high, 30)
     assert 5 <= (high - low) / step <= 30.01
     assert f"{step:.0e}"[0] in "125"
 

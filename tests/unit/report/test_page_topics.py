@@ -277,7 +277,7 @@ def test_findings_begin_with_what_holds(small):
 RUNS = [advice.Run(200, kept, finished) for kept in (3, 100) for finished in (True, False)]
 ADVICE = [
     advice.ONE_CHAIN,
-    advice.SAME_START,
+    'All chains started from the same seed words; fit with init="apart" to see what other starts find.',
     *(advice.too_few_sweeps(run) for run in RUNS),
     *(advice.not_moved(20.0, 100.0, run) for run in RUNS),
     *(one for run in RUNS for one in advice.about_drift(-2.0, run)),

@@ -57,7 +57,8 @@ function showGroups() {
   const height = isOrdered(by) ? null : CATEGORY_ROW * topics.length ** 0.5 * shown.length;
   byId("chart-groups").setAttribute("aria-label", `Share of ${fullTitle(chosen.topic)} by ${by.name}: `
     + shown.slice(0, CATEGORIES_SHOWN).map((i) => `${by.labels[i]} ${percent(by.share[chosen.topic][i])}`).join(", "));
-  redraw("chart-groups", name, { shares }, {}, height);
+  const areWhole = shares.every(({ at }) => Number.isInteger(at)); // years have no halves
+  redraw("chart-groups", name, { shares }, { nearest_ticks: areWhole ? 1 : 0 }, height);
   byId("group-keys").replaceChildren(...topics.map((k, order) => element("span", {}, swatch(colours[order]), ` ${fullTitle(k)}`)));
   byId("group-note").textContent = noteOnGroups(by, shown, chosen.topic);
 }

@@ -114,6 +114,11 @@ function familySets(chain) {
   return { lives: rows, links, passing, ends };
 }
 
+function showChosenInTree(topic) {
+  const isThere = tree.chain.family.lives.some((life) => life.topic === topic);
+  byId("family-chosen").replaceChildren("Chosen: ", swatch(colourOf(topic)), ` ${fullTitle(topic)}${isThere ? "" : ", not in this tree"}.`);
+}
+
 function showFamily(chain) {
   const { family } = chain;
   for (const button of byId("family-chains").children) {
@@ -126,6 +131,7 @@ function showFamily(chain) {
     ? `Left out: ${left} of ${counted(family.all, "topic")} that this chain has had. Shown: the largest of those that had ${100 * family.size}% of the words in a draw, or lasted ${counted(family.shortest, "sweep")}.`
     : `All ${counted(family.all, "topic")} that this chain has had.`) + unlisted;
   tree.chain = chain;
+  showChosenInTree(chosen.topic);
   redraw("chart-family", "family", familySets(chain), { selected: chosen.topic }, LANE * family.lives.length + 20)
     .then((view) => view.addEventListener("click", (event, item) => {
       if (item && item.datum && item.datum.topic >= 0) choose(item.datum.topic);
@@ -138,8 +144,8 @@ function startFamily() {
   byId("family-chains").replaceChildren(...buttons);
   byId("family-chains").hidden = buttons.length < 2;
   showFamily(page.chains[0]);
-  selected.push((topic) => draw("chart-family", "family", {}, { selected: topic }));
-  renamed.push(() => draw("chart-family", "family", familySets(tree.chain), {}));
+  selected.push((topic) => { draw("chart-family", "family", {}, { selected: topic }); showChosenInTree(topic); });
+  renamed.push(() => { draw("chart-family", "family", familySets(tree.chain), {}); showChosenInTree(chosen.topic); });
 }
 
 function startRuns() {

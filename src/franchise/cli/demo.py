@@ -38,8 +38,8 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
         f"{corpus.n_documents:,} abstracts, {corpus.n_words:,} words, {corpus.n_terms:,} terms", err=True
     )
     model = HDPTopicModel(
-        eta=0.3,
-        sweeps=600,
+        eta=0.5,  # few broad topics, which are quicker to look through, and which chains agree on
+        sweeps=1500,
         chains=2,
         random_state=0,
         n_jobs=jobs,

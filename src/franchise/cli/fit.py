@@ -162,6 +162,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     Examples:
       franchise fit abstracts.txt -o model/
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
+      franchise fit speeches.csv --text-column text --metadata year,party -o model/
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
     from franchise._files import write_text

@@ -50,7 +50,10 @@ class _Topics(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @click.option(
-    "--figure", type=click.Path(), metavar="FILE", help="Draw a figure too (.pdf, .png, .svg); needs matplotlib."
+    "--figure",
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw a figure too (.pdf, .png, .svg); needs matplotlib.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing figure.")
 @format_option
@@ -63,7 +66,7 @@ def command(
     format_out: str,
     **options: Any,
 ) -> None:
-    """Show the share of each topic in groups of the documents that the model in the folder MODEL was fitted to.
+    """Show the share of each topic in groups of the documents that the model in the folder MODEL has.
 
     Groups come from a column that was kept with the documents (`franchise fit --metadata`). low and high are
     the ends of the 95% interval of the share: it covers what the model does not know of its topics, and that
@@ -109,7 +112,9 @@ def _draw(frame: Any, by: str, path: Path) -> None:
     known = figure.canvas.get_supported_filetypes()
     form = path.suffix.removeprefix(".").lower()
     if form not in known:
-        raise SettingsError(f"{path}: a figure cannot be of this kind; let the name end in .pdf, .png or .svg")
+        raise SettingsError(
+            f"{path}: a figure cannot be of this kind; let the name end in .pdf, .png or .svg"
+        )
     figure.savefig(content, format=form, dpi=200)
     write_atomically(path, [content.getvalue()])
     click.echo(f"The figure is in {path}", err=True)

@@ -274,9 +274,7 @@ class Corpus:
 
     def __reduce__(self) -> tuple[Callable[..., Corpus], tuple[Any, ...]]:
         # Unpickled arrays come back writable; going through the constructor freezes them again.
-        make = partial(
-            Corpus, texts=self.texts, text_options=self.text_options, metadata=self.metadata
-        )
+        make = partial(Corpus, texts=self.texts, text_options=self.text_options, metadata=self.metadata)
         return make, (self.x, self.doc_ptr, self.vocabulary, self.document_names)
 
 

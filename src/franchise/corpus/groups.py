@@ -83,11 +83,9 @@ def _column(corpus: Corpus, by: Any) -> Column:
             )
         return corpus.metadata[by]
     try:
-        values = by.tolist() if isinstance(by, np.ndarray) and by.dtype.kind != "M" else list(by)
+        values = list(by)
     except TypeError:
-        raise SettingsError(
-            f"by={by!r}: give the name of a column, or one value per document"
-        ) from None
+        raise SettingsError(f"by={by!r}: give the name of a column, or one value per document") from None
     name = getattr(by, "name", None)
     check_length("by", len(values), corpus.n_documents)
     return column_of("group" if name is None else str(name), values)
@@ -98,7 +96,9 @@ def group(column: Column, step: str | float | None = None) -> Groups:
     present = ~column.missing
     if column.kind == "text":
         if step is not None:
-            raise SettingsError(f"step={step!r}: {column.name!r} holds texts, which have no steps; leave it out")
+            raise SettingsError(
+                f"step={step!r}: {column.name!r} holds texts, which have no steps; leave it out"
+            )
         values: npt.NDArray[Any] = column.values[present]
     elif column.kind == "number":
         values = _stepped(column.values[present], column.name, step)
@@ -181,7 +181,7 @@ def _too_many(column: Column, n_groups: int, step: str | float | None) -> str:
         low, high = np.nanmin(column.values), np.nanmax(column.values)
         width = 10.0 ** math.ceil(math.log10((high - low) / 50))
         return f"{said}; put neighbours together with a step (--step), such as {width:g}"
-    kinds = [column_of("", [text]).kind for text in column.categories]
+    kinds: list[str] = [column_of("", [text]).kind for text in column.categories]
     for kind, example in (("date", "dates are written 2019-04-30"), ("number", "numbers are written 1234.5")):
         if kinds.count(kind) > 0.5 * len(kinds):
             odd = next(text for text, one in zip(column.categories, kinds) if one != kind)

@@ -1,8 +1,9 @@
 """What is known of documents besides their words: columns of texts, numbers and dates, one value each.
 
 A column has the kind that all its values have. Numbers may be written as text (``"2019"``, but not ``"007"``,
-which is a name), dates as ISO 8601 writes them (``2019-04-30``, ``2019-04``, ``2019-Q2``, with a time of day or
-without). Years are numbers. Missing are None, NaN, blanks, and the texts NA, N/A, NaN and null.
+which is a name), dates as ISO 8601 writes them (``2019-04-30``, ``2019-04``, with a time of day or without)
+or as quarters (``2019-Q2``). Years are numbers. Missing are None, NaN, blanks, and the texts NA, N/A, NaN and
+null.
 
 How documents are put into groups by a column is in ``groups``.
 """
@@ -68,7 +69,7 @@ class Column:
         """Whether each document's value is missing."""
         if self.kind == "text":
             return np.asarray(self.values < 0)
-        return np.isnat(self.values) if self.kind == "date" else np.isnan(self.values)
+        return np.asarray(np.isnat(self.values) if self.kind == "date" else np.isnan(self.values))
 
     def select(self, documents: npt.NDArray[np.int64]) -> Column:
         """Keep the values of some documents, in this order."""
@@ -78,7 +79,7 @@ class Column:
         """Return the values as plain Python has them: str, int, float, datetime, or None where missing."""
         if self.kind == "text":
             return [None if code < 0 else self.categories[code] for code in self.values.tolist()]
-        values = self.values.tolist()
+        values: list[Any] = self.values.tolist()
         if self.kind == "number":
             # Years should not be printed as 2019.0.
             return [None if x != x else int(x) if x.is_integer() else x for x in values]
@@ -231,15 +232,15 @@ def _named_columns(given: Any) -> list[tuple[str, Iterable[Any]]]:
     if hasattr(given, "to_numpy") and name is not None:
         return [(str(name), given)]
     raise CorpusError(
-        f"metadata is {shortened(given)} ({type(given).__name__}); give a DataFrame, a Series with a name, or "
-        "a dict of columns, with one value per document"
+        f"metadata is {shortened(given)} ({type(given).__name__}); give a DataFrame, a Series with a name, "
+        "or a dict of columns, with one value per document"
     )
 
 
 def _values(name: str, values: Any) -> Iterable[Any]:
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise CorpusError(f"metadata[{name!r}] is {shortened(values)}; give one value per document")
-    return values.tolist() if isinstance(values, np.ndarray) and values.dtype.kind != "M" else values
+    return list(values)
 
 
 def check_length(what: str, n_values: int, n_documents: int) -> None:
@@ -303,7 +304,8 @@ def _date(value: Any) -> np.datetime64 | None:
         if isinstance(value, datetime):
             return _seconds(value)
         if isinstance(value, date | np.datetime64):
-            return np.datetime64(value, "s")
+            seconds: np.datetime64 = np.array([value], "datetime64[s]")[0]
+            return seconds
         if type(value).__name__ == "Period":  # pandas'
             return _seconds(_parsed(str(value)))
     except (ValueError, OverflowError):

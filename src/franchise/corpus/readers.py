@@ -291,7 +291,11 @@ def _check_options(form: str, columns: Columns, vocabulary: object, text_options
     useless = (
         ("text_column", columns.text is not None and not facts.has_columns, "it has no columns"),
         ("id_column", columns.name is not None and not facts.has_columns, "it has no columns"),
-        ("metadata", bool(columns.others and columns.others.wanted) and not facts.has_columns, "it has no columns"),
+        (
+            "metadata",
+            bool(columns.others and columns.others.wanted) and not facts.has_columns,
+            "it has no columns",
+        ),
         ("vocabulary", vocabulary is not None and not holds_counts, "the vocabulary comes from the texts"),
         ("text_options", holds_counts and text_options not in (None, TextOptions()), "it holds counts"),
     )

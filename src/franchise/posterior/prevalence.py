@@ -1,14 +1,14 @@
 """How large topics are in groups of documents: years, categories, authors, with intervals.
 
-The share of topic k in group g is that of the words, sum_j n_jk / sum_j n_j over the documents j of the group,
-or, with ``per="document"``, the mean of n_jk / n_j, in which a short document counts as much as a long one. Of a
-topic that a draw does not have it is 0. The estimate is the mean over all draws.
+The share of topic k in a group is that of the words, sum_j n_jk / sum_j n_j over its documents j, or,
+with ``per="document"``, the mean of n_jk / n_j, in which a short document counts as much as a long one.
+Of a topic that a draw does not have it is 0. The estimate is the mean over all draws.
 
 An interval has to cover two things: which topic a word has is not known, and other documents might have been
-written. So each of many replicates takes one draw of the posterior (all draws in turn) and draws documents anew
-within each group, with replacement: n - 1 of n, with which the variance of a mean is right also in small groups
-(Rao & Wu 1988). The bounds are quantiles of the replicates. A group of a single document says nothing about
-other documents; its interval is that of the draws alone, and too narrow.
+written. So each of many replicates takes one draw of the posterior (all draws in turn) and draws documents
+anew within each group, with replacement: n - 1 of n, with which the variance of a mean is right also in small
+groups (Rao & Wu 1988). The bounds are quantiles of the replicates. A group of a single document says nothing
+about other documents; its interval is that of the draws alone, and too narrow.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def prevalence(
     check_length("the vocabulary", len(terms), posterior.corpus.n_terms)
     low_high = _tails(interval)
     shares = _Shares(posterior, groups, per)
-    mean = sum(shares.of_draw(i) for i in range(shares.n_draws)) / shares.n_draws
+    mean = np.mean([shares.of_draw(i) for i in range(shares.n_draws)], axis=0)
     replicates = shares.replicates(whole_number("seed", seed, 0))
     low, high = np.quantile(replicates, low_high, axis=0)
     # Where few draws have a topic, their mean can lie outside all but a few replicates.
@@ -144,7 +144,9 @@ class _Shares:
             found.append(self._shares(i, drawn.ravel(), rows, each * n_groups))
         return np.concatenate(found).reshape(self.n_draws * each, n_groups, -1)
 
-    def _shares(self, i: int, drawn: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], n_rows: int) -> Floats:
+    def _shares(
+        self, i: int, drawn: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], n_rows: int
+    ) -> Floats:
         """Return the shares of the listed topics in rows of documents."""
         draw, column = self._posterior.flat_draws[i], self._posterior.columns[i]
         n_topics = self._posterior.n_topics
@@ -165,7 +167,7 @@ def _topics(topics: Sequence[int] | None, n_topics: int) -> list[int]:
     return [whole_number("topics", topic, 0, n_topics - 1) for topic in dict.fromkeys(given)]
 
 
-def _tails(interval: float) -> list[float]:
-    if not isinstance(interval, int | float | np.number) or not 0.0 < interval < 1.0:
+def _tails(interval: object) -> list[float]:
+    if not isinstance(interval, float | np.floating) or not 0.0 < interval < 1.0:
         raise SettingsError(f"interval={interval!r}: give a probability between 0 and 1, such as 0.95")
-    return [(1.0 - interval) / 2.0, (1.0 + interval) / 2.0]
+    return [(1.0 - float(interval)) / 2.0, (1.0 + float(interval)) / 2.0]

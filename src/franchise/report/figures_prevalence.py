@@ -17,7 +17,6 @@ from franchise.report.figures_style import (
     COLOURS,
     COLUMN,
     GREY,
-    PAGE,
     axes_or_new,
     figure_of,
     legend_above,
@@ -30,24 +29,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLUMNS = ("group", "topic", "terms", "share", "low", "high")
+_COLUMNS = ("group", "topic", "terms", "share", "low", "high", "n_documents")
 _MOST_TOPICS = 6  # at once, unless more are asked for: bands that overlap hide each other
 _TERMS = 3  # of a topic, in the legend
 _LONGEST_NAME = 30  # characters of a group's name
-_BAR = 0.13  # inches
+_BAR, _TALLEST = 0.13, 9.3  # inches: the height of a bar and its gap, and of a page
+_MOST_ROWS = 15  # groups of bars, which fit on a page
 
 
 def plot_prevalence(
     frame: pd.DataFrame,
     topics: Sequence[int] | None = None,
     *,
-    name: str | None = None,
+    name: str = "group",
     ax: Axes | None = None,
 ) -> Figure:
     """Draw the shares of topics in groups of documents, with their intervals.
 
     Groups that are numbers or dates lie on an axis, and each topic is a line in a band; a missing value is
-    drawn apart, at the right. Groups of other kinds are rows of bars.
+    drawn apart, at the right. Groups of other kinds are rows of bars; of more than 15, those with the most
+    documents are drawn.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def plot_prevalence(
     Examples
     --------
     >>> import pandas as pd
-    >>> row = {"topic": 0, "terms": "ant, bee", "share": 0.2, "low": 0.1, "high": 0.3}
+    >>> row = {"topic": 0, "terms": "ant, bee", "share": 0.2, "low": 0.1, "high": 0.3, "n_documents": 9}
     >>> fig = plot_prevalence(pd.DataFrame([{"group": 2019, **row}, {"group": 2020, **row}]), name="year")
     """
     absent = [column for column in _COLUMNS if column not in frame]
@@ -79,7 +80,7 @@ def plot_prevalence(
     ordered = column_of("group", [None if label == MISSING else label for label in labels])
     if ordered.kind != "text" and np.sum(~ordered.missing) > 1:
         return _lines(parts, ordered, name, ax)
-    return _bars(parts, labels, name, ax)
+    return _bars(parts, name, ax)
 
 
 def _of_topics(frame: pd.DataFrame, topics: Sequence[int] | None) -> dict[int, pd.DataFrame]:
@@ -104,7 +105,7 @@ def _colour(i: int) -> str:
 # ---------------------------------------------------------------- lines
 
 
-def _lines(parts: dict[int, pd.DataFrame], groups: Column, name: str | None, ax: Axes | None) -> Figure:
+def _lines(parts: dict[int, pd.DataFrame], groups: Column, name: str, ax: Axes | None) -> Figure:
     ax = axes_or_new(ax, 2.6 if len(parts) < 4 else 3.0, COLUMN if len(parts) < 4 else 1.4 * COLUMN)
     there = ~groups.missing
     at: Any = groups.values[there]
@@ -125,7 +126,7 @@ def _lines(parts: dict[int, pd.DataFrame], groups: Column, name: str | None, ax:
     ax.set_ylim(bottom=0.0)
     percent_ticks(ax.yaxis)
     ax.set_ylabel("share of the group")
-    ax.set_xlabel("" if name is None else name)
+    ax.set_xlabel(name)
     legend_above(ax, handles)
     return figure_of(ax)
 
@@ -155,16 +156,27 @@ def _draw_missing(ax: Axes, parts: dict[int, pd.DataFrame], there: Any) -> None:
 # ---------------------------------------------------------------- bars
 
 
-def _bars(parts: dict[int, pd.DataFrame], labels: list[Any], name: str | None, ax: Axes | None) -> Figure:
-    height = _BAR * (len(parts) + 1) * len(labels)
-    ax = axes_or_new(ax, 0.8 + height, COLUMN if len(labels) * len(parts) <= 12 else min(PAGE, 1.4 * COLUMN))
+def _bars(parts: dict[int, pd.DataFrame], name: str, ax: Axes | None) -> Figure:
+    first = next(iter(parts.values()))
+    # Sorted again, the groups that are left stay in their order.
+    shown = np.sort(np.argsort(-first["n_documents"].to_numpy(), kind="stable")[:_MOST_ROWS])
+    labels = [first["group"].iloc[i] for i in shown]
+    height = min(0.8 + _BAR * (len(parts) + 1) * len(labels), _TALLEST)
+    is_new = ax is None
+    ax = axes_or_new(ax, height, COLUMN if len(labels) * len(parts) <= 12 else 1.4 * COLUMN)
     rows, thickness, handles = np.arange(len(labels)), 0.8 / len(parts), []
     for i, (topic, part) in enumerate(parts.items()):
-        share, low, high = (part[column].to_numpy(float) for column in ("share", "low", "high"))
+        share, low, high = (part[column].to_numpy(float)[shown] for column in ("share", "low", "high"))
         at = rows + (i - (len(parts) - 1) / 2) * thickness
         ax.barh(at, share, height=0.9 * thickness, color=_colour(i))
         ax.errorbar(
-            share, at, xerr=[share - low, high - share], fmt="none", ecolor="black", elinewidth=0.7, capsize=1.5
+            share,
+            at,
+            xerr=[share - low, high - share],
+            fmt="none",
+            ecolor="black",
+            elinewidth=0.7,
+            capsize=1.5,
         )
         handles.append(Patch(color=_colour(i), label=_title(topic, part)))
     ax.set_yticks(rows, [_short(str(label)) for label in labels])
@@ -172,8 +184,11 @@ def _bars(parts: dict[int, pd.DataFrame], labels: list[Any], name: str | None, a
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlim(left=0.0)
     percent_ticks(ax.xaxis)
-    ax.set_xlabel("share of the group")
-    ax.set_ylabel("" if name is None else name)
+    few = "" if len(shown) == len(first) else f" ({len(shown)} of {len(first)} groups)"
+    ax.set_xlabel(f"share of the group{few}")
+    ax.set_ylabel(name)
+    if is_new:
+        figure_of(ax).draw_without_rendering()  # names of groups take room that a legend then does not have
     legend_above(ax, handles)
     return figure_of(ax)
 

@@ -264,7 +264,7 @@ def _read_metadata(arrays: dict[str, Array], described: list[Facts] | None) -> M
         values = arrays[f"metadata.{i}"]
         values = values.astype("datetime64[s]") if facts["kind"] == "date" else values
         texts = tuple(_unpacked(f"metadata.{i}.texts", arrays))
-        if facts["kind"] == "text" and not (-1 <= values.min() and values.max() < len(texts)):
+        if facts["kind"] == "text" and (values.min() < -1 or values.max() >= len(texts)):
             raise CorpusError(f"the metadata {facts['name']!r} have texts that are not there")
         columns.append(Column(facts["name"], facts["kind"], values, texts))
     return Metadata(columns) if columns else None

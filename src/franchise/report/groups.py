@@ -17,12 +17,14 @@ from franchise._text import printable
 from franchise.corpus import Corpus
 from franchise.corpus.groups import MISSING, Groups, group
 from franchise.corpus.metadata import Column
-from franchise.posterior.prevalence import prevalence
+from franchise.posterior.prevalence import REPLICATES, prevalence
 
 if TYPE_CHECKING:
     from franchise.posterior.estimates import Posterior
 
 MOST_NUMBERS = 400_000  # of all columns together
+_MOST_WORK = 40_000_000  # documents drawn anew: some 20 seconds, whatever the collection
+_FEWEST_REPLICATES = 200
 MOST_GROUPS = 60  # of a column of numbers: more are put together
 _MOST_CATEGORIES = 200
 _OWN_VALUES = 0.5  # of the documents: with more different values, nearly every document has its own
@@ -95,12 +97,14 @@ def describe_groups(posterior: Posterior, groupings: Sequence[Grouping]) -> list
 
     `share`, `low` and `high` are lists by topic of lists by group; no number where a group has no words.
     """
-    return [_described(posterior, one) for one in groupings]
+    work = posterior.corpus.n_documents * max(1, len(groupings))
+    replicates = min(REPLICATES, max(_FEWEST_REPLICATES, _MOST_WORK // max(1, work)))
+    return [_described(posterior, one, replicates) for one in groupings]
 
 
-def _described(posterior: Posterior, grouping: Grouping) -> dict[str, Any]:
+def _described(posterior: Posterior, grouping: Grouping, replicates: int) -> dict[str, Any]:
     groups = grouping.groups
-    frame = prevalence(posterior, groups)
+    frame = prevalence(posterior, groups, replicates=replicates)
     n_topics, n_groups = posterior.n_topics, len(groups.labels)
     place = {printable(one) if isinstance(one, str) else one: i for i, one in enumerate(groups.labels)}
     rows = frame.iloc[: len(frame) // n_topics]

@@ -125,3 +125,15 @@ def test_the_page_has_the_groups_of_its_documents(tmp_path):
     assert elements.data("report-data")["groups"] == []
     assert not [one for one, _ in elements.all("section") if one["id"] == "groups"]
     assert elements.data("report-documents")[0]["groups"] == []
+
+
+def test_a_large_collection_is_drawn_anew_less_often(fitted, monkeypatch):
+    corpus, posterior = fitted
+    found, _ = usable_groupings(corpus, posterior.n_topics)
+    asked = []
+    monkeypatch.setattr(groups, "prevalence", lambda *_, replicates: asked.append(replicates) or 1 / 0)
+    for work, expected in ((10**9, 2000), (N * 3 * 500, 500), (1, 200)):
+        monkeypatch.setattr(groups, "_MOST_WORK", work)
+        with pytest.raises(ZeroDivisionError):
+            describe_groups(posterior, found)
+        assert asked[-1] == expected

@@ -2,7 +2,7 @@
 
 const MAP_FILLED = 0.14; // of the map by circles
 const LARGEST_RADIUS = 62;
-const SMALLEST_LABELLED = 9; // a label on a smaller circle would hide it
+const SMALLEST_LABELLED = 12; // a label on a smaller circle would hide it
 const SMALLEST_TARGET = 260; // square pixels that a finger or mouse can hit
 
 function mapLayout(width, height) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -41,7 +42,6 @@ class OtherColumns:
     def __init__(self, wanted: Sequence[str] | None) -> None:
         self.wanted = wanted
         self._builders: dict[str, ColumnBuilder] = {name: ColumnBuilder(name) for name in wanted or ()}
-        self._dropped: set[str] = set()
         self._seen: dict[str, None] = {}
         self._n_documents = 0
 
@@ -57,15 +57,18 @@ class OtherColumns:
         """Return which columns of a table to gather; a column that is there twice belongs to no one."""
         if self.wanted is not None:
             return list(self.wanted)
-        used = (columns.text, columns.name)
-        return [name for name in present if name not in used and present.count(name) == 1]
+        used, times = (columns.text, columns.name), Counter(present)
+        return [name for name in present if name not in used and times[name] == 1]
 
     def add(self, source: Source, values: Mapping[str, Any], line: int) -> None:
         """Take the values of the next document; those of columns that are not there are missing."""
-        self._seen |= dict.fromkeys(values)
-        for name in values if self.wanted is None else ():
-            if name not in self._builders and name not in self._dropped:
-                self._builders[name] = ColumnBuilder(name, self._n_documents)
+        for name in values:
+            if name not in self._seen:
+                self._seen[name] = None
+                if self.wanted is None:
+                    self._builders[name] = ColumnBuilder(name, self._n_documents)
+        if self.wanted is None and len(self._seen) > MOST_COLUMNS:
+            self._builders.clear()
         for name, builder in list(self._builders.items()):
             value = values.get(name)
             try:
@@ -78,7 +81,6 @@ class OtherColumns:
                 fits = False
             if self.wanted is None and not fits:
                 del self._builders[name]
-                self._dropped.add(name)
         self._n_documents += 1
 
     def gathered(self, name: str) -> Metadata | None:
@@ -86,7 +88,7 @@ class OtherColumns:
         for wanted in self.wanted or ():
             if self._n_documents and wanted not in self._seen:
                 raise CorpusError(f"{name}: there is no column {wanted!r}; {nearest(wanted, self._seen)}")
-        if not self._builders or (self.wanted is None and len(self._seen) > MOST_COLUMNS):
+        if not self._builders:
             return None
         return Metadata(builder.build() for builder in self._builders.values())
 

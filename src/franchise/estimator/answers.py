@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from franchise.corpus import Corpus
 from franchise.estimator.inputs import in_known_terms
+from franchise.estimator.names import Names
 from franchise.estimator.settings import to_keep
 from franchise.posterior import tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 _MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
 
 
-class Answers:
+class Answers(Names):
     """The part of `HDPTopicModel` that needs a fitted model and changes nothing."""
 
-    corpus_: Corpus
-    posterior_: Posterior
     n_jobs: int | None
     get_params: Callable[[], Facts]  # scikit-learn's
     chains_: list[Chain]
@@ -153,20 +151,25 @@ class Answers:
 
     # ------------------------------------------------------------ answers
 
-    def topics(self, n_terms: int = 10, feature_names: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return a table of the topics, largest first.
+    def topics(self, n_terms: int = 10) -> pd.DataFrame:
+        """Return a table of the topics, largest first (`franchise.posterior.tables.topics_frame`).
 
-        `feature_names` are the terms, where the model was fitted to counts without names (after a
-        CountVectorizer: ``vectorizer.get_feature_names_out()``).
+        Where the model was fitted to counts without names, `set_feature_names` says what the terms are.
         """
         check_is_fitted(self)
-        terms = self.corpus_.vocabulary if feature_names is None else feature_names
-        return tables.topics_frame(self.posterior_, terms, n_terms=n_terms)
+        labels, terms = self.topic_labels_, self.corpus_.vocabulary
+        return tables.topics_frame(self.posterior_, terms, n_terms=n_terms, labels=labels)
 
     def documents(self, n_topics: int = 3) -> pd.DataFrame:
         """Return a table of the documents that the model was fitted to, with their largest topics."""
         check_is_fitted(self)
-        return tables.documents_frame(self.posterior_, self.corpus_, n_topics=n_topics)
+        return tables.documents_frame(
+            self.posterior_,
+            self.corpus_,
+            n_topics=n_topics,
+            labels=self.topic_labels_,
+            names=self.named_topics_,
+        )
 
     def representative_documents(self, topic: int, n: int = 5) -> pd.DataFrame:
         """Return the documents that are most about a topic."""
@@ -181,10 +184,10 @@ class Answers:
     def quality(self, measure: str = "c_npmi") -> pd.DataFrame:
         """Return a table of what the topics are worth to a reader (`franchise.posterior.coherence`)."""
         phi = self.components_
-        frame = self.topics()[["topic", "weight", "support", "terms"]]
-        frame.insert(3, measure, self.coherence(measure))
-        frame.insert(4, "exclusivity", exclusivity(phi))
-        frame.insert(5, "effective_terms", effective_terms(phi))
+        frame = self.topics()[["topic", "label", "weight", "support", "terms"]]
+        frame.insert(4, measure, self.coherence(measure))
+        frame.insert(5, "exclusivity", exclusivity(phi))
+        frame.insert(6, "effective_terms", effective_terms(phi))
         return frame
 
     def diagnose(self) -> Diagnosis:

@@ -208,6 +208,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                     store.create(folder, corpus, kept, start=given["init"], overwrite=replaced)
                 self.chains_ = load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
             self.corpus_, self._made_with = corpus, given
+            self._recall_names(folder)
             if folder:
                 store.change_settings(folder, self.settings_)  # a model that is there may have been shorter
             self._run(folder, time_budget)
@@ -295,7 +296,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         )
         self._summarise()
         if folder:
-            store.write_for_people(folder, **self._for_people())
+            self._write_answer(folder)
         if self.ending_ == "interrupted":
             done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
             warnings.warn(
@@ -316,6 +317,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._n_features_out = self.n_topics_
         self.n_features_in_ = self.corpus_.n_terms
         self.trace_ = trace_frame(started)
+        self._carry_names()
 
     # ------------------------------------------------------------ on disk
 
@@ -339,10 +341,10 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 if len(chain.trace):
                     save_chain(chain, store.chains_folder(temporary) / str(chain.number))
             if "posterior_" in vars(self):
-                store.write_for_people(temporary, **self._for_people())
+                self._write_answer(temporary)
 
-        start = self._made_with["init"]
-        store.create(folder, self.corpus_, self.settings_, fill, start=start, overwrite=overwrite)
+        corpus, start = self.chains_[0].corpus, self._made_with["init"]
+        store.create(folder, corpus, self.settings_, fill, start=start, overwrite=overwrite)
         self._kept[folder.resolve()] = store.stamp(folder)
 
     @classmethod
@@ -371,6 +373,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         model._made_with = of_chains(model.get_params())
         model._kept = {folder.resolve(): stored.stamp}
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
+        model._recall_names(folder)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise()
         return model

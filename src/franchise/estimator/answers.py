@@ -15,9 +15,10 @@ from franchise.estimator.names import Names
 from franchise.estimator.settings import to_keep
 from franchise.posterior import tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
-from franchise.posterior.describe import describe
+from franchise.posterior.describe import describe, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.searches import number_of_topic
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.paper_heldout import PaperHeldOut
@@ -36,6 +37,7 @@ class Answers(Names):
     n_jobs: int | None
     get_params: Callable[[], Facts]  # scikit-learn's
     chains_: list[Chain]
+    trace_: pd.DataFrame
     _made_with: Facts  # the settings of the chains, whatever set_params has changed since
 
     @property
@@ -171,10 +173,11 @@ class Answers(Names):
             names=self.named_topics_,
         )
 
-    def representative_documents(self, topic: int, n: int = 5) -> pd.DataFrame:
-        """Return the documents that are most about a topic."""
+    def representative_documents(self, topic: int | str, n: int = 5) -> pd.DataFrame:
+        """Return the documents that are most about a topic, which is given by its number or its name."""
         check_is_fitted(self)
-        return tables.representative_documents(self.posterior_, self.corpus_, topic, n)
+        number = number_of_topic(topic, self.posterior_.n_topics, self.named_topics_)
+        return tables.representative_documents(self.posterior_, self.corpus_, number, n)
 
     def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
         """Return how well the top terms of each topic go together in documents; higher is better."""
@@ -205,7 +208,16 @@ class Answers(Names):
         """Say how big, how many topics, whether it converged and what next."""
         if "posterior_" not in self.__dict__:
             return repr(self)
-        return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose())
+        return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose(), self.topic_labels_)
+
+    def _for_people(self) -> dict[str, str]:
+        """Return the files of a model's folder that people read."""
+        topics, settings = self.topics(), self.settings_
+        return {
+            "topics_csv": topics.to_csv(index=False),
+            "trace_csv": self.trace_.to_csv(index=False),
+            "card": model_card(str(self), topics, settings),
+        }
 
     # ------------------------------------------------------------ what scikit-learn needs
 

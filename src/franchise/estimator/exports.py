@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import in_known_terms
+from franchise.estimator.notebook import Notebook
 from franchise.posterior import adapters
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 
-class Exports(Answers):
+class Exports(Notebook):
     """The part of `HDPTopicModel` that hands a fitted model on."""
 
     def to_pyldavis(self) -> dict[str, Any]:

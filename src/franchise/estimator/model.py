@@ -24,7 +24,6 @@ from franchise.estimator.offers import Offers
 from franchise.estimator.plans import longer, plan_to_fit
 from franchise.estimator.settings import check_moment, from_kept, of_chains, to_keep
 from franchise.estimator.summary import posterior_of, trace_frame
-from franchise.posterior.describe import model_card
 from franchise.sampling import SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import extended, plan_of, what_to_keep
@@ -107,6 +106,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
         The settings that the model was made with, and the seed that was used.
+    topic_labels_, named_topics_
+        What each topic is called: a name given to it, or terms that set it apart; and the names given.
     n_features_in_, feature_names_in_
         Number of terms; their names, if a DataFrame was given.
 
@@ -377,14 +378,6 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise()
         return model
-
-    def _for_people(self) -> dict[str, str]:
-        topics, settings = self.topics(), self.settings_
-        return {
-            "topics_csv": topics.to_csv(index=False),
-            "trace_csv": self.trace_.to_csv(index=False),
-            "card": model_card(str(self), topics, settings),
-        }
 
     def _folder(self) -> Path | None:
         given: object = self.checkpoint_dir

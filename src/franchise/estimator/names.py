@@ -105,6 +105,7 @@ class Names:
             raise SettingsError(f"names={names!r}: give one name per column, or a fitted vectorizer")
         corpus = self.corpus_.with_vocabulary([str(name) for name in names])
         self._rename(corpus_=corpus, _feature_names=corpus.vocabulary)
+        self.posterior_.corpus = corpus
         return self
 
     def save_labels(self, path: str | os.PathLike[str]) -> None:

@@ -143,5 +143,5 @@ def _check_terms(frame: pd.DataFrame, phi: npt.NDArray[Any], vocabulary: Sequenc
     if others:
         raise SettingsError(
             f"{where}: the terms of topic {', '.join(others[:5])} are not those of this model's topics; was "
-            "it saved from another model, or before more sweeps? Without the column terms it is taken as it is"
+            "it saved from another model, or before more sweeps? Without its column terms it is taken as is"
         )

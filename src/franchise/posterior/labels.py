@@ -53,10 +53,9 @@ def own_terms(phi: npt.ArrayLike, counts: npt.ArrayLike, n: int = 10) -> Integer
     occurrences = np.asarray(counts)
     used = np.flatnonzero(occurrences)
     log_share = np.log(occurrences[used] / occurrences.sum())
-    own = [
-        np.argsort(-relevance(np.log(row[used]), log_share, OWN), kind="stable")[:n]
-        for row in np.asarray(phi, np.float64)
-    ]
+    with np.errstate(divide="ignore"):  # a topic that cannot have the term
+        log_phi = np.log(np.asarray(phi, np.float64)[:, used])
+    own = [np.argsort(-relevance(row, log_share, OWN), kind="stable")[:n] for row in log_phi]
     return np.asarray(used[np.array(own)], np.int64)
 
 
@@ -66,7 +65,7 @@ def topic_labels(
     """Return what each topic is called: the name given to it, else three terms that set it apart."""
     own = own_terms(phi, counts, _TERMS_IN_LABEL)
     return [
-        given[k] if k in given else printable(", ".join(vocabulary[v] for v in terms))
+        given[k] if k in given else printable(", ".join(" ".join(vocabulary[v].split()) for v in terms))
         for k, terms in enumerate(own)
     ]
 

@@ -219,8 +219,12 @@ def shares_in_words(topics: Sequence[int], shares: Sequence[float], names: Mappi
 def opening(corpus: Corpus, j: int) -> str:
     """Return how the text of a document begins, in one line; of words alone, the most frequent ones."""
     # A text may be a whole book: only its beginning is looked at.
-    words = _text(corpus, j)[: 4 * _OPENING].split()
-    return shorten(printable(" ".join(words)), _OPENING, placeholder="…")
+    line = printable(" ".join(_text(corpus, j)[: 4 * _OPENING].split()))
+    return shorten(line, _OPENING, placeholder="…") if " " in line[:_OPENING] else _cut(line)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _OPENING else text[: _OPENING - 1] + "…"
 
 
 def _lower_bound(share: Floats, words: npt.NDArray[np.int64]) -> Floats:

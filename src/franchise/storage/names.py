@@ -4,6 +4,7 @@ It stands beside the chains and changes nothing about them, so a model is named 
 """
 
 from pathlib import Path
+from typing import Any
 
 from franchise._files import from_json, read_text, to_json, write_text
 from franchise.errors import ModelError
@@ -52,8 +53,8 @@ def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None]:
         ) from error
 
 
-def _named(facts: dict[str, object]) -> Named:
-    one = Named(**facts)  # type: ignore[arg-type]
-    if not isinstance(one.name, str) or len(one.terms) != len(one.probabilities):
+def _named(facts: dict[str, Any]) -> Named:
+    one = Named(**facts)
+    if len(one.terms) != len(one.probabilities):
         raise ValueError(one.name)
-    return Named(int(one.topic), one.name, [int(v) for v in one.terms], [float(p) for p in one.probabilities])
+    return Named(int(one.topic), str(one.name), [*map(int, one.terms)], [*map(float, one.probabilities)])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise._settings import flag, whole_number
+from franchise._settings import flag, is_one_of, whole_number
 from franchise.corpus.convert import (
     PIECE,
     Offsets,
@@ -31,6 +31,7 @@ from franchise.corpus.convert import (
     renumber,
 )
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.stop_words import LANGUAGES, stop_words_of
 from franchise.errors import CorpusError, SettingsError
 
 if TYPE_CHECKING:
@@ -52,8 +53,9 @@ class TextOptions:
         Regular expression of a word; by default, two or more letters, digits or underscores. With a group,
         the group is the word.
     stop_words
-        Words to leave out: ``"english"`` for scikit-learn's list, a list of your own (in lower case if
-        ``lowercase``), or None to leave out none.
+        Words to leave out: ``"english"`` for scikit-learn's list, another language
+        (:data:`~franchise.corpus.stop_words.LANGUAGES`), a list of your own (in lower case if ``lowercase``),
+        or None to leave out none.
     ngram_range
         Shortest and longest sequence of words that make a term; ``(1, 2)`` takes words and pairs.
     min_df
@@ -118,7 +120,9 @@ class TextOptions:
         """Return scikit-learn's vectorizer for the splitting; it is not told which terms to keep."""
         from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
 
-        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        stop_words = self.stop_words
+        if stop_words is not None:
+            stop_words = stop_words_of(stop_words) if isinstance(stop_words, str) else list(stop_words)
         return CountVectorizer(
             lowercase=self.lowercase,
             token_pattern=self.token_pattern,
@@ -296,12 +300,13 @@ def _pattern(value: object) -> str:
 
 
 def _stop_words(value: object) -> str | tuple[str, ...] | None:
-    if value is None or (isinstance(value, str) and value == "english"):
-        return value
+    if value is None or is_one_of(value, LANGUAGES):
+        return value  # type: ignore[return-value]
     words = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [None]
     if not all(isinstance(word, str) for word in words):
         raise SettingsError(
-            f"stop_words={shortened(value)}: give 'english', a list of words, or None for none"
+            f"stop_words={shortened(value)}: give {', '.join(map(repr, LANGUAGES))}, a list of words, or None "
+            "for none"
         )
     return tuple(sorted(set(map(str, words))))  # the order says nothing
 

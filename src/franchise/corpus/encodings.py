@@ -53,7 +53,7 @@ def checked_encoding(given: object) -> str | None:
         return None
     try:
         name = codecs.lookup(given).name  # type: ignore[arg-type]
-        b"a".decode(name)  # what turns bytes into bytes is no encoding of texts
+        "a".encode(name)  # what turns bytes into bytes is no encoding of texts
     except (LookupError, TypeError, ValueError):
         raise SettingsError(
             f"encoding={given!r}: there is no such encoding; give 'utf-8', 'utf-16', 'cp1252' (Western European) "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise._text import printable
-from franchise.cli._input import reading_bar
+from franchise.cli._input import how_to_read, reading_bar
 from franchise.cli._model import load
 from franchise.corpus import Corpus, Encoded
 from franchise.corpus.corpus import numbered
@@ -22,13 +22,7 @@ def read_new(model: str, path: str, values: dict[str, Any]) -> tuple[KnownTopics
     topics = _topics_of(model)
     with reading_bar(path) as progress:
         return topics, read_in_terms(
-            path,
-            topics.corpus,
-            format=values["format_in"],
-            text_column=values["text_column"],
-            id_column=values["id_column"],
-            vocabulary=values["vocabulary"],
-            progress=progress,
+            path, topics.corpus, **how_to_read(values), progress=progress
         )
 
 

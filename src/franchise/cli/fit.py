@@ -247,17 +247,24 @@ def _refuse(output: Path, force: bool) -> None:
 
 
 def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
-    from franchise.cli._output import print_facts
+    from rich.console import Console
 
-    expected = model_of(values, None).forecast(corpus)
-    print_facts(
-        {
-            "documents": corpus.n_documents,
-            "empty documents": int((corpus.document_lengths == 0).sum()),
-            "terms": corpus.n_terms,
-            "words": corpus.n_words,
-            "memory": f"about {expected.memory / 1e6:,.0f} MB",
-            "time": f"about {expected.text}",
-        },
-        "table",
-    )
+    from franchise.cli._output import print_facts
+    from franchise.estimator.settings import of_chains
+    from franchise.sampling.forecast import is_compiled
+    from franchise.sampling.plan import plan_of
+
+    facts: dict[str, Any] = {
+        "documents": corpus.n_documents,
+        "empty documents": int((corpus.document_lengths == 0).sum()),
+        "terms": corpus.n_terms,
+        "words": corpus.n_words,
+    }
+    if is_compiled():
+        with Console(stderr=True).status("timing a few sweeps"):
+            expected = model_of(values, None).forecast(corpus)
+        facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}"}
+    else:
+        plan_of(**of_chains(model_of(values, None).get_params()), seed=0)  # says what cannot be
+        facts["time"] = "not known before the first fit, which compiles for about a minute"
+    print_facts(facts, "table")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _PATIENCE = 2.0  # seconds that a run may last without being shown
 _SECONDS_A_LINE = 10.0
 _ENDING = "stopping after this sweep"
+# Columns that a narrow terminal does without, the first first.
+_DISPENSABLE = ("words/s", "merges", "splits", "joint/word", "phase", "left")
 
 
 def monitor_for(verbose: int | bool, stream: IO[str] | None = None) -> Monitor:
@@ -122,7 +124,7 @@ class LiveMonitor(_Showing):
         if time.monotonic() - self._begun < _PATIENCE:
             return Text("")
         facts = [row.facts for row in self._rows.values()]
-        columns = max(facts, key=len)
+        columns = _columns_that_fit(facts, self._console.width)
         note = self._note
         if not note and not any(row.has_swept for row in self._rows.values()):
             note = "the first run after installing compiles for about half a minute"
@@ -132,3 +134,15 @@ class LiveMonitor(_Showing):
         for fact in facts:
             table.add_row(*(fact.get(name, "") for name in columns))
         return table
+
+
+def _columns_that_fit(facts: list[dict[str, str]], width: int) -> list[str]:
+    """Return the columns to show: all, or, where there is no room, those that matter most."""
+    columns = list(max(facts, key=len))
+    widths = {name: max(len(name), *(len(fact.get(name, "")) for fact in facts)) + 2 for name in columns}
+    for name in _DISPENSABLE:
+        if sum(widths[column] for column in columns) <= width:
+            break
+        if name in columns:
+            columns.remove(name)
+    return columns

@@ -48,7 +48,9 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="File of terms, one per line, for formats that hold only numbers.",
         ),
         click.option(
-            "--encoding", metavar="NAME", help="Encoding of texts, such as cp1252 or utf-16.  [default: utf-8]"
+            "--encoding",
+            metavar="NAME",
+            help="Encoding of texts, such as cp1252 or utf-16.  [default: utf-8]",
         ),
         click.option(
             "--delimiter",

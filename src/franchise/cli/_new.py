@@ -21,9 +21,7 @@ def read_new(model: str, path: str, values: dict[str, Any]) -> tuple[KnownTopics
     """Open a model and read new documents in its terms."""
     topics = _topics_of(model)
     with reading_bar(path) as progress:
-        return topics, read_in_terms(
-            path, topics.corpus, **how_to_read(values), progress=progress
-        )
+        return topics, read_in_terms(path, topics.corpus, **how_to_read(values), progress=progress)
 
 
 def _topics_of(model: str) -> KnownTopics:

@@ -129,7 +129,9 @@ def _checked_pair(pair: Any, j: int, n_terms: int | None) -> tuple[int, float]:
         ) from None
     if not 0 <= term < (_MOST_TERMS if n_terms is None else n_terms):
         known = "too large" if n_terms is None else f"outside the vocabulary of {n_terms:,} terms"
-        raise CorpusError(f"document {j}: term id {term} is {known if term >= 0 else 'negative'}; ids count from 0")
+        raise CorpusError(
+            f"document {j}: term id {term} is {known if term >= 0 else 'negative'}; ids count from 0"
+        )
     return int(term), number
 
 
@@ -160,7 +162,9 @@ def refuse_tables(documents: Any) -> None:
     if isinstance(documents, Mapping) and isinstance(columns, Mapping):
         split, columns = next(iter(columns.items()), ("train", []))
         one = f"dataset[{split!r}][{_first(columns)!r}]"
-        raise CorpusError(f"the dataset has the parts {_listed(documents)}; give a column of one, such as {one}")
+        raise CorpusError(
+            f"the dataset has the parts {_listed(documents)}; give a column of one, such as {one}"
+        )
     if columns is not None and hasattr(documents, "features"):
         raise CorpusError(
             f"the dataset has the columns {_listed(columns)}; give the one of texts, such as "

@@ -302,9 +302,7 @@ def _from_rows(documents: _Documents, text_options: TextOptions | None, keep_tex
         raise CorpusError(f"{documents.name}: {error}") from None  # who splits texts knows of no files
 
 
-def _from_counts(
-    source: Source, form: str, how: _How, vocabulary: StrPath | Sequence[str] | None
-) -> Corpus:
+def _from_counts(source: Source, form: str, how: _How, vocabulary: StrPath | Sequence[str] | None) -> Corpus:
     read = FORMATS[form].counts
     assert read is not None
     if how.layer is not None:

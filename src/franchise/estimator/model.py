@@ -18,9 +18,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._settings import flag, positive_number, whole_number
+from franchise.corpus.doubts import doubts_about_topics
 from franchise.errors import FranchiseError, ModelError, SettingsError
 from franchise.estimator.exports import Exports
-from franchise.estimator.inputs import training_corpus
+from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.plans import longer, plan_to_fit
 from franchise.estimator.settings import from_kept, of_chains, to_keep
 from franchise.estimator.summary import posterior_of, trace_frame
@@ -291,6 +292,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._summarise()
         if folder:
             store.write_for_people(folder, **self._for_people())
+        warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
             done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
             warnings.warn(

@@ -77,7 +77,9 @@ def _bytes_of(chain: Chain, corpus: Corpus, larger: float) -> int:
     """Return the memory of a chain and its draws."""
     draw, schedule = chain.draw(), chain.schedule
     kept = sum(schedule.keeps(sweep) for sweep in range(1, schedule.sweeps + 1))
-    counts = [part for table in (draw.topic_terms, draw.document_topics) for part in (table.data, table.indices)]
+    counts = [
+        part for table in (draw.topic_terms, draw.document_topics) for part in (table.data, table.indices)
+    ]
     of_draws = kept * sum(part.nbytes for part in counts)
     of_state = sum(array.nbytes for array in chain.state)
     return round(larger * (of_draws + of_state)) + 4 * corpus.n_words

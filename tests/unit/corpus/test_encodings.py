@@ -36,7 +36,9 @@ def test_the_likely_encoding(name):
     assert likely_encoding((TEXTS[name] + "\n").encode(name) * 20) == name
 
 
-@pytest.mark.parametrize("sample", [b"plain", b"\x00\x01\x02\xff" * 9, bytes(range(256)), b"\xff\xfe\xfa" * 7])
+@pytest.mark.parametrize(
+    "sample", [b"plain", b"\x00\x01\x02\xff" * 9, bytes(range(256)), b"\xff\xfe\xfa" * 7]
+)
 def test_what_looks_like_no_text(sample):
     assert likely_encoding(sample) in (None, "utf-16")  # the last begins with its mark
 
@@ -106,7 +108,9 @@ def test_a_vocabulary_in_another_encoding(tmp_path):
 # ---------------------------------------------------------------- delimiters
 
 
-@pytest.mark.parametrize(("delimiter", "given"), [(";", ";"), ("|", "|"), ("\t", "tab"), ("\t", "\\t"), (":", ":")])
+@pytest.mark.parametrize(
+    ("delimiter", "given"), [(";", ";"), ("|", "|"), ("\t", "tab"), ("\t", "\\t"), (":", ":")]
+)
 def test_other_delimiters(tmp_path, delimiter, given):
     path = tmp_path / "docs.csv"
     path.write_text(f'id{delimiter}text\n1{delimiter}"ant{delimiter} bee"\n2{delimiter}cat\n')

@@ -52,7 +52,11 @@ def test_cells_in_the_estimator():
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        (cells(COUNTS / 3, spliced=COUNTS, counts=COUNTS), {}, "fractional.*layer: give layer='counts' to from_anndata"),
+        (
+            cells(COUNTS / 3, spliced=COUNTS, counts=COUNTS),
+            {},
+            "fractional.*layer: give layer='counts' to from_anndata",
+        ),
         (cells(COUNTS / 3), {}, "is fractional; give raw counts"),
         (cells(genes=("g1", "g1", "g2")), {}, "var_names_make_unique"),
         (cells(spliced=COUNTS), {"layer": "counts"}, "no such layer; there are 'spliced'"),

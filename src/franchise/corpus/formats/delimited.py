@@ -12,7 +12,6 @@ from franchise.corpus.files import MAX_LINE, Source
 from franchise.corpus.formats.columns import Columns, Rows, check_columns
 from franchise.errors import SettingsError
 
-
 _OTHERS = (";", "\t", "|", ",")  # delimiters that files have, whatever they are called
 
 

@@ -50,12 +50,12 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--encoding",
             metavar="NAME",
-            help="Encoding of texts, such as cp1252 or utf-16.  [default: utf-8]",
+            help="Encoding of texts: cp1252, utf-16 ...  [default: utf-8]",
         ),
         click.option(
             "--delimiter",
             metavar="CHARACTER",
-            help="What separates the columns of csv and tsv: ';', '|', tab ...  [default: as the format says]",
+            help="What separates the columns of csv and tsv: ';', '|', tab ...  [default: by the format]",
         ),
         click.option("--layer", metavar="NAME", help="Layer that holds the counts, for h5ad.  [default: X]"),
     )(command)
@@ -86,8 +86,8 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="english",
             metavar="LANGUAGE|FILE",
             show_default=True,
-            help="Words to leave out: english, dutch, french, german, italian, portuguese, spanish, none, or a "
-            "file with one per line.",
+            help="Words to leave out: english, dutch, french, german, italian, portuguese, spanish, none, or "
+            "a file with one per line.",
         ),
         click.option(
             "--ngram-range",
@@ -170,8 +170,8 @@ def _stop_words(given: str | list[str]) -> str | list[str] | None:
         return None if given.lower() == "none" else given.lower()
     if not Path(given).exists():
         raise CorpusError(
-            f"--stop-words {given}: neither a file nor a language that has a list; give {', '.join(LANGUAGES)}, "
-            "none, or a file with one word per line"
+            f"--stop-words {given}: neither a file nor a language that has a list; give "
+            f"{', '.join(LANGUAGES)}, none, or a file with one word per line"
         )
     with open_source(given) as source:
         return [word for line in source.text_lines() if (word := line.strip())]

@@ -201,9 +201,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
 
     for name in ("alpha", "gamma"):
         if values[name] is not None and values[f"{name}_prior"] is not None:
-            raise click.UsageError(
-                f"--{name} fixes {name}, which then needs no --{name}-prior; leave out one"
-            )
+            raise click.UsageError(f"--{name} fixes {name}, which needs no --{name}-prior; leave out one")
     if output is None and not values["dry_run"]:
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:

@@ -56,8 +56,8 @@ def checked_encoding(given: object) -> str | None:
         "a".encode(name)  # what turns bytes into bytes is no encoding of texts
     except (LookupError, TypeError, ValueError):
         raise SettingsError(
-            f"encoding={given!r}: there is no such encoding; give 'utf-8', 'utf-16', 'cp1252' (Western European) "
-            "or another that Python knows"
+            f"encoding={given!r}: there is no such encoding; give 'utf-8', 'utf-16', 'cp1252' (Western "
+            "European) or another that Python knows"
         ) from None
     return None if name in (UTF_8, "utf-8-sig") else name
 

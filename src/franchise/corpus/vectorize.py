@@ -305,8 +305,8 @@ def _stop_words(value: object) -> str | tuple[str, ...] | None:
     words = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [None]
     if not all(isinstance(word, str) for word in words):
         raise SettingsError(
-            f"stop_words={shortened(value)}: give {', '.join(map(repr, LANGUAGES))}, a list of words, or None "
-            "for none"
+            f"stop_words={shortened(value)}: give {', '.join(map(repr, LANGUAGES))}, a list of words, or "
+            "None for none"
         )
     return tuple(sorted(set(map(str, words))))  # the order says nothing
 

@@ -28,7 +28,7 @@ def write_corpus(
     format
         One of :data:`~franchise.corpus.FORMATS`; by default known from the end of the name.
     vocabulary
-        Where to write the terms, one per line. By default beside the file, as :func:`~franchise.corpus.read_corpus` looks for
+        Where to write the terms, one per line. By default beside the file, as ``read_corpus`` looks for
         them, for formats that have no place for terms.
 
     Returns

@@ -4,6 +4,7 @@ import re
 import signal
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 from rich.console import Console
@@ -450,7 +451,7 @@ def test_progress_can_be_read_on_a_narrow_terminal(monkeypatch, width, columns):
     monitor = LiveMonitor(Console(file=stream, width=width, force_terminal=True))
     watched(monitor)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue()).splitlines()
-    header, row = next((a, b) for a, b in zip(shown, shown[1:], strict=False) if "topics" in a)
+    header, row = next((a, b) for a, b in pairwise(shown) if "topics" in a)
     assert header.split() == columns
     assert "\N{HORIZONTAL ELLIPSIS}" not in row
     assert all(len(line) <= width for line in shown)

@@ -7,14 +7,13 @@ rows in ``franchise.corpus.readers``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.files import Source
 from franchise.corpus.formats import delimited, h5ad, jsonl, ldac, mallet, mm, npz, parquet, txt, uci
-from franchise.corpus.formats.columns import Columns, Rows
+from franchise.corpus.formats.columns import Rows
 
 
 class Format(NamedTuple):

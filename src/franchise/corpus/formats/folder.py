@@ -16,9 +16,7 @@ _SUFFIXES = (".txt.gz", ".txt")
 def rows(folder: Path, progress: Progress | None, encoding: str | None = None) -> Rows:
     """Read one file after the other, in the order of their names, which without suffix name the documents."""
     if (folder / "model.json").is_file():
-        raise CorpusError(
-            f"{folder}: this is the folder of a model, not of documents; give a file or folder of these"
-        )
+        raise CorpusError(f"{folder}: this is the folder of a model; give a file or folder of documents")
     files = sorted(_text_files(folder))
     if not files:
         raise CorpusError(f"{folder}: there are no text files (*.txt) in this folder; give one with some")

@@ -1,4 +1,4 @@
-"""MALLET's text file of documents: ``name label text`` per line, as ``mallet import-file`` takes it by default.
+"""MALLET's text file of documents: ``name label text`` per line, for ``mallet import-file``.
 
 Name and label end at the first blanks. The label is passed over.
 """

@@ -1,7 +1,7 @@
 """Words to leave out, by language: a file for each, made for this project and under its licence.
 
-They are articles, pronouns, prepositions, conjunctions, auxiliary verbs and a few adverbs, without words of one
-letter, which do not count as words anyway. English is scikit-learn's.
+They are articles, pronouns, prepositions, conjunctions, auxiliary verbs and a few adverbs, without words of
+one letter, which do not count as words anyway. English is scikit-learn's.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ _VALUE = r"""'[^']*'|"[^"]*"|\([^)]*\)|\[[^]]*\]|[^\s:;,()]+"""
 _IN_PYTHON_ONLY = (
     ("None or -1 for all cores", "-1 for all cores"),
     (" to from_anndata", ""),
+    (" (None)", ""),
     ("--text-options does not apply", "an option for texts (--min-df, --stop-words ...) does not apply"),
     ("call fit first", "fit it first"),
 )
@@ -80,7 +81,7 @@ def _as_option(match: re.Match[str]) -> str:
     if value[0] in "([":
         return f"{option} {value[1:-1].replace(', ', ' ' if name == 'ngram_range' else ',')}"
     end = "." if value.endswith(".") else ""  # of the sentence
-    plain = value.removesuffix(".").strip("'\"")
+    plain = value.removesuffix(".").strip("'\"").replace("\\\\", "\\")
     return f"{option} {plain if plain else repr('')}{end}"
 
 

@@ -100,7 +100,9 @@ class TextOptions:
             object.__setattr__(self, name, value)
         low, high = self.min_df, self.max_df
         if low is not None and high is not None and type(low) is type(high) and low > high:
-            raise SettingsError(f"min_df={low} is more than max_df={high}; no term can satisfy both")
+            raise SettingsError(
+                f"min_df={low} is more than max_df={high}; no term can satisfy both; change one"
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as JSON can hold them; :meth:`from_dict` takes them back."""
@@ -288,7 +290,9 @@ def _pattern(value: object) -> str:
     try:
         pattern = re.compile(value)
     except (re.error, OverflowError) as error:
-        raise SettingsError(f"token_pattern={value!r}: not a regular expression: {error}") from None
+        raise SettingsError(
+            f"token_pattern={value!r}: not a regular expression: {error}; correct it"
+        ) from None
     if pattern.groups > 1:
         raise SettingsError(
             f"token_pattern={value!r}: it has {pattern.groups} groups; only one can be the word, "

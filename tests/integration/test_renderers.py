@@ -31,6 +31,7 @@ def test_pyldavis(model, tmp_path):
 @pytest.mark.filterwarnings("ignore")  # theirs
 def test_topicwizard(model):
     topicwizard = pytest.importorskip("topicwizard", reason="topicwizard is not installed")
+    from matplotlib import font_manager
     from topicwizard import figures
 
     data = model.to_topicwizard()
@@ -39,7 +40,8 @@ def test_topicwizard(model):
         page = draw(data).to_html()
         assert "plotly" in page
         assert data["topic_names"][0].split()[1] in page
-    client = topicwizard.get_dash_app(data).server.test_client()
+    font = font_manager.findfont("DejaVu Sans")  # or it would fetch one
+    client = topicwizard.get_dash_app(data, wordcloud_font_path=font).server.test_client()
     assert client.get("/").status_code == 200
     layout = client.get("/_dash-layout").get_data(as_text=True)
     assert data["topic_names"][0] in layout

@@ -18,8 +18,9 @@ from franchise.datasets import arxiv_abstracts
 ADVICE = (
     "give", "check", "leave", "lower", "convert", "write", "save", "unpack", "extract", "close", "restore",
     "Try", "run ", "must", "fetch", "correct", "add ", "load ", "rename", "expected", "Did you mean",
-    "replace", "change", "Give", "the columns are", "pip install", "counts are", "ids go up", "a line starts with",
-    "call ", "put ", "is not a valid", "is not in the range", "requires", "is not one of", "no such",
+    "replace", "change", "Give", "the columns are", "pip install", "counts are", "ids go up",
+    "a line starts with", "call ", "put ", "is not a valid", "is not in the range",
+    "requires", "is not one of", "no such",
 )  # fmt: skip
 # What belongs to Python and not to a terminal.
 PYTHON = (

@@ -1,5 +1,6 @@
 """Options that several commands share: which file, how to read it, how texts become words."""
 
+import csv
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,6 +65,17 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def how_to_read(values: dict[str, Any]) -> dict[str, Any]:
     """Return the options that say how to read a file, as `read_corpus` and `read_new` take them."""
     return {name: values[option] for option, name in _READING.items()}
+
+
+def metadata_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option that says which other columns stay with the documents."""
+    return click.option(
+        "--metadata",
+        type=NAMES,
+        metavar="NAMES",
+        help="Columns to keep with the documents, such as year,category; 'none' for none.  [default: all "
+        "without long values]",
+    )(command)
 
 
 def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,6 +146,21 @@ class _Share(click.ParamType):  # type: ignore[type-arg]
         self.fail(f"{value!r} is not a share; give a number from 0 to 1", param, ctx)
 
 
+class _Names(click.ParamType):  # type: ignore[type-arg]
+    """Names with commas between them on the command line, or a list in a configuration file."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        if value == "none":
+            return []
+        # A name that has a comma is put into quotes, as in a line of CSV.
+        names = next(csv.reader([value], skipinitialspace=True), []) if isinstance(value, str) else value
+        if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
+            self.fail(f"{value!r}: give names of columns with commas between them, or 'none'", param, ctx)
+        return [name.strip() for name in names]
+
+
 class _StopWords(click.ParamType):  # type: ignore[type-arg]
     """A word or a file on the command line, or a list in a configuration file."""
 
@@ -146,7 +173,7 @@ class _StopWords(click.ParamType):  # type: ignore[type-arg]
         return value
 
 
-NUMBER_OR_SHARE, SHARE = _NumberOrShare(), _Share()
+NUMBER_OR_SHARE, SHARE, NAMES = _NumberOrShare(), _Share(), _Names()
 
 
 def options_of(values: dict[str, Any]) -> "TextOptions":
@@ -185,7 +212,12 @@ def read(
 
     with reading_bar(path) as progress:
         return read_corpus(
-            path, **how_to_read(values), text_options=text_options, keep_texts=keep_texts, progress=progress
+            path,
+            **how_to_read(values),
+            metadata=values.get("metadata"),
+            text_options=text_options,
+            keep_texts=keep_texts,
+            progress=progress,
         )
 
 

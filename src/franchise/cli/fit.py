@@ -8,7 +8,7 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli._config import as_toml, use_config
-from franchise.cli._input import options_of, read, reading_options, text_options
+from franchise.cli._input import metadata_option, options_of, read, reading_options, text_options
 from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
     "--dry-run", is_flag=True, help="Only show how large the input is, and how long a fit would take."
 )
 @reading_options
+@metadata_option
 @text_options
 @click.option("--sweeps", type=int, default=500, show_default=True, help="Passes over all words, per chain.")
 @click.option("--burn-in", type=int, help="Sweeps at the start to leave out of the answer.  [default: half]")
@@ -195,6 +196,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     Examples:
       franchise fit abstracts.txt -o model/
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
+      franchise fit speeches.csv --text-column text --metadata year,party -o model/
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
     from franchise._files import write_text
@@ -259,6 +261,7 @@ def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
         "empty documents": int((corpus.document_lengths == 0).sum()),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
+        "metadata": ", ".join(corpus.metadata or ()) or "none",
     }
     if is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):

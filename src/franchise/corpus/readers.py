@@ -17,7 +17,7 @@ from franchise.corpus.documents import Encoded, encode
 from franchise.corpus.encodings import checked_encoding
 from franchise.corpus.files import Progress, Readable, Source, StrPath, open_source
 from franchise.corpus.formats import FORMATS, Format, folder, guess, ldac
-from franchise.corpus.formats.columns import Columns, Rows
+from franchise.corpus.formats.columns import Columns, OtherColumns, Rows, column_names
 from franchise.corpus.formats.delimited import checked_delimiter
 from franchise.corpus.formats.strangers import refuse_stranger
 from franchise.corpus.formats.vocabulary import found_beside, terms_of
@@ -31,6 +31,7 @@ def read_corpus(
     format: str | None = None,
     text_column: str | None = None,
     id_column: str | None = None,
+    metadata: Sequence[str] | None = None,
     vocabulary: StrPath | Sequence[str] | None = None,
     text_options: TextOptions | None = None,
     keep_texts: bool | int = True,
@@ -52,6 +53,9 @@ def read_corpus(
         Which column, or key of JSON lines, holds the texts; needed for tables.
     id_column
         Which column holds the names of the documents; by default they are named ``"0"``, ``"1"``, and so on.
+    metadata
+        Which other columns to keep with the documents, ``[]`` for none. By default all that are small: no
+        value of more than 200 characters, no more than 10 million in all, and no more than 50 columns.
     vocabulary
         For counts, the terms: a file with one per line, or the terms themselves. By default
         ``docs.vocab.txt`` beside ``docs.ldac``, ``vocab.X.txt`` beside ``docword.X.txt``; without a file,
@@ -89,12 +93,13 @@ def read_corpus(
     >>> read_corpus(io.BytesIO(b"2 0:1 3:2\n1 3:1\n"))
     Corpus(2 documents, 4 terms, 4 words)
     """
-    columns = Columns(text_column, id_column)
+    columns = Columns(text_column, id_column, OtherColumns(column_names(metadata)))
     how = _How.checked(format, encoding, delimiter, layer)
     with _reading(path, how, columns, vocabulary, text_options, progress) as documents:
         if documents.counts is not None:
             return documents.counts
-        return _from_rows(documents, text_options, keep_texts)
+        corpus = _from_rows(documents, text_options, keep_texts)
+    return corpus.with_metadata(columns.others.gathered(documents.name)) if columns.others else corpus
 
 
 def read_new(
@@ -258,6 +263,11 @@ def _check_options(
     useless = (
         ("text_column", columns.text is not None and not facts.has_columns, "it has no columns"),
         ("id_column", columns.name is not None and not facts.has_columns, "it has no columns"),
+        (
+            "metadata",
+            bool(columns.others and columns.others.wanted) and not facts.has_columns,
+            "it has no columns",
+        ),
         ("vocabulary", vocabulary is not None and not holds_counts, "the vocabulary comes from the texts"),
         ("encoding", how.encoding is not None and form in ("parquet", "h5ad"), "it is always UTF-8"),
         ("delimiter", how.delimiter is not None and form not in ("csv", "tsv"), "it has no delimiter"),

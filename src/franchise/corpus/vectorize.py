@@ -31,6 +31,7 @@ from franchise.corpus.convert import (
     renumber,
 )
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stop_words import LANGUAGES, stop_words_of
 from franchise.errors import CorpusError, SettingsError
 
@@ -157,6 +158,7 @@ def from_texts(
     document_names: Sequence[str] | None = None,
     keep_texts: bool | int = True,
     text_options: TextOptions | None = None,
+    metadata: Any = None,
     **options: Any,
 ) -> Corpus:
     """Make a corpus from raw texts.
@@ -172,6 +174,8 @@ def from_texts(
         more characters than that in all. Otherwise only their words are kept.
     text_options
         How texts become words.
+    metadata
+        What else is known of each document, as :class:`Corpus` takes it: ``df[["year", "category"]]``.
     **options
         Single options, instead of ``text_options``: see :class:`TextOptions`.
 
@@ -191,6 +195,7 @@ def from_texts(
         raise SettingsError(f"{', '.join(options)}: give text_options, or single options, not both")
     kept = _Kept(keep_texts)
     names = names_of(texts) if document_names is None else document_names
+    check_same_order(texts, metadata)
     x, doc_ptr, terms = learn_vocabulary(split_texts(texts, text_options, keep=kept.add))
     if not terms:
         raise _nothing_found(len(doc_ptr) - 1, text_options)
@@ -200,7 +205,9 @@ def from_texts(
     renumber(x, rank)
     x, doc_ptr, _ = drop_unknown(x, doc_ptr)
     vocabulary = [terms[v] for v in chosen]
-    return Corpus(x, doc_ptr, vocabulary, names, texts=kept.texts, text_options=text_options)
+    return Corpus(
+        x, doc_ptr, vocabulary, names, texts=kept.texts, text_options=text_options, metadata=metadata
+    )
 
 
 class _Kept:

@@ -22,7 +22,7 @@ def write_corpus(
     corpus
         What to write. Formats of counts (``ldac``, ``uci``, ``mm``, ``npz``) lose the order of the words
         within a document; ``txt`` and ``jsonl`` write the words, in order and joined by blanks, and lose
-        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``.
+        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``, metadata by ``jsonl``.
     path
         Where; gzipped if the name ends in ``.gz``.
     format

@@ -23,6 +23,7 @@ from franchise.errors import FranchiseError, ModelError, SettingsError
 from franchise.estimator.exports import Exports
 from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.plans import longer, plan_to_fit
+from franchise.estimator.prevalence import Prevalence
 from franchise.estimator.settings import from_kept, of_chains, to_keep
 from franchise.estimator.summary import posterior_of, trace_frame
 from franchise.posterior.describe import model_card
@@ -38,7 +39,7 @@ from franchise.storage.checkpoints import Checkpoints, load_chains
 StrPath = str | os.PathLike[str]
 
 
-class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters
@@ -159,7 +160,13 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     _kept: dict[Path, str]  # the folders that have the present chains, and the stamps of the models there
 
     def fit(
-        self, X: Any, y: Any = None, *, time_budget: float | None = None, overwrite: bool = False
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        metadata: Any = None,
+        time_budget: float | None = None,
+        overwrite: bool = False,
     ) -> Self:
         """Fit the model.
 
@@ -172,6 +179,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             column of texts, or a `Corpus`.
         y
             Ignored.
+        metadata
+            What else is known of the documents, for `prevalence`: a DataFrame, or a dict of columns.
         time_budget
             Seconds after which no new sweep is begun; `ending_` says whether that happened, and `resume`
             continues.
@@ -183,7 +192,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             None if overwrite else self._folder(), of_chains(self.get_params()), self.random_state
         )
         self._check_moment(time_budget)
-        corpus = training_corpus(self, X)
+        corpus = training_corpus(self, X, metadata)
         with self._alone() as folder:
             if folder is None:
                 self.chains_ = plan.chains(corpus)

@@ -18,6 +18,7 @@ saved after ``matplotlib.rcParams["pdf.fonttype"] = 42``.
 from franchise._extras import needed
 
 with needed("franchise.report.figures", "plot"):
+    from franchise.report.figures_prevalence import plot_prevalence
     from franchise.report.figures_samplers import plot_acceptance, plot_mode_difference
     from franchise.report.figures_terms import plot_topic_bars, plot_topics
     from franchise.report.figures_topics import plot_n_topics, plot_similarity
@@ -27,6 +28,7 @@ __all__ = [
     "plot_acceptance",
     "plot_mode_difference",
     "plot_n_topics",
+    "plot_prevalence",
     "plot_similarity",
     "plot_topic_bars",
     "plot_topic_mass",

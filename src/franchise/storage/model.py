@@ -3,7 +3,7 @@
 ::
 
     model.json           format, version, settings, versions of libraries, the corpus in numbers
-    corpus.safetensors   words, documents, vocabulary, texts
+    corpus.safetensors   words, documents, vocabulary, texts, metadata
     chains/0/            each chain with its draws (`storage.chain`)
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
 
@@ -38,6 +38,7 @@ from franchise._files import (
     write_text,
 )
 from franchise.corpus import Corpus
+from franchise.corpus.metadata import Column, Metadata
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError, ModelError, SettingsError
 from franchise.storage.chain import saved_chains
@@ -227,7 +228,14 @@ def _write_corpus(path: Path, corpus: Corpus) -> None:
     if corpus.texts is not None:
         arrays |= _packed("texts", corpus.texts)
     options = corpus.text_options.as_dict() if corpus.text_options else None
-    write_arrays(path, "corpus", arrays, {"version": VERSION, "text_options": options})
+    facts: Facts = {"version": VERSION, "text_options": options}
+    if corpus.metadata:
+        facts["metadata"] = []
+        for i, column in enumerate(corpus.metadata.values()):
+            facts["metadata"].append({"name": column.name, "kind": column.kind})
+            plain = column.values.astype(np.int64) if column.kind == "date" else column.values
+            arrays |= {f"metadata.{i}": plain} | _packed(f"metadata.{i}.texts", column.categories)
+    write_arrays(path, "corpus", arrays, facts)
 
 
 def _read_corpus(path: Path) -> Corpus:
@@ -242,11 +250,24 @@ def _read_corpus(path: Path) -> Corpus:
             _unpacked("names", arrays),
             texts=_unpacked("texts", arrays) if "texts" in arrays else None,
             text_options=TextOptions.from_dict(options) if options else None,
+            metadata=_read_metadata(arrays, facts.get("metadata")),
         )
     except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
         raise ModelError(
             f"{path}: the file does not hold a corpus ({error}); restore it from a copy"
         ) from error
+
+
+def _read_metadata(arrays: dict[str, Array], described: list[Facts] | None) -> Metadata | None:
+    columns = []
+    for i, facts in enumerate(described or ()):
+        values = arrays[f"metadata.{i}"]
+        values = values.astype("datetime64[s]") if facts["kind"] == "date" else values
+        texts = tuple(_unpacked(f"metadata.{i}.texts", arrays))
+        if facts["kind"] == "text" and (values.min() < -1 or values.max() >= len(texts)):
+            raise CorpusError(f"the metadata {facts['name']!r} have texts that are not there")
+        columns.append(Column(facts["name"], facts["kind"], values, texts))
+    return Metadata(columns) if columns else None
 
 
 def _packed(name: str, strings: Iterable[str]) -> dict[str, Array]:

@@ -51,6 +51,9 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
     _check_delimiter(source, header, delimiter, line)
     text = header.index(check_columns(source, columns, header, line))
     name = None if columns.name is None else header.index(columns.name)
+    if columns.others is not None:
+        columns.others.check(source, header, line)
+        others = {one: header.index(one) for one in columns.others.among(header, columns)}
     for line, row in numbered:
         if not row:
             continue  # a line of nothing, often the last
@@ -60,6 +63,8 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
                 "put texts with delimiters or line ends in quotes",
                 line,
             )
+        if columns.others is not None:
+            columns.others.add(source, {one: row[i] for one, i in others.items()}, line)
         yield row[text], None if name is None else row[name]
 
 

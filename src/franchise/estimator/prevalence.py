@@ -1,0 +1,70 @@
+"""How topics differ between groups of the documents that a model was fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from franchise.corpus import groups_of
+from franchise.estimator.answers import Answers
+from franchise.posterior import prevalence
+
+
+class Prevalence(Answers):
+    """The part of `HDPTopicModel` that compares groups of documents."""
+
+    def prevalence(
+        self,
+        by: Any,
+        *,
+        step: str | float | None = None,
+        interval: float = 0.95,
+        topics: Sequence[int] | None = None,
+        per: str = "word",
+        n_terms: int = 5,
+        feature_names: Sequence[str] | None = None,
+        seed: int = 0,
+    ) -> pd.DataFrame:
+        """Return the share of each topic in each group of documents: by year, by author, by category.
+
+        Parameters
+        ----------
+        by
+            A column of the metadata (``corpus_.metadata``), or values of your own, one for each document
+            that the model was fitted to, in their order. Missing values are a group of their own.
+        step
+            How much one group spans: ``"day"``, ``"week"``, ``"month"``, ``"quarter"``, ``"year"`` or
+            ``"decade"`` of dates (by default the shortest that gives at most 60 groups), a number of numbers
+            (10 puts the years 1990 to 1999 together; by default each number is a group).
+        interval
+            Probability of the interval from `low` to `high`. It covers what the draws leave open, and which
+            other documents might have been in the group (bootstrap).
+        topics
+            Which topics; None for all.
+        per
+            ``"word"``: the share of the group's words, as in `topics`; ``"document"``: the mean of the shares
+            in its documents, whatever their length.
+        n_terms, feature_names
+            How many terms to name; the terms, where the model was fitted to counts without names.
+        seed
+            Of the bootstrap; the same seed gives the same bounds.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns group, topic, terms, share, low, high and n_documents (those that have words).
+        """
+        check_is_fitted(self)
+        return prevalence.prevalence(
+            self.posterior_,
+            groups_of(self.corpus_, by, step),
+            interval=interval,
+            topics=topics,
+            per=per,
+            n_terms=n_terms,
+            vocabulary=feature_names,
+            seed=seed,
+        )

@@ -1,6 +1,7 @@
 """What other libraries draw of a fitted model: really drawn, where they are installed."""
 
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_pyldavis(model, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")  # theirs
-def test_topicwizard(model):
+def test_topicwizard(model, monkeypatch):
     topicwizard = pytest.importorskip("topicwizard", reason="topicwizard is not installed")
     from matplotlib import font_manager
     from topicwizard import figures
@@ -40,8 +41,10 @@ def test_topicwizard(model):
         page = draw(data).to_html()
         assert "plotly" in page
         assert data["topic_names"][0].split()[1] in page
-    font = font_manager.findfont("DejaVu Sans")  # or it would fetch one
-    client = topicwizard.get_dash_app(data, wordcloud_font_path=font).server.test_client()
+    font = Path(font_manager.findfont("DejaVu Sans"))  # or it would fetch one
+    for module in ("topics", "documents"):
+        monkeypatch.setattr(f"topicwizard.plots.{module}.get_default_font_path", lambda: font)
+    client = topicwizard.get_dash_app(data).server.test_client()
     assert client.get("/").status_code == 200
     layout = client.get("/_dash-layout").get_data(as_text=True)
     assert data["topic_names"][0] in layout

@@ -26,8 +26,8 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     already in the folder is replaced.
 
     The settings are not those of `franchise fit`, which has more chains (4, not 2), to see better on what
-    they agree, and a smaller eta (0.1, not 0.5), as it does not know how broad topics should be: the demo has to
-    be quick and to show topics at a glance. It prints the call of `fit` that would do the same.
+    they agree, and a smaller eta (0.1, not 0.5), as it does not know how broad topics should be: the demo
+    has to be quick and to show topics at a glance. It prints the call of `fit` that would do the same.
 
     \b
     Example:

@@ -162,9 +162,7 @@ def refuse_tables(documents: Any) -> None:
     if isinstance(documents, Mapping) and isinstance(columns, Mapping):
         split, columns = next(iter(columns.items()), ("train", []))
         one = f"dataset[{split!r}][{_first(columns)!r}]"
-        raise CorpusError(
-            f"the dataset has the parts {_listed(documents)}; give a column of one, such as {one}"
-        )
+        raise CorpusError(f"the dataset has the parts {_listed(documents)}; give a column of one: {one}")
     if columns is not None and hasattr(documents, "features"):
         raise CorpusError(
             f"the dataset has the columns {_listed(columns)}; give the one of texts, such as "

@@ -81,8 +81,8 @@ def _bytes_of(chain: Chain, corpus: Corpus, larger: float) -> int:
         part for table in (draw.topic_terms, draw.document_topics) for part in (table.data, table.indices)
     ]
     of_draws = kept * sum(part.nbytes for part in counts)
-    of_state = sum(array.nbytes for array in chain.state)
-    return round(larger * (of_draws + of_state)) + 4 * corpus.n_words
+    of_state: int = sum(array.nbytes for array in chain.state)
+    return int(larger * (of_draws + of_state)) + 4 * corpus.n_words
 
 
 def _has_cache(kernel: object) -> bool:

@@ -138,7 +138,7 @@ class LiveMonitor(_Showing):
 
 def _columns_that_fit(facts: list[dict[str, str]], width: int) -> list[str]:
     """Return the columns to show: all, or, where there is no room, those that matter most."""
-    columns = list(max(facts, key=len))
+    columns: list[str] = max((list(fact) for fact in facts), key=len)
     widths = {name: max(len(name), *(len(fact.get(name, "")) for fact in facts)) + 2 for name in columns}
     for name in _DISPENSABLE:
         if sum(widths[column] for column in columns) <= width:

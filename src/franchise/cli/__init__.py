@@ -25,6 +25,8 @@ _COMMANDS = {
     "prevalence": "Show how large topics are by year, author or other groups.",
     "infer": "Find the topics of new documents.",
     "evaluate": "Score a model on held-out documents, or its topics' coherence.",
+    "compare": "Compare models on held-out documents.",
+    "tune": "Find an eta that suits a collection of documents.",
     "diagnose": "Check whether a model can be trusted.",
     "report": "Write a report on a model, to open in a browser.",
     "inspect": "Describe a model folder or a file of documents.",

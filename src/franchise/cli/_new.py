@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 def read_new(model: str, path: str, values: dict[str, Any]) -> tuple[KnownTopics, Encoded]:
     """Open a model and read new documents in its terms."""
-    topics = _topics_of(model)
+    topics = topics_of(model)
     with reading_bar(path) as progress:
         return topics, read_in_terms(path, topics.corpus, **how_to_read(values), progress=progress)
 
 
-def _topics_of(model: str) -> KnownTopics:
+def topics_of(model: str) -> KnownTopics:
+    """Return the topics of a model folder, or of a ``.bin`` file."""
     path = Path(model)
     return _topics_of_bin(path) if path.is_file() else load(model).known_topics_
 

@@ -63,6 +63,7 @@ def as_commands(text: str, model: str) -> str:
 
     text = re.sub(r"\bresume\(([^)]*)\)", command, text)
     text = text.replace("chain_weights(new_documents)", f"franchise evaluate {model} NEW.txt --by-chain")
+    text = text.replace("tune_eta(documents)", "franchise tune INPUT")
     shown = ", ".join(f"franchise {name} {model}" for name in ("topics", "documents", "diagnose", "report"))
     text = re.sub(r"Next: topics\(\).*", f"Next: {shown}", text)
     text = re.sub(r"\b[a-z_]+ \((--[a-z-]+)\)", r"\1", text)  # where both are named

@@ -29,6 +29,7 @@ _MODEL_SETTINGS = (
     "warm_up",
     "split_merge",
 )
+_STARTS = ("fitted", "apart", "sequential", "one")
 _MOST_TEXT = 64_000_000  # characters of the documents that are kept with a model, for its report
 
 
@@ -50,6 +51,21 @@ class _NumberOr(click.ParamType):  # type: ignore[type-arg]
             return self._kind(value)
         except (TypeError, ValueError):
             self.fail(f"{value!r} is neither a number nor one of {', '.join(self._words)}", param, ctx)
+
+
+class _Init(_NumberOr):
+    """Where chains start; the folder of a model may be given too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the value."""
+        if isinstance(value, str) and value not in self._words and Path(value).is_dir():
+            return value
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            known = ", ".join(self._words)
+            what = f"{value!r} is neither a number nor one of {known}, nor the folder of a model"
+            self.fail(what, param, ctx)
 
 
 class _Duration(click.ParamType):  # type: ignore[type-arg]
@@ -153,11 +169,18 @@ DURATION, GAMMA = _Duration(), _Gamma()
 )
 @click.option(
     "--init",
-    type=_NumberOr(int, "fitted", "apart", "sequential", "one"),
+    type=_Init(int, *_STARTS),
     default="fitted",
     show_default=True,
     help="Where chains start: fitted (topics found by EM), apart (different starts in turn), sequential, "
-    "one, or a number of random topics.",
+    "one, a number of random topics, or the folder of an earlier model, to start from its topics.",
+)
+@click.option(
+    "--seed-words",
+    type=click.Path(),
+    metavar="FILE",
+    help='Start from seed words: JSON such as {"cosmology": ["galaxy", "redshift"]}, or CSV lines of a '
+    "topic's name and its words. A start, not a prior.",
 )
 @click.option(
     "--warm-up",
@@ -208,11 +231,13 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:
         _refuse(Path(output), values["force"])
+    if values["seed_words"] is not None and values["init"] != "fitted":
+        raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
+    model = model_of(values, None if values["dry_run"] else output)
     corpus = read(input, values, options_of(values), keep_texts=_MOST_TEXT)
     if values["dry_run"]:
-        _describe(corpus, values)
+        _describe(corpus, model)
         return
-    model = model_of(values, output)
     model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
     write_text(Path(str(output)) / "config.toml", as_toml(values))
     click.echo(as_commands(str(model), str(output)))
@@ -225,15 +250,26 @@ def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
     """Return the estimator for a command's values."""
     from franchise.estimator import HDPTopicModel
 
-    given = {name: values[name] for name in _MODEL_SETTINGS}
+    given = {name: values[name] for name in _MODEL_SETTINGS if name != "init"}
     priors = ("alpha_prior", "gamma_prior")  # of which None is no value
     return HDPTopicModel(
         **{name: value for name, value in given.items() if name not in priors or value is not None},
+        init=_init(values),
         random_state=values["seed"],
         n_jobs=values["jobs"],
         checkpoint_dir=output,
         verbose=0 if values["quiet"] else 1,
     )
+
+
+def _init(values: dict[str, Any]) -> Any:
+    """Return where chains start, as the estimator takes it."""
+    if values["seed_words"] is not None:
+        from franchise.cli._seeds import read_seed_words
+
+        return read_seed_words(values["seed_words"])
+    is_folder = isinstance(values["init"], str) and values["init"] not in _STARTS
+    return Path(values["init"]) if is_folder else values["init"]
 
 
 def _refuse(output: Path, force: bool) -> None:
@@ -248,7 +284,7 @@ def _refuse(output: Path, force: bool) -> None:
     store.refuse_to_replace(output, force)
 
 
-def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
+def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
     from franchise.cli._output import print_facts
@@ -265,9 +301,9 @@ def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
     }
     if is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
-            expected = model_of(values, None).forecast(corpus)
+            expected = model.forecast(corpus)
         facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}"}
     else:
-        plan_of(**of_chains(model_of(values, None).get_params()), seed=0)  # says what cannot be
+        plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
         facts["time"] = "not known before the first fit, which compiles for about a minute"
     print_facts(facts, "table")

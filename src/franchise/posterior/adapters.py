@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
 
     from franchise.posterior.estimates import Posterior
+    from franchise.predict.known_topics import LogPByDraw
 
 _TERMS_IN_NAME = 4  # of a topic, after its number
 
@@ -178,6 +179,7 @@ def to_datatree(
     settings: dict[str, Any],
     *,
     corpus: Corpus | None = None,
+    held_out: LogPByDraw | None = None,
 ) -> xr.DataTree:
     """Return the run as ArviZ takes it.
 
@@ -194,6 +196,8 @@ def to_datatree(
         Whatever describes the run; kept as JSON.
     corpus
         The documents; without them there is no ``observed_data``.
+    held_out
+        What single draws say of documents that the model was not fitted to.
 
     Returns
     -------
@@ -202,7 +206,18 @@ def to_datatree(
         is the sweep), ``sample_stats`` (what the moves did, NaN where they were not made, and seconds), both
         also as ``warmup_...``, ``constant_data`` (weight, support and stability of the topics) and
         ``observed_data`` (length of each document, occurrences of each term). ``sampling_time`` is the
-        seconds of all chains together.
+        seconds of all chains together. With `held_out`, ``held_out_log_likelihood`` has log p(document |
+        topics) for a few draws of each chain, the mixture of the document integrated out; ``sweep`` says
+        which draws.
+
+    Notes
+    -----
+    There is no group ``log_likelihood``, from which ArviZ computes leave-one-out scores. It would need the
+    probability of each fitted document given draws of parameters that do not depend on that document alone.
+    The chain's topics are counts in which every fitted document's own words are contained, with the topic of
+    each word; given these, the words are too likely, and importance weights for leaving them out cannot be
+    had. The log mean exp over the draws of ``held_out_log_likelihood``, summed over documents, is the honest
+    expected log predictive density.
     """
     with needed("a DataTree", "arviz"):
         import xarray as xr
@@ -224,6 +239,19 @@ def to_datatree(
                 "term_count": ("term", corpus.term_counts),
             },
             {"document": list(corpus.document_names), "term": list(corpus.vocabulary)},
+        )
+    if held_out is not None:
+        groups["held_out_log_likelihood"] = xr.Dataset(
+            {
+                "documents": (("chain", "draw", "document"), held_out.log_p),
+                "n_words": ("document", held_out.n_j),
+            },
+            {
+                "chain": held_out.chains,
+                "draw": np.arange(held_out.sweeps.shape[1]),
+                "sweep": (("chain", "draw"), held_out.sweeps),
+                "document": list(held_out.document_names),
+            },
         )
     tree = xr.DataTree.from_dict({name: data.assign_attrs(about) for name, data in groups.items()})
     tree.attrs = {**about, "settings": json.dumps(settings, default=str)}

@@ -3,7 +3,9 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from franchise._settings import is_one_of
 from franchise.corpus import Corpus
@@ -23,6 +25,16 @@ _METHODS: dict[str, Any] = {
     "completion": heldout.document_completion,
     "left-to-right": heldout.left_to_right,
 }
+
+
+class LogPByDraw(NamedTuple):
+    """What single draws say of new documents."""
+
+    log_p: Array  # (chain, draw, document), by left to right
+    chains: list[int]  # their numbers
+    sweeps: Array  # (chain, draw)
+    n_j: Array  # words of each document
+    document_names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -101,6 +113,22 @@ class KnownTopics:
             raise SettingsError("there are no chains to compare: give a model folder")
         _warn_of(new)
         return stack(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
+
+    def log_p_by_draw(self, new: Encoded, jobs: int | None = None, **options: Any) -> LogPByDraw:
+        """Return the log probability of each document given each of a few draws of each chain."""
+        n_draws = min(len(chain.draws) for chain in self.chains)
+        draws = [draw for chain in self.chains for draw in chain.draws[:n_draws]]
+        found = heldout.left_to_right_densities(
+            [[draw] for draw in draws], new.arrays, jobs=_threads(new, jobs), **options
+        )
+        shape = len(self.chains), n_draws
+        return LogPByDraw(
+            log_p=found.log_p.reshape(*shape, -1),
+            chains=[chain.number for chain in self.chains],
+            sweeps=np.array([draw.sweep for draw in draws]).reshape(shape),
+            n_j=found.n_j,
+            document_names=new.document_names,
+        )
 
     def _paper_held_out(self, new: Encoded, sweeps: int = _PAPER_SWEEPS, **options: Any) -> PaperHeldOut:
         if self.chain is None:

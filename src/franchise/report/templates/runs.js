@@ -6,7 +6,7 @@ const LANE = 26;
 function chainKeys(withStart) {
   if (page.chains.length < 2) return [];
   return page.chains.map((chain, c) => {
-    const start = { sequential: "from words seated one by one", one: "from one topic", fitted: "from fitted topics" }[chain.start] || `from ${chain.start} random topics`;
+    const start = { sequential: "from words seated one by one", one: "from one topic", fitted: "from fitted topics", topics: "from given topics", "seed words": "from seed words" }[chain.start] || `from ${chain.start} random topics`;
     return element("span", {}, element("i", { class: `swatch c${c % N_COLOURS}` }), ` ${chainName(chain)}${withStart ? `, ${start}` : ""}`);
   });
 }

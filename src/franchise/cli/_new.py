@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise._text import printable
-from franchise.cli._input import reading_bar
+from franchise.cli._input import how_to_read, reading_bar
 from franchise.cli._model import load
 from franchise.corpus import Corpus, Encoded
 from franchise.corpus.corpus import numbered
@@ -31,19 +31,7 @@ def read_new_with_names(
     """Open a model and read new documents in its terms; also return the names given to its topics."""
     topics, names = _topics_and_names_of(model)
     with reading_bar(path) as progress:
-        return (
-            topics,
-            names,
-            read_in_terms(
-                path,
-                topics.corpus,
-                format=values["format_in"],
-                text_column=values["text_column"],
-                id_column=values["id_column"],
-                vocabulary=values["vocabulary"],
-                progress=progress,
-            ),
-        )
+        return topics, names, read_in_terms(path, topics.corpus, **how_to_read(values), progress=progress)
 
 
 def topics_of(model: str) -> KnownTopics:

@@ -23,6 +23,8 @@ _MODEL_SETTINGS = (
     "eta",
     "alpha",
     "gamma",
+    "alpha_prior",
+    "gamma_prior",
     "init",
     "warm_up",
     "split_merge",
@@ -82,7 +84,26 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]
         self.fail(f"{value!r} is not a duration; give seconds, or 10m, or 2h", param, ctx)
 
 
-DURATION = _Duration()
+class _Gamma(click.ParamType):  # type: ignore[type-arg]
+    """Shape and rate of a Gamma prior: ``2,0.5``, or a list in a configuration file."""
+
+    name = "shape,rate"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read two positive numbers."""
+        parts = value.split(",") if isinstance(value, str) else value
+        try:
+            if any(isinstance(part, bool) for part in parts):
+                raise TypeError
+            shape, rate = (float(part) for part in parts)
+            if 0 < shape < math.inf and 0 < rate < math.inf:
+                return shape, rate
+        except (TypeError, ValueError):
+            pass
+        self.fail(f"{value!r} is no Gamma prior; give shape and rate, such as 1,1 or 2,0.5", param, ctx)
+
+
+DURATION, GAMMA = _Duration(), _Gamma()
 
 
 @click.command()
@@ -135,6 +156,18 @@ DURATION = _Duration()
 )
 @click.option("--gamma", type=float, help="Fix gamma (larger: more topics in all) instead of estimating it.")
 @click.option(
+    "--alpha-prior",
+    type=GAMMA,
+    metavar="SHAPE,RATE",
+    help="Gamma prior under which alpha is estimated.  [default: 1,1]",
+)
+@click.option(
+    "--gamma-prior",
+    type=GAMMA,
+    metavar="SHAPE,RATE",
+    help="Gamma prior under which gamma is estimated.  [default: 1,1]",
+)
+@click.option(
     "--init",
     type=_Init(int, *_STARTS),
     default="fitted",
@@ -175,8 +208,9 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     """Find the topics of the documents in INPUT, and how many there are.
 
     INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
-    .parquet with --text-column, LDA-C (.ldac), UCI bag-of-words (docword.*), Matrix Market (.mtx) or
-    SciPy's .npz, any of them gzipped; - is standard input.
+    .parquet with --text-column, MALLET's text (--format-in mallet), LDA-C (.ldac), UCI bag-of-words
+    (docword.*), Matrix Market (.mtx), SciPy's .npz or AnnData's .h5ad, any of them gzipped; - is standard
+    input.
 
     The model is saved in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
     ends where an uninterrupted fit would have ended.
@@ -190,6 +224,9 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     """
     from franchise._files import write_text
 
+    for name in ("alpha", "gamma"):
+        if values[name] is not None and values[f"{name}_prior"] is not None:
+            raise click.UsageError(f"--{name} fixes {name}, which needs no --{name}-prior; leave out one")
     if output is None and not values["dry_run"]:
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:
@@ -213,8 +250,10 @@ def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
     """Return the estimator for a command's values."""
     from franchise.estimator import HDPTopicModel
 
+    given = {name: values[name] for name in _MODEL_SETTINGS if name != "init"}
+    priors = ("alpha_prior", "gamma_prior")  # of which None is no value
     return HDPTopicModel(
-        **{name: values[name] for name in _MODEL_SETTINGS if name != "init"},
+        **{name: value for name, value in given.items() if name not in priors or value is not None},
         init=_init(values),
         random_state=values["seed"],
         n_jobs=values["jobs"],
@@ -246,18 +285,25 @@ def _refuse(output: Path, force: bool) -> None:
 
 
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
-    from franchise.cli._output import print_facts
+    from rich.console import Console
 
-    expected = model.forecast(corpus)
-    print_facts(
-        {
-            "documents": corpus.n_documents,
-            "empty documents": int((corpus.document_lengths == 0).sum()),
-            "terms": corpus.n_terms,
-            "words": corpus.n_words,
-            "metadata": ", ".join(corpus.metadata or ()) or "none",
-            "memory": f"about {expected.memory / 1e6:,.0f} MB",
-            "time": f"about {expected.text}",
-        },
-        "table",
-    )
+    from franchise.cli._output import print_facts
+    from franchise.estimator.settings import of_chains
+    from franchise.sampling.forecast import is_compiled
+    from franchise.sampling.plan import plan_of
+
+    facts: dict[str, Any] = {
+        "documents": corpus.n_documents,
+        "empty documents": int((corpus.document_lengths == 0).sum()),
+        "terms": corpus.n_terms,
+        "words": corpus.n_words,
+        "metadata": ", ".join(corpus.metadata or ()) or "none",
+    }
+    if is_compiled():
+        with Console(stderr=True).status("timing a few sweeps"):
+            expected = model.forecast(corpus)
+        facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}"}
+    else:
+        plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
+        facts["time"] = "not known before the first fit, which compiles for about a minute"
+    print_facts(facts, "table")

@@ -26,6 +26,11 @@ class Exports(Notebook):
         check_is_fitted(self)
         return adapters.to_pyldavis(self.posterior_, self.corpus_)
 
+    def to_topicwizard(self) -> dict[str, Any]:
+        """Return the topic data that topicwizard's figures and its web app take."""
+        check_is_fitted(self)
+        return adapters.to_topicwizard(self.posterior_, self.corpus_, self.transform)
+
     def to_lda(self) -> LatentDirichletAllocation:
         """Return a scikit-learn LDA with these topics."""
         check_is_fitted(self)

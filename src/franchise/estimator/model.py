@@ -18,8 +18,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._settings import flag, whole_number
+from franchise.corpus.doubts import doubts_about_topics
 from franchise.errors import FranchiseError, ModelError, SettingsError
-from franchise.estimator.inputs import training_corpus
+from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.offers import Offers
 from franchise.estimator.plans import longer, plan_to_fit
 from franchise.estimator.settings import check_moment, from_kept, of_chains, to_keep
@@ -298,6 +299,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._summarise()
         if folder:
             self._write_answer(folder)
+        warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
             done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
             warnings.warn(

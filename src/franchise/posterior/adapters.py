@@ -1,4 +1,4 @@
-"""A fitted posterior as other programs take it: pyLDAvis, scikit-learn's LDA, ArviZ.
+"""A fitted posterior as other programs take it: pyLDAvis, topicwizard, scikit-learn's LDA, ArviZ.
 
 Topics are numbered as in the posterior, from 0, everywhere. Nothing is written to disk here.
 """
@@ -6,7 +6,7 @@ Topics are numbered as in the posterior, from 0, everywhere. Nothing is written 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from franchise.posterior.estimates import Posterior
     from franchise.predict.known_topics import LogPByDraw
+
+_TERMS_IN_NAME = 4  # of a topic, after its number
 
 # What the model is about; the rest of a trace says how the sampler fared.
 _QUANTITIES = ("n_topics", "n_tables", "alpha", "gamma", "eta", "log_p_words", "log_joint")
@@ -71,6 +73,62 @@ def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
         "doc_lengths": corpus.document_lengths[kept],
         "vocab": [corpus.vocabulary[v] for v in used],
         "term_frequency": counts[used],
+    }
+
+
+def to_topicwizard(
+    posterior: Posterior, corpus: Corpus, transform: Callable[[Any], Floats] | None = None
+) -> dict[str, Any]:
+    """Return what topicwizard calls topic data, for its figures and its web app.
+
+    Proportions are of the listed topics alone. Documents without words or without a listed topic are left
+    out.
+
+    Parameters
+    ----------
+    posterior
+        The fitted posterior.
+    corpus
+        The documents that it was fitted to. Where their texts were not kept, their words stand for them.
+    transform
+        What gives the topics of new texts, for the app.
+
+    Returns
+    -------
+    dict
+        corpus, vocab, document_term_matrix, document_topic_matrix, topic_term_matrix,
+        document_representation, transform, topic_names; positions are left to topicwizard.
+
+    Examples
+    --------
+    ::
+
+        import topicwizard, topicwizard.figures
+        topicwizard.figures.topic_map(to_topicwizard(posterior, corpus)).show()
+        topicwizard.visualize(topic_data=to_topicwizard(posterior, corpus))
+    """
+    from scipy.sparse import csr_matrix
+
+    shares = shares_of(posterior, corpus)
+    kept = np.flatnonzero((corpus.document_lengths > 0) & (shares.sum(axis=1) > 0))
+    terms = corpus.vocabulary
+    texts = corpus.texts or [
+        " ".join(terms[v] for v in corpus.document(j)) for j in range(corpus.n_documents)
+    ]
+    counts, theta = csr_matrix(corpus.to_counts()[kept]), _rows_to_one(shares[kept])  # arrays it cannot take
+    largest = np.argsort(-posterior.phi, axis=1, kind="stable")[:, :_TERMS_IN_NAME]
+    return {
+        "corpus": [texts[j] for j in kept],
+        "vocab": np.array(terms),
+        "document_term_matrix": counts,
+        "document_topic_matrix": theta,
+        "topic_term_matrix": posterior.phi,
+        "document_representation": counts,
+        "transform": transform,
+        "topic_names": [f"{k} {' '.join(terms[v] for v in row)}" for k, row in enumerate(largest)],
+        "topic_positions": None,
+        "word_positions": None,
+        "document_positions": None,
     }
 
 

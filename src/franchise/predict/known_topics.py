@@ -1,5 +1,6 @@
 """The topics of a fitted model for new documents: the one way to their mixtures and scores."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 from franchise._settings import is_one_of
 from franchise.corpus import Corpus
 from franchise.corpus.documents import Encoded
+from franchise.corpus.doubts import doubts_about_held_out
 from franchise.errors import SettingsError
 from franchise.model.state import Array
 from franchise.predict import heldout
@@ -92,6 +94,7 @@ class KnownTopics:
         options
             More options of the method.
         """
+        _warn_of(new)
         if chain_weights is not None:
             weights = mixture_weights(chain_weights, len(self.chains))
             found = densities(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
@@ -108,6 +111,7 @@ class KnownTopics:
         """Return how well each chain predicts, and weights of the chains (`predict.stacking`)."""
         if not self.chains:
             raise SettingsError("there are no chains to compare: give a model folder")
+        _warn_of(new)
         return stack(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
 
     def log_p_by_draw(self, new: Encoded, jobs: int | None = None, **options: Any) -> LogPByDraw:
@@ -135,6 +139,11 @@ class KnownTopics:
         chain = self.chain
         test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
         return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
+
+
+def _warn_of(new: Encoded) -> None:
+    for doubt in doubts_about_held_out(new.arrays.doc_ptr):
+        warnings.warn(doubt, stacklevel=4)  # where the user's call is, by way of the estimator
 
 
 def _threads(new: Encoded, jobs: int | None) -> int:

@@ -1,4 +1,4 @@
-"""The tutorials say what is printed."""
+"""The pages say what is printed."""
 
 from pathlib import Path
 
@@ -9,8 +9,10 @@ from tools.run_docs import run
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(("name", "n_outputs"), [("tutorial.md", 8), ("topics-over-time.md", 7)])
-def test_tutorial(name, n_outputs):
+@pytest.mark.parametrize(
+    ("name", "n_outputs"), [("tutorial.md", 8), ("topics-over-time.md", 7), ("choosing-eta.md", 2)]
+)
+def test_page(name, n_outputs):
     page, differences = run((ROOT / "docs" / name).read_text("utf-8"))
     assert differences == []
     assert page.count("```text") >= n_outputs

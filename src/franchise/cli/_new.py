@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise._text import printable
-from franchise.cli._input import reading_bar
+from franchise.cli._input import how_to_read, reading_bar
 from franchise.cli._model import load
 from franchise.corpus import Corpus, Encoded
 from franchise.corpus.corpus import numbered
@@ -29,24 +29,17 @@ def read_new_with_names(
     model: str, path: str, values: dict[str, Any]
 ) -> tuple[KnownTopics, dict[int, str], Encoded]:
     """Open a model and read new documents in its terms; also return the names given to its topics."""
-    topics, names = _topics_of(model)
+    topics, names = _topics_and_names_of(model)
     with reading_bar(path) as progress:
-        return (
-            topics,
-            names,
-            read_in_terms(
-                path,
-                topics.corpus,
-                format=values["format_in"],
-                text_column=values["text_column"],
-                id_column=values["id_column"],
-                vocabulary=values["vocabulary"],
-                progress=progress,
-            ),
-        )
+        return topics, names, read_in_terms(path, topics.corpus, **how_to_read(values), progress=progress)
 
 
-def _topics_of(model: str) -> tuple[KnownTopics, dict[int, str]]:
+def topics_of(model: str) -> KnownTopics:
+    """Return the topics of a model folder, or of a ``.bin`` file."""
+    return _topics_and_names_of(model)[0]
+
+
+def _topics_and_names_of(model: str) -> tuple[KnownTopics, dict[int, str]]:
     path = Path(model)
     if path.is_file():
         return _topics_of_bin(path), {}

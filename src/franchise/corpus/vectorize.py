@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise._settings import flag, whole_number
+from franchise._settings import flag, is_one_of, whole_number
 from franchise.corpus.convert import (
     PIECE,
     Offsets,
@@ -32,6 +32,7 @@ from franchise.corpus.convert import (
 )
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.metadata import check_same_order
+from franchise.corpus.stop_words import LANGUAGES, stop_words_of
 from franchise.errors import CorpusError, SettingsError
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ class TextOptions:
         Regular expression of a word; by default, two or more letters, digits or underscores. With a group,
         the group is the word.
     stop_words
-        Words to leave out: ``"english"`` for scikit-learn's list, a list of your own (in lower case if
-        ``lowercase``), or None to leave out none.
+        Words to leave out: ``"english"`` for scikit-learn's list, another language
+        (:data:`~franchise.corpus.stop_words.LANGUAGES`), a list of your own (in lower case if ``lowercase``),
+        or None to leave out none.
     ngram_range
         Shortest and longest sequence of words that make a term; ``(1, 2)`` takes words and pairs.
     min_df
@@ -99,7 +101,9 @@ class TextOptions:
             object.__setattr__(self, name, value)
         low, high = self.min_df, self.max_df
         if low is not None and high is not None and type(low) is type(high) and low > high:
-            raise SettingsError(f"min_df={low} is more than max_df={high}; no term can satisfy both")
+            raise SettingsError(
+                f"min_df={low} is more than max_df={high}; no term can satisfy both; change one"
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as JSON can hold them; :meth:`from_dict` takes them back."""
@@ -119,7 +123,9 @@ class TextOptions:
         """Return scikit-learn's vectorizer for the splitting; it is not told which terms to keep."""
         from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
 
-        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        stop_words = self.stop_words
+        if stop_words is not None:
+            stop_words = stop_words_of(stop_words) if isinstance(stop_words, str) else list(stop_words)
         return CountVectorizer(
             lowercase=self.lowercase,
             token_pattern=self.token_pattern,
@@ -291,7 +297,9 @@ def _pattern(value: object) -> str:
     try:
         pattern = re.compile(value)
     except (re.error, OverflowError) as error:
-        raise SettingsError(f"token_pattern={value!r}: not a regular expression: {error}") from None
+        raise SettingsError(
+            f"token_pattern={value!r}: not a regular expression: {error}; correct it"
+        ) from None
     if pattern.groups > 1:
         raise SettingsError(
             f"token_pattern={value!r}: it has {pattern.groups} groups; only one can be the word, "
@@ -303,12 +311,13 @@ def _pattern(value: object) -> str:
 
 
 def _stop_words(value: object) -> str | tuple[str, ...] | None:
-    if value is None or (isinstance(value, str) and value == "english"):
-        return value
+    if value is None or is_one_of(value, LANGUAGES):
+        return value  # type: ignore[return-value]
     words = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [None]
     if not all(isinstance(word, str) for word in words):
         raise SettingsError(
-            f"stop_words={shortened(value)}: give 'english', a list of words, or None for none"
+            f"stop_words={shortened(value)}: give {', '.join(map(repr, LANGUAGES))}, a list of words, or "
+            "None for none"
         )
     return tuple(sorted(set(map(str, words))))  # the order says nothing
 

@@ -124,7 +124,7 @@ class Densities:
         with np.errstate(divide="ignore"):
             mixed = logsumexp(self.log_p + np.log(weights)[:, None], axis=0)
         log_p = np.bincount(self.document, weights=mixed, minlength=self.n_j.size)
-        return _held_out(self.method, log_p, self.n_j)
+        return put_together(self.method, log_p, self.n_j)
 
 
 def document_completion(
@@ -274,8 +274,11 @@ def _cut(documents: NewDocuments, n_terms: int, seed: int) -> tuple[NewDocuments
     return first, in_order(documents.x[~in_first], offsets_of(n_j - n_first), n_terms)
 
 
-def _held_out(method: str, log_p: Array, n_j: Array) -> HeldOut:
-    """Put the documents' log probabilities together; the error is that of a ratio (delta method)."""
+def put_together(method: str, log_p: Array, n_j: Array) -> HeldOut:
+    """Put the documents' log probabilities together; the error is that of a ratio (delta method).
+
+    Given differences of log probabilities, these are the difference per word and its paired error.
+    """
     n_words, n_documents = int(n_j.sum()), int(np.count_nonzero(n_j))
     if n_words == 0:
         raise FranchiseError("there is nothing to score: no document has a word; give documents with words")

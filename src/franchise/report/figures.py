@@ -25,9 +25,11 @@ with needed("franchise.report.figures", "plot"):
     from franchise.report.figures_terms import plot_topic_bars, plot_topics
     from franchise.report.figures_topics import plot_n_topics, plot_similarity
     from franchise.report.figures_traces import plot_topic_mass, plot_trace
+    from franchise.report.figures_tuning import plot_eta
 
 __all__ = [
     "plot_acceptance",
+    "plot_eta",
     "plot_mode_difference",
     "plot_n_topics",
     "plot_prevalence",

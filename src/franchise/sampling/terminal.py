@@ -22,6 +22,8 @@ _SECONDS_A_LINE = 10.0
 _SECONDS_A_LOOK = 1.0  # between two looks of a notebook
 _ENDING = "stopping after this sweep"
 _COMPILING = "the first run after installing compiles for about half a minute"
+# Columns that a narrow terminal does without, the first first.
+_DISPENSABLE = ("words/s", "merges", "splits", "joint/word", "phase", "left")
 
 
 def monitor_for(verbose: int | bool, stream: IO[str] | None = None) -> Monitor:
@@ -133,6 +135,7 @@ class LiveMonitor(_Showing):
         if time.monotonic() - self._begun < _PATIENCE:
             return Text("")
         facts, columns, note = self._shown()
+        columns = _columns_that_fit(facts, columns, self._console.width)
         table = Table(box=None, pad_edge=False, padding=(0, 1), caption=note or None, caption_justify="left")
         for name in columns:
             table.add_column(name, justify="left" if name in ("chain", "phase") else "right", no_wrap=True)
@@ -189,3 +192,15 @@ class NotebookMonitor(_Showing):
         rows = [[fact.get(name, "") for name in columns] for fact in facts]
         notes = [html.line(note, soft=True)] if note else []
         self._handle.update(HTML(html.block(html.table(columns, rows), *notes)))
+
+
+def _columns_that_fit(facts: list[dict[str, str]], columns: list[str], width: int) -> list[str]:
+    """Return the columns to show: all, or, where there is no room, those that matter most."""
+    columns = list(columns)
+    widths = {name: max(len(name), *(len(fact.get(name, "")) for fact in facts)) + 2 for name in columns}
+    for name in _DISPENSABLE:
+        if sum(widths[column] for column in columns) <= width:
+            break
+        if name in columns:
+            columns.remove(name)
+    return columns

@@ -17,6 +17,7 @@ QUICK = {"sweeps": 6, "chains": 2, "random_state": 0, "verbose": 0}
 
 
 @parametrize_with_checks([HDPTopicModel(**QUICK)])  # no failure is expected
+@pytest.mark.filterwarnings("ignore:there are more topics")  # some have two columns
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -4,7 +4,8 @@
 const byId = (id) => document.getElementById(id);
 const read = (id) => JSON.parse(byId(id).textContent);
 const page = read("report-data");
-const N_COLOURS = 7;
+const N_COLOURS = 7; // of chains
+const N_TOPIC_COLOURS = 10;
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -51,6 +52,7 @@ const shortTitle = (k) => (names[k] ? `${k} ${names[k]}` : `Topic ${k}`);
 const firstTerms = (k, n) => page.top[k].slice(0, n).join(", ");
 const ownTerms = (k, n) => page.own[k].slice(0, n).join(", "); // what sets it apart
 const fullTitle = (k) => (names[k] ? `${k} ${names[k]}` : `${k}: ${ownTerms(k, 3)}`);
+const colourOf = (k) => page.topics[k].colour; // topics beside each other differ
 const swatch = (colour) => element("i", { class: `swatch t${colour}` });
 
 function rename(k, name) {
@@ -70,7 +72,31 @@ function select(topic) {
   selected.forEach((listener) => listener(chosen.topic));
 }
 
-const step = (by) => select((chosen.topic + by + page.topics.length) % page.topics.length);
+// ---------------------------------------------------------------- the chosen topic in the address
+
+const topicInAddress = () => { const found = /^#topic-(\d+)$/.exec(location.hash); return found && Number(found[1]); };
+
+// Some places where a page can be shown have no address that scripts may change.
+function putInAddress(topic, replace) {
+  const address = `#topic-${topic}`;
+  if (location.hash === address) return;
+  try { history[replace ? "replaceState" : "pushState"](null, "", address); } catch { /* the topic is shown all the same */ }
+}
+
+// What the reader chooses can be gone back from; going through topics one by one leaves no trail.
+function choose(topic, replace = false) {
+  select(topic);
+  putInAddress(chosen.topic, replace);
+}
+
+const step = (by) => choose((chosen.topic + by + page.topics.length) % page.topics.length, true);
+
+// Back, forward, or an address typed in; a part of the page is no topic, and leaves the choice as it is.
+function followAddress() {
+  const topic = topicInAddress();
+  if (topic !== null) select(topic);
+  else if (!location.hash) { select(0); closePeek(); }
+}
 
 // ---------------------------------------------------------------- theme
 
@@ -91,7 +117,7 @@ function startTheme() {
 
 function showChosen() {
   const link = byId("chosen");
-  link.replaceChildren(swatch(chosen.topic % N_COLOURS), ` ${fullTitle(chosen.topic)}`);
+  link.replaceChildren(swatch(colourOf(chosen.topic)), ` ${fullTitle(chosen.topic)}`);
   link.hidden = false;
 }
 

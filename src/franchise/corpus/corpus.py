@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -186,6 +187,17 @@ class Corpus:
             text_options=self.text_options,
             metadata=None if self.metadata is None else self.metadata.select(chosen),
         )
+
+    def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
+        """Return the same documents with other names for the terms, as many as there are."""
+        terms = strings(vocabulary, "vocabulary", "term")
+        if len(terms) != self.n_terms:
+            raise CorpusError(f"{len(terms):,} names for {self.n_terms:,} terms; give one per term")
+        _check_distinct(terms)
+        renamed = copy(self)
+        object.__setattr__(renamed, "vocabulary", terms)
+        object.__setattr__(renamed, "_fingerprint", "")
+        return renamed
 
     def with_metadata(self, metadata: Any) -> Corpus:
         """Return the same corpus with other metadata, as the constructor takes them; no word is copied."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import in_known_terms
+from franchise.estimator.notebook import Notebook
 from franchise.posterior import adapters
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 
-class Exports(Answers):
+class Exports(Notebook):
     """The part of `HDPTopicModel` that hands a fitted model on."""
 
     def to_pyldavis(self) -> dict[str, Any]:
-        """Return the arguments of ``pyLDAvis.prepare``."""
+        """Return the arguments of ``pyLDAvis.prepare``, which shows numbers of topics, not their names."""
         check_is_fitted(self)
         return adapters.to_pyldavis(self.posterior_, self.corpus_)
 
@@ -53,7 +53,13 @@ class Exports(Answers):
         if held_out is not None:
             by_draw = self.known_topics_.log_p_by_draw(in_known_terms(self, held_out), self.n_jobs)
         return adapters.to_datatree(
-            traces, self.posterior_, schedule, settings, corpus=self.corpus_, held_out=by_draw
+            traces,
+            self.posterior_,
+            schedule,
+            settings,
+            corpus=self.corpus_,
+            labels=self.topic_labels_,
+            held_out=by_draw,
         )
 
     def report(
@@ -80,6 +86,7 @@ class Exports(Answers):
             [chain for chain in self.chains_ if len(chain.trace)],
             self.diagnose(),
             self.settings_,
+            labels=self.named_topics_,
             title=title,
             overwrite=overwrite,
         )

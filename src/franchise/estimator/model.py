@@ -25,7 +25,6 @@ from franchise.estimator.offers import Offers
 from franchise.estimator.plans import longer, plan_to_fit
 from franchise.estimator.settings import check_moment, from_kept, of_chains, to_keep
 from franchise.estimator.summary import posterior_of, trace_frame
-from franchise.posterior.describe import model_card
 from franchise.sampling import SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import extended, plan_of, what_to_keep
@@ -108,6 +107,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
         The settings that the model was made with, and the seed that was used.
+    topic_labels_, named_topics_
+        What each topic is called: a name given to it, or terms that set it apart; and the names given.
     n_features_in_, feature_names_in_
         Number of terms; their names, if a DataFrame was given.
 
@@ -209,6 +210,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                     store.create(folder, corpus, kept, start=given["init"], overwrite=replaced)
                 self.chains_ = load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
             self.corpus_, self._made_with = corpus, given
+            self._recall_names(folder)
             if folder:
                 store.change_settings(folder, self.settings_)  # a model that is there may have been shorter
             self._run(folder, time_budget)
@@ -296,7 +298,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         )
         self._summarise()
         if folder:
-            store.write_for_people(folder, **self._for_people())
+            self._write_answer(folder)
         warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
             done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
@@ -318,6 +320,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._n_features_out = self.n_topics_
         self.n_features_in_ = self.corpus_.n_terms
         self.trace_ = trace_frame(started)
+        self._carry_names()
 
     # ------------------------------------------------------------ on disk
 
@@ -341,10 +344,10 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 if len(chain.trace):
                     save_chain(chain, store.chains_folder(temporary) / str(chain.number))
             if "posterior_" in vars(self):
-                store.write_for_people(temporary, **self._for_people())
+                self._write_answer(temporary)
 
-        start = self._made_with["init"]
-        store.create(folder, self.corpus_, self.settings_, fill, start=start, overwrite=overwrite)
+        corpus, start = self.chains_[0].corpus, self._made_with["init"]
+        store.create(folder, corpus, self.settings_, fill, start=start, overwrite=overwrite)
         self._kept[folder.resolve()] = store.stamp(folder)
 
     @classmethod
@@ -373,17 +376,10 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         model._made_with = of_chains(model.get_params())
         model._kept = {folder.resolve(): stored.stamp}
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
+        model._recall_names(folder)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise()
         return model
-
-    def _for_people(self) -> dict[str, str]:
-        topics, settings = self.topics(), self.settings_
-        return {
-            "topics_csv": topics.to_csv(index=False),
-            "trace_csv": self.trace_.to_csv(index=False),
-            "card": model_card(str(self), topics, settings),
-        }
 
     def _folder(self) -> Path | None:
         given: object = self.checkpoint_dir

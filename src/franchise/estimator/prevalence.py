@@ -25,7 +25,6 @@ class Prevalence(Answers):
         topics: Sequence[int] | None = None,
         per: str = "word",
         n_terms: int = 5,
-        feature_names: Sequence[str] | None = None,
         seed: int = 0,
     ) -> pd.DataFrame:
         """Return the share of each topic in each group of documents: by year, by author, by category.
@@ -47,24 +46,29 @@ class Prevalence(Answers):
         per
             ``"word"``: the share of the group's words, as in `topics`; ``"document"``: the mean of the shares
             in its documents, whatever their length.
-        n_terms, feature_names
-            How many terms to name; the terms, where the model was fitted to counts without names.
+        n_terms
+            How many terms to name.
         seed
             Of the bootstrap; the same seed gives the same bounds.
 
         Returns
         -------
         pandas.DataFrame
-            Columns group, topic, terms, share, low, high and n_documents (those that have words).
+            Columns group, topic, label (where topics were given names), terms, share, low, high and
+            n_documents (those that have words).
         """
         check_is_fitted(self)
-        return prevalence.prevalence(
+        frame = prevalence.prevalence(
             self.posterior_,
             groups_of(self.corpus_, by, step),
             interval=interval,
             topics=topics,
             per=per,
             n_terms=n_terms,
-            vocabulary=feature_names,
+            vocabulary=self.corpus_.vocabulary,
             seed=seed,
         )
+        if self.named_topics_:
+            labels = self.topic_labels_
+            frame.insert(2, "label", [labels[k] for k in frame["topic"]])
+        return frame

@@ -179,6 +179,7 @@ def to_datatree(
     settings: dict[str, Any],
     *,
     corpus: Corpus | None = None,
+    labels: Sequence[str] | None = None,
     held_out: LogPByDraw | None = None,
 ) -> xr.DataTree:
     """Return the run as ArviZ takes it.
@@ -196,6 +197,8 @@ def to_datatree(
         Whatever describes the run; kept as JSON.
     corpus
         The documents; without them there is no ``observed_data``.
+    labels
+        What each topic is called, for a coordinate ``label`` of ``constant_data``.
     held_out
         What single draws say of documents that the model was not fitted to.
 
@@ -231,7 +234,10 @@ def to_datatree(
         sweeps = xr.Dataset(variables, coordinates)
         groups |= {group: sweeps.isel(draw=~is_warmup), f"warmup_{group}": sweeps.isel(draw=is_warmup)}
     found = {name: ("topic", getattr(posterior, name)) for name in ("weights", "support", "stability")}
-    groups["constant_data"] = xr.Dataset(found, {"topic": np.arange(len(posterior.phi))})
+    about_topics: dict[str, Any] = {"topic": np.arange(len(posterior.phi))}
+    if labels is not None:
+        about_topics["label"] = ("topic", list(labels))
+    groups["constant_data"] = xr.Dataset(found, about_topics)
     if corpus is not None:
         groups["observed_data"] = xr.Dataset(
             {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from franchise import _html as html
 from franchise.engines import GivenTopics
 from franchise.model.state import Array
 from franchise.posterior.advice import (
@@ -58,13 +59,20 @@ _OF_TRACES = {
 _MOVED = (_N_TOPICS, "log probability of the words")
 _VITAL = (*_MOVED, _N_LARGE, "entropy of topic sizes")
 
+_DIGITS = {
+    "mean": "{:,.2f}",
+    "sd": "{:,.2f}",
+    "r_hat": "{:.2f}",
+    "ess_bulk": "{:,.0f}",
+    "ess_tail": "{:,.0f}",
+}
 _LEGEND = (
     "r_hat: 1.00 where the chains agree, higher where they do not. "
     "ess: how many independent draws the chains are worth."
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Diagnosis:
     """Whether chains agree.
 
@@ -107,12 +115,22 @@ class Diagnosis:
     same_start: bool = False
 
     def __str__(self) -> str:
-        digits = {"mean": "{:,.2f}", "sd": "{:,.2f}", "r_hat": "{:.2f}", "ess_bulk": "{:,.0f}"}
-        digits["ess_tail"] = digits["ess_bulk"]
         table = self.table.to_string(
-            formatters={name: form.format for name, form in digits.items()}, na_rep="-"
+            formatters={name: form.format for name, form in _DIGITS.items()}, na_rep="-"
         )
         return "\n".join([*self.messages, "", table, "", _LEGEND])
+
+    __repr__ = __str__  # a session shows the answer
+
+    def _repr_html_(self) -> str:
+        columns = [name for name in _DIGITS if name in self.table.columns]
+        rows = [
+            [name, *("-" if np.isnan(row[c]) else _DIGITS[c].format(row[c]) for c in columns)]
+            for name, row in self.table.to_dict("index").items()
+        ]
+        first, *others = self.messages
+        lines = [html.line(first, strong=True), *map(html.line, others)]
+        return html.block(*lines, html.table(["", *columns], rows), html.line(_LEGEND, soft=True))
 
 
 def diagnose(

@@ -46,6 +46,7 @@ def prevalence(
     n_terms: int = 5,
     vocabulary: Sequence[str] | None = None,
     seed: int = 0,
+    replicates: int = REPLICATES,
 ) -> pd.DataFrame:
     """Return the share of each topic in each group of documents.
 
@@ -67,6 +68,8 @@ def prevalence(
         The terms, if not those of the corpus.
     seed
         Of the documents that are drawn anew; the same seed gives the same bounds.
+    replicates
+        How often they are drawn anew, at least once for each draw of the posterior; fewer take less time.
 
     Returns
     -------
@@ -83,8 +86,8 @@ def prevalence(
     low_high = _tails(interval)
     shares = _Shares(posterior, groups, per)
     mean = np.mean([shares.of_draw(i) for i in range(shares.n_draws)], axis=0)
-    replicates = shares.replicates(whole_number("seed", seed, 0))
-    low, high = np.quantile(replicates, low_high, axis=0)
+    drawn_anew = shares.replicates(whole_number("seed", seed, 0), whole_number("replicates", replicates, 1))
+    low, high = np.quantile(drawn_anew, low_high, axis=0)
     # Where few draws have a topic, their mean can lie outside all but a few replicates.
     low, high = np.minimum(low, mean), np.maximum(high, mean)
     names = [printable(", ".join(terms[v] for v in row)) for row in top_terms(posterior.phi, n_terms)]
@@ -128,10 +131,10 @@ class _Shares:
         """Return the shares of the listed topics in each group, in one draw."""
         return self._shares(i, np.arange(len(self._documents)), self._group, len(self.sizes))
 
-    def replicates(self, seed: int) -> Floats:
+    def replicates(self, seed: int, at_least: int = REPLICATES) -> Floats:
         """Return the shares in replicates, (replicates, groups, topics)."""
         n_groups = len(self.sizes)
-        each = -(-REPLICATES // self.n_draws)
+        each = -(-at_least // self.n_draws)
         first = np.cumsum(self.sizes) - self.sizes
         # One document is drawn anew as itself.
         n_drawn = np.maximum(self.sizes - 1, 1)

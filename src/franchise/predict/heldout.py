@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from scipy.special import logsumexp
 
+from franchise import _html as html
 from franchise._settings import whole_number
 from franchise.corpus import Corpus, CorpusArrays
 from franchise.corpus.corpus import offsets_of
@@ -44,7 +45,7 @@ from franchise.sampling.interrupt import interrupts_deferred
 _OF_DRAWS, _OF_CUTS = 0, 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HeldOut:
     """A held-out likelihood.
 
@@ -79,6 +80,21 @@ class HeldOut:
             f"{self.method}: {self.per_word:.4f} nats per word (standard error {self.standard_error:.4f}), "
             f"perplexity {self.perplexity:,.1f}; "
             f"{self.n_words:,} words of {self.n_documents:,} documents scored"
+        )
+
+    __repr__ = __str__  # a session shows the answer
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "method": self.method,
+            "nats per word": f"{self.per_word:.4f}",
+            "standard error": f"{self.standard_error:.4f}",
+            "perplexity": f"{self.perplexity:,.1f}",
+            "documents": f"{self.n_documents:,}",
+            "words scored": f"{self.n_words:,}",
+        }
+        return html.block(
+            html.line("Held-out likelihood", strong=True), html.table(list(facts), [[*facts.values()]])
         )
 
 

@@ -95,6 +95,8 @@ def _of_topics(frame: pd.DataFrame, topics: Sequence[int] | None) -> dict[int, p
 
 
 def _title(topic: int, part: pd.DataFrame) -> str:
+    if "label" in part:
+        return f"{topic}: {part['label'].iloc[0]}"
     return f"{topic}: {', '.join(str(part['terms'].iloc[0]).split(', ')[:_TERMS])}"
 
 

@@ -100,7 +100,9 @@ def describe_runs(posterior: Posterior, chains: Sequence[Chain]) -> dict[str, An
                 "draws": [posterior.flat_draws[i].sweep for i in shown],
                 "mass": mass([posterior.flat_draws[i] for i in shown], ends),
                 "n_topics": _frequencies([draw.names.size for draw in draws]),
-                "family": describe_family(chain, draws, columns, posterior.n_topics),
+                "family": describe_family(
+                    chain, draws, columns, posterior.n_topics, posterior.corpus.vocabulary
+                ),
             }
         )
     return {"chains": described, "band_ends": ends, "fixed": fixed_concentrations(chains[0])}

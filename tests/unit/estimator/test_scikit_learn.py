@@ -28,7 +28,9 @@ def test_in_a_pipeline():
     assert theta.shape == (2, pipeline[-1].n_topics_)
     assert np.allclose(theta.sum(axis=1), 1.0)
     names = pipeline[0].get_feature_names_out()
-    assert pipeline[-1].topics(feature_names=names)["terms"][0].split(", ")[0] in names
+    model = pipeline[-1].set_feature_names(pipeline[:-1])
+    assert model.topics()["terms"][0].split(", ")[0] in names
+    assert model.find_topics("cats")["probability"][0] > 0
     assert pipeline.score(TEXTS[:4]) < 0.0
 
 

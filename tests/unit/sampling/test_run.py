@@ -2,9 +2,11 @@ import io
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -14,7 +16,7 @@ from franchise._files import locked
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import Plan, extend, plan_of, starts_of
 from franchise.sampling.run import run_chains, threads
-from franchise.sampling.terminal import LiveMonitor, LogMonitor, monitor_for
+from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor, monitor_for
 from franchise.storage.chain import load_chain, saved_chains
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
@@ -346,6 +348,54 @@ def test_a_table_on_a_terminal(monkeypatch):
     assert all(f"{SWEEPS}/{SWEEPS}" in line for line in last[1:])
 
 
+class Displayed:
+    """Stands for the output below a cell of a notebook, as IPython hands it out."""
+
+    def __init__(self, page):
+        self.pages = [page]
+
+    def update(self, page):
+        self.pages.append(page)
+
+
+@pytest.fixture
+def outputs(monkeypatch):
+    """Return what is shown below a cell, by a stand-in for IPython."""
+    shown = []
+
+    def display(page, *, display_id):
+        assert display_id
+        assert threading.current_thread() is threading.main_thread()  # others do not know the cell
+        shown.append(Displayed(page))
+        return shown[-1]
+
+    ipython = SimpleNamespace(HTML=str, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=ipython))
+    monkeypatch.setitem(sys.modules, "IPython.display", ipython)
+    return shown
+
+
+def test_one_table_in_a_notebook(monkeypatch, outputs):
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    assert watched(NotebookMonitor()) == one_after_another()
+    (output,) = outputs  # changed in its place
+    assert output.pages[0] == ""
+    assert 2 <= len(output.pages) < 3 * SWEEPS  # not for every sweep
+    assert "joint/word" in output.pages[-1]
+    assert output.pages[-1].count(f"{SWEEPS}/{SWEEPS}") == 3
+
+
+def test_quick_runs_leave_a_notebook_empty(outputs):
+    watched(NotebookMonitor())
+    assert [output.pages for output in outputs] == [[""]]
+
+
+def test_a_notebook_without_ipython_stops_nothing(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setitem(sys.modules, "IPython.display", None)
+    assert watched(NotebookMonitor()) == one_after_another()
+
+
 def test_a_monitor_can_never_stop_a_run(monkeypatch):
     monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
     stream = io.StringIO()
@@ -356,6 +406,13 @@ def test_a_monitor_can_never_stop_a_run(monkeypatch):
 def test_which_monitor_for_what():
     assert type(monitor_for(0)) is Monitor
     assert type(monitor_for(1, io.StringIO())) is LogMonitor
+
+
+def test_a_notebook_is_recognised(monkeypatch):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert type(monitor_for(1)) is NotebookMonitor
+    assert type(monitor_for(1, io.StringIO())) is LogMonitor
+    assert type(monitor_for(0)) is Monitor
 
 
 def test_chains_can_be_run_from_a_thread():

@@ -30,6 +30,7 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
 # What is called otherwise on the command line than in Python.
 _OPTIONS = {
     "checkpoint_dir": "output",
+    "document": "like",
     "format": "format-in",
     "n_jobs": "jobs",
     "n_terms": "num-top-words",

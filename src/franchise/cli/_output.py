@@ -85,7 +85,7 @@ def _as_option(match: re.Match[str]) -> str:
         return f"{option} {value[1:-1].replace(', ', ' ' if name == 'ngram_range' else ',')}"
     end = "." if value.endswith(".") else ""  # of the sentence
     plain = value.removesuffix(".").strip("'\"").replace("\\\\", "\\")
-    return f"{option} {plain if plain else repr('')}{end}"
+    return f"{option} {shlex.quote(plain)}{end}"
 
 
 def print_frame(frame: "pd.DataFrame", format_out: str, *, digits: int = 3) -> None:

@@ -205,7 +205,11 @@ def number_of_topic(topic: Any, n_topics: int, names: Mapping[int, str]) -> int:
         raise SettingsError(f"topic={topic!r}: topics {numbers} have this name; give a number")
     written = {name.casefold(): name for name in names.values()}
     near = get_close_matches(topic.casefold(), written, _HINTS)
-    hint = f"; did you mean {' or '.join(repr(written[name]) for name in near)}?" if near else ""
+    hint = (
+        f"; did you mean {' or '.join(repr(written[name]) for name in near)}?"
+        if near
+        else "; give its number or its name"
+    )
     raise SettingsError(f"topic={topic!r}: no topic has this name{hint}")
 
 

@@ -135,7 +135,7 @@ def test_options_of_documents_that_do_not_fit(options, said, folder):
         (["--topic", "cosmology"], "--topic cosmology: no topic has this name"),
         (["--topic", "999"], "--topic 999: give a whole number"),
         (["--topic", "-1"], "--topic -1: no topic has this name"),
-        (["--like", "xyzzy plugh"], "--like xyzzy plugh: no document has this name"),
+        (["--like", "xyzzy plugh"], "--like 'xyzzy plugh': no document has this name"),
         (["--like", "999"], "--like 999: give a whole number, from 0 to 59"),
         (["--like", "3", "-n", "0"], "n=0"),
     ],

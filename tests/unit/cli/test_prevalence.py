@@ -117,8 +117,8 @@ def test_a_figure(folder, tmp_path):
         (["--by", "month", "--step", "5"], 1, "give one of day, week, month"),
         (["--by", "category", "--step", "5"], 1, "leave it out"),
         (["--by", "month", "--topics", "1;2"], 2, "numbers of topics"),
-        (["--by", "month", "--topics", "999"], 1, "topics=999"),
-        (["--by", "month", "--interval", "95"], 1, "interval=95.0"),
+        (["--by", "month", "--topics", "999"], 1, "--topics 999"),
+        (["--by", "month", "--interval", "95"], 1, "--interval 95.0"),
         ([], 2, "--by"),
     ],
 )

@@ -32,7 +32,7 @@ def test_what_the_message_says_helps(tmp_path):
     path.write_bytes("\r\n".join(["nr;inhalt", *rows]).encode("cp1252"))
     fit = ["fit", path, "-o", tmp_path / "m", "--text-column", "inhalt", *QUICK]
     told = call(*fit, ending=1).stderr
-    assert "not separated by ',' but, it seems, by ';'; give --delimiter ;" in told
+    assert "not separated by ',' but, it seems, by ';'; give --delimiter ';'" in told
     told = call(*fit, "--delimiter", ";", ending=1).stderr
     assert "probably cp1252: give --encoding cp1252, or convert" in told
     call(*fit, "--delimiter", ";", "--encoding", "cp1252", "--stop-words", "German")
@@ -106,7 +106,7 @@ def test_warnings_are_a_plain_line(tmp_path, texts):
         ("ngram_range=(2, 1): no", "--ngram-range 2 1: no"),
         ("Give text_column (--text-column); the", "Give --text-column; the"),
         ("delimiter does not apply to the format txt", "--delimiter does not apply to the format txt"),
-        ("token_pattern='\\\\w(': no", "--token-pattern \\w(: no"),
+        ("token_pattern='\\\\w(': no", "--token-pattern '\\w(': no"),
         ("so far; continue with resume()", "so far; continue with franchise resume 'my model'"),
         ("see https://x.y/?topic=3&eta=4", "see https://x.y/?topic=3&eta=4"),
         ("data/a=b.txt: no such file", "data/a=b.txt: no such file"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -11,6 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from franchise.corpus import groups_of
 from franchise.estimator.answers import Answers
 from franchise.posterior import prevalence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class Prevalence(Answers):
@@ -72,3 +76,23 @@ class Prevalence(Answers):
             labels = self.topic_labels_
             frame.insert(2, "label", [labels[k] for k in frame["topic"]])
         return frame
+
+    def plot_prevalence(
+        self,
+        by: Any,
+        topics: Sequence[int] | None = None,
+        *,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Figure:
+        """Draw the share of topics in groups of documents: lines over numbers and dates, else bars.
+
+        `by` and the `options` are those of `prevalence`; `topics` are by default the first six. `name` says
+        what the groups are, on the axis; by default the name of the column.
+        """
+        frame = self.prevalence(by, topics=topics, **options)
+        from franchise.report import figures
+
+        name = name or (by if isinstance(by, str) else "group")
+        return figures.plot_prevalence(frame, topics, name=name, ax=ax)

@@ -53,6 +53,15 @@ def test_a_column_an_array_and_dates_give_the_same(model):
     assert set(model.prevalence("year", step=3)["group"]) == {2010, 2013}
 
 
+def test_the_figure_is_that_of_the_table(model):
+    (ax,) = model.plot_prevalence("year", topics=[0]).axes
+    assert ax.get_xlabel() == "year"
+    shares = model.prevalence("year", topics=[0])["share"]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), shares)
+    (ax,) = model.plot_prevalence(list(model.corpus_.metadata["year"].values), name="when").axes
+    assert ax.get_xlabel() == "when"
+
+
 def test_metadata_are_saved_with_the_model(model, tmp_path):
     model.save(tmp_path / "m")
     again = HDPTopicModel.load(tmp_path / "m")

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,10 @@ def _hash_of_kernels() -> str:
 # callee elsewhere would leave the old answer. Numba reads this on import:
 # it must be set before any test module is.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / _hash_of_kernels()))
+
+# Ctrl-C is tested; a shell that starts the tests in the background has it ignored.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SEED = int(os.environ.get("FRANCHISE_TEST_SEED", "20120109"))
 

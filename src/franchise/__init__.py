@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from franchise.corpus import Corpus, TextOptions, from_counts, from_texts, from_tokens, read_ldac
     from franchise.errors import CorpusError, FranchiseError, ModelError, SettingsError
-    from franchise.estimator import HDPTopicModel
+    from franchise.estimator import HDPTopicModel, compare, tune_eta
     from franchise.model import Priors
     from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
 
@@ -30,10 +30,12 @@ __all__ = [
     "SplitMerge",
     "TextOptions",
     "__version__",
+    "compare",
     "from_counts",
     "from_texts",
     "from_tokens",
     "read_ldac",
+    "tune_eta",
 ]
 
 _HOME = {
@@ -49,10 +51,12 @@ _HOME = {
     "SettingsError": "franchise.errors",
     "SplitMerge": "franchise.sampling",
     "TextOptions": "franchise.corpus",
+    "compare": "franchise.estimator",
     "from_counts": "franchise.corpus",
     "from_texts": "franchise.corpus",
     "from_tokens": "franchise.corpus",
     "read_ldac": "franchise.corpus",
+    "tune_eta": "franchise.estimator",
 }
 
 

@@ -1,7 +1,14 @@
 """Data that come with the package, to try things out on."""
 
+from __future__ import annotations
+
 import gzip
+import json
 from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def arxiv_abstracts() -> list[str]:
@@ -12,5 +19,30 @@ def arxiv_abstracts() -> list[str]:
     >>> len(arxiv_abstracts())
     2000
     """
-    content = files("franchise").joinpath("data", "arxiv.txt.gz").read_bytes()
+    return _lines("arxiv.txt.gz")
+
+
+def arxiv_months() -> pd.DataFrame:
+    """Return 1,280 arXiv abstracts, 80 of each month from March 2025 to June 2026, as words (CC0).
+
+    Most are on computer vision, language and artificial intelligence. What was kept of an abstract is how
+    often it has each word, so its words are in alphabetical order.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns id (of arXiv), month (``"2025-03"``), category (``"cs.CV"``) and words (one text).
+
+    Examples
+    --------
+    >>> list(arxiv_months().columns)
+    ['id', 'month', 'category', 'words']
+    """
+    import pandas as pd
+
+    return pd.DataFrame(map(json.loads, _lines("arxiv_months.jsonl.gz")))
+
+
+def _lines(name: str) -> list[str]:
+    content = files("franchise").joinpath("data", name).read_bytes()
     return gzip.decompress(content).decode("utf-8").splitlines()

@@ -1,13 +1,19 @@
-"""The tutorial says what is printed."""
+"""The pages say what is printed."""
 
 from pathlib import Path
+
+import pytest
 
 from tools.run_docs import run
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_tutorial():
-    page, differences = run((ROOT / "docs" / "tutorial.md").read_text("utf-8"))
+@pytest.mark.parametrize(
+    ("name", "n_outputs"), [("tutorial.md", 8), ("topics-over-time.md", 7), ("choosing-eta.md", 2)]
+)
+@pytest.mark.filterwarnings("ignore:there are .* topics for .* documents")  # with a small eta
+def test_page(name, n_outputs):
+    page, differences = run((ROOT / "docs" / name).read_text("utf-8"))
     assert differences == []
-    assert page.count("```text") >= 8
+    assert page.count("```text") >= n_outputs

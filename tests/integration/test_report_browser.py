@@ -1,59 +1,24 @@
 """The report in a real browser: no errors, no network, and all that can be pressed does what it says."""
 
-import json
-import os
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from franchise.corpus import from_texts, from_tokens
-from tests.unit.report.made import large_model, report_of, run_chains, small_texts
+from franchise.posterior.label_files import given_labels
+from tests.integration.browsing import Seen, rows
+from tests.unit.report.made import large_model, posterior_of, report_of, run_chains, small_texts
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-NO_BROWSER = (
-    "there is no Chromium or Chrome: run 'playwright install chromium', install your system's chromium, or "
-    "name one by FRANCHISE_BROWSER=/path/to/it"
-)
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 EVIL = (
     "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \U0001f408 cat dog cat mouse horse paw"
 )
 
 # First of all fixtures: without a browser no report is written either.
 pytestmark = pytest.mark.usefixtures("browser")
-
-
-def find_browser(of_playwright: str) -> str | None:
-    """The browser that the user names, or playwright's own, or one on the PATH."""
-    if named := os.environ.get("FRANCHISE_BROWSER"):
-        return named
-    if Path(of_playwright).exists():
-        return of_playwright
-    return next(filter(None, map(shutil.which, NAMES)), None)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        path = find_browser(started.chromium.executable_path)
-        if path is None:
-            pytest.skip(NO_BROWSER)
-        chromium = started.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -73,55 +38,6 @@ def many_documents(tmp_path_factory):
     return report_of(tmp_path_factory.mktemp("documents") / "report.html", *large_model(12, 20_000))
 
 
-class Seen:
-    """A page that is open, and what it complained of or asked for."""
-
-    def __init__(self, browser, path: Path, **context) -> None:
-        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
-        self.page = self.context.new_page()
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.address = path.as_uri()
-        self.page.goto(self.address)
-        self.page.wait_for_selector("html[data-drawn]", timeout=20_000)
-
-    def reset(self) -> None:
-        """Bring the page back to where it was."""
-        self.page.fill("#topic-search", "")
-        self.page.fill("#document-search", "")
-        self.page.select_option("#document-topic", "")
-        self.page.select_option("#topic-choice", "0")
-
-    def check(self) -> None:
-        """Wherever a test has been: nothing complained, and nothing but the file was asked for."""
-        assert self.complaints == []
-        assert set(self.requests) == {self.address}
-
-    def texts(self, selector: str) -> list[str]:
-        return [text.strip() for text in self.page.locator(selector).all_text_contents()]
-
-    def data(self) -> dict:
-        return json.loads(self.page.locator("#report-data").text_content())
-
-
-@pytest.fixture
-def seen(browser):
-    opened: list[Seen] = []
-
-    def open_page(path: Path, **context) -> Seen:
-        opened.append(Seen(browser, path, **context))
-        return opened[-1]
-
-    yield open_page
-    for one in opened:
-        one.context.close()
-        one.check()
-
-
 @pytest.fixture(scope="module")
 def opened(browser, small):
     one = Seen(browser, small)
@@ -137,17 +53,11 @@ def one(opened):
     opened.check()
 
 
-def rows(one: Seen) -> list[int]:
-    return [
-        int(x)
-        for x in one.page.locator("#topic-table tbody tr").evaluate_all(
-            "all => all.map(r => r.dataset.topic)"
-        )
-    ]
-
-
 def test_opens_with_all_charts_and_runs_no_text(one):
     assert one.page.locator(".chart").count() == one.page.locator(".chart svg.marks").count() > 10
+    labels = one.page.locator(".chart").evaluate_all("all => all.map(x => [x.role, x.ariaLabel])")
+    assert {role for role, _ in labels} == {"img", "application"}
+    assert not [label for _, label in labels if not label or "Vega" in label]
     assert one.page.locator("script").count() == 5
     assert one.page.locator("img").count() == 0
     one.page.fill("#document-search", "onerror")
@@ -313,6 +223,24 @@ def test_names_appear_everywhere_and_are_remembered(seen, small):
     one.requests[:] = [address for address in one.requests if not address.startswith("blob:")]
 
 
+def test_names_of_the_model_are_shown_until_the_reader_gives_others(seen, tmp_path):
+    corpus = from_texts(small_texts(80), max_df=1.0)
+    chains = run_chains(corpus)
+    one = seen(report_of(tmp_path / "report.html", corpus, chains, labels={0: "zoo", 1: "shop"}))
+    playwright.expect(one.page.locator("#topic-title")).to_have_text(" 0 zoo")
+    assert one.page.input_value("#topic-name") == "zoo"
+    one.page.fill("#topic-name", "")
+    one.page.press("#topic-name", "Enter")
+    one.page.reload()
+    one.page.wait_for_selector("html[data-drawn]")
+    assert one.texts("#topic-table .name")[:2] == ["0", "1 shop"]
+    with one.page.expect_download() as download:
+        one.page.click("#download-names")
+    phi = posterior_of(corpus, chains).phi
+    assert given_labels(download.value.path(), phi, corpus.vocabulary) == {1: "shop"}
+    one.requests[:] = [address for address in one.requests if not address.startswith("blob:")]
+
+
 def test_family_tree_of_another_chain(one):
     note = one.texts("#family-note")
     one.page.click("#family-chains button:nth-child(2)")
@@ -340,7 +268,7 @@ def test_five_hundred_topics(seen, many_topics):
     data = one.data()
     assert len(data["topics"]) == 500
     assert all(topic["documents"] for topic in data["topics"])
-    assert len(rows(one)) == 25
+    assert len(rows(one)) == 12
     one.page.click("#topic-more")
     assert len(rows(one)) == 500
     one.page.fill("#topic-search", "499")

@@ -104,7 +104,7 @@ def test_a_pipe(texts, tmp_path):
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.stdout.startswith("topic,weight,")
+    assert done.stdout.startswith("topic,label,weight,terms,")
     assert "Traceback" not in done.stderr
     assert "HDPTopicModel of 150 documents" in (tmp_path / "out").read_text()
 

@@ -14,6 +14,7 @@ from franchise import __version__
 from franchise.errors import FranchiseError
 
 FAILED, INTERRUPTED = 1, 130
+_RUNNING = "franchise.running"
 
 # Each command and its line in the list of commands; the rest of its help is in its file.
 _COMMANDS = {
@@ -21,8 +22,12 @@ _COMMANDS = {
     "resume": "Resume an interrupted fit, or make a finished one longer.",
     "topics": "Show the topics of a model.",
     "documents": "Show the topics of the fitted documents.",
+    "label": "Give names to the topics of a model.",
+    "prevalence": "Show how large topics are by year, author or other groups.",
     "infer": "Find the topics of new documents.",
     "evaluate": "Score a model on held-out documents, or its topics' coherence.",
+    "compare": "Compare models on held-out documents.",
+    "tune": "Find an eta that suits a collection of documents.",
     "diagnose": "Check whether a model can be trusted.",
     "report": "Write a report on a model, to open in a browser.",
     "inspect": "Describe a model folder or a file of documents.",
@@ -30,6 +35,15 @@ _COMMANDS = {
     "demo": "Fit 2,000 abstracts that come with Franchise.",
     "hdp": "Drop-in replacement for the paper's own program.",
 }
+
+
+class _CommandContext(click.Context):
+    """Remembers which command runs, for messages that come when it has ended."""
+
+    def invoke(self, *arguments: Any, **options: Any) -> Any:
+        """Run the command."""
+        self.meta[_RUNNING] = self
+        return super().invoke(*arguments, **options)
 
 
 class _Commands(click.Group):
@@ -44,6 +58,7 @@ class _Commands(click.Group):
         if name not in _COMMANDS:
             return None
         command: click.Command = import_module(f"franchise.cli.{name}").command
+        command.context_class = _CommandContext
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -67,7 +82,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except FranchiseError as error:
-            click.echo(f"franchise: {error}", err=True)
+            _say(str(error), ctx)
             ctx.exit(FAILED)
         except KeyboardInterrupt:
             click.echo("franchise: interrupted", err=True)
@@ -80,6 +95,17 @@ class _Commands(click.Group):
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(str(message), click.get_current_context(silent=True))
+
+
+def _say(message: str, ctx: click.Context | None) -> None:
+    """Print a message of the library in the words of the command line."""
+    from franchise.cli._output import as_commands
+
+    running = ctx.meta.get(_RUNNING) if ctx else None
+    if running is not None and running.info_name != "hdp":  # which has options of its own
+        model = running.params.get("model") or running.params.get("output") or "MODEL"
+        message = as_commands(message, str(model))
     click.echo(f"franchise: {message}", err=True)
 
 

@@ -1,5 +1,6 @@
 """Options that several commands share: which file, how to read it, how texts become words."""
 
+import csv
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,8 +11,21 @@ import click
 if TYPE_CHECKING:
     from franchise.corpus import Corpus, TextOptions
 
-_FORMATS = ("txt", "folder", "csv", "tsv", "jsonl", "parquet", "ldac", "uci", "mm", "npz")
+_FORMATS = (
+    "txt", "folder", "csv", "tsv", "jsonl", "parquet", "mallet", "ldac", "uci", "mm", "npz", "h5ad"
+)  # fmt: skip
+# How a file is read, with the names that `read_corpus` has for them.
+_READING = {
+    "format_in": "format",
+    "text_column": "text_column",
+    "id_column": "id_column",
+    "vocabulary": "vocabulary",
+    "encoding": "encoding",
+    "delimiter": "delimiter",
+    "layer": "layer",
+}
 _PATIENCE = 2.0  # seconds of reading before a bar is shown
+_LONGEST_NAME = 20
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -34,6 +48,33 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="FILE",
             help="File of terms, one per line, for formats that hold only numbers.",
         ),
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            help="Encoding of texts: cp1252, utf-16 ...  [default: utf-8]",
+        ),
+        click.option(
+            "--delimiter",
+            metavar="CHARACTER",
+            help="What separates the columns of csv and tsv: ';', '|', tab ...  [default: by the format]",
+        ),
+        click.option("--layer", metavar="NAME", help="Layer that holds the counts, for h5ad.  [default: X]"),
+    )(command)
+
+
+def how_to_read(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that say how to read a file, as `read_corpus` and `read_new` take them."""
+    return {name: values[option] for option, name in _READING.items()}
+
+
+def metadata_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option that says which other columns stay with the documents."""
+    return click.option(
+        "--metadata",
+        type=NAMES,
+        metavar="NAMES",
+        help="Columns to keep with the documents, such as year,category; 'none' for none.  [default: all "
+        "without long values]",
     )(command)
 
 
@@ -55,9 +96,10 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--stop-words",
             type=_StopWords(),
             default="english",
-            metavar="WORDS",
+            metavar="LANGUAGE|FILE",
             show_default=True,
-            help="Words to leave out: 'english', 'none', or a file with one per line.",
+            help="Words to leave out: english, dutch, french, german, italian, portuguese, spanish, none, or "
+            "a file with one per line.",
         ),
         click.option(
             "--ngram-range",
@@ -104,6 +146,21 @@ class _Share(click.ParamType):  # type: ignore[type-arg]
         self.fail(f"{value!r} is not a share; give a number from 0 to 1", param, ctx)
 
 
+class _Names(click.ParamType):  # type: ignore[type-arg]
+    """Names with commas between them on the command line, or a list in a configuration file."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        if value == "none":
+            return []
+        # A name that has a comma is put into quotes, as in a line of CSV.
+        names = next(csv.reader([value], skipinitialspace=True), []) if isinstance(value, str) else value
+        if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
+            self.fail(f"{value!r}: give names of columns with commas between them, or 'none'", param, ctx)
+        return [name.strip() for name in names]
+
+
 class _StopWords(click.ParamType):  # type: ignore[type-arg]
     """A word or a file on the command line, or a list in a configuration file."""
 
@@ -116,7 +173,7 @@ class _StopWords(click.ParamType):  # type: ignore[type-arg]
         return value
 
 
-NUMBER_OR_SHARE, SHARE = _NumberOrShare(), _Share()
+NUMBER_OR_SHARE, SHARE, NAMES = _NumberOrShare(), _Share(), _Names()
 
 
 def options_of(values: dict[str, Any]) -> "TextOptions":
@@ -128,13 +185,23 @@ def options_of(values: dict[str, Any]) -> "TextOptions":
 
 
 def _stop_words(given: str | list[str]) -> str | list[str] | None:
-    from franchise.corpus.files import read_lines
+    from pathlib import Path
+
+    from franchise.corpus.files import open_source
+    from franchise.corpus.stop_words import LANGUAGES
+    from franchise.errors import CorpusError
 
     if not isinstance(given, str):
         return given  # a list in a configuration file
-    if given in ("english", "none"):
-        return None if given == "none" else given
-    return [line.decode("utf-8", "replace").strip() for line in read_lines(given) if line.strip()]
+    if given.lower() in (*LANGUAGES, "none"):
+        return None if given.lower() == "none" else given.lower()
+    if not Path(given).exists():
+        raise CorpusError(
+            f"--stop-words {given}: neither a file nor a language that has a list; give "
+            f"{', '.join(LANGUAGES)}, none, or a file with one word per line"
+        )
+    with open_source(given) as source:
+        return [word for line in source.text_lines() if (word := line.strip())]
 
 
 def read(
@@ -146,10 +213,8 @@ def read(
     with reading_bar(path) as progress:
         return read_corpus(
             path,
-            format=values["format_in"],
-            text_column=values["text_column"],
-            id_column=values["id_column"],
-            vocabulary=values["vocabulary"],
+            **how_to_read(values),
+            metadata=values.get("metadata"),
             text_options=text_options,
             keep_texts=keep_texts,
             progress=progress,
@@ -160,6 +225,7 @@ def read(
 def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show how much of a file has been read, once it has taken a moment."""
     import time
+    from pathlib import Path
 
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -167,14 +233,14 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
     console = Console(file=sys.stderr)
     bar = Progress(
         TextColumn("reading {task.fields[path]}"),
-        BarColumn(),
+        BarColumn(bar_width=None),
         DownloadColumn(),
         TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=not console.is_terminal,
     )
-    task = bar.add_task("reading", path=path, total=None)
+    task = bar.add_task("reading", path=_short(Path(path).name or path), total=None)
     began, started = time.monotonic(), False
 
     def progress(done: int, total: int | None) -> None:
@@ -189,6 +255,11 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
     finally:
         if started:
             bar.stop()
+
+
+def _short(name: str) -> str:
+    """Return a name that leaves room for a bar on a narrow terminal."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _all(*options: Decorator) -> Decorator:

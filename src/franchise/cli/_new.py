@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise._text import printable
-from franchise.cli._input import reading_bar
+from franchise.cli._input import how_to_read, reading_bar
 from franchise.cli._model import load
 from franchise.corpus import Corpus, Encoded
 from franchise.corpus.corpus import numbered
 from franchise.corpus.readers import read_new as read_in_terms
+from franchise.posterior.labels import distinct
+from franchise.posterior.tables import shares_in_words
 from franchise.predict.known_topics import KnownTopics
 
 if TYPE_CHECKING:
@@ -19,22 +21,30 @@ if TYPE_CHECKING:
 
 def read_new(model: str, path: str, values: dict[str, Any]) -> tuple[KnownTopics, Encoded]:
     """Open a model and read new documents in its terms."""
-    topics = _topics_of(model)
+    topics, _, new = read_new_with_names(model, path, values)
+    return topics, new
+
+
+def read_new_with_names(
+    model: str, path: str, values: dict[str, Any]
+) -> tuple[KnownTopics, dict[int, str], Encoded]:
+    """Open a model and read new documents in its terms; also return the names given to its topics."""
+    topics, names = _topics_and_names_of(model)
     with reading_bar(path) as progress:
-        return topics, read_in_terms(
-            path,
-            topics.corpus,
-            format=values["format_in"],
-            text_column=values["text_column"],
-            id_column=values["id_column"],
-            vocabulary=values["vocabulary"],
-            progress=progress,
-        )
+        return topics, names, read_in_terms(path, topics.corpus, **how_to_read(values), progress=progress)
 
 
-def _topics_of(model: str) -> KnownTopics:
+def topics_of(model: str) -> KnownTopics:
+    """Return the topics of a model folder, or of a ``.bin`` file."""
+    return _topics_and_names_of(model)[0]
+
+
+def _topics_and_names_of(model: str) -> tuple[KnownTopics, dict[int, str]]:
     path = Path(model)
-    return _topics_of_bin(path) if path.is_file() else load(model).known_topics_
+    if path.is_file():
+        return _topics_of_bin(path), {}
+    fitted = load(model)
+    return fitted.known_topics_, fitted.named_topics_
 
 
 def _topics_of_bin(path: Path) -> KnownTopics:
@@ -51,20 +61,21 @@ def _topics_of_bin(path: Path) -> KnownTopics:
     )
 
 
-def mixtures_frame(topics: KnownTopics, new: Encoded, jobs: int | None, shown: int | None) -> "pd.DataFrame":
+def mixtures_frame(
+    topics: KnownTopics, names: dict[int, str], new: Encoded, jobs: int | None, shown: int | None
+) -> "pd.DataFrame":
     """Return a table of mixtures: all topics, or the largest few in words."""
     import pandas as pd
 
     theta = topics.mixtures(new, jobs)
     words = np.diff(new.arrays.doc_ptr)
-    names = [printable(name) for name in new.document_names]
-    frame = pd.DataFrame({"document": names, "words": words, "unknown": new.unknown})
+    documents = [printable(name) for name in new.document_names]
+    frame = pd.DataFrame({"document": documents, "words": words, "unknown": new.unknown})
     if shown is None:
-        columns = [f"topic_{k}" for k in range(topics.n_topics)]
+        columns = distinct([names.get(k, f"topic_{k}") for k in range(topics.n_topics)], list(frame.columns))
         return pd.concat([frame, pd.DataFrame(theta, columns=columns)], axis=1)
     order = np.argsort(-theta, axis=1, kind="stable")[:, :shown]
     frame["topics"] = [
-        ", ".join(f"{k}: {share:.2f}" for k, share in zip(own, row[own], strict=True))
-        for own, row in zip(order, theta, strict=True)
+        shares_in_words(own.tolist(), row[own].tolist(), names) for own, row in zip(order, theta, strict=True)
     ]
     return frame

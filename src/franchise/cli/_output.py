@@ -27,26 +27,65 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+# What is called otherwise on the command line than in Python.
+_OPTIONS = {
+    "checkpoint_dir": "output",
+    "document": "like",
+    "format": "format-in",
+    "n_jobs": "jobs",
+    "n_terms": "num-top-words",
+    "overwrite": "force",
+    "random_state": "seed",
+    "terms": "find",
+}
+_VALUE = r"""'[^']*'|"[^"]*"|\([^)]*\)|\[[^]]*\]|[^\s:;,()]+"""
+_IN_PYTHON_ONLY = (
+    ("None or -1 for all cores", "-1 for all cores"),
+    (" to from_anndata", ""),
+    (" (None)", ""),
+    ("--text-options does not apply", "an option for texts (--min-df, --stop-words ...) does not apply"),
+    ("call fit first", "fit it first"),
+)
+
+
 def as_commands(text: str, model: str) -> str:
-    """Return words for people with commands in the place of Python calls.
+    """Return words for people with commands and options in the place of Python calls and arguments.
 
     Examples
     --------
     >>> as_commands("Run longer: resume(sweeps=150, burn_in=100).", "model/")
     'Run longer: franchise resume model/ --sweeps 150 --burn-in 100.'
+    >>> as_commands('n_jobs=0: give another; fit with init="apart"', "model/")
+    '--jobs 0: give another; fit with --init apart'
     """
     model = shlex.quote(model)
 
     def command(match: re.Match[str]) -> str:
-        options = re.findall(r"(\w+)=(\w+)", match[1])
-        return " ".join([f"franchise resume {model}", *(f"--{n.replace('_', '-')} {x}" for n, x in options)])
+        return " ".join([f"franchise resume {model}", *match[1].split(", ")]).strip()
 
     text = re.sub(r"\bresume\(([^)]*)\)", command, text)
     text = text.replace("chain_weights(new_documents)", f"franchise evaluate {model} NEW.txt --by-chain")
-    text = text.replace("fit with chains=4", "fit with --chains 4")
-    text = text.replace('fit with init="apart"', "fit with --init apart")
+    text = text.replace("tune_eta(documents)", "franchise tune INPUT")
     shown = ", ".join(f"franchise {name} {model}" for name in ("topics", "documents", "diagnose", "report"))
-    return re.sub(r"Next: topics\(\).*", f"Next: {shown}", text)
+    text = re.sub(r"Next: topics\(\).*", f"Next: {shown}", text)
+    text = re.sub(r"\b[a-z_]+ \((--[a-z-]+)\)", r"\1", text)  # where both are named
+    text = re.sub(r"\b([a-z_]+)(?= does not apply)", lambda match: f"--{match[1].replace('_', '-')}", text)
+    text = re.sub(rf"(?<![\w\[.=\"'(?&/-])([a-z][a-z_]+)=({_VALUE})", _as_option, text)
+    for python, plain in _IN_PYTHON_ONLY:
+        text = text.replace(python, plain)
+    return text
+
+
+def _as_option(match: re.Match[str]) -> str:
+    name, value = match[1], match[2]
+    option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    if value == "True":
+        return option
+    if value[0] in "([":
+        return f"{option} {value[1:-1].replace(', ', ' ' if name == 'ngram_range' else ',')}"
+    end = "." if value.endswith(".") else ""  # of the sentence
+    plain = value.removesuffix(".").strip("'\"").replace("\\\\", "\\")
+    return f"{option} {shlex.quote(plain)}{end}"
 
 
 def print_frame(frame: "pd.DataFrame", format_out: str, *, digits: int = 3) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from franchise.cli._input import options_of, read, reading_options, text_options
+from franchise.cli._input import metadata_option, options_of, read, reading_options, text_options
 
 
 @click.command()
@@ -15,13 +15,15 @@ from franchise.cli._input import options_of, read, reading_options, text_options
 @click.option("--vocabulary-out", type=click.Path(), metavar="FILE", help="Where to write the terms.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @reading_options
+@metadata_option
 @text_options
 def command(
     input: str, output: str, format_out: str | None, vocabulary_out: str | None, force: bool, **values: Any
 ) -> None:
     """Read the documents of INPUT and write them to OUTPUT in another format.
 
-    Formats to write: txt, jsonl, ldac, uci, mm, npz; a name that ends in .gz is compressed.
+    Formats to write: txt, jsonl, ldac, uci, mm, npz; a name that ends in .gz is compressed. Of these, jsonl
+    keeps other columns (--metadata).
 
     \b
     Examples:

@@ -7,6 +7,9 @@ import click
 from franchise.cli import INTERRUPTED
 
 _TOPICS_SHOWN = 12
+# eta: few broad topics, which are quicker to look through, and which chains agree on.
+_SETTINGS = {"eta": 0.5, "sweeps": 1500, "chains": 2, "random_state": 0}
+_MIN_DF = 8
 
 
 @click.command()
@@ -22,6 +25,10 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     This takes about a minute on two cores; the first time, part of it is compiling. A model that is
     already in the folder is replaced.
 
+    The settings are not those of `franchise fit`, which has more chains (4, not 2), to see better on what
+    they agree, and a smaller eta (0.1, not 0.5), as it does not know how broad topics should be: the demo
+    has to be quick and to show topics at a glance. It prints the call of `fit` that would do the same.
+
     \b
     Example:
       franchise demo
@@ -33,15 +40,12 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     from franchise.errors import FranchiseError
     from franchise.estimator import HDPTopicModel
 
-    corpus = from_texts(arxiv_abstracts(), min_df=8)
+    corpus = from_texts(arxiv_abstracts(), min_df=_MIN_DF)
     click.echo(
         f"{corpus.n_documents:,} abstracts, {corpus.n_words:,} words, {corpus.n_terms:,} terms", err=True
     )
     model = HDPTopicModel(
-        eta=0.5,  # few broad topics, which are quicker to look through, and which chains agree on
-        sweeps=1500,
-        chains=2,
-        random_state=0,
+        **_SETTINGS,  # type: ignore[arg-type]
         n_jobs=jobs,
         checkpoint_dir=output,
         verbose=0 if quiet else 1,
@@ -54,7 +58,8 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     if len(frame) > _TOPICS_SHOWN:
         click.echo(f"and {len(frame) - _TOPICS_SHOWN} smaller ones: franchise topics {output}")
     click.echo()
-    click.echo(f"The model is in {output}")
+    click.echo(f"The model is in {output}; it is what this makes of a file of the abstracts:")
+    click.echo(f"  {as_fit()}")
     try:
         page = model.report(Path(output) / "report.html", overwrite=True)
         click.echo(f"To look at it, open {page} in a browser.")
@@ -62,3 +67,11 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
         click.echo(f"franchise: {error}", err=True)
     if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)
+
+
+def as_fit() -> str:
+    """Return the call of ``franchise fit`` that fits the same model."""
+    from franchise.cli._output import as_commands
+
+    settings = " ".join(f"{name}={value}" for name, value in _SETTINGS.items())
+    return as_commands(f"franchise fit abstracts.txt -o model min_df={_MIN_DF} {settings}", "model")

@@ -4,26 +4,52 @@ import click
 
 from franchise.cli._output import format_option, print_frame
 
-_SHOWN = 10  # documents of a topic
+_SHOWN = 10  # documents of a topic, or like another
+_IN_TABLE = ["document", "words", "topics", "opening"]
 
 
 @click.command()
 @click.argument("model", type=click.Path())
-@click.option("--topic", type=int, help="Only the documents that are most about this topic.")
-@click.option("-n", "--number", type=int, help="How many, with --topic.  [default: 10]")
+@click.option("--topic", metavar="TOPIC", help="Only the documents that are most about this topic.")
+@click.option("--like", metavar="DOCUMENT", help="Only the documents that are most like this one.")
+@click.option("-n", "--number", type=int, help="How many, with --topic or --like.  [default: 10]")
 @format_option
-def command(model: str, topic: int | None, number: int | None, format_out: str) -> None:
+def command(model: str, topic: str | None, like: str | None, number: int | None, format_out: str) -> None:
     """Show the topics of the documents that the model in the folder MODEL was fitted to.
+
+    TOPIC is the number or the name of a topic, DOCUMENT the name of a document, its number (from 0), or a
+    new text. Tables show how a text begins; CSV and JSON with --topic have it whole.
 
     \b
     Examples:
       franchise documents model/ --format csv > documents.csv
       franchise documents model/ --topic 3
+      franchise documents model/ --like 17
     """
     from franchise.cli._model import load
 
-    if topic is None and number is not None:
-        raise click.UsageError("-n needs --topic; leave it out, or give a topic")
+    if topic is not None and like is not None:
+        raise click.UsageError("--topic and --like do not go together; leave out one of them")
+    if topic is None and like is None and number is not None:
+        raise click.UsageError("-n needs --topic or --like; leave it out, or give one of them")
     fitted, number = load(model), _SHOWN if number is None else number
-    frame = fitted.documents() if topic is None else fitted.representative_documents(topic, number)
-    print_frame(frame, format_out)
+    if like is not None:
+        print_frame(
+            fitted.similar_documents(_document(like, fitted.corpus_.document_names), number), format_out
+        )
+    elif topic is None:
+        frame = fitted.documents()
+        print_frame(frame[_IN_TABLE] if format_out == "table" else frame, format_out)
+    else:
+        frame = fitted.representative_documents(topic, number)
+        if format_out == "table":
+            from franchise.posterior.tables import opening
+
+            frame["opening"] = [opening(fitted.corpus_, j) for j in frame.pop("number")]
+            del frame["text"]
+        print_frame(frame, format_out)
+
+
+def _document(given: str, names: tuple[str, ...]) -> int | str:
+    """Return a document's number, if it is one and no name."""
+    return int(given) if given.isdecimal() and given not in names else given

@@ -8,7 +8,7 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli._config import as_toml, use_config
-from franchise.cli._input import options_of, read, reading_options, text_options
+from franchise.cli._input import metadata_option, options_of, read, reading_options, text_options
 from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
@@ -23,10 +23,13 @@ _MODEL_SETTINGS = (
     "eta",
     "alpha",
     "gamma",
+    "alpha_prior",
+    "gamma_prior",
     "init",
     "warm_up",
     "split_merge",
 )
+_STARTS = ("fitted", "apart", "sequential", "one")
 _MOST_TEXT = 64_000_000  # characters of the documents that are kept with a model, for its report
 
 
@@ -50,6 +53,21 @@ class _NumberOr(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r} is neither a number nor one of {', '.join(self._words)}", param, ctx)
 
 
+class _Init(_NumberOr):
+    """Where chains start; the folder of a model may be given too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the value."""
+        if isinstance(value, str) and value not in self._words and Path(value).is_dir():
+            return value
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            known = ", ".join(self._words)
+            what = f"{value!r} is neither a number nor one of {known}, nor the folder of a model"
+            self.fail(what, param, ctx)
+
+
 class _Duration(click.ParamType):  # type: ignore[type-arg]
     name = "time"
 
@@ -66,7 +84,26 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]
         self.fail(f"{value!r} is not a duration; give seconds, or 10m, or 2h", param, ctx)
 
 
-DURATION = _Duration()
+class _Gamma(click.ParamType):  # type: ignore[type-arg]
+    """Shape and rate of a Gamma prior: ``2,0.5``, or a list in a configuration file."""
+
+    name = "shape,rate"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read two positive numbers."""
+        parts = value.split(",") if isinstance(value, str) else value
+        try:
+            if any(isinstance(part, bool) for part in parts):
+                raise TypeError
+            shape, rate = (float(part) for part in parts)
+            if 0 < shape < math.inf and 0 < rate < math.inf:
+                return shape, rate
+        except (TypeError, ValueError):
+            pass
+        self.fail(f"{value!r} is no Gamma prior; give shape and rate, such as 1,1 or 2,0.5", param, ctx)
+
+
+DURATION, GAMMA = _Duration(), _Gamma()
 
 
 @click.command()
@@ -85,6 +122,7 @@ DURATION = _Duration()
     "--dry-run", is_flag=True, help="Only show how large the input is, and how long a fit would take."
 )
 @reading_options
+@metadata_option
 @text_options
 @click.option("--sweeps", type=int, default=500, show_default=True, help="Passes over all words, per chain.")
 @click.option("--burn-in", type=int, help="Sweeps at the start to leave out of the answer.  [default: half]")
@@ -118,12 +156,31 @@ DURATION = _Duration()
 )
 @click.option("--gamma", type=float, help="Fix gamma (larger: more topics in all) instead of estimating it.")
 @click.option(
+    "--alpha-prior",
+    type=GAMMA,
+    metavar="SHAPE,RATE",
+    help="Gamma prior under which alpha is estimated.  [default: 1,1]",
+)
+@click.option(
+    "--gamma-prior",
+    type=GAMMA,
+    metavar="SHAPE,RATE",
+    help="Gamma prior under which gamma is estimated.  [default: 1,1]",
+)
+@click.option(
     "--init",
-    type=_NumberOr(int, "fitted", "apart", "sequential", "one"),
+    type=_Init(int, *_STARTS),
     default="fitted",
     show_default=True,
     help="Where chains start: fitted (topics found by EM), apart (different starts in turn), sequential, "
-    "one, or a number of random topics.",
+    "one, a number of random topics, or the folder of an earlier model, to start from its topics.",
+)
+@click.option(
+    "--seed-words",
+    type=click.Path(),
+    metavar="FILE",
+    help='Start from seed words: JSON such as {"cosmology": ["galaxy", "redshift"]}, or CSV lines of a '
+    "topic's name and its words. A start, not a prior.",
 )
 @click.option(
     "--warm-up",
@@ -151,8 +208,9 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     """Find the topics of the documents in INPUT, and how many there are.
 
     INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
-    .parquet with --text-column, LDA-C (.ldac), UCI bag-of-words (docword.*), Matrix Market (.mtx) or
-    SciPy's .npz, any of them gzipped; - is standard input.
+    .parquet with --text-column, MALLET's text (--format-in mallet), LDA-C (.ldac), UCI bag-of-words
+    (docword.*), Matrix Market (.mtx), SciPy's .npz or AnnData's .h5ad, any of them gzipped; - is standard
+    input.
 
     The model is saved in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
     ends where an uninterrupted fit would have ended.
@@ -161,19 +219,25 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     Examples:
       franchise fit abstracts.txt -o model/
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
+      franchise fit speeches.csv --text-column text --metadata year,party -o model/
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
     from franchise._files import write_text
 
+    for name in ("alpha", "gamma"):
+        if values[name] is not None and values[f"{name}_prior"] is not None:
+            raise click.UsageError(f"--{name} fixes {name}, which needs no --{name}-prior; leave out one")
     if output is None and not values["dry_run"]:
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:
         _refuse(Path(output), values["force"])
+    if values["seed_words"] is not None and values["init"] != "fitted":
+        raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
+    model = model_of(values, None if values["dry_run"] else output)
     corpus = read(input, values, options_of(values), keep_texts=_MOST_TEXT)
     if values["dry_run"]:
-        _describe(corpus, values)
+        _describe(corpus, model)
         return
-    model = model_of(values, output)
     model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
     write_text(Path(str(output)) / "config.toml", as_toml(values))
     click.echo(as_commands(str(model), str(output)))
@@ -186,13 +250,26 @@ def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
     """Return the estimator for a command's values."""
     from franchise.estimator import HDPTopicModel
 
+    given = {name: values[name] for name in _MODEL_SETTINGS if name != "init"}
+    priors = ("alpha_prior", "gamma_prior")  # of which None is no value
     return HDPTopicModel(
-        **{name: values[name] for name in _MODEL_SETTINGS},
+        **{name: value for name, value in given.items() if name not in priors or value is not None},
+        init=_init(values),
         random_state=values["seed"],
         n_jobs=values["jobs"],
         checkpoint_dir=output,
         verbose=0 if values["quiet"] else 1,
     )
+
+
+def _init(values: dict[str, Any]) -> Any:
+    """Return where chains start, as the estimator takes it."""
+    if values["seed_words"] is not None:
+        from franchise.cli._seeds import read_seed_words
+
+        return read_seed_words(values["seed_words"])
+    is_folder = isinstance(values["init"], str) and values["init"] not in _STARTS
+    return Path(values["init"]) if is_folder else values["init"]
 
 
 def _refuse(output: Path, force: bool) -> None:
@@ -207,18 +284,26 @@ def _refuse(output: Path, force: bool) -> None:
     store.refuse_to_replace(output, force)
 
 
-def _describe(corpus: "Corpus", values: dict[str, Any]) -> None:
-    from franchise.cli._output import print_facts
+def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
+    from rich.console import Console
 
-    expected = model_of(values, None).forecast(corpus)
-    print_facts(
-        {
-            "documents": corpus.n_documents,
-            "empty documents": int((corpus.document_lengths == 0).sum()),
-            "terms": corpus.n_terms,
-            "words": corpus.n_words,
-            "memory": f"about {expected.memory / 1e6:,.0f} MB",
-            "time": f"about {expected.text}",
-        },
-        "table",
-    )
+    from franchise.cli._output import print_facts
+    from franchise.estimator.settings import of_chains
+    from franchise.sampling.forecast import is_compiled
+    from franchise.sampling.plan import plan_of
+
+    facts: dict[str, Any] = {
+        "documents": corpus.n_documents,
+        "empty documents": int((corpus.document_lengths == 0).sum()),
+        "terms": corpus.n_terms,
+        "words": corpus.n_words,
+        "metadata": ", ".join(corpus.metadata or ()) or "none",
+    }
+    if is_compiled():
+        with Console(stderr=True).status("timing a few sweeps"):
+            expected = model.forecast(corpus)
+        facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}"}
+    else:
+        plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
+        facts["time"] = "not known before the first fit, which compiles for about a minute"
+    print_facts(facts, "table")

@@ -20,16 +20,15 @@ def command(model: str, input: str, jobs: int | None, format_out: str, **values:
     """Find the topics of the new documents in INPUT with the model in the folder MODEL.
 
     MODEL may also be a .bin file of the paper's program. Unknown words are skipped and counted. CSV and
-    JSON have one column per topic; each row sums to one.
+    JSON have one column per topic, with its name if it was given one; each row sums to one.
 
     \b
     Examples:
       franchise infer model/ new.txt
       franchise infer model/ new.jsonl --text-column body --format csv > mixtures.csv
     """
-    from franchise.cli._new import mixtures_frame, read_new
+    from franchise.cli._new import mixtures_frame, read_new_with_names
 
-    topics, new = read_new(model, input, values)
-    print_frame(
-        mixtures_frame(topics, new, jobs, shown=_SHOWN if format_out == "table" else None), format_out
-    )
+    topics, names, new = read_new_with_names(model, input, values)
+    shown = _SHOWN if format_out == "table" else None
+    print_frame(mixtures_frame(topics, names, new, jobs, shown), format_out)

@@ -9,7 +9,7 @@ from franchise.cli._input import options_of, read, reading_options, text_options
 from franchise.cli._output import format_option, print_facts
 
 if TYPE_CHECKING:
-    from franchise.corpus import Corpus
+    from franchise.corpus import Corpus, Metadata
     from franchise.estimator import HDPTopicModel
 
 
@@ -76,5 +76,10 @@ def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:
         "terms": corpus.n_terms,
         "words": corpus.n_words,
         "words per document, median": int(sorted(lengths)[len(lengths) // 2]),
+        **({} if corpus.metadata is None else {"metadata": _metadata(corpus.metadata)}),
         "fingerprint": corpus.fingerprint(),
     }
+
+
+def _metadata(metadata: "Metadata") -> str:
+    return ", ".join(column.in_words() for column in metadata.values())

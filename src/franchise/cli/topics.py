@@ -5,7 +5,8 @@ import click
 from franchise.cli._input import SHARE
 from franchise.cli._output import format_option, print_frame
 
-SHOWN = ["topic", "weight", "weight_low", "weight_high", "support", "found_by", "terms"]
+SHOWN = ["topic", "label", "weight", "weight_low", "weight_high", "support", "found_by", "terms"]
+_FOUND = 10  # topics with a term
 
 
 @click.command()
@@ -16,22 +17,38 @@ SHOWN = ["topic", "weight", "weight_low", "weight_high", "support", "found_by", 
 @click.option(
     "--min-share", type=SHARE, default=0.0, help="Leave out topics with a smaller share of the words."
 )
+@click.option(
+    "--find",
+    "terms",
+    multiple=True,
+    metavar="TERM",
+    help="The topics in which this term is most probable; several terms: all of them.",
+)
 @format_option
-def command(model: str, num_top_words: int, min_share: float, format_out: str) -> None:
+def command(
+    model: str, num_top_words: int, min_share: float, terms: tuple[str, ...], format_out: str
+) -> None:
     """Show the topics of the model in the folder MODEL, largest first.
 
     weight is the share of all words, with its 95% interval; support is the share of the kept draws in which
     the topic was found. Rely on topics that were found by every chain; those of most chains are likely; those
     of few or one differ from chain to chain. CSV and JSON have more columns: the number of chains that
-    have the topic, how stable it is, and its nearest neighbour.
+    have the topic, how stable it is, and its nearest neighbour. label is the name that was given to the topic
+    (franchise label), or else three terms that set it apart from the others.
 
     \b
     Examples:
       franchise topics model/
       franchise topics model/ --format csv > topics.csv
+      franchise topics model/ --find galaxy --find cluster
     """
     from franchise.cli._model import load
 
-    frame = load(model).topics(num_top_words)
+    fitted = load(model)
+    if terms:
+        found = fitted.find_topics(terms, _FOUND)
+        print_frame(found[found["weight"] >= min_share], format_out)
+        return
+    frame = fitted.topics(num_top_words)
     frame = frame[frame["weight"] >= min_share]
     print_frame(frame[SHOWN] if format_out == "table" else frame, format_out)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered, strings
 from franchise.corpus.layout import lay_words
+from franchise.corpus.metadata import check_same_order
 from franchise.errors import CorpusError
 
 Words = npt.NDArray[np.int32]
@@ -35,6 +36,7 @@ def from_tokens(
     *,
     vocabulary: Sequence[str] | None = None,
     document_names: Sequence[str] | None = None,
+    metadata: Any = None,
 ) -> Corpus:
     """Make a corpus from documents already split into words.
 
@@ -46,6 +48,8 @@ def from_tokens(
         The terms; a word outside it is an error. By default, every word seen, in alphabetical order.
     document_names
         One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
+    metadata
+        What else is known of each document, as :class:`Corpus` takes it.
 
     Returns
     -------
@@ -58,12 +62,13 @@ def from_tokens(
     ('ant', 'bee')
     """
     names = names_of(documents) if document_names is None else document_names
+    check_same_order(documents, metadata)
     if vocabulary is None:
         x, doc_ptr, terms = learn_vocabulary(documents)
     else:
         terms = strings(vocabulary, "vocabulary", "term")
         x, doc_ptr = _apply_vocabulary(documents, terms)
-    return Corpus(x, doc_ptr, terms, names)
+    return Corpus(x, doc_ptr, terms, names, metadata=metadata)
 
 
 def from_counts(
@@ -71,6 +76,7 @@ def from_counts(
     *,
     vocabulary: Sequence[str] | None = None,
     document_names: Sequence[str] | None = None,
+    metadata: Any = None,
 ) -> Corpus:
     """Make a corpus from a matrix of counts, documents by terms.
 
@@ -83,6 +89,8 @@ def from_counts(
         One term per column. By default, a DataFrame's columns, otherwise ``"0"``, ``"1"``, and so on.
     document_names
         One name per row. By default, a DataFrame's index, otherwise ``"0"``, ``"1"``, and so on.
+    metadata
+        What else is known of each document, as :class:`Corpus` takes it.
 
     Returns
     -------
@@ -96,9 +104,10 @@ def from_counts(
     """
     matrix, columns = split_columns(counts)
     names = names_of(counts) if document_names is None else document_names
+    check_same_order(counts, metadata)
     terms = columns if vocabulary is None else strings(vocabulary, "vocabulary", "term")
     x, doc_ptr, terms = words_of_counts(matrix, terms)
-    return Corpus(x, doc_ptr, terms, names)
+    return Corpus(x, doc_ptr, terms, names, metadata=metadata)
 
 
 def iterate(documents: Any, what: str) -> Iterator[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise.corpus.metadata import Metadata, as_metadata
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -66,6 +68,9 @@ class Corpus:
         The raw text of each document, where the corpus was made from texts.
     text_options
         How texts became words, where the corpus was made from texts; new texts are split in the same way.
+    metadata
+        What else is known of each document: a DataFrame, a Series with a name, or a dict of columns, with
+        one value per document (`franchise.corpus.metadata` says how values are read).
 
     Raises
     ------
@@ -74,8 +79,8 @@ class Corpus:
 
     Notes
     -----
-    Two corpora are equal when their words, vocabularies and names are; ``texts`` and ``text_options`` only
-    say where the words came from.
+    Two corpora are equal when their words, vocabularies and names are; ``texts``, ``text_options`` and
+    ``metadata`` only say where the words came from.
 
     Examples
     --------
@@ -89,6 +94,7 @@ class Corpus:
     document_names: tuple[str, ...]
     texts: tuple[str, ...] | None
     text_options: TextOptions | None
+    metadata: Metadata | None
     _fingerprint: str  # once it has been asked for: every checkpoint names its corpus
 
     def __init__(
@@ -100,6 +106,7 @@ class Corpus:
         *,
         texts: Iterable[str] | None = None,
         text_options: TextOptions | None = None,
+        metadata: Any = None,
     ) -> None:
         words = _integers(x, "x")
         offsets = _integers(doc_ptr, "doc_ptr")
@@ -113,6 +120,7 @@ class Corpus:
         object.__setattr__(self, "document_names", _names(document_names, len(offsets) - 1))
         object.__setattr__(self, "texts", _texts(texts, len(offsets) - 1))
         object.__setattr__(self, "text_options", text_options)
+        object.__setattr__(self, "metadata", as_metadata(metadata, len(offsets) - 1))
         object.__setattr__(self, "_fingerprint", "")
 
     @property
@@ -162,7 +170,7 @@ class Corpus:
         Returns
         -------
         Corpus
-            The chosen documents with their names and texts.
+            The chosen documents with their names, texts and metadata.
         """
         chosen = self._document_numbers(documents)
         lengths = self.document_lengths[chosen]
@@ -177,7 +185,24 @@ class Corpus:
             [self.document_names[j] for j in chosen],
             texts=None if self.texts is None else [self.texts[j] for j in chosen],
             text_options=self.text_options,
+            metadata=None if self.metadata is None else self.metadata.select(chosen),
         )
+
+    def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
+        """Return the same documents with other names for the terms, as many as there are."""
+        terms = strings(vocabulary, "vocabulary", "term")
+        if len(terms) != self.n_terms:
+            raise CorpusError(f"{len(terms):,} names for {self.n_terms:,} terms; give one per term")
+        _check_distinct(terms)
+        renamed = copy(self)
+        object.__setattr__(renamed, "vocabulary", terms)
+        object.__setattr__(renamed, "_fingerprint", "")
+        return renamed
+
+    def with_metadata(self, metadata: Any) -> Corpus:
+        """Return the same corpus with other metadata, as the constructor takes them; no word is copied."""
+        make, parts = self.__reduce__()
+        return make(*parts, metadata=metadata)
 
     def _document_numbers(self, documents: Sequence[int] | npt.NDArray[Any]) -> IntArray:
         chosen = np.asarray(documents)
@@ -213,7 +238,7 @@ class Corpus:
         return counts
 
     def fingerprint(self) -> str:
-        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; names and texts do not matter.
+        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; nothing else matters.
 
         The same on every machine: numbers are hashed little-endian, each part after its length.
         """
@@ -249,7 +274,7 @@ class Corpus:
 
     def __reduce__(self) -> tuple[Callable[..., Corpus], tuple[Any, ...]]:
         # Unpickled arrays come back writable; going through the constructor freezes them again.
-        make = partial(Corpus, texts=self.texts, text_options=self.text_options)
+        make = partial(Corpus, texts=self.texts, text_options=self.text_options, metadata=self.metadata)
         return make, (self.x, self.doc_ptr, self.vocabulary, self.document_names)
 
 

@@ -30,11 +30,20 @@ from franchise.corpus.convert import (
     words_of_counts,
 )
 from franchise.corpus.corpus import Corpus, CorpusArrays, numbered
+from franchise.corpus.others import (
+    counts_of_anndata,
+    counts_of_pairs,
+    from_anndata,
+    from_bow,
+    is_anndata,
+    refuse_tables,
+)
 from franchise.corpus.vectorize import from_texts, split_texts
 from franchise.errors import CorpusError
 
 # The kinds of documents, as messages name them.
 _TEXTS, _WORDS, _COUNTS = "texts", "lists of words", "rows of counts"
+_PAIRS = "lists of pairs (term id, count)"
 
 _WHAT_IS_ONE = "a document is a text, a list of words or a row of counts"
 
@@ -65,8 +74,9 @@ def as_corpus(documents: Any) -> Corpus:
     documents
         One of: a corpus, which is returned as it is; texts or lists of words, in a list, an array, a Series
         or an iterator; counts, documents by terms, in a two-dimensional array, nested lists, a SciPy sparse
-        matrix or a DataFrame. The index of a Series or DataFrame gives the names of the documents, the
-        columns of a DataFrame give the terms.
+        matrix or a DataFrame; AnnData's cells by genes; gensim's bags of words, lists of pairs (term id,
+        count). The index of a Series or DataFrame gives the names of the documents, the columns of a
+        DataFrame give the terms.
 
     Returns
     -------
@@ -92,8 +102,13 @@ def as_corpus(documents: Any) -> Corpus:
         return documents
     if is_matrix(documents):
         return from_counts(documents)
+    if is_anndata(documents):
+        return from_anndata(documents)
+    refuse_tables(documents)
     names = names_of(documents)
     kind, checked = _tell_kind(documents)
+    if kind == _PAIRS:
+        return from_bow(checked)
     if kind == _TEXTS:
         return from_texts(checked, document_names=names)
     if kind == _WORDS:
@@ -108,7 +123,8 @@ def encode(documents: Any, like: Corpus) -> Encoded:
     ----------
     documents
         What :func:`as_corpus` takes. Texts are split as those of ``like`` were. Counts have one column per
-        term of ``like``, in its order; a DataFrame's columns must have the names of the terms.
+        term of ``like``, in its order; a DataFrame's columns must have the names of the terms. Genes of
+        AnnData are known by their names, pairs of a bag of words by the ids of the terms.
     like
         The corpus whose vocabulary is used.
 
@@ -133,12 +149,20 @@ def encode(documents: Any, like: Corpus) -> Encoded:
     if isinstance(documents, Corpus):
         ids = _same_terms(documents, like)
         return _encoded(ids, documents.doc_ptr, like, documents.document_names)
+    if is_anndata(documents):
+        counts, genes = counts_of_anndata(documents)
+        x, doc_ptr, _ = words_of_counts(counts, genes)
+        return _encoded(_renumbered(x, genes, like), doc_ptr, like, map(str, documents.obs_names))
     names = names_of(documents)
     if is_matrix(documents):
         matrix = _checked_columns(documents, like)
         x, doc_ptr, _ = words_of_counts(matrix, like.vocabulary)
         return _encoded(x, doc_ptr, like, names)
+    refuse_tables(documents)
     kind, checked = _tell_kind(documents)
+    if kind == _PAIRS:
+        x, doc_ptr, _ = words_of_counts(counts_of_pairs(checked, like.n_terms), like.vocabulary)
+        return _encoded(x, doc_ptr, like, None)
     if kind == _COUNTS:
         x, doc_ptr, _ = words_of_counts(list(checked), like.vocabulary)
         return _encoded(x, doc_ptr, like, names)
@@ -168,10 +192,14 @@ def _split_alike(texts: Iterator[Any], like: Corpus) -> Iterator[list[str]]:
 
 def _same_terms(corpus: Corpus, like: Corpus) -> Words:
     """Return the words of a corpus in the numbers of another vocabulary, -1 where it has no such term."""
-    if corpus.vocabulary == like.vocabulary:
-        return corpus.x
+    return _renumbered(corpus.x, corpus.vocabulary, like)
+
+
+def _renumbered(x: Words, terms: tuple[str, ...], like: Corpus) -> Words:
+    if terms == like.vocabulary:
+        return x
     index = {term: v for v, term in enumerate(like.vocabulary)}
-    return np.array([index.get(term, -1) for term in corpus.vocabulary], dtype=np.int32)[corpus.x]
+    return np.array([index.get(term, -1) for term in terms], dtype=np.int32)[x]
 
 
 def _checked_columns(counts: Any, like: Corpus) -> Any:
@@ -236,4 +264,6 @@ def _kind(document: Any, j: int) -> str | None:
         return _WORDS
     if isinstance(first, Number | np.number | np.bool_):
         return _COUNTS
+    if isinstance(first, tuple) and len(first) == 2 and all(isinstance(one, Number) for one in first):
+        return _PAIRS
     raise CorpusError(f"document {j} starts with {shortened(first)} ({type(first).__name__}); {_WHAT_IS_ONE}")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from franchise._files import whole_file
+from franchise.corpus.encodings import likely_encoding
 from franchise.errors import CorpusError
 
 StrPath = str | os.PathLike[str]
@@ -35,6 +36,8 @@ Progress = Callable[[int, int | None], object]
 _GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER = 2**20
 
+_GIVE = "give the encoding that it has"
+
 # Longer than any document, and short enough not to fill the memory where there are no lines at all.
 MAX_LINE = 2**28
 
@@ -52,15 +55,23 @@ class Source:
         Where it is on disk; None for standard input and other streams.
     progress
         Is told of each piece that is read.
+    encoding
+        Of the text, where it is not UTF-8.
     """
 
     HEAD = 2**16  # bytes that are looked at to find the format
 
     def __init__(
-        self, file: Readable, name: str, path: Path | None = None, progress: Progress | None = None
+        self,
+        file: Readable,
+        name: str,
+        path: Path | None = None,
+        progress: Progress | None = None,
+        encoding: str | None = None,
     ) -> None:
         self.name = name
         self.path = path
+        self.encoding = encoding
         self._file = file
         self._progress = progress
         self._size = _size_of(file)
@@ -92,7 +103,10 @@ class Source:
             number += n_lines + 1
 
     def text_lines(self) -> Iterator[str]:
-        """Read line by line as UTF-8; a line keeps its end, a byte order mark before the first is dropped."""
+        """Read line by line as text; a line keeps its end, a byte order mark before the first is dropped."""
+        return self._utf_8_lines() if self.encoding is None else self._lines_in(self.encoding)
+
+    def _utf_8_lines(self) -> Iterator[str]:
         start = 0
         for number, line in enumerate(self.lines(), start=1):
             try:
@@ -100,19 +114,37 @@ class Source:
             except UnicodeDecodeError as error:
                 # The position is into what was decoded, which is without the mark.
                 i = error.start + len(line) - len(error.object)
-                raise self.fault(
-                    f"not UTF-8 text: the byte at offset {start + i:,} is 0x{line[i]:02x}; "
-                    "convert the file to UTF-8",
-                    number,
+                raise self._not_utf_8(
+                    line, number, f"not UTF-8 text: the byte at offset {start + i:,} is 0x{line[i]:02x}"
                 ) from None
             if "\0" in text:
-                raise self.fault(
-                    f"the byte at offset {start + line.index(0):,} is zero, so this is not UTF-8 text; "
-                    "convert the file to UTF-8",
+                raise self._not_utf_8(
+                    line,
                     number,
+                    f"the byte at offset {start + line.index(0):,} is zero, so this is not UTF-8 text",
                 )
             start += len(line)
             yield text
+
+    def _lines_in(self, encoding: str) -> Iterator[str]:
+        reader = io.TextIOWrapper(self.stream, encoding, newline="\n")
+        number = 1
+        try:
+            for number, line in enumerate(iter(lambda: reader.readline(MAX_LINE), ""), start=1):
+                if "\0" in line:
+                    raise self.fault(f"a character is zero, so this is not {encoding} text; {_GIVE}", number)
+                yield line.removeprefix("\ufeff") if number == 1 else line
+        except UnicodeError:
+            raise self.fault(f"not {encoding} text, here or in the lines after it; {_GIVE}", number) from None
+        finally:
+            reader.detach()  # or it would close the stream
+
+    def _not_utf_8(self, line: bytes, number: int, found: str) -> CorpusError:
+        guess = likely_encoding((line + self.stream.peek())[: self.HEAD])
+        advice = "convert the file to UTF-8, or give its encoding (--encoding)"
+        if guess is not None:
+            advice = f"it is probably {guess}: give encoding={guess!r}, or convert the file to UTF-8"
+        return self.fault(f"{found}; {advice}", number)
 
     def random_access(self) -> BinaryIO:
         """Return the unzipped file so that it can be read in any order; nothing may have been read before."""
@@ -149,16 +181,18 @@ class Source:
 
 
 @contextmanager
-def open_source(path: StrPath | Readable, progress: Progress | None = None) -> Iterator[Source]:
+def open_source(
+    path: StrPath | Readable, progress: Progress | None = None, encoding: str | None = None
+) -> Iterator[Source]:
     """Open a file for reading; ``"-"`` is standard input, an open file of bytes is taken as it is."""
     if isinstance(path, str) and path == "-":
-        yield Source(sys.stdin.buffer, "standard input", progress=progress)
+        yield Source(sys.stdin.buffer, "standard input", None, progress, encoding)
     elif isinstance(path, str | os.PathLike):
         with _open(Path(path)) as file:
-            yield Source(file, str(path), Path(path), progress)
+            yield Source(file, str(path), Path(path), progress, encoding)
     else:
         name = getattr(path, "name", None)
-        yield Source(path, name if isinstance(name, str) else "the open file", progress=progress)
+        yield Source(path, name if isinstance(name, str) else "the open file", None, progress, encoding)
 
 
 def read_lines(path: StrPath) -> list[bytes]:

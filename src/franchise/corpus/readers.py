@@ -1,4 +1,4 @@
-"""Corpora from files and back, in every format of ``formats``.
+"""Corpora from files, in every format of ``formats``; ``writers`` writes them.
 
 Texts are read one after the other and split at once, so that a file need not fit in memory, only its words.
 """
@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from franchise.corpus.corpus import Corpus, numbered
 from franchise.corpus.documents import Encoded, encode
-from franchise.corpus.files import Progress, Readable, Source, StrPath, open_source, write_atomically
-from franchise.corpus.formats import FORMATS, Format, folder, guess, ldac, npz
-from franchise.corpus.formats.columns import Columns, Rows
-from franchise.corpus.formats.vocabulary import beside, found_beside, lines_of, terms_of
+from franchise.corpus.encodings import checked_encoding
+from franchise.corpus.files import Progress, Readable, Source, StrPath, open_source
+from franchise.corpus.formats import FORMATS, Format, folder, guess, ldac
+from franchise.corpus.formats.columns import Columns, OtherColumns, Rows, column_names
+from franchise.corpus.formats.delimited import checked_delimiter
+from franchise.corpus.formats.strangers import refuse_stranger
+from franchise.corpus.formats.vocabulary import found_beside, terms_of
 from franchise.corpus.vectorize import TextOptions, from_texts
 from franchise.errors import CorpusError, SettingsError
 
@@ -27,9 +31,13 @@ def read_corpus(
     format: str | None = None,
     text_column: str | None = None,
     id_column: str | None = None,
+    metadata: Sequence[str] | None = None,
     vocabulary: StrPath | Sequence[str] | None = None,
     text_options: TextOptions | None = None,
     keep_texts: bool | int = True,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    layer: str | None = None,
     progress: Progress | None = None,
 ) -> Corpus:
     r"""Read a corpus from a file of any known format, plain or gzip.
@@ -45,6 +53,9 @@ def read_corpus(
         Which column, or key of JSON lines, holds the texts; needed for tables.
     id_column
         Which column holds the names of the documents; by default they are named ``"0"``, ``"1"``, and so on.
+    metadata
+        Which other columns to keep with the documents, ``[]`` for none. By default all that are small: no
+        value of more than 200 characters, no more than 10 million in all, and no more than 50 columns.
     vocabulary
         For counts, the terms: a file with one per line, or the terms themselves. By default
         ``docs.vocab.txt`` beside ``docs.ldac``, ``vocab.X.txt`` beside ``docword.X.txt``; without a file,
@@ -54,6 +65,12 @@ def read_corpus(
     keep_texts
         Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
         more characters than that in all. Otherwise only their words are kept.
+    encoding
+        Of texts, and of the file of terms, where it is not UTF-8.
+    delimiter
+        What separates the fields of a table: one character, or ``"tab"``; by default a comma in CSV.
+    layer
+        Which layer of an AnnData file holds the counts; by default they are in its X.
     progress
         Called now and then with the bytes read and the size of the file, None where that is not known; for a
         gzipped file, both count gzipped bytes.
@@ -76,11 +93,13 @@ def read_corpus(
     >>> read_corpus(io.BytesIO(b"2 0:1 3:2\n1 3:1\n"))
     Corpus(2 documents, 4 terms, 4 words)
     """
-    columns = Columns(text_column, id_column)
-    with _reading(path, format, columns, vocabulary, text_options, progress) as documents:
+    columns = Columns(text_column, id_column, OtherColumns(column_names(metadata)))
+    how = _How.checked(format, encoding, delimiter, layer)
+    with _reading(path, how, columns, vocabulary, text_options, progress) as documents:
         if documents.counts is not None:
             return documents.counts
-        return _from_rows(documents, text_options, keep_texts)
+        corpus = _from_rows(documents, text_options, keep_texts)
+    return corpus.with_metadata(columns.others.gathered(documents.name)) if columns.others else corpus
 
 
 def read_new(
@@ -91,6 +110,9 @@ def read_new(
     text_column: str | None = None,
     id_column: str | None = None,
     vocabulary: StrPath | Sequence[str] | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    layer: str | None = None,
     progress: Progress | None = None,
 ) -> Encoded:
     """Read documents in the terms of an existing corpus; other words are skipped and counted.
@@ -100,11 +122,12 @@ def read_new(
     like
         The corpus whose vocabulary is used; texts are split as its own were. Where it, or a file of counts,
         names no terms, the numbers of terms are taken to be the same.
-    path, format, text_column, id_column, vocabulary, progress
+    path, format, text_column, id_column, vocabulary, encoding, delimiter, layer, progress
         As :func:`read_corpus` takes them.
     """
     columns = Columns(text_column, id_column)
-    with _reading(path, format, columns, vocabulary, None, progress) as documents:
+    how = _How.checked(format, encoding, delimiter, layer)
+    with _reading(path, how, columns, vocabulary, None, progress) as documents:
         if documents.counts is None:
             names: list[str] = []
             encoded = encode(_texts_of(documents, names), like)
@@ -118,54 +141,6 @@ def read_new(
                 )
             counts = Corpus(counts.x, counts.doc_ptr, like.vocabulary, counts.document_names)
         return encode(counts, like)
-
-
-def write_corpus(
-    corpus: Corpus, path: StrPath, *, format: str | None = None, vocabulary: StrPath | None = None
-) -> list[Path]:
-    """Write a corpus to a file of any format that can be written, whole or not at all.
-
-    Parameters
-    ----------
-    corpus
-        What to write. Formats of counts (``ldac``, ``uci``, ``mm``, ``npz``) lose the order of the words
-        within a document; ``txt`` and ``jsonl`` write the words, in order and joined by blanks, and lose
-        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``.
-    path
-        Where; gzipped if the name ends in ``.gz``.
-    format
-        One of :data:`~franchise.corpus.FORMATS`; by default known from the end of the name.
-    vocabulary
-        Where to write the terms, one per line. By default beside the file, as :func:`read_corpus` looks for
-        them, for formats that have no place for terms.
-
-    Returns
-    -------
-    list of Path
-        What was written.
-
-    Raises
-    ------
-    CorpusError
-        If a term cannot be written in the format, or the file cannot be written at all.
-    """
-    target = Path(path)
-    form = format or guess.by_name(target)
-    writable = [name for name, facts in FORMATS.items() if facts.write is not None]
-    if form is None:
-        raise SettingsError(
-            f"{path}: the name does not show the format; give format (--format-out), "
-            f"one of {', '.join(writable)}"
-        )
-    write = _known(form).write
-    if write is None:
-        raise SettingsError(f"format={form!r} can be read but not written; give one of {', '.join(writable)}")
-    if vocabulary is None and _needs_vocabulary(form, corpus):
-        vocabulary = beside(target)
-    written = []
-    if vocabulary is not None:
-        written.append(write_atomically(vocabulary, lines_of(corpus.vocabulary)))
-    return [write_atomically(target, write(corpus)), *written]
 
 
 def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = None) -> Corpus:
@@ -195,26 +170,6 @@ def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = Non
         return ldac.read(source, terms)
 
 
-def write_ldac(corpus: Corpus, path: StrPath, *, vocabulary: StrPath | None = None) -> None:
-    """Write a corpus in LDA-C format, whole or not at all.
-
-    The format keeps counts: the order of the words within a document and the names of the documents are not
-    written.
-
-    Parameters
-    ----------
-    corpus
-        What to write.
-    path
-        Where; gzipped if the name ends in ``.gz``.
-    vocabulary
-        Where to write the terms, one per line; by default they are not written.
-    """
-    if vocabulary is not None:
-        write_atomically(vocabulary, lines_of(corpus.vocabulary))
-    write_atomically(path, ldac.write(corpus))
-
-
 class _Documents(NamedTuple):
     """What is found in a file: texts to read one after the other, or counts."""
 
@@ -224,36 +179,54 @@ class _Documents(NamedTuple):
     counts: Corpus | None
 
 
+class _How(NamedTuple):
+    """How to read a file, as far as the user has said it."""
+
+    form: str | None
+    encoding: str | None
+    delimiter: str | None
+    layer: str | None
+
+    @classmethod
+    def checked(cls, form: str | None, encoding: object, delimiter: object, layer: str | None) -> _How:
+        """Refuse what cannot be."""
+        if form is not None:
+            known_format(form)
+        return cls(form, checked_encoding(encoding), checked_delimiter(delimiter), layer)
+
+
 @contextmanager
 def _reading(
     path: StrPath | Readable,
-    form: str | None,
+    how: _How,
     columns: Columns,
     vocabulary: StrPath | Sequence[str] | None,
     text_options: TextOptions | None,
     progress: Progress | None,
 ) -> Iterator[_Documents]:
     """Open a file or folder and find out what is in it."""
-    if form is not None:
-        _known(form)
     try:
-        if _is_folder(path, form):
-            _check_options("folder", columns, vocabulary, text_options)
-            yield _Documents(str(path), folder.rows(Path(path), progress), True, None)  # type: ignore[arg-type]
+        if _is_folder(path, how.form):
+            _check_options("folder", how, columns, vocabulary, text_options)
+            rows = folder.rows(Path(path), progress, how.encoding)  # type: ignore[arg-type]
+            yield _Documents(str(path), rows, True, None)
             return
-        with open_source(path, progress) as source:
-            form = form or _told(source)
-            _check_options(form, columns, vocabulary, text_options)
-            rows = FORMATS[form].rows
-            if rows is not None:
-                yield _Documents(source.name, rows(source, columns), columns.name is not None, None)
+        with open_source(path, progress, how.encoding) as source:
+            form = _told(source, how.form)
+            _check_options(form, how, columns, vocabulary, text_options)
+            facts = FORMATS[form]
+            if facts.rows is not None:
+                read = facts.rows if how.delimiter is None else partial(facts.rows, delimiter=how.delimiter)
+                has_names = facts.has_names or columns.name is not None
+                yield _Documents(source.name, read(source, columns), has_names, None)
             else:
-                yield _Documents(source.name, iter(()), False, _from_counts(source, form, vocabulary))
+                yield _Documents(source.name, iter(()), False, _from_counts(source, form, how, vocabulary))
     except MemoryError:
         raise CorpusError(f"{path}: too large for this machine's memory; read a part of it") from None
 
 
-def _known(form: str) -> Format:
+def known_format(form: str) -> Format:
+    """Return a format by its name, or say which there are."""
     if form not in FORMATS:
         raise SettingsError(f"format={form!r}: there is no such format; give one of {', '.join(FORMATS)}")
     return FORMATS[form]
@@ -267,9 +240,11 @@ def _is_folder(path: StrPath | Readable, form: str | None) -> bool:
     return is_there and form in (None, "folder")
 
 
-def _told(source: Source) -> str:
-    """Return the format that a file's name or content shows."""
-    form = guess.by_name(source.path) if source.path is not None else None
+def _told(source: Source, given: str | None) -> str:
+    """Return the format that was given, or that a file's name or content shows."""
+    named = guess.by_name(source.path) if source.path is not None else None
+    form = given or named
+    refuse_stranger(source, form)
     form = form or guess.by_content(source)
     if form is None:
         known = ", ".join(name for name in FORMATS if name != "folder")
@@ -279,14 +254,24 @@ def _told(source: Source) -> str:
     return form
 
 
-def _check_options(form: str, columns: Columns, vocabulary: object, text_options: TextOptions | None) -> None:
+def _check_options(
+    form: str, how: _How, columns: Columns, vocabulary: object, text_options: TextOptions | None
+) -> None:
     """Refuse options that would have no effect: whoever gave them expects one."""
     facts = FORMATS[form]
     holds_counts = facts.counts is not None
     useless = (
         ("text_column", columns.text is not None and not facts.has_columns, "it has no columns"),
         ("id_column", columns.name is not None and not facts.has_columns, "it has no columns"),
+        (
+            "metadata",
+            bool(columns.others and columns.others.wanted) and not facts.has_columns,
+            "it has no columns",
+        ),
         ("vocabulary", vocabulary is not None and not holds_counts, "the vocabulary comes from the texts"),
+        ("encoding", how.encoding is not None and form in ("parquet", "h5ad"), "it is always UTF-8"),
+        ("delimiter", how.delimiter is not None and form not in ("csv", "tsv"), "it has no delimiter"),
+        ("layer", how.layer is not None and form != "h5ad", "it has no layers"),
         ("text_options", holds_counts and text_options not in (None, TextOptions()), "it holds counts"),
     )
     for name, is_useless, reason in useless:
@@ -327,21 +312,17 @@ def _from_rows(documents: _Documents, text_options: TextOptions | None, keep_tex
         raise CorpusError(f"{documents.name}: {error}") from None  # who splits texts knows of no files
 
 
-def _from_counts(source: Source, form: str, vocabulary: StrPath | Sequence[str] | None) -> Corpus:
+def _from_counts(source: Source, form: str, how: _How, vocabulary: StrPath | Sequence[str] | None) -> Corpus:
     read = FORMATS[form].counts
     assert read is not None
+    if how.layer is not None:
+        read = partial(read, layer=how.layer)
     found = None
-    if vocabulary is None and form != "npz":  # which has a place for terms, and looks there first
+    if vocabulary is None and form not in ("npz", "h5ad"):  # which have a place for terms
         vocabulary = found = found_beside(source.path)
     try:
-        return read(source, None if vocabulary is None else terms_of(vocabulary))
+        return read(source, None if vocabulary is None else terms_of(vocabulary, how.encoding))
     except CorpusError as error:
         if found is None or "the vocabulary" not in str(error):
             raise
         raise CorpusError(f"{error} (the vocabulary is in {found})") from None  # no one has named that file
-
-
-def _needs_vocabulary(form: str, corpus: Corpus) -> bool:
-    if form == "npz":
-        return not npz.fits(corpus.vocabulary)
-    return FORMATS[form].counts is not None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise._settings import flag, whole_number
+from franchise._settings import flag, is_one_of, whole_number
 from franchise.corpus.convert import (
     PIECE,
     Offsets,
@@ -31,6 +31,8 @@ from franchise.corpus.convert import (
     renumber,
 )
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.metadata import check_same_order
+from franchise.corpus.stop_words import LANGUAGES, stop_words_of
 from franchise.errors import CorpusError, SettingsError
 
 if TYPE_CHECKING:
@@ -52,8 +54,9 @@ class TextOptions:
         Regular expression of a word; by default, two or more letters, digits or underscores. With a group,
         the group is the word.
     stop_words
-        Words to leave out: ``"english"`` for scikit-learn's list, a list of your own (in lower case if
-        ``lowercase``), or None to leave out none.
+        Words to leave out: ``"english"`` for scikit-learn's list, another language
+        (:data:`~franchise.corpus.stop_words.LANGUAGES`), a list of your own (in lower case if ``lowercase``),
+        or None to leave out none.
     ngram_range
         Shortest and longest sequence of words that make a term; ``(1, 2)`` takes words and pairs.
     min_df
@@ -98,7 +101,9 @@ class TextOptions:
             object.__setattr__(self, name, value)
         low, high = self.min_df, self.max_df
         if low is not None and high is not None and type(low) is type(high) and low > high:
-            raise SettingsError(f"min_df={low} is more than max_df={high}; no term can satisfy both")
+            raise SettingsError(
+                f"min_df={low} is more than max_df={high}; no term can satisfy both; change one"
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as JSON can hold them; :meth:`from_dict` takes them back."""
@@ -118,7 +123,9 @@ class TextOptions:
         """Return scikit-learn's vectorizer for the splitting; it is not told which terms to keep."""
         from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
 
-        stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
+        stop_words = self.stop_words
+        if stop_words is not None:
+            stop_words = stop_words_of(stop_words) if isinstance(stop_words, str) else list(stop_words)
         return CountVectorizer(
             lowercase=self.lowercase,
             token_pattern=self.token_pattern,
@@ -151,6 +158,7 @@ def from_texts(
     document_names: Sequence[str] | None = None,
     keep_texts: bool | int = True,
     text_options: TextOptions | None = None,
+    metadata: Any = None,
     **options: Any,
 ) -> Corpus:
     """Make a corpus from raw texts.
@@ -166,6 +174,8 @@ def from_texts(
         more characters than that in all. Otherwise only their words are kept.
     text_options
         How texts become words.
+    metadata
+        What else is known of each document, as :class:`Corpus` takes it: ``df[["year", "category"]]``.
     **options
         Single options, instead of ``text_options``: see :class:`TextOptions`.
 
@@ -185,6 +195,7 @@ def from_texts(
         raise SettingsError(f"{', '.join(options)}: give text_options, or single options, not both")
     kept = _Kept(keep_texts)
     names = names_of(texts) if document_names is None else document_names
+    check_same_order(texts, metadata)
     x, doc_ptr, terms = learn_vocabulary(split_texts(texts, text_options, keep=kept.add))
     if not terms:
         raise _nothing_found(len(doc_ptr) - 1, text_options)
@@ -194,7 +205,9 @@ def from_texts(
     renumber(x, rank)
     x, doc_ptr, _ = drop_unknown(x, doc_ptr)
     vocabulary = [terms[v] for v in chosen]
-    return Corpus(x, doc_ptr, vocabulary, names, texts=kept.texts, text_options=text_options)
+    return Corpus(
+        x, doc_ptr, vocabulary, names, texts=kept.texts, text_options=text_options, metadata=metadata
+    )
 
 
 class _Kept:
@@ -284,7 +297,9 @@ def _pattern(value: object) -> str:
     try:
         pattern = re.compile(value)
     except (re.error, OverflowError) as error:
-        raise SettingsError(f"token_pattern={value!r}: not a regular expression: {error}") from None
+        raise SettingsError(
+            f"token_pattern={value!r}: not a regular expression: {error}; correct it"
+        ) from None
     if pattern.groups > 1:
         raise SettingsError(
             f"token_pattern={value!r}: it has {pattern.groups} groups; only one can be the word, "
@@ -296,12 +311,13 @@ def _pattern(value: object) -> str:
 
 
 def _stop_words(value: object) -> str | tuple[str, ...] | None:
-    if value is None or (isinstance(value, str) and value == "english"):
-        return value
+    if value is None or is_one_of(value, LANGUAGES):
+        return value  # type: ignore[return-value]
     words = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [None]
     if not all(isinstance(word, str) for word in words):
         raise SettingsError(
-            f"stop_words={shortened(value)}: give 'english', a list of words, or None for none"
+            f"stop_words={shortened(value)}: give {', '.join(map(repr, LANGUAGES))}, a list of words, or "
+            "None for none"
         )
     return tuple(sorted(set(map(str, words))))  # the order says nothing
 

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise.corpus import CorpusArrays
-from franchise.engines.engine import Counts, EngineSettings, Start, Swept, Trials
-from franchise.engines.fitted_start import fit_topics
+from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
+from franchise.engines.fitted_start import FittedTopics, fit_topics, topics_as_given
+from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.workbench import Workbench
 from franchise.model import State, broken_invariants, empty_state, joint
 from franchise.model.counts import count_document_topics, count_topic_terms, ranks
@@ -56,13 +57,16 @@ class CollapsedEngine:
         """Take up a state, with every word seated, as if the engine had reached it."""
         self._workbench = Workbench(self._corpus, state)
 
-    def start(self, key: Key, start: Start) -> None:
-        """Seat every word: one after another (``"sequential"``), by fitted topics, or by random ones."""
+    def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
+        """Seat every word: one after another (``"sequential"``), by fitted, given or random topics."""
         key = key._replace(move=INITIALIZE)
-        if start == "sequential":
+        if isinstance(start, TopicsOfTerms):
+            as_given = None if start.are_seeds else topics_as_given(self._corpus, start.phi, start.known)
+            self._start_from_topics(key, as_given or fit_topics(self._corpus, self._usual_eta(), start.phi))
+        elif start == "sequential":
             self._start_sequentially(key)
         elif start == "fitted":
-            self._start_from_fitted_topics(key)
+            self._start_from_topics(key, fit_topics(self._corpus, self._usual_eta()))
         else:
             self._start_at_random(key, 1 if start == "one" else int(start))
         self.workbench.compact()
@@ -75,9 +79,11 @@ class CollapsedEngine:
         self.workbench.draw_words(key)
         self.workbench.visit(in_order)
 
-    def _start_from_fitted_topics(self, key: Key) -> None:
+    def _usual_eta(self) -> float:
         eta = self._settings.priors.eta
-        fitted = fit_topics(self._corpus, _USUAL_ETA if isinstance(eta, tuple) else eta)
+        return _USUAL_ETA if isinstance(eta, tuple) else eta
+
+    def _start_from_topics(self, key: Key, fitted: FittedTopics) -> None:
         n_topics = fitted.phi.shape[1]
         number, table = np.full((2, n_topics + 1), -1, np.int32)
         theta, weight, expected = np.zeros((3, n_topics))

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import scipy.sparse as sp
 
 from franchise.corpus import CorpusArrays
+from franchise.engines.given_topics import GivenTopics, TopicsOfTerms
 from franchise.model import Priors, State
 from franchise.model.state import Array
 from franchise.random import Key
 
-Start = str | int
+Start = str | int | GivenTopics
 
 
 class EngineSettings(NamedTuple):
@@ -69,7 +70,7 @@ class Engine(Protocol):
     def seat(self, state: State) -> None:
         """Take up a franchise in which every word is seated, as if the engine had reached it."""
 
-    def start(self, key: Key, start: Start) -> None:
+    def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
         """Seat every word for the first time."""
 
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:

@@ -1,4 +1,7 @@
-"""Topics to start a chain from: fitted to the documents by a few steps of EM, the same for every seed."""
+"""Topics to start a chain from: fitted to the documents by a few steps of EM, the same for every seed.
+
+The fit may begin at seed words for some of the topics. Topics of an earlier model are taken as they are.
+"""
 
 import math
 from typing import NamedTuple
@@ -27,11 +30,12 @@ class FittedTopics(NamedTuple):
     steps: int = _STEPS_PER_DOCUMENT
 
 
-def fit_topics(corpus: CorpusArrays, eta: float) -> FittedTopics:
+def fit_topics(corpus: CorpusArrays, eta: float, seeds: Array | None = None) -> FittedTopics:
     """Fit topics by EM, each begun at a document of those that are spread over the corpus.
 
     The smaller eta, the more topics: about as many as chains with this eta end with, or, where these are few,
-    some more, as it is easier to lose a topic than to find one.
+    some more, as it is easier to lose a topic than to find one. Given seeds, topics by terms, the first
+    topics begin at these instead, and there are at least as many as seeds.
     """
     lengths = np.diff(corpus.doc_ptr)
     documents = np.flatnonzero(lengths)
@@ -40,20 +44,44 @@ def fit_topics(corpus: CorpusArrays, eta: float) -> FittedTopics:
     documents = _spread(documents, math.ceil(share * documents.size))
     n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
     n_topics = min(n_topics, _MOST_TOPICS, documents.size)
+    n_seeds = 0 if seeds is None else len(seeds)
+    n_topics = max(n_topics, n_seeds)
     frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, n_words)
-    terms = np.unique(np.concatenate([_words(corpus, j) for j in documents] or [corpus.x]))
+    in_use = [_words(corpus, j) for j in documents] or [corpus.x]
+    if seeds is not None:
+        in_use.append(np.flatnonzero(seeds.sum(axis=0)))
+    terms = np.unique(np.concatenate(in_use))
     row = np.full(corpus.n_terms, terms.size)
     row[terms] = np.arange(terms.size)
     phi = np.zeros((terms.size + 1, n_topics))
     phi[:-1] = 0.5 * frequencies[terms, None]
-    for k, j in enumerate(_spread(documents, n_topics)):
+    if seeds is not None:
+        phi[:-1, :n_seeds] += 0.5 * seeds[:, terms].T
+    for k, j in enumerate(_spread(documents, n_topics - n_seeds), start=n_seeds):
         np.add.at(phi[:, k], row[_words(corpus, j)], 0.5 / lengths[j])
-    fitted = FittedTopics(phi, row, _COMMON / (1.0 - _COMMON) * frequencies)
+    fitted = FittedTopics(phi, row, _common(frequencies))
     theta = np.full((documents.size, n_topics), 1.0 / max(1, n_topics))
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
     for _ in range(_STEPS):
         fit_step(corpus, documents, fitted, theta, new_phi, weight, expected)
     return fitted
+
+
+def topics_as_given(corpus: CorpusArrays, phi: Array, known: Array) -> FittedTopics:
+    """Return topics as they are given, topics by terms.
+
+    Of a term that they do not know, they say as much as the corpus does: it is as common in every topic as in
+    all documents, and its words go where the other words of their documents go.
+    """
+    frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, corpus.x.size)
+    unknown = np.where(known, 0.0, frequencies)
+    rows = (1.0 - unknown.sum()) * phi / phi.sum(axis=1, keepdims=True) + unknown
+    row = np.arange(corpus.n_terms)
+    return FittedTopics(np.ascontiguousarray(rows.T), row, _common(frequencies))
+
+
+def _common(frequencies: Array) -> Array:
+    return np.asarray(_COMMON / (1.0 - _COMMON) * frequencies)
 
 
 def _words(corpus: CorpusArrays, j: np.integer) -> Array:

@@ -6,7 +6,7 @@ franchise, and G_0 is forgotten. Then come the collapsed moves: words and tables
 in every sweep, through which topics are born and large ones change hands; split-merge trials; concentrations.
 """
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 

@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from franchise.corpus import Corpus
 from franchise.estimator.inputs import in_known_terms
+from franchise.estimator.names import Names
 from franchise.estimator.settings import to_keep
 from franchise.posterior import tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
-from franchise.posterior.describe import describe
+from franchise.posterior.describe import describe, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.searches import number_of_topic
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.paper_heldout import PaperHeldOut
@@ -30,14 +31,13 @@ if TYPE_CHECKING:
 _MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
 
 
-class Answers:
+class Answers(Names):
     """The part of `HDPTopicModel` that needs a fitted model and changes nothing."""
 
-    corpus_: Corpus
-    posterior_: Posterior
     n_jobs: int | None
     get_params: Callable[[], Facts]  # scikit-learn's
     chains_: list[Chain]
+    trace_: pd.DataFrame
     _made_with: Facts  # the settings of the chains, whatever set_params has changed since
 
     @property
@@ -153,25 +153,31 @@ class Answers:
 
     # ------------------------------------------------------------ answers
 
-    def topics(self, n_terms: int = 10, feature_names: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return a table of the topics, largest first.
+    def topics(self, n_terms: int = 10) -> pd.DataFrame:
+        """Return a table of the topics, largest first (`franchise.posterior.tables.topics_frame`).
 
-        `feature_names` are the terms, where the model was fitted to counts without names (after a
-        CountVectorizer: ``vectorizer.get_feature_names_out()``).
+        Where the model was fitted to counts without names, `set_feature_names` says what the terms are.
         """
         check_is_fitted(self)
-        terms = self.corpus_.vocabulary if feature_names is None else feature_names
-        return tables.topics_frame(self.posterior_, terms, n_terms=n_terms)
+        labels, terms = self.topic_labels_, self.corpus_.vocabulary
+        return tables.topics_frame(self.posterior_, terms, n_terms=n_terms, labels=labels)
 
     def documents(self, n_topics: int = 3) -> pd.DataFrame:
         """Return a table of the documents that the model was fitted to, with their largest topics."""
         check_is_fitted(self)
-        return tables.documents_frame(self.posterior_, self.corpus_, n_topics=n_topics)
+        return tables.documents_frame(
+            self.posterior_,
+            self.corpus_,
+            n_topics=n_topics,
+            labels=self.topic_labels_,
+            names=self.named_topics_,
+        )
 
-    def representative_documents(self, topic: int, n: int = 5) -> pd.DataFrame:
-        """Return the documents that are most about a topic."""
+    def representative_documents(self, topic: int | str, n: int = 5) -> pd.DataFrame:
+        """Return the documents that are most about a topic, which is given by its number or its name."""
         check_is_fitted(self)
-        return tables.representative_documents(self.posterior_, self.corpus_, topic, n)
+        number = number_of_topic(topic, self.posterior_.n_topics, self.named_topics_)
+        return tables.representative_documents(self.posterior_, self.corpus_, number, n)
 
     def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
         """Return how well the top terms of each topic go together in documents; higher is better."""
@@ -181,10 +187,10 @@ class Answers:
     def quality(self, measure: str = "c_npmi") -> pd.DataFrame:
         """Return a table of what the topics are worth to a reader (`franchise.posterior.coherence`)."""
         phi = self.components_
-        frame = self.topics()[["topic", "weight", "support", "terms"]]
-        frame.insert(3, measure, self.coherence(measure))
-        frame.insert(4, "exclusivity", exclusivity(phi))
-        frame.insert(5, "effective_terms", effective_terms(phi))
+        frame = self.topics()[["topic", "label", "weight", "support", "terms"]]
+        frame.insert(4, measure, self.coherence(measure))
+        frame.insert(5, "exclusivity", exclusivity(phi))
+        frame.insert(6, "effective_terms", effective_terms(phi))
         return frame
 
     def diagnose(self) -> Diagnosis:
@@ -202,7 +208,16 @@ class Answers:
         """Say how big, how many topics, whether it converged and what next."""
         if "posterior_" not in self.__dict__:
             return repr(self)
-        return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose())
+        return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose(), self.topic_labels_)
+
+    def _for_people(self) -> dict[str, str]:
+        """Return the files of a model's folder that people read."""
+        topics, settings = self.topics(), self.settings_
+        return {
+            "topics_csv": topics.to_csv(index=False),
+            "trace_csv": self.trace_.to_csv(index=False),
+            "card": model_card(str(self), topics, settings),
+        }
 
     # ------------------------------------------------------------ what scikit-learn needs
 

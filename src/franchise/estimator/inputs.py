@@ -11,10 +11,30 @@ from sklearn.utils.validation import check_non_negative, validate_data
 from franchise.corpus import Corpus, from_counts
 from franchise.corpus.convert import is_frame, refuse_texts
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix
+from franchise.corpus.doubts import doubts_about
+from franchise.corpus.metadata import check_same_order
 
 
-def training_corpus(estimator: Any, X: Any) -> Corpus:
-    """Return the documents that an estimator is to be fitted to; sets its `n_features_in_` and names."""
+def training_corpus(estimator: Any, X: Any, metadata: Any = None) -> Corpus:
+    """Return the documents that an estimator is to be fitted to; sets its `n_features_in_` and names.
+
+    What looks wrong about them is a warning.
+    """
+    corpus = _corpus_of(estimator, X)
+    warn_of(doubts_about(corpus), stacklevel=4)
+    if metadata is None:
+        return corpus  # one that was given may have its own
+    check_same_order(X, metadata)
+    return corpus.with_metadata(metadata)
+
+
+def warn_of(doubts: list[str], stacklevel: int) -> None:
+    """Make a warning of each doubt."""
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=stacklevel)
+
+
+def _corpus_of(estimator: Any, X: Any) -> Corpus:
     if not _are_counts(X):
         vars(estimator).pop("feature_names_in_", None)
         corpus = as_corpus(X)

@@ -17,18 +17,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from franchise._settings import flag, positive_number, whole_number
+from franchise._settings import flag, whole_number
+from franchise.corpus.doubts import doubts_about_topics
 from franchise.errors import FranchiseError, ModelError, SettingsError
-from franchise.estimator.exports import Exports
-from franchise.estimator.inputs import training_corpus
+from franchise.estimator.inputs import training_corpus, warn_of
+from franchise.estimator.offers import Offers
 from franchise.estimator.plans import longer, plan_to_fit
-from franchise.estimator.settings import from_kept, of_chains, to_keep
+from franchise.estimator.settings import check_moment, from_kept, of_chains, to_keep
 from franchise.estimator.summary import posterior_of, trace_frame
-from franchise.posterior.describe import model_card
 from franchise.sampling import SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import extended, plan_of, what_to_keep
-from franchise.sampling.run import Callback, Ending, run_chains, threads
+from franchise.sampling.run import Callback, Ending, run_chains
 from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
 from franchise.storage.chain import save_chain
@@ -37,14 +37,15 @@ from franchise.storage.checkpoints import Checkpoints, load_chains
 StrPath = str | os.PathLike[str]
 
 
-class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters
     ----------
     eta
         How evenly a topic spreads over terms: the smaller, the fewer terms a topic has, and the more topics
-        there are. A number fixes it; ``"sample"`` estimates it, under a Gamma(1, 1) prior.
+        there are (`tune_eta` tries values). A number fixes it; ``"sample"`` estimates it, under a Gamma(1, 1)
+        prior, which on texts often runs away to ever more and narrower topics.
     alpha, gamma
         Concentrations: a larger alpha gives more topics per document, a larger gamma more topics in all. A
         number fixes them; None samples them.
@@ -52,7 +53,10 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Gamma priors (shape, rate) under which alpha and gamma are sampled.
     init
         Where chains start: ``"fitted"`` (topics that EM finds, the same for all), ``"sequential"`` (the
-        paper's), ``"one"`` topic, a number of random topics, or ``"apart"``: the last three in turn.
+        paper's), ``"one"`` topic, a number of random topics, or ``"apart"``: the last three in turn. Or
+        topics to begin with: a fitted model or the path of its folder, topics by terms (a DataFrame, or an
+        array in the order of the vocabulary), or seed words, ``{"cosmology": ["galaxy", "redshift"], ...}``.
+        These are a start, not a prior: chains may leave them.
     sweeps
         Passes over all words that each chain makes.
     burn_in
@@ -63,7 +67,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Independent runs; trust the answer if they agree.
     warm_up
         Sweeps at the beginning in which eta rises from 0.3 of its value, so that topics separate; by
-        default 40 from fitted topics (at most half of the burn-in), 0 from others or if eta is sampled.
+        default 40 from fitted topics and seed words (at most half of the burn-in), 0 from others or if eta
+        is sampled.
     split_merge
         When topics are split and merged as a whole: ``"always"``, ``"burn-in"``, ``"off"``, or a
         `SplitMerge` setting.
@@ -102,6 +107,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
         The settings that the model was made with, and the seed that was used.
+    topic_labels_, named_topics_
+        What each topic is called: a name given to it, or terms that set it apart; and the names given.
     n_features_in_, feature_names_in_
         Number of terms; their names, if a DataFrame was given.
 
@@ -122,7 +129,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         gamma: float | None = None,
         alpha_prior: tuple[float, float] = (1.0, 1.0),
         gamma_prior: tuple[float, float] = (1.0, 1.0),
-        init: str | int = "fitted",
+        init: Any = "fitted",
         sweeps: int = 500,
         burn_in: int | None = None,
         thin: int | None = None,
@@ -158,7 +165,13 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     _kept: dict[Path, str]  # the folders that have the present chains, and the stamps of the models there
 
     def fit(
-        self, X: Any, y: Any = None, *, time_budget: float | None = None, overwrite: bool = False
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        metadata: Any = None,
+        time_budget: float | None = None,
+        overwrite: bool = False,
     ) -> Self:
         """Fit the model.
 
@@ -171,6 +184,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             column of texts, or a `Corpus`.
         y
             Ignored.
+        metadata
+            What else is known of the documents, for `prevalence`: a DataFrame, or a dict of columns.
         time_budget
             Seconds after which no new sweep is begun; `ending_` says whether that happened, and `resume`
             continues.
@@ -181,8 +196,9 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         given, plan = plan_to_fit(
             None if overwrite else self._folder(), of_chains(self.get_params()), self.random_state
         )
-        self._check_moment(time_budget)
-        corpus = training_corpus(self, X)
+        check_moment(self.get_params(), time_budget)
+        corpus = training_corpus(self, X, metadata)
+        plan.check(corpus)
         with self._alone() as folder:
             if folder is None:
                 self.chains_ = plan.chains(corpus)
@@ -190,9 +206,11 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 # A model without chains, of a run that was killed early, holds nothing to continue.
                 if overwrite or not store.has_chains(folder):
                     replaced = overwrite or store.is_model(folder)
-                    store.create(folder, corpus, to_keep(self.get_params(), plan.seed), overwrite=replaced)
+                    kept = to_keep(self.get_params() | given, plan.seed)
+                    store.create(folder, corpus, kept, start=given["init"], overwrite=replaced)
                 self.chains_ = load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
             self.corpus_, self._made_with = corpus, given
+            self._recall_names(folder)
             if folder:
                 store.change_settings(folder, self.settings_)  # a model that is there may have been shorter
             self._run(folder, time_budget)
@@ -228,7 +246,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         if not hasattr(self, "chains_"):
             check_is_fitted(self)
-        self._check_moment(time_budget)
+        check_moment(self.get_params(), time_budget)
         whole_number("sweeps", sweeps, 0)
         total = max(chain.schedule.sweeps for chain in self.chains_) + sweeps
         made_with = longer(self._made_with, self.chains_[0].schedule, total, burn_in, thin)
@@ -247,19 +265,9 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def forecast(self, X: Any) -> Forecast:
         """Estimate the time and memory that a fit would take, from a few sweeps of it."""
-        self._check_moment()
+        check_moment(self.get_params())
         plan = plan_of(**of_chains(self.get_params()), seed=0)  # a random state is left as it is
         return forecast(plan, training_corpus(type(self)(), X), self.n_jobs)
-
-    def _check_moment(self, time_budget: float | None = None) -> None:
-        """Refuse impossible settings before anything is read or written."""
-        threads(self.n_jobs, 1)
-        if not isinstance(self.verbose, bool):
-            whole_number("verbose", self.verbose, 0)
-        if not (self.callback is None or callable(self.callback)):
-            raise SettingsError(f"callback={self.callback!r}: give a function of a chain, or None")
-        if time_budget is not None:
-            positive_number("time_budget", time_budget)
 
     @contextmanager
     def _alone(self) -> Iterator[Path | None]:
@@ -290,7 +298,8 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         self._summarise()
         if folder:
-            store.write_for_people(folder, **self._for_people())
+            self._write_answer(folder)
+        warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
             done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
             warnings.warn(
@@ -311,6 +320,7 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._n_features_out = self.n_topics_
         self.n_features_in_ = self.corpus_.n_terms
         self.trace_ = trace_frame(started)
+        self._carry_names()
 
     # ------------------------------------------------------------ on disk
 
@@ -334,9 +344,10 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 if len(chain.trace):
                     save_chain(chain, store.chains_folder(temporary) / str(chain.number))
             if "posterior_" in vars(self):
-                store.write_for_people(temporary, **self._for_people())
+                self._write_answer(temporary)
 
-        store.create(folder, self.corpus_, self.settings_, fill, overwrite=overwrite)
+        corpus, start = self.chains_[0].corpus, self._made_with["init"]
+        store.create(folder, corpus, self.settings_, fill, start=start, overwrite=overwrite)
         self._kept[folder.resolve()] = store.stamp(folder)
 
     @classmethod
@@ -365,17 +376,10 @@ class HDPTopicModel(Exports, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         model._made_with = of_chains(model.get_params())
         model._kept = {folder.resolve(): stored.stamp}
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
+        model._recall_names(folder)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise()
         return model
-
-    def _for_people(self) -> dict[str, str]:
-        topics, settings = self.topics(), self.settings_
-        return {
-            "topics_csv": topics.to_csv(index=False),
-            "trace_csv": self.trace_.to_csv(index=False),
-            "card": model_card(str(self), topics, settings),
-        }
 
     def _folder(self) -> Path | None:
         given: object = self.checkpoint_dir

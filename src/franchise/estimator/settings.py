@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from franchise._files import Facts
-from franchise._settings import whole_number
+from franchise._settings import positive_number, whole_number
+from franchise.engines import GivenTopics
 from franchise.errors import SettingsError
+from franchise.estimator.starts import start_of
 from franchise.sampling import SplitMerge
-from franchise.storage.chain import split_merge_from
+from franchise.sampling.run import threads
+from franchise.storage.chain import split_merge_from, start_facts
 
 # Settings that belong to one call, not to the model.
 _NOT_KEPT = ("random_state", "checkpoint_dir", "callback")
@@ -22,7 +25,8 @@ _LARGEST_SEED = 2**63 - 1
 
 def of_chains(settings: Facts) -> Facts:
     """Return the settings that decide what the chains do, as `plan_of` takes them."""
-    return {name: value for name, value in settings.items() if name not in _NOT_OF_CHAINS}
+    own = {name: value for name, value in settings.items() if name not in _NOT_OF_CHAINS}
+    return own | {"init": start_of(own["init"])}
 
 
 def to_keep(settings: Facts, seed: int) -> Facts:
@@ -40,6 +44,18 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
     if isinstance(settings["split_merge"], dict):
         settings["split_merge"] = split_merge_from(settings["split_merge"])
     return settings, seed, in_place
+
+
+def check_moment(settings: Facts, time_budget: float | None = None) -> None:
+    """Refuse impossible settings of one call before anything is read or written."""
+    threads(settings["n_jobs"], 1)
+    if not isinstance(settings["verbose"], bool):
+        whole_number("verbose", settings["verbose"], 0)
+    callback = settings["callback"]
+    if not (callback is None or callable(callback)):
+        raise SettingsError(f"callback={callback!r}: give a function of a chain, or None")
+    if time_budget is not None:
+        positive_number("time_budget", time_budget)
 
 
 def seed_of(random_state: object) -> int:
@@ -69,4 +85,6 @@ def _plain(value: Any) -> Any:
     """Return a setting as JSON can hold it."""
     if isinstance(value, SplitMerge):
         return asdict(value)
+    if isinstance(value, GivenTopics):
+        return start_facts(value)
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

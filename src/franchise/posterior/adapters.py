@@ -1,4 +1,4 @@
-"""A fitted posterior as other programs take it: pyLDAvis, scikit-learn's LDA, ArviZ.
+"""A fitted posterior as other programs take it: pyLDAvis, topicwizard, scikit-learn's LDA, ArviZ.
 
 Topics are numbered as in the posterior, from 0, everywhere. Nothing is written to disk here.
 """
@@ -6,7 +6,7 @@ Topics are numbered as in the posterior, from 0, everywhere. Nothing is written 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
 
     from franchise.posterior.estimates import Posterior
+    from franchise.predict.known_topics import LogPByDraw
+
+_TERMS_IN_NAME = 4  # of a topic, after its number
 
 # What the model is about; the rest of a trace says how the sampler fared.
 _QUANTITIES = ("n_topics", "n_tables", "alpha", "gamma", "eta", "log_p_words", "log_joint")
@@ -70,6 +73,62 @@ def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
         "doc_lengths": corpus.document_lengths[kept],
         "vocab": [corpus.vocabulary[v] for v in used],
         "term_frequency": counts[used],
+    }
+
+
+def to_topicwizard(
+    posterior: Posterior, corpus: Corpus, transform: Callable[[Any], Floats] | None = None
+) -> dict[str, Any]:
+    """Return what topicwizard calls topic data, for its figures and its web app.
+
+    Proportions are of the listed topics alone. Documents without words or without a listed topic are left
+    out.
+
+    Parameters
+    ----------
+    posterior
+        The fitted posterior.
+    corpus
+        The documents that it was fitted to. Where their texts were not kept, their words stand for them.
+    transform
+        What gives the topics of new texts, for the app.
+
+    Returns
+    -------
+    dict
+        corpus, vocab, document_term_matrix, document_topic_matrix, topic_term_matrix,
+        document_representation, transform, topic_names; positions are left to topicwizard.
+
+    Examples
+    --------
+    ::
+
+        import topicwizard, topicwizard.figures
+        topicwizard.figures.topic_map(to_topicwizard(posterior, corpus)).show()
+        topicwizard.visualize(topic_data=to_topicwizard(posterior, corpus))
+    """
+    from scipy.sparse import csr_matrix
+
+    shares = shares_of(posterior, corpus)
+    kept = np.flatnonzero((corpus.document_lengths > 0) & (shares.sum(axis=1) > 0))
+    terms = corpus.vocabulary
+    texts = corpus.texts or [
+        " ".join(terms[v] for v in corpus.document(j)) for j in range(corpus.n_documents)
+    ]
+    counts, theta = csr_matrix(corpus.to_counts()[kept]), _rows_to_one(shares[kept])  # arrays it cannot take
+    largest = np.argsort(-posterior.phi, axis=1, kind="stable")[:, :_TERMS_IN_NAME]
+    return {
+        "corpus": [texts[j] for j in kept],
+        "vocab": np.array(terms),
+        "document_term_matrix": counts,
+        "document_topic_matrix": theta,
+        "topic_term_matrix": posterior.phi,
+        "document_representation": counts,
+        "transform": transform,
+        "topic_names": [f"{k} {' '.join(terms[v] for v in row)}" for k, row in enumerate(largest)],
+        "topic_positions": None,
+        "word_positions": None,
+        "document_positions": None,
     }
 
 
@@ -120,6 +179,8 @@ def to_datatree(
     settings: dict[str, Any],
     *,
     corpus: Corpus | None = None,
+    labels: Sequence[str] | None = None,
+    held_out: LogPByDraw | None = None,
 ) -> xr.DataTree:
     """Return the run as ArviZ takes it.
 
@@ -136,6 +197,10 @@ def to_datatree(
         Whatever describes the run; kept as JSON.
     corpus
         The documents; without them there is no ``observed_data``.
+    labels
+        What each topic is called, for a coordinate ``label`` of ``constant_data``.
+    held_out
+        What single draws say of documents that the model was not fitted to.
 
     Returns
     -------
@@ -144,7 +209,18 @@ def to_datatree(
         is the sweep), ``sample_stats`` (what the moves did, NaN where they were not made, and seconds), both
         also as ``warmup_...``, ``constant_data`` (weight, support and stability of the topics) and
         ``observed_data`` (length of each document, occurrences of each term). ``sampling_time`` is the
-        seconds of all chains together.
+        seconds of all chains together. With `held_out`, ``held_out_log_likelihood`` has log p(document |
+        topics) for a few draws of each chain, the mixture of the document integrated out; ``sweep`` says
+        which draws.
+
+    Notes
+    -----
+    There is no group ``log_likelihood``, from which ArviZ computes leave-one-out scores. It would need the
+    probability of each fitted document given draws of parameters that do not depend on that document alone.
+    The chain's topics are counts in which every fitted document's own words are contained, with the topic of
+    each word; given these, the words are too likely, and importance weights for leaving them out cannot be
+    had. The log mean exp over the draws of ``held_out_log_likelihood``, summed over documents, is the honest
+    expected log predictive density.
     """
     with needed("a DataTree", "arviz"):
         import xarray as xr
@@ -158,7 +234,10 @@ def to_datatree(
         sweeps = xr.Dataset(variables, coordinates)
         groups |= {group: sweeps.isel(draw=~is_warmup), f"warmup_{group}": sweeps.isel(draw=is_warmup)}
     found = {name: ("topic", getattr(posterior, name)) for name in ("weights", "support", "stability")}
-    groups["constant_data"] = xr.Dataset(found, {"topic": np.arange(len(posterior.phi))})
+    about_topics: dict[str, Any] = {"topic": np.arange(len(posterior.phi))}
+    if labels is not None:
+        about_topics["label"] = ("topic", list(labels))
+    groups["constant_data"] = xr.Dataset(found, about_topics)
     if corpus is not None:
         groups["observed_data"] = xr.Dataset(
             {
@@ -166,6 +245,19 @@ def to_datatree(
                 "term_count": ("term", corpus.term_counts),
             },
             {"document": list(corpus.document_names), "term": list(corpus.vocabulary)},
+        )
+    if held_out is not None:
+        groups["held_out_log_likelihood"] = xr.Dataset(
+            {
+                "documents": (("chain", "draw", "document"), held_out.log_p),
+                "n_words": ("document", held_out.n_j),
+            },
+            {
+                "chain": held_out.chains,
+                "draw": np.arange(held_out.sweeps.shape[1]),
+                "sweep": (("chain", "draw"), held_out.sweeps),
+                "document": list(held_out.document_names),
+            },
         )
     tree = xr.DataTree.from_dict({name: data.assign_attrs(about) for name, data in groups.items()})
     tree.attrs = {**about, "settings": json.dumps(settings, default=str)}

@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise.engines import SEED_WORDS, GivenTopics
+
 R_HAT_GOOD = 1.05  # below this, chains agree for all that matters here
 _FEW_SWEEPS = 50  # after the burn-in: chains that differ may only be too short
 _NAMED = 10
+_ETA_USUAL = 0.01  # and more, in what people fit
 
 CONVERGED = "Converged: the chains agree."
 ONE_CHAIN = (
     "There is only one chain, and nothing to compare it with. "
     "To see whether others find the same, fit with chains=4."
-)
-SAME_START = (
-    'All chains started from the same fitted topics; fit with init="apart" to see what other starts find.'
 )
 
 
@@ -41,6 +41,14 @@ class Run(NamedTuple):
     def longer(self) -> str:
         """How to make it longer."""
         return f"resume({f'sweeps={max(self.sweeps, 100)}' if self.is_finished else ''})"
+
+
+def same_start_as(start: object) -> str:
+    """Say that all chains have this start, so that it may be why they agree."""
+    which = "fitted topics"
+    if isinstance(start, GivenTopics):
+        which = "seed words" if start.kind == SEED_WORDS else "given topics"
+    return f'All chains started from the same {which}; fit with init="apart" to see what other starts find.'
 
 
 def too_few_sweeps(run: Run) -> str:
@@ -68,6 +76,24 @@ def about_drift(drift: float, run: Run) -> list[str]:
         f"The number of topics is still {'rising' if drift > 0 else 'falling'}, by {abs(drift):.1f} from the "
         "first to the last third of the sweeps after the burn-in. Go on with a longer burn-in: "
         f"resume(sweeps={2 * burn_in - run.sweeps}, burn_in={burn_in})."
+    ]
+
+
+def about_eta(eta: float, drift: float) -> list[str]:
+    """Say that an estimate of eta has run away, if it has; `drift` is that of its logarithm."""
+    if drift:
+        way = "falling" if drift < 0 else "rising"
+        seen = (
+            f"is still {way}, by {abs(np.expm1(drift)):.0%} from the first to the last third of the sweeps "
+            f"after the burn-in, and now {eta:.2g}"
+        )
+    elif eta < _ETA_USUAL:
+        seen = f"has come to {eta:.2g}, far below what is usual"
+    else:
+        return []
+    return [
+        f"The estimate of eta {seen}. On texts it often runs away, to ever more and narrower topics, and no "
+        "prior holds it. Fix eta instead: tune_eta(documents) compares values."
     ]
 
 

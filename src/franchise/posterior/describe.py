@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from franchise import _html as html
 from franchise._files import Facts, to_json
 from franchise._text import counted
 from franchise.corpus import Corpus
@@ -14,16 +15,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TOPICS_SHOWN = 10
+_NAMED = 3  # of the topics, where the answer is a few lines
 
 
-def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diagnosis: Diagnosis) -> str:
-    """Answer: how big, what holds, do the chains agree, what next."""
+def describe(
+    posterior: Posterior,
+    corpus: Corpus,
+    chains: Sequence[Chain],
+    diagnosis: Diagnosis,
+    labels: Sequence[str] = (),
+) -> str:
+    """Answer: how big, what holds, do the chains agree, what next; `labels` say what topics are called."""
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
     of = "" if done >= planned else f" ({planned} planned)"
     lines = [
         f"HDPTopicModel of {counted(corpus.n_documents, 'document')}, {counted(corpus.n_words, 'word')}, "
         f"{counted(corpus.n_terms, 'term')}",
         *(f"  {line}" for line in _topics(posterior, diagnosis)),
+        *(f"  {line}" for line in _largest(posterior, labels)),
         *(f"  {message}" for message in diagnosis.messages),
         f"  {counted(len(chains), 'chain')} of {counted(done, 'sweep')}{of}, {_kept(chains)}",
     ]
@@ -33,10 +42,32 @@ def describe(posterior: Posterior, corpus: Corpus, chains: Sequence[Chain], diag
     return "\n".join(lines)
 
 
+def describe_html(about: str, topics: "pd.DataFrame") -> str:
+    """Return what a notebook shows: the answer in words, and the largest topics."""
+    first, *lines = about.splitlines()
+    shown = topics.head(_TOPICS_SHOWN)
+    rows = [
+        (str(row.topic), row.label, f"{row.weight:.1%}", row.found_by, row.terms)
+        for row in shown.itertuples()
+    ]
+    n_more = len(topics) - len(shown)
+    more = [html.line(f"{counted(n_more, 'more topic')} in topics()", soft=True)] if n_more else []
+    return html.block(
+        html.line(first, strong=True),
+        *(html.line(text.strip()) for text in lines[:-1]),
+        html.table(("topic", "label", "share of words", "found by", "terms"), rows),
+        *more,
+        html.line(lines[-1].strip(), soft=True),
+    )
+
+
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
     """Return the text (Markdown) that says what is in a model folder."""
     shown = topics.head(_TOPICS_SHOWN)
-    rows = [f"| {row.topic} | {row.weight:.1%} | {_in_table(row.terms)} |" for row in shown.itertuples()]
+    rows = [
+        f"| {row.topic} | {_in_table(row.label)} | {row.weight:.1%} | {_in_table(row.terms)} |"
+        for row in shown.itertuples()
+    ]
     n_more = len(topics) - len(shown)
     more = f"\n{counted(n_more, 'more topic')} in `topics.csv`.\n" if n_more else ""
     return "\n".join(
@@ -45,8 +76,8 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
             "Fitted with Franchise: a hierarchical Dirichlet process, by MCMC.\n",
             "```\n" + about + "\n```\n",
             "## The largest topics\n",
-            "| topic | share of words | terms |",
-            "|---|---|---|",
+            "| topic | label | share of words | terms |",
+            "|---|---|---|---|",
             *rows,
             more,
             "## Settings\n",
@@ -61,6 +92,14 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
             "",
         ]
     )
+
+
+def _largest(posterior: Posterior, labels: Sequence[str]) -> list[str]:
+    """Name the largest topics."""
+    if not labels:
+        return []
+    largest = zip(labels[:_NAMED], posterior.weights)
+    return [f"Largest: {'; '.join(f'{label} ({weight:.0%})' for label, weight in largest)}"]
 
 
 def _in_table(text: str) -> str:

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from franchise import _html as html
+from franchise.engines import GivenTopics
 from franchise.model.state import Array
 from franchise.posterior.advice import (
     CONVERGED,
     ONE_CHAIN,
     R_HAT_GOOD,
-    SAME_START,
     Run,
     Worst,
     about_doubtful,
     about_drift,
+    about_eta,
     how_far_apart,
     not_moved,
+    same_start_as,
     too_few_sweeps,
     what_to_do,
 )
@@ -38,6 +41,7 @@ ESS_GOOD = 100.0
 AGREE, MOSTLY, APART = "agree", "agree on most", "do not agree"
 _FEWEST_DRAWS = 8  # a chain, for its halves to be compared
 _DRIFT = 6.0  # standard errors between the first and the last third: few, of short chains, are known badly
+_ETA_DRIFT = 0.05  # of its logarithm, between the same: less does not matter
 _LARGE = 0.01  # share of the words of a topic that is not small
 
 _N_TOPICS, _N_LARGE = "number of topics", "number of topics of 1% or more"
@@ -55,13 +59,20 @@ _OF_TRACES = {
 _MOVED = (_N_TOPICS, "log probability of the words")
 _VITAL = (*_MOVED, _N_LARGE, "entropy of topic sizes")
 
+_DIGITS = {
+    "mean": "{:,.2f}",
+    "sd": "{:,.2f}",
+    "r_hat": "{:.2f}",
+    "ess_bulk": "{:,.0f}",
+    "ess_tail": "{:,.0f}",
+}
 _LEGEND = (
     "r_hat: 1.00 where the chains agree, higher where they do not. "
     "ess: how many independent draws the chains are worth."
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Diagnosis:
     """Whether chains agree.
 
@@ -87,7 +98,7 @@ class Diagnosis:
     shared
         Share of the words in solid topics; NaN where there is only one chain.
     same_start
-        Whether all chains started from the same fitted topics: that they agree says less then.
+        Whether all chains started from the same fitted or given topics: that they agree says less then.
     """
 
     table: "pd.DataFrame"
@@ -104,12 +115,22 @@ class Diagnosis:
     same_start: bool = False
 
     def __str__(self) -> str:
-        digits = {"mean": "{:,.2f}", "sd": "{:,.2f}", "r_hat": "{:.2f}", "ess_bulk": "{:,.0f}"}
-        digits["ess_tail"] = digits["ess_bulk"]
         table = self.table.to_string(
-            formatters={name: form.format for name, form in digits.items()}, na_rep="-"
+            formatters={name: form.format for name, form in _DIGITS.items()}, na_rep="-"
         )
         return "\n".join([*self.messages, "", table, "", _LEGEND])
+
+    __repr__ = __str__  # a session shows the answer
+
+    def _repr_html_(self) -> str:
+        columns = [name for name in _DIGITS if name in self.table.columns]
+        rows = [
+            [name, *("-" if np.isnan(row[c]) else _DIGITS[c].format(row[c]) for c in columns)]
+            for name, row in self.table.to_dict("index").items()
+        ]
+        first, *others = self.messages
+        lines = [html.line(first, strong=True), *map(html.line, others)]
+        return html.block(*lines, html.table(["", *columns], rows), html.line(_LEGEND, soft=True))
 
 
 def diagnose(
@@ -128,28 +149,34 @@ def diagnose(
     if n_kept < _FEWEST_DRAWS:
         return Diagnosis(table, None, None, False, lonely, [too_few_sweeps(run)], None, *found)
     drift = _drift(series[_N_TOPICS])
+    of_eta = _about_eta(series)
     if len(traces) == 1:
-        return Diagnosis(table, None, None, bool(drift), lonely, [ONE_CHAIN, *about_drift(drift, run)])
+        said = [ONE_CHAIN, *(of_eta or about_drift(drift, run))]
+        return Diagnosis(table, None, None, bool(drift), lonely, said)
     worst = _worst(series, table)
     fewest = float(table.loc[list(_MOVED), "ess_bulk"].min())
     verdict = _verdict(worst.r_hat, found.shared)
-    converged = bool(verdict == AGREE and fewest >= ESS_GOOD and not drift)
+    converged = bool(verdict == AGREE and fewest >= ESS_GOOD and not drift and not of_eta)
     messages = [what_holds(found, posterior.weights)]
     if drift:  # more sweeps would keep what should have been left out
-        messages += ["The chains have not settled yet.", *about_drift(drift, run)]
+        messages += ["The chains have not settled yet."]
+        messages += [] if of_eta else about_drift(drift, run)  # they would run away further
+    elif verdict == AGREE and fewest < ESS_GOOD:
+        messages.append(not_moved(fewest, ESS_GOOD, run))
     elif verdict == AGREE:
-        messages.append(CONVERGED if converged else not_moved(fewest, ESS_GOOD, run))
+        messages += [] if of_eta else [CONVERGED]
     else:
         only_unlisted = bool(found.solid) and not (found.likely or found.doubtful)
         alike = only_unlisted and worst.r_hat < R_HAT_GOOD
         messages.append(how_far_apart(verdict, worst, found.shared, only_unlisted))
         messages += what_to_do(run, bool(found.solid), alike)
+    messages += of_eta
     if verdict != AGREE:
         messages.append(topics_by_chain(posterior))
     messages += about_doubtful(found.doubtful, posterior.n_topics, len(posterior.draws))
-    same_start = bool(starts) and all(start == "fitted" for start in starts)
+    same_start = bool(starts) and all(start == "fitted" or isinstance(start, GivenTopics) for start in starts)
     if same_start and verdict != APART and not drift:
-        messages.append(SAME_START)
+        messages.append(same_start_as(starts[0]))
     return Diagnosis(
         table, verdict == AGREE, converged, bool(drift), lonely, messages, verdict, *found, same_start
     )
@@ -248,8 +275,19 @@ def _r_hat_by_chance(shape: tuple[int, ...]) -> float:
     return float(np.sqrt((length - 1 + ratio) / length))
 
 
-def _drift(chains: list[Array]) -> float:
-    """Return by how much K rises (falls) from the first to the last third; 0 where that may be chance."""
+def _about_eta(series: dict[str, list[Array]]) -> list[str]:
+    """Say whether an estimate of eta has run away; nothing of an eta that is fixed."""
+    if "eta" not in series:
+        return []
+    logs = [np.log(chain) for chain in series["eta"]]
+    return about_eta(float(np.exp(np.mean([chain[-1] for chain in logs]))), _drift(logs, _ETA_DRIFT))
+
+
+def _drift(chains: list[Array], least: float = 1.0) -> float:
+    """Return by how much K rises (falls) from the first to the last third.
+
+    It is 0 where that may be chance, or less than matters.
+    """
     square = _square(chains)
     length = square.shape[1]
     third = length // 3
@@ -260,7 +298,7 @@ def _drift(chains: list[Array]) -> float:
     rises = square @ weights
     rise = float(rises.mean())
     same_way = np.mean(np.sign(rises) == np.sign(rise)) > 0.5
-    if not same_way or abs(rise) < 1.0:
+    if not same_way or abs(rise) < least:
         return 0.0
     return rise if abs(rise) > _DRIFT * _standard_error(square, weights) else 0.0
 

@@ -6,7 +6,8 @@ share of topics that it does not list; here it is called unlisted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 _WORDS_SHOWN = 10  # of a document whose text is not kept
+_OPENING = 72  # characters
 
 
 def topics_frame(
@@ -34,6 +36,7 @@ def topics_frame(
     vocabulary: Sequence[str],
     *,
     n_terms: int = 10,
+    labels: Sequence[str] | None = None,
     coherence: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
@@ -47,6 +50,8 @@ def topics_frame(
         The terms.
     n_terms
         How many top terms to name.
+    labels
+        What each topic is called, for a column label.
     coherence
         One number per topic (`franchise.posterior.coherence`), for a column of that name.
     level
@@ -55,9 +60,9 @@ def topics_frame(
     Returns
     -------
     pandas.DataFrame
-        Columns topic, weight, weight_low, weight_high, support, chain_support, chains (how many have the
-        topic), found_by (the same in words: every chain, most chains, few chains, one chain), stability,
-        nearest, nearest_similarity, perhaps coherence, and terms (the top terms as one string).
+        Columns topic, perhaps label, weight, terms (the top terms as one string), weight_low, weight_high,
+        support, chain_support, chains (how many have the topic), found_by (the same in words: every chain,
+        most chains, few chains, one chain), stability, nearest, nearest_similarity, and perhaps coherence.
     """
     import pandas as pd
 
@@ -69,7 +74,11 @@ def topics_frame(
     low, high = posterior.weights_interval(level).T
     columns: dict[str, Any] = {
         "topic": np.arange(len(posterior.phi)),
+        **({} if labels is None else {"label": list(labels)}),
         "weight": posterior.weights,
+        "terms": [
+            printable(", ".join(vocabulary[v] for v in terms)) for terms in top_terms(posterior.phi, n_terms)
+        ],
         "weight_low": low,
         "weight_high": high,
         "support": posterior.support,
@@ -82,13 +91,17 @@ def topics_frame(
     }
     if coherence is not None:
         columns["coherence"] = np.asarray(coherence)
-    columns["terms"] = [
-        printable(", ".join(vocabulary[v] for v in terms)) for terms in top_terms(posterior.phi, n_terms)
-    ]
     return pd.DataFrame(columns)
 
 
-def documents_frame(posterior: Posterior, corpus: Corpus, *, n_topics: int = 3) -> pd.DataFrame:
+def documents_frame(
+    posterior: Posterior,
+    corpus: Corpus,
+    *,
+    n_topics: int = 3,
+    labels: Sequence[str] | None = None,
+    names: Mapping[int, str] | None = None,
+) -> pd.DataFrame:
     """Return a table with one row per document.
 
     Parameters
@@ -99,13 +112,18 @@ def documents_frame(posterior: Posterior, corpus: Corpus, *, n_topics: int = 3) 
         The documents that it was fitted to.
     n_topics
         How many topics of each document to name at most; shares that round to 0.00 are not named.
+    labels
+        What each topic is called, for a column label.
+    names
+        Names that were given to topics, by their numbers; the column topics has them.
 
     Returns
     -------
     pandas.DataFrame
-        Columns document (its name), words (their number), topic (the largest listed one), proportion (its
-        share), topics (``"12: 0.43, 3: 0.21"``) and unlisted (the share of topics that are not listed). A
-        document without words gets what is expected of any document.
+        Columns document (its name), words (their number), topic (the largest listed one), perhaps label
+        (what it is called), proportion (its share), topics (``"12 cosmology: 0.43, 3: 0.21"``), unlisted
+        (the share of topics that are not listed) and opening (how its text begins, or its most frequent
+        words). A document without words gets what is expected of any document.
     """
     import pandas as pd
 
@@ -118,9 +136,11 @@ def documents_frame(posterior: Posterior, corpus: Corpus, *, n_topics: int = 3) 
             "document": [printable(name) for name in corpus.document_names],
             "words": corpus.document_lengths,
             "topic": order[:, 0],
+            **({} if labels is None else {"label": [labels[k] for k in order[:, 0]]}),
             "proportion": largest[:, 0],
-            "topics": [_named(*row) for row in zip(order.tolist(), largest.tolist())],
+            "topics": [shares_in_words(*row, names or {}) for row in zip(order.tolist(), largest.tolist())],
             "unlisted": posterior.document_topics[:, -1],
+            "opening": [opening(corpus, j) for j in range(corpus.n_documents)],
         }
     )
 
@@ -181,8 +201,30 @@ def shares_of(posterior: Posterior, corpus: Corpus) -> Floats:
     return shares
 
 
-def _named(topics: list[int], shares: list[float]) -> str:
-    return ", ".join(f"{k}: {share:.2f}" for k, share in zip(topics, shares) if round(share, 2) > 0)
+def shares_in_words(topics: Sequence[int], shares: Sequence[float], names: Mapping[int, str]) -> str:
+    """Return topics and their shares as one string; shares that round to 0.00 are left out.
+
+    Examples
+    --------
+    >>> shares_in_words([12, 3], [0.43, 0.21], {12: "cosmology"})
+    '12 cosmology: 0.43, 3: 0.21'
+    """
+    return ", ".join(
+        f"{k} {names[k]}: {share:.2f}" if k in names else f"{k}: {share:.2f}"
+        for k, share in zip(topics, shares)
+        if round(share, 2) > 0
+    )
+
+
+def opening(corpus: Corpus, j: int) -> str:
+    """Return how the text of a document begins, in one line; of words alone, the most frequent ones."""
+    # A text may be a whole book: only its beginning is looked at.
+    line = printable(" ".join(_text(corpus, j)[: 4 * _OPENING].split()))
+    return shorten(line, _OPENING, placeholder="…") if " " in line[:_OPENING] else _cut(line)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _OPENING else text[: _OPENING - 1] + "…"
 
 
 def _lower_bound(share: Floats, words: npt.NDArray[np.int64]) -> Floats:

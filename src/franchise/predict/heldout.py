@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from scipy.special import logsumexp
 
+from franchise import _html as html
 from franchise._settings import whole_number
 from franchise.corpus import Corpus, CorpusArrays
 from franchise.corpus.corpus import offsets_of
@@ -44,7 +45,7 @@ from franchise.sampling.interrupt import interrupts_deferred
 _OF_DRAWS, _OF_CUTS = 0, 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HeldOut:
     """A held-out likelihood.
 
@@ -81,6 +82,21 @@ class HeldOut:
             f"{self.n_words:,} words of {self.n_documents:,} documents scored"
         )
 
+    __repr__ = __str__  # a session shows the answer
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "method": self.method,
+            "nats per word": f"{self.per_word:.4f}",
+            "standard error": f"{self.standard_error:.4f}",
+            "perplexity": f"{self.perplexity:,.1f}",
+            "documents": f"{self.n_documents:,}",
+            "words scored": f"{self.n_words:,}",
+        }
+        return html.block(
+            html.line("Held-out likelihood", strong=True), html.table(list(facts), [[*facts.values()]])
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Densities:
@@ -108,7 +124,7 @@ class Densities:
         with np.errstate(divide="ignore"):
             mixed = logsumexp(self.log_p + np.log(weights)[:, None], axis=0)
         log_p = np.bincount(self.document, weights=mixed, minlength=self.n_j.size)
-        return _held_out(self.method, log_p, self.n_j)
+        return put_together(self.method, log_p, self.n_j)
 
 
 def document_completion(
@@ -258,8 +274,11 @@ def _cut(documents: NewDocuments, n_terms: int, seed: int) -> tuple[NewDocuments
     return first, in_order(documents.x[~in_first], offsets_of(n_j - n_first), n_terms)
 
 
-def _held_out(method: str, log_p: Array, n_j: Array) -> HeldOut:
-    """Put the documents' log probabilities together; the error is that of a ratio (delta method)."""
+def put_together(method: str, log_p: Array, n_j: Array) -> HeldOut:
+    """Put the documents' log probabilities together; the error is that of a ratio (delta method).
+
+    Given differences of log probabilities, these are the difference per word and its paired error.
+    """
     n_words, n_documents = int(n_j.sum()), int(np.count_nonzero(n_j))
     if n_words == 0:
         raise FranchiseError("there is nothing to score: no document has a word; give documents with words")

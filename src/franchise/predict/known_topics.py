@@ -1,12 +1,16 @@
 """The topics of a fitted model for new documents: the one way to their mixtures and scores."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from franchise._settings import is_one_of
 from franchise.corpus import Corpus
 from franchise.corpus.documents import Encoded
+from franchise.corpus.doubts import doubts_about_held_out
 from franchise.errors import SettingsError
 from franchise.model.state import Array
 from franchise.predict import heldout
@@ -21,6 +25,16 @@ _METHODS: dict[str, Any] = {
     "completion": heldout.document_completion,
     "left-to-right": heldout.left_to_right,
 }
+
+
+class LogPByDraw(NamedTuple):
+    """What single draws say of new documents."""
+
+    log_p: Array  # (chain, draw, document), by left to right
+    chains: list[int]  # their numbers
+    sweeps: Array  # (chain, draw)
+    n_j: Array  # words of each document
+    document_names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,6 +94,7 @@ class KnownTopics:
         options
             More options of the method.
         """
+        _warn_of(new)
         if chain_weights is not None:
             weights = mixture_weights(chain_weights, len(self.chains))
             found = densities(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
@@ -96,7 +111,24 @@ class KnownTopics:
         """Return how well each chain predicts, and weights of the chains (`predict.stacking`)."""
         if not self.chains:
             raise SettingsError("there are no chains to compare: give a model folder")
+        _warn_of(new)
         return stack(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
+
+    def log_p_by_draw(self, new: Encoded, jobs: int | None = None, **options: Any) -> LogPByDraw:
+        """Return the log probability of each document given each of a few draws of each chain."""
+        n_draws = min(len(chain.draws) for chain in self.chains)
+        draws = [draw for chain in self.chains for draw in chain.draws[:n_draws]]
+        found = heldout.left_to_right_densities(
+            [[draw] for draw in draws], new.arrays, jobs=_threads(new, jobs), **options
+        )
+        shape = len(self.chains), n_draws
+        return LogPByDraw(
+            log_p=found.log_p.reshape(*shape, -1),
+            chains=[chain.number for chain in self.chains],
+            sweeps=np.array([draw.sweep for draw in draws]).reshape(shape),
+            n_j=found.n_j,
+            document_names=new.document_names,
+        )
 
     def _paper_held_out(self, new: Encoded, sweeps: int = _PAPER_SWEEPS, **options: Any) -> PaperHeldOut:
         if self.chain is None:
@@ -107,6 +139,11 @@ class KnownTopics:
         chain = self.chain
         test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
         return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
+
+
+def _warn_of(new: Encoded) -> None:
+    for doubt in doubts_about_held_out(new.arrays.doc_ptr):
+        warnings.warn(doubt, stacklevel=4)  # where the user's call is, by way of the estimator
 
 
 def _threads(new: Encoded, jobs: int | None) -> int:

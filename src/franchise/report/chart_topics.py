@@ -68,7 +68,7 @@ def term_bars() -> Any:
     )
     total = base.mark_bar(color=REST, height={"band": 0.72}).encode(
         x=alt.X(
-            "total:Q", title="words in the collection", axis=alt.Axis(tickCount=5, format=",d", domain=False)
+            "total:Q", title="words in the collection", axis=alt.Axis(tickCount=4, format=",d", domain=False)
         )
     )
     inside = base.mark_bar(color=TOPIC, height={"band": 0.72}).encode(x="inside:Q")

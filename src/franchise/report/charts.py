@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from franchise.report import chart_runs, chart_topics
+from franchise.report import chart_groups, chart_runs, chart_topics
 from franchise.report.chart_parts import INK, LINE, SOFT
 
 Spec = dict[str, Any]
@@ -31,6 +31,9 @@ def charts(chains: Sequence[str]) -> dict[str, Spec]:
         "terms": chart_topics.term_intervals(),
         "prevalence": chart_topics.prevalence(),
         "by_draw": chart_topics.by_draw(chains),
+        "over_numbers": chart_groups.over_numbers(),
+        "over_dates": chart_groups.over_dates(),
+        "over_categories": chart_groups.over_categories(),
         "family": chart_runs.family(),
         "trace": chart_runs.trace(chains),
         "mass": chart_runs.mass(),

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from franchise._text import counted
 from franchise.corpus import Corpus
+from franchise.report.colours import topic_colours
 from franchise.report.documents import choose_documents, describe_documents
+from franchise.report.groups import describe_groups, facts_of, usable_groupings
 from franchise.report.runs import describe_runs, started
 from franchise.report.topics import TERMS_SHOWN, describe_topics, representatives
-from franchise.report.words import findings, headline, verdict
+from franchise.report.words import findings, for_readers, headline, verdict
 from franchise.sampling import Chain
 
 if TYPE_CHECKING:
     from franchise.posterior.diagnostics import Diagnosis
     from franchise.posterior.estimates import Posterior
 
+_OF_NO_EFFECT = ("in_place", "n_jobs", "verbose")  # on the answer
 _R_HAT_OF_NOTE = 100  # above this, chains never leave their own numbers, and by how much says nothing
 
 
@@ -30,6 +33,7 @@ def page_data(
     diagnosis: Diagnosis,
     settings: dict[str, Any],
     title: str | None,
+    labels: Mapping[int, str],
 ) -> dict[str, Any]:
     """Return `words` for the template, `page` and `documents` for the scripts."""
     best = representatives(posterior, corpus)
@@ -39,7 +43,9 @@ def page_data(
     for k, row in enumerate(topics["topics"]):
         shown = [j for j in best[k] if j in place]
         row["documents"] = [(place[j], posterior.document_topics[j, k]) for j in shown]
+    groupings, left_out = usable_groupings(corpus, posterior.n_topics)
     runs = describe_runs(posterior, chains)
+    _add_colours(topics["topics"], runs["chains"])
     verb = "is" if corpus.n_documents == 1 else "are"
     heading = title or f"What {counted(corpus.n_documents, 'document')} {verb} about"
     page = {
@@ -49,7 +55,10 @@ def page_data(
         "n_documents": corpus.n_documents,
         "n_words": corpus.n_words,
         "has_texts": corpus.texts is not None,
+        "groups": describe_groups(posterior, groupings),
+        "facts": list(corpus.metadata or {}),
         "identity": _identity(posterior),
+        "labels": {str(k): name for k, name in labels.items()},  # names given to topics, by number
     }
     words = {
         **_answer(posterior, chains, diagnosis),
@@ -60,15 +69,28 @@ def page_data(
         "n_documents": corpus.n_documents,
         "n_shown": len(chosen),
         "has_texts": corpus.texts is not None,
+        "grouped_by": [one.groups.name for one in groupings],
+        "left_out": left_out,
         "chains": [chain["number"] for chain in runs["chains"]],
         "grouped": runs["band_ends"] != list(range(1, len(runs["band_ends"]) + 1)),
         "fixed": runs["fixed"],
         "varying": [name for name in ("alpha", "gamma", "eta") if name not in runs["fixed"]],
         "corpus": _corpus_facts(corpus),
         "run": _run_facts(posterior, chains, runs),
-        "settings": {name: _setting(value) for name, value in sorted(settings.items())},
+        "settings": _settings(settings),
     }
-    return {"words": words, "page": page, "documents": describe_documents(posterior, corpus, chosen)}
+    described = describe_documents(posterior, corpus, chosen)
+    for one, facts in zip(described, facts_of(corpus, chosen), strict=True):
+        one["groups"] = [int(grouping.groups.of[one["number"]]) for grouping in groupings]
+        one["facts"] = facts
+    return {"words": words, "page": page, "documents": described}
+
+
+def _add_colours(topics: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:
+    place = np.array([(row["x"], row["y"]) for row in topics])
+    lanes = [[life["topic"] for life in chain["family"]["lives"]] for chain in chains]
+    for row, colour in zip(topics, topic_colours(place, lanes), strict=True):
+        row["colour"] = colour
 
 
 def _identity(posterior: Posterior) -> str:
@@ -78,12 +100,13 @@ def _identity(posterior: Posterior) -> str:
 
 def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
     said = verdict(diagnosis, len(started(chains)))
+    not_said_yet = diagnosis.messages[bool(diagnosis.verdict) :]  # the first is the headline or a finding
     return {
         "n_topics": posterior.n_topics,
         "headline": headline(posterior, diagnosis)._asdict(),
         "verdict": {"level": said.level, "sign": said.sign, "short": said.short},
         "findings": findings(posterior, chains, diagnosis),
-        "messages": diagnosis.messages[bool(diagnosis.verdict) :],  # the first is said above
+        "messages": [for_readers(one) for one in not_said_yet],
         "diagnosis": [
             {"name": name, **{column: _figure(column, value) for column, value in row.items()}}
             for name, row in diagnosis.table.to_dict("index").items()
@@ -100,7 +123,7 @@ def _figure(column: str, value: float) -> str:
 
 
 def _table(topics: dict[str, Any]) -> list[dict[str, Any]]:
-    names = ("weight", "low", "high", "support", "chain_support", "stability", "coherence")
+    names = ("colour", "weight", "low", "high", "support", "chain_support", "stability", "coherence")
     return [
         {"topic": k, "terms": terms, **{name: row[name] for name in names}}
         for k, (row, terms) in enumerate(zip(topics["topics"], topics["top"], strict=True))
@@ -140,9 +163,17 @@ def _run_facts(posterior: Posterior, chains: Sequence[Chain], runs: dict[str, An
     }
 
 
+def _settings(settings: dict[str, Any]) -> dict[str, str]:
+    """Return the settings that decide the answer, in words."""
+    kept = {name: value for name, value in sorted(settings.items()) if name not in _OF_NO_EFFECT}
+    return {name.replace("_", " "): _setting(value) for name, value in kept.items()}
+
+
 def _setting(value: Any) -> str:
     if value is None:
         return "automatic"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) if len(value) <= 20 else f"{len(value)} of them"
     return str(value)

@@ -19,12 +19,17 @@ from franchise.sampling import Chain, Draw
 MOST_LANES = 40
 _SIZE = 0.01  # share of the words, in a draw
 _LIFE = 0.1  # share of the chain's sweeps
+_TERMS_NAMED = 3  # of a topic that is not listed, and so has no other name
 _NONE = -1
 
 
 @dataclass(slots=True)
 class Life:
-    """What is known of one topic of a chain; `topic` is the listed topic that it is, -1 for none."""
+    """What is known of one topic of a chain.
+
+    `topic` is the listed topic that it is, -1 for none; `terms` are its most frequent ones where it was
+    largest, none if it never was in a draw.
+    """
 
     name: int
     start: int = 0
@@ -35,6 +40,7 @@ class Life:
     heir: int = _NONE
     share: float = 0.0
     topic: int = _NONE
+    terms: tuple[int, ...] = ()
 
 
 def lives(chain: Chain) -> dict[int, Life]:
@@ -63,15 +69,27 @@ def add_draws(
 ) -> None:
     """Add what the draws show: the largest share of the words that a topic had, and which it is."""
     listed: dict[int, Counter[int]] = {}
+    largest: dict[int, tuple[Draw, int]] = {}
     for draw, column in zip(draws, columns, strict=True):
         sizes = draw.topic_terms.sum(axis=1)
-        for name, share, k in zip(draw.names.tolist(), (sizes / sizes.sum()).tolist(), column.tolist()):
+        shares = (sizes / sizes.sum()).tolist()
+        for row, (name, share, k) in enumerate(zip(draw.names.tolist(), shares, column.tolist())):
             if name in found:
-                found[name].share = max(found[name].share, share)
                 listed.setdefault(name, Counter())[k] += 1
+                if share > found[name].share:
+                    found[name].share, largest[name] = share, (draw, row)
     for name, votes in listed.items():
         most = votes.most_common(1)[0][0]
         found[name].topic = most if most < n_topics else _NONE
+    for name, (draw, row) in largest.items():
+        if found[name].topic == _NONE:
+            found[name].terms = _most_frequent(draw, row)
+
+
+def _most_frequent(draw: Draw, row: int) -> tuple[int, ...]:
+    counts = draw.topic_terms[[row]].toarray().ravel()
+    order = np.argsort(-counts, kind="stable")[:_TERMS_NAMED]
+    return tuple(order[counts[order] > 0].tolist())
 
 
 def legible(found: dict[int, Life], sweeps: int) -> list[Life]:
@@ -100,9 +118,17 @@ def _oldest_last(family: list[Life]) -> list[Life]:
 
 
 def describe_family(
-    chain: Chain, draws: Sequence[Draw], columns: Sequence[npt.NDArray[Any]], n_topics: int
+    chain: Chain,
+    draws: Sequence[Draw],
+    columns: Sequence[npt.NDArray[Any]],
+    n_topics: int,
+    vocabulary: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the tree as lanes (one per topic) and links between lanes, and how much is left out."""
+    """Return the tree as lanes (one per topic) and links between lanes, and how much is left out.
+
+    The numbers that a chain has for its topics mean nothing to a reader: a topic is called by the listed
+    topic that it is, or by its most frequent terms.
+    """
     found = lives(chain)
     add_draws(found, draws, columns, n_topics)
     shown = legible(found, chain.sweeps_done)
@@ -123,14 +149,14 @@ def describe_family(
         {
             "lane": i,
             "name": one.name,
-            "topic": one.topic,
+            **_called(one, vocabulary),
             "from": one.start,
             "to": one.end,
             "share": one.share,
             "origin": one.origin,
-            "parent": one.parent,
+            "parent": _called(found.get(one.parent), vocabulary),
             "fate": one.fate,
-            "heir": one.heir,
+            "heir": _called(found.get(one.heir), vocabulary),
         }
         for i, one in enumerate(shown)
     ]
@@ -142,3 +168,9 @@ def describe_family(
         "shortest": int(np.ceil(_LIFE * chain.sweeps_done)),
         "size": _SIZE,
     }
+
+
+def _called(one: Life | None, vocabulary: Sequence[str]) -> dict[str, Any]:
+    if one is None:
+        return {"topic": _NONE, "terms": []}
+    return {"topic": one.topic, "terms": [vocabulary[v] for v in one.terms]}

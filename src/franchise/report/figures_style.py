@@ -4,7 +4,8 @@ No figure goes through pyplot, and no setting of matplotlib is changed: a figure
 itself, and axes that the caller gives keep the caller's style.
 """
 
-from collections.abc import Iterable, Sequence
+import io
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 GREY, PALE = "#707070", "#e4e4e4"
 LEVEL = 0.95  # of the intervals
 
+_SCREEN = 160  # dots per inch
+
 MOST_SHAPES = 2000  # dots that stay shapes in a drawing; more become an image inside it
 
 # Inches: a column, and the text, of a page of two columns.
@@ -30,11 +33,20 @@ _LABEL_SIZE, _SMALLER = 8.0, 0.875
 _CHARACTER = 0.56  # mean width of a character, in sizes of the font
 
 
+class NotebookFigure(Figure):
+    """A figure that a notebook shows by itself, without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        drawn = io.BytesIO()
+        self.savefig(drawn, format="png", dpi=_SCREEN)
+        return drawn.getvalue()
+
+
 def axes_or_new(ax: Axes | None, height: float, width: float = COLUMN) -> Axes:
     """Return the caller's axes, or those of a new figure of this size in inches."""
     if ax is not None:
         return ax
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = NotebookFigure(figsize=(width, height), layout="constrained")
     return dressed(figure.add_subplot())
 
 
@@ -91,6 +103,11 @@ def _columns_in(room: float, labels: Sequence[str]) -> int:
 def in_rows(handles: Sequence[Any], columns: int) -> list[Any]:
     """Order entries so that they read row by row in a legend, which is filled column by column."""
     return [handle for start in range(columns) for handle in handles[start::columns]]
+
+
+def topic_ticks(n_topics: int, labels: Mapping[int, str]) -> list[str]:
+    """Return the number of each topic, with its name where it has one."""
+    return [f"{k} {labels[k]}" if k in labels else str(k) for k in range(n_topics)]
 
 
 def extent(ax: Axes) -> tuple[float, float]:

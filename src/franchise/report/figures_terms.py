@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from franchise._settings import whole_number
 from franchise.errors import SettingsError
 from franchise.posterior.coherence import top_terms
+from franchise.report.figures_model import terms_of
 from franchise.report.figures_style import (
     COLOURS,
     COLUMN,
@@ -22,6 +22,7 @@ from franchise.report.figures_style import (
     PAGE,
     PALE,
     FloatArray,
+    NotebookFigure,
     axes_or_new,
     dressed,
     extent,
@@ -30,11 +31,13 @@ from franchise.report.figures_style import (
     numbers,
     small,
     text_width,
+    topic_ticks,
     whole_ticks,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _LONGEST_TERM = 25  # characters, the rest is cut: a web address would leave no room for the drawing
 _ROW = 0.17  # inches from dot to dot, or from bar to bar
@@ -45,9 +48,10 @@ _SMALLEST_DOT, _LARGEST_DOT = 4.0, 13.0
 
 
 def plot_topics(
-    phi: npt.ArrayLike,
+    phi: Any,
     vocabulary: Sequence[str] | None = None,
     *,
+    labels: Mapping[int, str] | None = None,
     n_terms: int = 40,
     ax: Axes | None = None,
 ) -> Figure:
@@ -58,9 +62,11 @@ def plot_topics(
     Parameters
     ----------
     phi
-        Term probabilities, topics by terms.
+        Term probabilities, topics by terms; or a fitted model.
     vocabulary
         The terms; numbered from 0 if not given.
+    labels
+        Names of topics, by their numbers; by default those of the model.
     n_terms
         If there are more terms than this, only this many are drawn: the most probable terms of the topics,
         taken from each topic in turn.
@@ -76,16 +82,18 @@ def plot_topics(
     --------
     >>> fig = plot_topics([[0.5, 0.4, 0.1], [0.1, 0.1, 0.8]], ["dog", "bone", "cat"])
     """
+    phi, vocabulary, labels, _ = terms_of(phi, vocabulary, labels)
     topics, terms = _topics_of(phi, vocabulary)
+    called = [_shortened(name) for name in topic_ticks(len(topics), labels)]
     chosen = _chosen_terms(topics, whole_number("n_terms", n_terms, 1))
     shown, names = topics[:, chosen], [terms[v] for v in chosen]
-    ax = axes_or_new(ax, *_size_of_dots(shown.shape, names))
+    ax = axes_or_new(ax, *_size_of_dots(shown.shape, names, called))
     ax.set_xlim(-0.5, shown.shape[1] - 0.5)
     ax.set_ylim(shown.shape[0] - 0.5, -0.5)
     ax.set_xlabel("term")
     ax.set_ylabel("topic")
     _name_terms(ax, names, in_order=vocabulary is None and len(chosen) == topics.shape[1])
-    _number_topics(ax, shown.shape[0])
+    _name_topics(ax, called)
     _draw_dots(ax, shown)
     return figure_of(ax)
 
@@ -141,10 +149,10 @@ def _chosen_terms(topics: FloatArray, most: int) -> list[int]:
     return sorted(in_turn, key=lambda term: (np.argmax(topics[:, term]), -topics[:, term].max()))
 
 
-def _size_of_dots(shape: tuple[int, ...], names: Sequence[str]) -> tuple[float, float]:
+def _size_of_dots(shape: tuple[int, ...], names: Sequence[str], topics: Sequence[str]) -> tuple[float, float]:
     """Return height and width of a figure in which the dots stand in squares, within a page."""
-    width = min(max(COLUMN, 0.8 + _ROW * shape[1]), PAGE)
-    for_names = max(map(len, names)) * 0.065
+    for_names, for_topics = (max(map(len, texts)) * 0.065 for texts in (names, topics))
+    width = min(max(COLUMN, 0.8 + for_topics + _ROW * shape[1]), PAGE)
     return min(max(1.5, 0.8 + for_names + _ROW * shape[0]), 9.0), width
 
 
@@ -158,9 +166,9 @@ def _name_terms(ax: Axes, names: Sequence[str], in_order: bool) -> None:
         ax.tick_params(axis="x", labelrotation=90)
 
 
-def _number_topics(ax: Axes, n_topics: int) -> None:
-    if extent(ax)[1] / n_topics >= small(ax):
-        ax.set_yticks(range(n_topics))
+def _name_topics(ax: Axes, names: Sequence[str]) -> None:
+    if extent(ax)[1] / len(names) >= small(ax):
+        ax.set_yticks(range(len(names)), names, parse_math=False)
         ax.grid(axis="y", color=PALE, linewidth=0.5, zorder=0)
         ax.set_axisbelow(True)
     else:
@@ -181,10 +189,11 @@ def _round_below(largest: float) -> list[float]:
 
 
 def plot_topic_bars(
-    phi: npt.ArrayLike,
-    vocabulary: Sequence[str],
+    phi: Any,
+    vocabulary: Sequence[str] | None = None,
     *,
     topics: Sequence[int] | None = None,
+    labels: Mapping[int, str] | None = None,
     n_terms: int = 10,
     interval: Callable[[int, npt.NDArray[np.int64]], npt.ArrayLike] | None = None,
     axes: Sequence[Axes] | None = None,
@@ -194,16 +203,18 @@ def plot_topic_bars(
     Parameters
     ----------
     phi
-        Term probabilities, topics by terms.
+        Term probabilities, topics by terms; or a fitted model.
     vocabulary
-        The terms.
+        The terms; numbered from 0 if not given.
     topics
         Which topics, by their numbers from 0; by default the first six.
+    labels
+        Names of topics, by their numbers; by default those of the model.
     n_terms
         Bars per topic.
     interval
         A function from a topic's number and numbers of terms to their lower and upper bounds (terms, 2), such
-        as `Posterior.phi_interval`; drawn as lines on the bars.
+        as `Posterior.phi_interval`; drawn as lines on the bars. By default that of the model.
     axes
         Axes to draw in, one per topic; None for a new figure.
 
@@ -216,12 +227,14 @@ def plot_topic_bars(
     --------
     >>> fig = plot_topic_bars([[0.5, 0.4, 0.1], [0.1, 0.1, 0.8]], ["dog", "bone", "cat"], n_terms=2)
     """
+    phi, vocabulary, labels, interval = terms_of(phi, vocabulary, labels, interval)
     probabilities, terms = _topics_of(phi, vocabulary)
     n_topics = len(probabilities)
     chosen = range(min(6, n_topics)) if topics is None else topics
     chosen = [whole_number("topics", topic, 0, n_topics - 1) for topic in chosen]
     if not chosen:
         raise SettingsError("topics is empty: give the numbers of topics, or None for the first six")
+    called = topic_ticks(n_topics, labels)
     best = top_terms(probabilities, n_terms)[chosen]
     panels = _panels(len(chosen), best.shape[1]) if axes is None else list(axes)
     if len(panels) != len(chosen):
@@ -231,7 +244,8 @@ def plot_topic_bars(
         heights = probabilities[topic, own]
         bounds = None if interval is None else np.asarray(interval(topic, own), float)
         _draw_bars(panel, [terms[v] for v in own], heights, bounds)
-        panel.set_title(f"topic {topic}", fontsize=panel.xaxis.label.get_fontsize())
+        title = _shortened(f"topic {called[topic]}")
+        panel.set_title(title, fontsize=panel.xaxis.label.get_fontsize(), parse_math=False)
         ends += [heights.max(), 0.0 if bounds is None else bounds.max()]
     for panel in panels:
         panel.set_xlim(0.0, 1.05 * max(ends))
@@ -246,7 +260,7 @@ def _panels(n_panels: int, n_bars: int) -> list[Axes]:
     columns = min(3, n_panels)
     rows = -(-n_panels // columns)
     height = 0.35 + rows * (0.42 + 0.15 * n_bars)
-    figure = Figure(figsize=(COLUMN if columns == 1 else PAGE, height), layout="constrained")
+    figure = NotebookFigure(figsize=(COLUMN if columns == 1 else PAGE, height), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for unused in grid[n_panels:]:
         unused.remove()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 from matplotlib.lines import Line2D
 
 from franchise.errors import SettingsError
+from franchise.report.figures_model import is_model, similarities_of
 from franchise.report.figures_style import (
     COLOURS,
     LEVEL,
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- how many topics
 
 
-def plot_n_topics(n_topics_draws: npt.ArrayLike, *, ax: Axes | None = None) -> Figure:
+def plot_n_topics(n_topics_draws: Any, *, ax: Axes | None = None) -> Figure:
     """Draw how probable each number of topics is, with the median and the central 95%.
 
     Parameters
     ----------
     n_topics_draws
-        The number of topics in each draw (`Posterior.n_topics_draws`); of chains that do not agree, give
-        those of one.
+        The number of topics in each draw (`Posterior.n_topics_draws`), or a fitted model; of chains that do
+        not agree, give those of one.
     ax
         Axes to draw in; None for a new figure.
 
@@ -50,6 +50,8 @@ def plot_n_topics(n_topics_draws: npt.ArrayLike, *, ax: Axes | None = None) -> F
     --------
     >>> fig = plot_n_topics([11, 12, 12, 13, 12, 11])
     """
+    if is_model(n_topics_draws):
+        n_topics_draws = n_topics_draws.posterior_.n_topics_draws
     draws = numbers("n_topics_draws", n_topics_draws, 1)
     if np.any(draws != np.round(draws)) or draws.min() < 0:
         raise SettingsError("n_topics_draws: give the number of topics in each draw, whole numbers from 0")
@@ -88,7 +90,7 @@ def plot_n_topics(n_topics_draws: npt.ArrayLike, *, ax: Axes | None = None) -> F
 # ---------------------------------------------------------------- how alike topics are
 
 
-def plot_similarity(similarities: Mapping[str, npt.ArrayLike], *, ax: Axes | None = None) -> Figure:
+def plot_similarity(similarities: Any, *, ax: Axes | None = None) -> Figure:
     """Draw similarities of topics, a dot each, one strip per method (or corpus).
 
     The paper's picture of topic similarities: many dots on the right are many topics that are hard to tell
@@ -98,7 +100,7 @@ def plot_similarity(similarities: Mapping[str, npt.ArrayLike], *, ax: Axes | Non
     ----------
     similarities
         For each method, numbers from 0 to 1: of each topic to its nearest in another run, say, or of the
-        pairs of topics within a run.
+        pairs of topics within a run. Or a fitted model: of each topic to its nearest, and of each two.
     ax
         Axes to draw in; None for a new figure.
 
@@ -111,6 +113,8 @@ def plot_similarity(similarities: Mapping[str, npt.ArrayLike], *, ax: Axes | Non
     --------
     >>> fig = plot_similarity({"Gibbs": [0.3, 0.9, 0.8], "split-merge": [0.2, 0.5, 0.4]})
     """
+    if is_model(similarities):
+        similarities = similarities_of(similarities)
     strips = {str(name): _shares(name, values) for name, values in similarities.items()}
     if not any(values.size for values in strips.values()):
         raise SettingsError("similarities is empty: give numbers from 0 to 1 for at least one method")

@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from franchise._settings import whole_number
 from franchise.errors import SettingsError
+from franchise.report.figures_model import draws_of, is_model, traces_of
 from franchise.report.figures_style import (
     COLOURS,
     GREY,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from franchise.sampling import Draw, Event
+    from franchise.sampling import Event
 
 _IN_WORDS = {
     "n_topics": "number of topics",
@@ -66,11 +67,11 @@ def plot_trace(
     ----------
     traces
         A trace, or a list of them, one per chain: `Trace`, DataFrames, or dictionaries of arrays with
-        ``"sweep"`` and the column. Sweeps without a number (NaN) are left out.
+        ``"sweep"`` and the column; or a fitted model. Sweeps without a number (NaN) are left out.
     column
         What to draw.
     burn_in
-        Shade the sweeps up to this one, which are not kept.
+        Shade the sweeps up to this one, which are not kept; by default those of the model.
     events
         For each chain, its events (`Chain.events`): accepted splits and merges are marked on the line, in
         the sweeps that the trace has.
@@ -88,6 +89,9 @@ def plot_trace(
     >>> fig = plot_trace([trace, trace], burn_in=1)
     >>> fig.savefig("trace.pdf")  # doctest: +SKIP
     """
+    if is_model(traces):
+        traces, planned = traces_of(traces)
+        burn_in = planned if burn_in is None else burn_in
     chains = _columns_of(_one_or_more(traces), column)
     families = _events_of(events, len(chains))
     ax = axes_or_new(ax, 2.4)
@@ -206,8 +210,9 @@ def _shade_burn_in(ax: Axes, burn_in: int | None, first: float) -> list[Patch]:
 
 
 def plot_topic_mass(
-    sizes: Sequence[Draw] | Sequence[npt.ArrayLike] | npt.NDArray[Any],
+    sizes: Any,
     *,
+    chain: int = 0,
     sweeps: npt.ArrayLike | None = None,
     ranks: Sequence[int] | None = None,
     ax: Axes | None = None,
@@ -220,7 +225,10 @@ def plot_topic_mass(
     Parameters
     ----------
     sizes
-        The draws of one chain, or for each sweep the number of words of each topic, in any order.
+        The draws of one chain; or for each sweep the number of words of each topic, in any order; or a
+        fitted model.
+    chain
+        Which chain of the model.
     sweeps
         The sweeps of these; by default those of the draws, or 1, 2, ...
     ranks
@@ -238,6 +246,8 @@ def plot_topic_mass(
     --------
     >>> fig = plot_topic_mass([[50, 50], [60, 30, 10], [40, 30, 30]])
     """
+    if is_model(sizes):
+        sizes = draws_of(sizes, chain)
     counts, when = _sizes_of(sizes, sweeps)
     most = max(row.size for row in counts)
     chosen = _series(most) if ranks is None else [whole_number("ranks", r, 1, most) for r in ranks]

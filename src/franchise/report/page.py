@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ def write_report(
     diagnosis: Diagnosis,
     settings: dict[str, Any],
     *,
+    labels: Mapping[int, str] | None = None,
     title: str | None = None,
     overwrite: bool = False,
 ) -> Path:
@@ -46,6 +47,8 @@ def write_report(
         Whether they agree.
     settings
         The settings of the model, to be listed.
+    labels
+        Names that were given to topics, by the topic's number.
     title
         The heading; by default, the number of topics and documents.
     overwrite
@@ -68,6 +71,6 @@ def write_report(
         raise FranchiseError(f"{target}: the file already exists; give another name, or overwrite=True")
     with needed("the report", "report"):
         from franchise.report.render import render
-    data = page_data(posterior, corpus, chains, diagnosis, settings, title)
+    data = page_data(posterior, corpus, chains, diagnosis, settings, title, labels or {})
     write_text(target, render(data, [f"chain {chain.number}" for chain in chains]))
     return target

@@ -28,7 +28,18 @@ from franchise import __version__
 from franchise._text import printable
 from franchise.report.charts import charts
 
-_SCRIPTS = ("page.js", "charts.js", "table.js", "topic.js", "map.js", "documents.js", "runs.js", "start.js")
+_SCRIPTS = (
+    "page.js",
+    "charts.js",
+    "table.js",
+    "peek.js",
+    "topic.js",
+    "map.js",
+    "groups.js",
+    "documents.js",
+    "runs.js",
+    "start.js",
+)
 _LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn", "pandas")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from franchise.engines import GivenTopics
 from franchise.report.family import describe_family
 from franchise.report.topics import draws_shown
 from franchise.sampling import Chain, Draw, Trace
@@ -84,13 +85,14 @@ def describe_runs(posterior: Posterior, chains: Sequence[Chain]) -> dict[str, An
     ends = band_ends(int(posterior.n_topics_draws.max()))
     described = []
     for chain in started(chains):
+        start = chain.start_from
         draws, shown = with_draws.get(id(chain), ([], np.zeros(0, np.int64)))
         first = next((i for i, draw in enumerate(posterior.flat_draws) if draws and draw is draws[0]), 0)
         columns = posterior.columns[first : first + len(draws)]
         described.append(
             {
                 "number": chain.number,
-                "start": chain.start_from,
+                "start": start.kind if isinstance(start, GivenTopics) else start,
                 "sweeps": chain.sweeps_done,
                 "burn_in": min(chain.schedule.burn_in, chain.sweeps_done),
                 "seconds": float(chain.trace["seconds"].sum()),
@@ -98,7 +100,9 @@ def describe_runs(posterior: Posterior, chains: Sequence[Chain]) -> dict[str, An
                 "draws": [posterior.flat_draws[i].sweep for i in shown],
                 "mass": mass([posterior.flat_draws[i] for i in shown], ends),
                 "n_topics": _frequencies([draw.names.size for draw in draws]),
-                "family": describe_family(chain, draws, columns, posterior.n_topics),
+                "family": describe_family(
+                    chain, draws, columns, posterior.n_topics, posterior.corpus.vocabulary
+                ),
             }
         )
     return {"chains": described, "band_ends": ends, "fixed": fixed_concentrations(chains[0])}

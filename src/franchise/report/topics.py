@@ -1,8 +1,7 @@
 """What the page shows of each topic: terms, intervals, place on the map, share by draw and by document.
 
-The relevance of a term to a topic (Sievert & Shirley 2014) is ``λ log phi_kv + (1 - λ) log (phi_kv / p_v)``,
-with p_v the term's share of all words. The page ranks terms itself, for any λ of `RELEVANCE_STEPS`; it is
-handed the terms that can come up.
+The page ranks terms by relevance (`posterior.labels`) itself, for any λ of `RELEVANCE_STEPS`; it is handed
+the terms that can come up.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from scipy.linalg import eigh
 from franchise.corpus import Corpus
 from franchise.corpus.corpus import numbered
 from franchise.posterior.coherence import coherence, top_terms
+from franchise.posterior.labels import own_terms, relevance
 from franchise.posterior.tables import representative_documents
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def relevant_terms(phi: Floats, counts: Integers, n: int = TERMS_SHOWN) -> list[
     n = min(n, used.size)
     found = []
     for row in phi:
-        log_phi = np.log(row[used])
-        scores = log_phi - (1.0 - RELEVANCE_STEPS[:, None]) * log_share
+        scores = relevance(np.log(row[used]), log_share, RELEVANCE_STEPS[:, None])
         found.append(used[np.unique(np.argpartition(-scores, n - 1, axis=1)[:, :n])])
     return found
 
@@ -132,6 +131,7 @@ def describe_topics(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
     """Return all that the page needs of the topics, and the terms that it names."""
     terms = relevant_terms(posterior.phi, corpus.term_counts)
     top = top_terms(posterior.phi, TERMS_WITH_INTERVAL)
+    own = own_terms(posterior.phi, corpus.term_counts, _TERMS_NAMED)
     named = np.unique(np.concatenate([*terms, top.ravel()]))
     place, shown_on_map = positions(posterior.similarity, posterior.weights)
     by_draw, shown = shares_by_draw(posterior), draws_shown(posterior)
@@ -166,6 +166,7 @@ def describe_topics(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
         "vocabulary": [corpus.vocabulary[v] for v in named],
         "counts": corpus.term_counts[named],
         "top": [[corpus.vocabulary[v] for v in row[:_TERMS_NAMED]] for row in top],
+        "own": [[corpus.vocabulary[v] for v in row] for row in own],  # what sets each topic apart
     }
 
 

@@ -1,7 +1,12 @@
-"""The answer in words: how many topics, how sure, and whether the chains agree."""
+"""The answer in words: how many topics, how sure, and whether the chains agree.
+
+Whoever reads the page need not be the one who ran the model, nor a programmer. So advice is given without
+calls of functions, and a number that few people know is explained where it stands.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -109,8 +114,42 @@ def _unfinished(chains: Sequence[Chain]) -> list[str]:
         said.append(
             f"The run is not finished: {done:,} of {planned:,} sweeps were made"
             + (f", by {len(running)} of {len(chains)} chains" if len(running) < len(chains) else "")
-            + ". Continue with resume()."
+            + ". It can be continued where it stopped."
         )
     if not any(chain.draws for chain in running):
         said.append("No draws have been kept yet: this page shows the current states of the chains.")
     return said
+
+
+# What a diagnosis says to people who program, and how the page says it.
+_SAYINGS = (
+    (r"resume\(\)", "let it finish"),
+    (r"resume\(sweeps=(\d+)\)", r"\1 more sweeps"),
+    (r"resume\(sweeps=(\d+), burn_in=(\d+)\)", r"\1 more sweeps, with the first \2 of all sweeps left out"),
+    (r"fit with chains=4", "run it with 4 chains"),
+    (r'fit with init="apart"', "a run whose chains start apart would be needed"),
+    (
+        r"chain_weights\(new_documents\) weighs the chains by how well they predict",
+        "chains can be weighed by how well they predict new documents",
+    ),
+    (r"\ba fit with more chains", "a run with more chains"),
+    (r"another eta may give", "another eta, which says how evenly a topic spreads over terms, may give"),
+    (
+        r"R-hat of the (.+?) is ([\d.]+|infinite), and should be below (\d+\.\d+)",
+        r"they differ most in the \1 (R-hat compares chains, and is 1 where they agree; here it is \2, and "
+        r"should be below \3)",
+    ),
+)
+
+
+def for_readers(message: str) -> str:
+    """Return a message of a diagnosis in words for people who do not program.
+
+    Examples
+    --------
+    >>> for_readers("Run longer: resume(sweeps=150).")
+    'Run longer: 150 more sweeps.'
+    """
+    for saying, words in _SAYINGS:
+        message = re.sub(saying, words, message)
+    return message

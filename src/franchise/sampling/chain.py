@@ -8,7 +8,7 @@ from typing import Any
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.engines import EngineSettings, Start, Swept, Trials, engine_named
+from franchise.engines import EngineSettings, GivenTopics, Start, Swept, Trials, engine_named
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
@@ -41,7 +41,8 @@ class Chain:
         Which chain of a run this is; chains of one seed are independent of each other.
     start
         ``"sequential"``: the paper's, every word seated given the words before it; ``"fitted"``: by topics
-        that a few steps of EM fit to the documents; a number: that many random topics; ``"one"``: one topic.
+        that a few steps of EM fit to the documents; a number: that many random topics; ``"one"``: one topic;
+        `GivenTopics`: by these.
     engine
         How sweeps are made (`franchise.engines`).
     capacity
@@ -93,7 +94,7 @@ class Chain:
         # One type for all seeds, or every kernel would be compiled again.
         self.seed = whole_number("seed", seed, 0, _LARGEST)
         self.number = whole_number("number", number, 0, _LARGEST)
-        self.start_from = start if start in ("sequential", "one", "fitted") else _random_topics(start)
+        self.start_from = _checked_start(start, corpus)
         self.sweeps_done = 0
         self.trace = Trace()
         self.draws: list[Draw] = []
@@ -119,7 +120,9 @@ class Chain:
 
     def start(self) -> None:
         """Seat every word for the first time; `run` and `sweep` do it when it has not been done."""
-        self._start(lambda: self.engine.start(self._key(0), self.start_from))
+        start = self.start_from
+        topics = start.in_terms_of(self.corpus) if isinstance(start, GivenTopics) else start
+        self._start(lambda: self.engine.start(self._key(0), topics))
 
     def start_at(self, state: State) -> None:
         """Start from a state that comes from elsewhere, in which every word is seated."""
@@ -238,7 +241,12 @@ class Chain:
         self.trace.append(numbers | {"sweep": sweep, "seconds": time.perf_counter() - began}, infos)
 
 
-def _random_topics(start: object) -> int:
+def _checked_start(start: Start, corpus: Corpus) -> Start:
+    if isinstance(start, GivenTopics):
+        start.check(corpus)
+        return start
+    if start in ("sequential", "one", "fitted"):
+        return start
     try:
         return whole_number("start", start, 1)
     except SettingsError:

@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise._settings import is_one_of, is_positive, whole_number
 from franchise.corpus import Corpus
-from franchise.engines import Start
+from franchise.engines import SEED_WORDS, GivenTopics, Start
 from franchise.errors import SettingsError
 from franchise.model import Priors
 from franchise.model.priors import Setting
@@ -32,15 +32,19 @@ def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
 
 
 def _start(init: Start) -> Start:
-    if is_one_of(init, ["fitted", "sequential", "one"]):
+    if isinstance(init, GivenTopics) or is_one_of(init, ["fitted", "sequential", "one"]):
         return init
     try:
         return whole_number("init", init, 1)
     except SettingsError:
         raise SettingsError(
-            f"init={init!r}: give 'fitted', 'apart', 'sequential', 'one', or a number of random topics, "
-            "1 or more"
+            f"init={init!r}: give 'fitted', 'apart', 'sequential', 'one', a number of random topics, 1 or "
+            "more, a fitted model, topics by terms, or seed words for each topic"
         ) from None
+
+
+def _are_seeds(init: Start) -> bool:
+    return isinstance(init, GivenTopics) and init.kind == SEED_WORDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,12 @@ class Plan:
     schedule: Schedule
     starts: tuple[Start, ...]
     seed: int
+
+    def check(self, corpus: Corpus) -> None:
+        """Refuse documents that the chains could not start with."""
+        for start in set(self.starts):
+            if isinstance(start, GivenTopics):
+                start.check(corpus)
 
     def chains(self, corpus: Corpus) -> list[Chain]:
         """Return new chains."""
@@ -98,7 +108,8 @@ def plan_of(
     burn_in, thin = what_to_keep(sweeps, burn_in, thin)
     if warm_up is None:
         # To an eta that is only to be found, there is nowhere to rise.
-        can_rise = is_one_of(init, ["fitted"]) and not isinstance(priors.eta, tuple)
+        is_fitted = is_one_of(init, ["fitted"]) or _are_seeds(init)
+        can_rise = is_fitted and not isinstance(priors.eta, tuple)
         warm_up = min(_WARM_UP, burn_in // 2) if can_rise else 0
     schedule = Schedule(
         sweeps=sweeps,

@@ -84,7 +84,8 @@ def run_chains(
     keeper
         What keeps the chains now and then, and at the end; nothing by default.
     time_budget
-        Seconds after which no new sweep is begun.
+        Seconds after which no new sweep is begun. Nor is a chain started that, to judge by the others, would
+        not have started by then.
 
     Returns
     -------
@@ -145,6 +146,7 @@ class _Run:
         self._deadline = None if time_budget is None else time.monotonic() + time_budget
         self._waiting = [(chain.sweeps_done, i, chain) for i, chain in enumerate(chains) if _is_open(chain)]
         heapq.heapify(self._waiting)
+        self._longest_start = 0.0
         self._lock, self._callback_lock = threading.Lock(), threading.Lock()
 
     def work(self) -> None:
@@ -181,9 +183,16 @@ class _Run:
 
     def _next(self) -> tuple[int, int, Chain] | None:
         with self._lock:
-            if not self._waiting or self._must_end():
-                return None
-            return heapq.heappop(self._waiting)
+            while self._waiting and not self._must_end():
+                turn = heapq.heappop(self._waiting)
+                if len(turn[2].trace) or self._has_time_to_start():
+                    return turn
+                self.ending = "out of time"
+            return None
+
+    def _has_time_to_start(self) -> bool:
+        """Return whether a chain can start before the time is out; a start takes longer than a sweep."""
+        return self._deadline is None or time.monotonic() + self._longest_start <= self._deadline
 
     def _take_turn(self, chain: Chain) -> None:
         end = time.monotonic() + _SECONDS_A_TURN
@@ -191,7 +200,9 @@ class _Run:
             if len(chain.trace):
                 chain.sweep()
             else:
+                began = time.monotonic()
                 chain.start()
+                self._longest_start = max(self._longest_start, time.monotonic() - began)
             self.monitor.swept(chain)
             self._keeper.save(chain, now=False)
             if self._callback:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
+from franchise import _html as html
 from franchise.sampling.chain import Chain
 from franchise.sampling.monitor import Monitor, Progress
 
@@ -18,30 +19,43 @@ if TYPE_CHECKING:
 
 _PATIENCE = 2.0  # seconds that a run may last without being shown
 _SECONDS_A_LINE = 10.0
+_SECONDS_A_LOOK = 1.0  # between two looks of a notebook
 _ENDING = "stopping after this sweep"
+_COMPILING = "the first run after installing compiles for about half a minute"
+# Columns that a narrow terminal does without, the first first.
+_DISPENSABLE = ("words/s", "merges", "splits", "joint/word", "phase", "left")
 
 
 def monitor_for(verbose: int | bool, stream: IO[str] | None = None) -> Monitor:
-    """Return the monitor for a stream (standard error): live on a terminal, lines elsewhere, 0 for none."""
+    """Return the monitor for a stream (standard error): live on a terminal or in a notebook, else lines."""
     if not verbose:
         return Monitor()
     from rich.console import Console
 
     console = Console(file=stream or sys.stderr)
-    return LiveMonitor(console) if console.is_terminal or console.is_jupyter else LogMonitor(console.file)
+    if console.is_jupyter and stream is None:
+        return NotebookMonitor()
+    return LiveMonitor(console) if console.is_terminal else LogMonitor(console.file)
 
 
 class _Showing(Monitor):
-    """What both monitors that show something share: the chains, and when the run began."""
+    """What monitors that show something share: the chains, and when the run began."""
 
     def __init__(self) -> None:
         self._rows: dict[int, Progress] = {}
         self._begun = 0.0
+        self._note = ""
 
     def begin(self, chains: Sequence[Chain]) -> None:
         """Take note that a run begins."""
         self._begun = time.monotonic()
         self._rows = {chain.number: Progress(chain) for chain in chains}
+
+    def _shown(self) -> tuple[list[dict[str, str]], list[str], str]:
+        """Return the facts of each chain, the columns of a table of these, and what to say below it."""
+        facts = [row.facts for row in self._rows.values()]
+        compiling = not any(row.has_swept for row in self._rows.values())
+        return facts, [*max(facts, key=lambda fact: len(fact))], self._note or _COMPILING * compiling
 
 
 class LogMonitor(_Showing):
@@ -91,7 +105,6 @@ class LiveMonitor(_Showing):
         super().__init__()
         self._console = console
         self._live: Any = None
-        self._note = ""
 
     def begin(self, chains: Sequence[Chain]) -> None:
         """Open the display, empty until the run has lasted a moment."""
@@ -121,14 +134,73 @@ class LiveMonitor(_Showing):
 
         if time.monotonic() - self._begun < _PATIENCE:
             return Text("")
-        facts = [row.facts for row in self._rows.values()]
-        columns = max(facts, key=len)
-        note = self._note
-        if not note and not any(row.has_swept for row in self._rows.values()):
-            note = "the first run after installing compiles for about half a minute"
+        facts, columns, note = self._shown()
+        columns = _columns_that_fit(facts, columns, self._console.width)
         table = Table(box=None, pad_edge=False, padding=(0, 1), caption=note or None, caption_justify="left")
         for name in columns:
             table.add_column(name, justify="left" if name in ("chain", "phase") else "right", no_wrap=True)
         for fact in facts:
             table.add_row(*(fact.get(name, "") for name in columns))
         return table
+
+
+class NotebookMonitor(_Showing):
+    """Keeps one table below the cell of a notebook, one row per chain, and changes it in its place.
+
+    It needs no widgets, and leaves one output, however long the run is.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._looked = 0.0
+        self._handle: Any = None
+
+    def begin(self, chains: Sequence[Chain]) -> None:
+        """Take a place below the cell, empty until the run has lasted a moment."""
+        super().begin(chains)
+        with suppress(Exception):
+            from IPython.display import HTML, display
+
+            # From here: the threads of the chains do not know which cell they belong to.
+            self._handle = display(HTML(""), display_id=True)
+
+    def swept(self, chain: Chain) -> None:
+        """Show how far the chains are, once the run has lasted a moment, and about every second then."""
+        with suppress(Exception), self._lock:
+            now = time.monotonic()
+            if now - self._begun >= _PATIENCE and now - self._looked >= _SECONDS_A_LOOK:
+                self._looked = now
+                self._show()
+
+    def interrupted(self) -> None:
+        """Say under the table that the run is about to end."""
+        self._note = _ENDING
+        with suppress(Exception), self._lock:
+            self._show()
+
+    def end(self) -> None:
+        """Leave the table as it stands, if there is one."""
+        with suppress(Exception), self._lock:
+            if self._looked:
+                self._show()
+
+    def _show(self) -> None:
+        from IPython.display import HTML
+
+        facts, columns, note = self._shown()
+        rows = [[fact.get(name, "") for name in columns] for fact in facts]
+        notes = [html.line(note, soft=True)] if note else []
+        self._handle.update(HTML(html.block(html.table(columns, rows), *notes)))
+
+
+def _columns_that_fit(facts: list[dict[str, str]], columns: list[str], width: int) -> list[str]:
+    """Return the columns to show: all, or, where there is no room, those that matter most."""
+    columns = list(columns)
+    widths = {name: max(len(name), *(len(fact.get(name, "")) for fact in facts)) + 2 for name in columns}
+    for name in _DISPENSABLE:
+        if sum(widths[column] for column in columns) <= width:
+            break
+        if name in columns:
+            columns.remove(name)
+    return columns

@@ -22,6 +22,7 @@ import numpy as np
 
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise.corpus import Corpus
+from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
@@ -141,7 +142,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             schedule or schedule_from(facts["schedule"]),
             seed=facts["seed"],
             number=facts["number"],
-            start=facts["start"],
+            start=_start_from(facts["start"]),
             engine=facts["engine"],
         )
         _fill(chain, folder, facts)
@@ -223,6 +224,19 @@ def split_merge_from(facts: Facts) -> SplitMerge:
     return SplitMerge(**{**facts, "proposals": proposals})
 
 
+def start_facts(start: Start) -> Any:
+    """Return where a chain starts as JSON can hold it; of given topics, how many and their digest."""
+    if not isinstance(start, GivenTopics):
+        return start
+    return {"given": start.kind, "topics": start.n_topics, "digest": start.digest}
+
+
+def _start_from(facts: Any) -> Start:
+    if not isinstance(facts, dict):
+        return facts
+    return GivenTopics(facts["given"], None, n_topics=facts["topics"], digest=facts["digest"])
+
+
 def _facts(chain: Chain) -> Facts:
     return {
         "version": VERSION,
@@ -231,7 +245,7 @@ def _facts(chain: Chain) -> Facts:
         "schedule": asdict(chain.schedule),
         "seed": chain.seed,
         "number": chain.number,
-        "start": chain.start_from,
+        "start": start_facts(chain.start_from),
         "engine": chain.engine.name,
         "sweeps_done": chain.sweeps_done,
         "trace_columns": list(chain.trace.columns),

@@ -3,8 +3,10 @@
 ::
 
     model.json           format, version, settings, versions of libraries, the corpus in numbers
-    corpus.safetensors   words, documents, vocabulary, texts
+    corpus.safetensors   words, documents, vocabulary, texts, metadata
+    start.safetensors    the topics that chains start from, where some were given
     chains/0/            each chain with its draws (`storage.chain`)
+    names.json           what people call topics and terms, where they did (`storage.names`)
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
 
 The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
@@ -14,11 +16,10 @@ on. So it can be loaded at any moment, and a run that was killed continues from 
 import hashlib
 import platform
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,9 +39,13 @@ from franchise._files import (
     write_text,
 )
 from franchise.corpus import Corpus
+from franchise.corpus.metadata import Column, Metadata
 from franchise.corpus.vectorize import TextOptions
+from franchise.engines import GivenTopics, Start
 from franchise.errors import CorpusError, ModelError, SettingsError
 from franchise.storage.chain import saved_chains
+from franchise.storage.start import read_start, write_start
+from franchise.storage.strings import packed, unpacked
 from franchise.storage.version import VERSION, check_version
 
 _MODEL, _CORPUS, _CHAINS = "model.json", "corpus.safetensors", "chains"
@@ -52,7 +57,7 @@ class Stored(NamedTuple):
     """What a model folder holds, except for its chains."""
 
     corpus: Corpus
-    settings: Facts
+    settings: Facts  # where chains start from given topics, `init` is these
     stamp: str  # distinguishes the model from any that takes its place later
 
 
@@ -92,12 +97,14 @@ def create(
     settings: Facts,
     fill: Callable[[Path], None] | None = None,
     *,
+    start: Start | None = None,
     overwrite: bool = False,
 ) -> None:
     """Make the folder of a model, whole or not at all.
 
-    `fill` may add to it before it gets its name. With `overwrite` it takes the place of another model;
-    nothing but a model is ever replaced. The caller is alone there (`writing`).
+    `fill` may add to it before it gets its name; a `start` from given topics is kept there. With
+    `overwrite` it takes the place of another model; nothing but a model is ever replaced. The caller is
+    alone there (`writing`).
     """
     refuse_to_replace(folder, overwrite)
     folder = folder.resolve()  # of a link, what it points to
@@ -108,6 +115,8 @@ def create(
         write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
         facts = _model_facts(corpus, settings)
         write_text(temporary / _MODEL, to_json({**facts, "checksum": _checksum(facts)}))
+        if isinstance(start, GivenTopics):
+            write_start(temporary, start)
         if fill:
             fill(temporary)
         _put(temporary, folder)
@@ -177,7 +186,10 @@ def read(folder: Path) -> Stored:
     corpus = _read_corpus(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
         raise ModelError(f"{path}: it does not belong to the {_CORPUS} beside it; restore both from a copy")
-    return Stored(corpus, facts["settings"], stamp)
+    settings = facts["settings"]
+    if isinstance(settings.get("init"), dict):
+        settings = {**settings, "init": read_start(folder, settings["init"])}
+    return Stored(corpus, settings, stamp)
 
 
 def stamp(folder: Path) -> str:
@@ -223,11 +235,18 @@ def _checksum(facts: Facts) -> str:
 
 def _write_corpus(path: Path, corpus: Corpus) -> None:
     arrays: dict[str, Array] = {"x": corpus.x, "doc_ptr": corpus.doc_ptr}
-    arrays |= _packed("vocabulary", corpus.vocabulary) | _packed("names", corpus.document_names)
+    arrays |= packed("vocabulary", corpus.vocabulary) | packed("names", corpus.document_names)
     if corpus.texts is not None:
-        arrays |= _packed("texts", corpus.texts)
+        arrays |= packed("texts", corpus.texts)
     options = corpus.text_options.as_dict() if corpus.text_options else None
-    write_arrays(path, "corpus", arrays, {"version": VERSION, "text_options": options})
+    facts: Facts = {"version": VERSION, "text_options": options}
+    if corpus.metadata:
+        facts["metadata"] = []
+        for i, column in enumerate(corpus.metadata.values()):
+            facts["metadata"].append({"name": column.name, "kind": column.kind})
+            plain = column.values.astype(np.int64) if column.kind == "date" else column.values
+            arrays |= {f"metadata.{i}": plain} | packed(f"metadata.{i}.texts", column.categories)
+    write_arrays(path, "corpus", arrays, facts)
 
 
 def _read_corpus(path: Path) -> Corpus:
@@ -238,10 +257,11 @@ def _read_corpus(path: Path) -> Corpus:
         return Corpus(
             arrays["x"],
             arrays["doc_ptr"],
-            _unpacked("vocabulary", arrays),
-            _unpacked("names", arrays),
-            texts=_unpacked("texts", arrays) if "texts" in arrays else None,
+            unpacked("vocabulary", arrays),
+            unpacked("names", arrays),
+            texts=unpacked("texts", arrays) if "texts" in arrays else None,
             text_options=TextOptions.from_dict(options) if options else None,
+            metadata=_read_metadata(arrays, facts.get("metadata")),
         )
     except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
         raise ModelError(
@@ -249,13 +269,13 @@ def _read_corpus(path: Path) -> Corpus:
         ) from error
 
 
-def _packed(name: str, strings: Iterable[str]) -> dict[str, Array]:
-    """Lay strings end to end, with where each ends."""
-    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-    ends = np.cumsum([len(one) for one in encoded], dtype=np.int64)
-    return {name: np.frombuffer(b"".join(encoded), np.uint8), f"{name}.end": ends}
-
-
-def _unpacked(name: str, arrays: dict[str, Array]) -> list[str]:
-    content, ends = arrays[name].tobytes(), arrays[f"{name}.end"].tolist()
-    return [content[first:end].decode("utf-8", "surrogatepass") for first, end in pairwise([0, *ends])]
+def _read_metadata(arrays: dict[str, Array], described: list[Facts] | None) -> Metadata | None:
+    columns = []
+    for i, facts in enumerate(described or ()):
+        values = arrays[f"metadata.{i}"]
+        values = values.astype("datetime64[s]") if facts["kind"] == "date" else values
+        texts = tuple(unpacked(f"metadata.{i}.texts", arrays))
+        if facts["kind"] == "text" and (values.min() < -1 or values.max() >= len(texts)):
+            raise CorpusError(f"the metadata {facts['name']!r} have texts that are not there")
+        columns.append(Column(facts["name"], facts["kind"], values, texts))
+    return Metadata(columns) if columns else None

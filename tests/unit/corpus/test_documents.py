@@ -161,7 +161,8 @@ def test_texts_words_and_counts_agree(tokens):
         ([(word for word in ["ant"])], "(generator); a document is a text"),
         ([{"ant"}], "document 0 is a set; give a list"),
         ([{"ant": 2}], "document 0 is a dict; give a list"),
-        ([[(0, 2), (3, 1)]], "document 0 starts with (0, 2) (tuple); a document is"),
+        ([[("ant", 2), ("bee", 1)]], "document 0 starts with ('ant', 2) (tuple); a document is"),
+        ([[(0, 2), (3, 1)], ["ant"]], "lists of words after lists of pairs (term id, count)"),
         ([[None, "ant"]], "document 0 starts with None"),
         ([[b"ant"]], "document 0 starts with b'ant' (bytes)"),
         (

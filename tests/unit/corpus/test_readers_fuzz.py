@@ -4,7 +4,10 @@ import gzip
 import io
 import json
 import resource
+import tempfile
 import zipfile
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +18,8 @@ from franchise.corpus import FORMATS, TextOptions, read_corpus
 from franchise.errors import CorpusError, SettingsError
 
 WORDS = TextOptions(token_pattern=r"\S+", stop_words=None, lowercase=False, min_df=1, max_df=1.0)
-FORMS = [form for form in FORMATS if form != "folder"]
+HAS_ANNDATA = find_spec("anndata") is not None
+FORMS = [form for form in FORMATS if form != "folder" and (form != "h5ad" or HAS_ANNDATA)]
 
 
 def _npz():
@@ -37,14 +41,23 @@ def _parquet():
     return file.getvalue()
 
 
+def _h5ad():
+    import anndata
+
+    with tempfile.TemporaryDirectory() as folder:
+        anndata.AnnData(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])).write_h5ad(f"{folder}/cells.h5ad")
+        return Path(folder, "cells.h5ad").read_bytes()
+
+
 def good_file(form):
-    if form in ("npz", "parquet"):
-        return _npz() if form == "npz" else _parquet()
+    if form in ("npz", "parquet", "h5ad"):
+        return {"npz": _npz, "parquet": _parquet, "h5ad": _h5ad}[form]()
     return {
         "txt": "bee ant\n\nça bee\n",
         "csv": 'id,text\nx,"bee, ""ant"""\ny,"two\nlines"\n',
         "tsv": 'id\ttext\nx\tbee ant\ny\t"two\nlines"\n',
         "jsonl": "".join(json.dumps({"id": j, "text": text}) + "\n" for j, text in enumerate(["bee", "ça"])),
+        "mallet": "x en bee ant\ny en\n\nz en ça bee\n",
         "ldac": "2 0:1 3:2\n0\n\n1 11:1\n",
         "uci": "3\n4\n3\n1 1 2\n1 3 1\n3 2 3\n",
         "mm": "%%MatrixMarket matrix coordinate real general\n% x\n3 4 3\n1 1 2.0\n1 3 1e0\n3 2 3\n",

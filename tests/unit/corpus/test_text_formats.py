@@ -83,7 +83,10 @@ def test_a_byte_order_mark_is_dropped(write, name, content, options, packed):
 def test_bad_utf8_is_located(write, mark):
     path = write(mark + b"bee\n\xc3\xa7a bc\xff\n", "docs.txt")
     at = path.read_bytes().index(0xFF)
-    assert fault(path) == f"2: not UTF-8 text: the byte at offset {at} is 0xff; convert the file to UTF-8"
+    assert fault(path) == (
+        f"2: not UTF-8 text: the byte at offset {at} is 0xff; convert the file to UTF-8, or give its "
+        "encoding (--encoding)"
+    )
     first = write(mark + b"bee\xfe\n", "first.txt")
     assert fault(first).startswith(f"1: not UTF-8 text: the byte at offset {len(mark) + 3} is 0xfe")
 

@@ -17,6 +17,7 @@ QUICK = {"sweeps": 6, "chains": 2, "random_state": 0, "verbose": 0}
 
 
 @parametrize_with_checks([HDPTopicModel(**QUICK)])  # no failure is expected
+@pytest.mark.filterwarnings("ignore:there are more topics")  # some have two columns
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -27,7 +28,9 @@ def test_in_a_pipeline():
     assert theta.shape == (2, pipeline[-1].n_topics_)
     assert np.allclose(theta.sum(axis=1), 1.0)
     names = pipeline[0].get_feature_names_out()
-    assert pipeline[-1].topics(feature_names=names)["terms"][0].split(", ")[0] in names
+    model = pipeline[-1].set_feature_names(pipeline[:-1])
+    assert model.topics()["terms"][0].split(", ")[0] in names
+    assert model.find_topics("cats")["probability"][0] > 0
     assert pipeline.score(TEXTS[:4]) < 0.0
 
 

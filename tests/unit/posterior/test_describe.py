@@ -108,6 +108,8 @@ def test_fitted_models_describe_themselves(settings, tmp_path):
     assert first == "HDPTopicModel of 4 documents, 7 words, 4 terms"
     said = model.diagnose().messages
     assert [f"  {message}" for message in said] == messages[-len(said) :]
+    largest = messages.pop(-len(said) - 1)
+    assert largest.startswith(f"  Largest: {model.topic_labels_[0]} (")
     if len(messages) > len(said):  # chains that differ have no number of topics in common
         assert re.match(rf"  {model.n_topics_} topics?\b", messages[0])
     n_chains = settings["chains"]
@@ -121,7 +123,8 @@ def test_fitted_models_describe_themselves(settings, tmp_path):
 
 
 def topics_table(n, terms="dog, bone"):
-    return pd.DataFrame({"topic": range(n), "weight": np.linspace(0.5, 0.01, n), "terms": [terms] * n})
+    weights = np.linspace(0.5, 0.01, n)
+    return pd.DataFrame({"topic": range(n), "label": [terms] * n, "weight": weights, "terms": [terms] * n})
 
 
 def test_the_card():
@@ -129,7 +132,8 @@ def test_the_card():
     assert card.startswith("# A topic model\n")
     assert "```\nHDPTopicModel of ...\n```" in card
     assert (
-        "\n| topic | share of words | terms |\n|---|---|---|\n| 0 | 50.0% | dog, bone |\n| 1 | 1.0% |" in card
+        "\n| topic | label | share of words | terms |\n|---|---|---|---|\n"
+        "| 0 | dog, bone | 50.0% | dog, bone |\n| 1 | dog, bone | 1.0% |" in card
     )
     assert json.loads(re.search(r"```json\n(.*?)\n```", card, re.DOTALL)[1]) == {"eta": 0.1, "sweeps": 500}
     code = re.search(r"```python\n(.*?)\n```", card, re.DOTALL)[1]
@@ -149,4 +153,4 @@ def test_the_card_shows_ten_topics(n, said):
 
 def test_terms_cannot_break_the_cards_table():
     card = model_card("", topics_table(1, "a|b, c\nd, e\\f"), {})
-    assert r"| 0 | 50.0% | a\|b, c d, e\\f |" in card
+    assert r"| 0 | a\|b, c d, e\\f | 50.0% | a\|b, c d, e\\f |" in card

@@ -541,3 +541,39 @@ def test_printed(rng):
     assert re.fullmatch(r"log joint +-99\d\.\d\d +\d\.\d\d +1\.0\d +\d+ +\d+", rows[3])
     assert re.fullmatch(r"entropy of topic sizes +\d\.\d\d +\d\.\d\d +- +- +-", rows[-2])
     assert legend.startswith("r_hat: 1.00 where the chains agree")
+
+
+# ---------------------------------------------------------------- an estimate of eta
+
+
+def test_an_eta_that_runs_away_is_named(rng):
+    n_topics, noise = autoregressive(rng, 2, 120, 0.5, 3.0), rng.normal(0.0, 0.01, 120)
+    falling = np.exp(np.linspace(np.log(0.02), np.log(0.005), 120) + noise)
+    found = diagnosis_of(n_topics, rng, eta=falling)
+    (said,) = [message for message in found.messages if "eta" in message]
+    assert re.match(r"The estimate of eta is still falling, by 6\d% .* and now 0.005\.", said)
+    assert "tune_eta(documents)" in said
+    assert not found.converged
+    assert "Converged: the chains agree." not in found.messages
+    rising = diagnosis_of(n_topics, rng, eta=falling[::-1])
+    assert any("is still rising" in message for message in rising.messages)
+
+
+def test_an_eta_that_has_settled_far_away_is_named(rng):
+    n_topics, noise = autoregressive(rng, 2, 120, 0.5, 3.0), rng.normal(0.0, 0.02, 120)
+    far = diagnosis_of(n_topics, rng, eta=0.003 * np.exp(noise))
+    assert any("has come to 0.003, far below" in message for message in far.messages)
+    usual = diagnosis_of(n_topics, rng, eta=0.05 * np.exp(noise))
+    assert usual.messages == [ALL_THREE, "Converged: the chains agree."]
+
+
+def test_a_longer_burn_in_is_not_advised_where_eta_runs_away(rng):
+    n_topics = [np.linspace(50, 90, 120).astype(int) + rng.integers(0, 3, 120) for _ in range(2)]
+    advised = diagnosis_of(n_topics, rng)
+    assert any("longer burn-in" in message for message in advised.messages)
+    falling = np.geomspace(0.02, 0.005, 120)
+    found = diagnosis_of(n_topics, rng, eta=falling)
+    assert found.drifting
+    assert not any("longer burn-in" in message for message in found.messages)
+    alone = diagnosis_of(n_topics[:1], rng, eta=falling)
+    assert any("still falling" in message for message in alone.messages)

@@ -19,7 +19,7 @@ from franchise import Corpus, Schedule, from_counts, from_tokens
 from franchise._text import printable
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.posterior.adapters import to_datatree, to_lda, to_pyldavis
-from franchise.posterior.tables import documents_frame, representative_documents, topics_frame
+from franchise.posterior.tables import documents_frame, opening, representative_documents, topics_frame
 from franchise.sampling import Trace
 from tests.golden.fingerprint import fixed_chain
 
@@ -71,7 +71,9 @@ def test_the_table_of_topics(posterior, corpus):
     expected = pd.DataFrame(
         {
             "topic": [0, 1],
+            "label": ["cats", "dogs"],
             "weight": [0.55, 0.41],
+            "terms": ["cat, milk, eel", "bone, dog, eel"],  # early: this is what people look for
             "weight_low": [0.55 * 0.905, 0.41 * 0.905],
             "weight_high": [0.55 * 1.095, 0.41 * 1.095],
             "support": [1.0, 0.5],
@@ -81,10 +83,12 @@ def test_the_table_of_topics(posterior, corpus):
             "stability": [0.9, 0.6],
             "nearest": [1, 0],
             "nearest_similarity": [0.1, 0.3],
-            "terms": ["cat, milk, eel", "bone, dog, eel"],
         }
     )
-    pd.testing.assert_frame_equal(topics_frame(posterior, corpus.vocabulary, n_terms=3), expected)
+    table = topics_frame(posterior, corpus.vocabulary, n_terms=3, labels=["cats", "dogs"])
+    pd.testing.assert_frame_equal(table, expected)
+    plain = topics_frame(posterior, corpus.vocabulary, n_terms=3)
+    pd.testing.assert_frame_equal(plain, expected.drop(columns="label"))
 
 
 def test_the_interval_of_the_weights_is_of_the_level_asked_for(posterior, corpus):
@@ -92,9 +96,9 @@ def test_the_interval_of_the_weights_is_of_the_level_asked_for(posterior, corpus
     assert table["weight_low"].tolist() == pytest.approx([0.55 * 0.95, 0.41 * 0.95])
 
 
-def test_coherence_is_a_column_before_the_terms(posterior, corpus):
+def test_coherence_is_the_last_column(posterior, corpus):
     table = topics_frame(posterior, corpus.vocabulary, coherence=[0.25, -0.5])
-    assert table.columns.tolist()[-2:] == ["coherence", "terms"]
+    assert table.columns.tolist()[-1] == "coherence"
     assert table["coherence"].tolist() == [0.25, -0.5]
 
 
@@ -109,12 +113,40 @@ def test_the_table_of_documents(posterior, corpus):
             "document": ["A", "B", "C", "D"],
             "words": [3, 3, 0, 4],
             "topic": [0, 1, 0, 0],  # of equal shares, the first
+            "label": ["cat, milk", "dogs", "cat, milk", "cat, milk"],
             "proportion": [0.9, 0.9, 0.6, 0.45],
-            "topics": ["0: 0.90, 1: 0.06", "1: 0.90", "0: 0.60, 1: 0.30", "0: 0.45, 1: 0.45"],
+            "topics": [
+                "0: 0.90, 1 dogs: 0.06",
+                "1 dogs: 0.90",
+                "0: 0.60, 1 dogs: 0.30",
+                "0: 0.45, 1 dogs: 0.45",
+            ],
             "unlisted": [0.04, 0.096, 0.1, 0.1],
+            "opening": ["cat milk", "bone dog", "", "bone cat dog milk"],  # no texts: frequent words
         }
     )
-    pd.testing.assert_frame_equal(documents_frame(posterior, corpus), expected)
+    named = documents_frame(posterior, corpus, labels=["cat, milk", "dogs"], names={1: "dogs"})
+    pd.testing.assert_frame_equal(named, expected)
+    plain = documents_frame(posterior, corpus)
+    assert plain.columns.tolist() == [name for name in expected.columns if name != "label"]
+    assert plain["topics"][0] == "0: 0.90, 1: 0.06"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("A title", "A title"),
+        ("A title\n\n  and   more", "A title and more"),
+        ("word " * 100, "word " * 13 + "word…"),
+        ("x" * 1000, "x" * 71 + "…"),
+        ("\ud83d broken", "\ufffd broken"),
+        ("", ""),
+    ],
+)
+def test_a_document_is_shown_by_how_it_begins(text, shown):
+    corpus = Corpus([0], [0, 1, 1], ["ant"], texts=["ant", text])
+    assert opening(corpus, 1) == shown
+    assert len(shown) <= 72
 
 
 def test_the_table_of_documents_names_as_many_topics_as_asked(posterior, corpus):

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
@@ -55,3 +56,14 @@ def seen_texts(figure):
                 hidden |= {tick.label1, tick.label2}
     texts = figure.findobj(lambda one: isinstance(one, Text) and one.get_visible() and one.get_text().strip())
     return [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text not in hidden]
+
+
+def prevalence_table(groups, n_topics=3):
+    """Return what `prevalence` would, with shares that mean nothing."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for topic in range(n_topics):
+        for i, one in enumerate(groups):
+            share = rng.random() / n_topics
+            rows.append((one, topic, "ant, bee, cow, dog", share, 0.8 * share, 1.3 * share, i + 1))
+    return pd.DataFrame(rows, columns=["group", "topic", "terms", "share", "low", "high", "n_documents"])

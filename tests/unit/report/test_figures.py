@@ -15,6 +15,7 @@ from franchise.report.figures import (
     plot_acceptance,
     plot_mode_difference,
     plot_n_topics,
+    plot_prevalence,
     plot_similarity,
     plot_topic_bars,
     plot_topic_mass,
@@ -22,7 +23,7 @@ from franchise.report.figures import (
     plot_trace,
 )
 from franchise.sampling import Event
-from tests.unit.report.drawn import seen_texts, terms, topics, traces, trials
+from tests.unit.report.drawn import prevalence_table, seen_texts, terms, topics, traces, trials
 
 
 def small_and_large():
@@ -56,6 +57,15 @@ def small_and_large():
         "similarity of many": lambda ax: plot_similarity({"a": rng.random(9000), "none": []}, ax=ax),
         "one number of topics": lambda ax: plot_n_topics([5], ax=ax),
         "numbers of topics": lambda ax: plot_n_topics(rng.normal(480, 30, 900).round(), ax=ax),
+        "prevalence over years": lambda ax: plot_prevalence(prevalence_table(range(1990, 2020), 9), ax=ax),
+        "prevalence over months, some missing": lambda ax: plot_prevalence(
+            prevalence_table([*(f"2020-{m:02}" for m in range(1, 13)), "(missing)"], 3), name="month", ax=ax
+        ),
+        "prevalence over numbers": lambda ax: plot_prevalence(prevalence_table([0.1, 2.5, 40.25], 1), ax=ax),
+        "prevalence in one group": lambda ax: plot_prevalence(prevalence_table(["all"], 1), ax=ax),
+        "prevalence in 30 groups": lambda ax: plot_prevalence(
+            prevalence_table([f"a group with a long name, number {i}" for i in range(30)], 9), ax=ax
+        ),
         "acceptance": lambda ax: plot_acceptance(trials(900), ax=ax),
         "acceptance of one": lambda ax: plot_acceptance([trials(1, seed=2)[0]._replace(kind="merge")], ax=ax),
         "acceptance, wide": lambda ax: plot_acceptance(

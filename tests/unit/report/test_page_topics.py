@@ -3,12 +3,15 @@ import dataclasses
 import numpy as np
 import pytest
 
+from franchise.corpus import Corpus
+from franchise.posterior import advice
 from franchise.posterior.agreement import agreement
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.report import family, runs, topics, words
-from franchise.sampling import Trace
+from franchise.sampling import Chain, Schedule, Trace
 from franchise.sampling.trials import Event
-from tests.unit.posterior.made import posterior_of_counts
+from tests.unit.posterior.made import draw_of_words, posterior_of_counts
+from tests.unit.report.made import posterior_of
 
 # ---------------------------------------------------------------- topics
 
@@ -140,6 +143,17 @@ def test_tree_shows_the_long_lived_below_their_parents():
     assert links == {("split", 3, 6, 0), ("split", 30, 7, 6), ("merged", 50, 1, 0)}
 
 
+def test_tree_calls_topics_by_listed_ones_or_by_their_terms():
+    corpus = Corpus([0, 1, 1, 2, 2, 2], [0, 6], ["cat", "dog", "cow"])
+    draw = draw_of_words(corpus, [0, 1, 1, 1, 1, 1], sweep=90)
+    events = [Event(10, "split", 1, 0), Event(12, "born", 5, -1), Event(13, "merged", 5, 1)]
+    tree = family.describe_family(
+        FakeChain(events, [0, 1], 100), [draw], [np.array([0, 1])], 1, corpus.vocabulary
+    )
+    called = {life["name"]: (life["topic"], life["terms"], life["parent"]["topic"]) for life in tree["lives"]}
+    assert called == {0: (0, [], -1), 1: (-1, ["cow", "dog"], 0)}
+
+
 def test_tree_marks_topics_that_came_and_went():
     events = [Event(10, "split", 9, 0), Event(12, "merged", 9, 0)]
     tree = family.describe_family(FakeChain(events, [0], 100), [], [], 1)
@@ -256,3 +270,40 @@ def test_findings_begin_with_what_holds(small):
     assert words.findings(posterior, chains, settled)[0] == "All of them."
     differ = Diagnosis(None, False, False, False, [], ["Some of them."], "agree on most")
     assert "Some of them." not in words.findings(posterior, chains, differ)
+
+
+# ---------------------------------------------------------------- for people who do not program
+
+RUNS = [advice.Run(200, kept, finished) for kept in (3, 100) for finished in (True, False)]
+ADVICE = [
+    advice.ONE_CHAIN,
+    'All chains started from the same seed words; fit with init="apart" to see what other starts find.',
+    *(advice.too_few_sweeps(run) for run in RUNS),
+    *(advice.not_moved(20.0, 100.0, run) for run in RUNS),
+    *(one for run in RUNS for one in advice.about_drift(-2.0, run)),
+    *(one for run in RUNS for solid in (True, False) for one in advice.what_to_do(run, solid)),
+    advice.how_far_apart("agree on most", advice.Worst(2.8, "number of topics"), 0.6),
+    advice.how_far_apart("do not agree", advice.Worst(np.inf, "number of topics"), 0.2),
+]
+
+
+@pytest.mark.parametrize("message", ADVICE)
+def test_advice_on_the_page_is_no_python(message):
+    said = words.for_readers(message)
+    assert "=" not in said
+    assert "_" not in said
+    assert "()" not in said
+    assert not [name for name in ("resume", "chain_weights", "fit with") if name in said]
+    if "R-hat" in said:
+        assert "R-hat compares chains" in said
+    assert said.count("(") == said.count(")")
+    assert said.endswith(".")
+
+
+def test_an_unfinished_run_is_told_without_python(small):
+    corpus, _, _ = small
+    chain = Chain(corpus, schedule=Schedule(sweeps=100, burn_in=50))
+    chain.run(5)
+    posterior = posterior_of(corpus, [chain])
+    said = words.findings(posterior, [chain], Diagnosis(None, None, None, False, [], []))
+    assert "The run is not finished: 5 of 100 sweeps were made. It can be continued where it stopped." in said

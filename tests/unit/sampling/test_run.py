@@ -1,8 +1,12 @@
 import io
 import os
+import re
 import signal
+import sys
 import threading
 import time
+from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -12,7 +16,7 @@ from franchise._files import locked
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import Plan, extend, plan_of, starts_of
 from franchise.sampling.run import run_chains, threads
-from franchise.sampling.terminal import LiveMonitor, LogMonitor, monitor_for
+from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor, monitor_for
 from franchise.storage.chain import load_chain, saved_chains
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
@@ -57,6 +61,35 @@ def test_one_thread_takes_the_chains_in_turn():
     chains = new_chains(ENDLESS)
     assert run_chains(chains, jobs=1, time_budget=3.0) == "out of time"
     assert all(chain.sweeps_done > 0 for chain in chains)
+
+
+class Slow(Chain):
+    """Takes a known time for its start and for each sweep, the processor's share in it being small."""
+
+    A_START, A_SWEEP = 1.5, 0.2
+
+    def start(self):
+        time.sleep(self.A_START)
+        super().start()
+
+    def sweep(self):
+        time.sleep(self.A_SWEEP)
+        super().sweep()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("budget", [0.05, 1.8])
+def test_a_time_budget_holds_within_the_length_of_a_sweep(jobs, budget):
+    new_chains()[0].run()  # compiled
+    chains = [
+        Slow(chain.corpus, chain.priors, chain.schedule, number=chain.number) for chain in new_chains(ENDLESS)
+    ]
+    began = time.monotonic()
+    assert run_chains(chains, jobs=jobs, time_budget=budget) == "out of time"
+    # A start that was begun first of all is not cut short; none is begun that would end too late.
+    a_moment = 0.6  # for what the processor has to do, which others may be using
+    assert time.monotonic() - began < max(budget + Slow.A_SWEEP, Slow.A_START) + a_moment
+    assert sum(len(chain.trace) > 0 for chain in chains) == jobs
 
 
 def test_an_interrupt_ends_the_run_and_can_be_gone_on_from():
@@ -315,6 +348,54 @@ def test_a_table_on_a_terminal(monkeypatch):
     assert all(f"{SWEEPS}/{SWEEPS}" in line for line in last[1:])
 
 
+class Displayed:
+    """Stands for the output below a cell of a notebook, as IPython hands it out."""
+
+    def __init__(self, page):
+        self.pages = [page]
+
+    def update(self, page):
+        self.pages.append(page)
+
+
+@pytest.fixture
+def outputs(monkeypatch):
+    """Return what is shown below a cell, by a stand-in for IPython."""
+    shown = []
+
+    def display(page, *, display_id):
+        assert display_id
+        assert threading.current_thread() is threading.main_thread()  # others do not know the cell
+        shown.append(Displayed(page))
+        return shown[-1]
+
+    ipython = SimpleNamespace(HTML=str, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=ipython))
+    monkeypatch.setitem(sys.modules, "IPython.display", ipython)
+    return shown
+
+
+def test_one_table_in_a_notebook(monkeypatch, outputs):
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    assert watched(NotebookMonitor()) == one_after_another()
+    (output,) = outputs  # changed in its place
+    assert output.pages[0] == ""
+    assert 2 <= len(output.pages) < 3 * SWEEPS  # not for every sweep
+    assert "joint/word" in output.pages[-1]
+    assert output.pages[-1].count(f"{SWEEPS}/{SWEEPS}") == 3
+
+
+def test_quick_runs_leave_a_notebook_empty(outputs):
+    watched(NotebookMonitor())
+    assert [output.pages for output in outputs] == [[""]]
+
+
+def test_a_notebook_without_ipython_stops_nothing(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setitem(sys.modules, "IPython.display", None)
+    assert watched(NotebookMonitor()) == one_after_another()
+
+
 def test_a_monitor_can_never_stop_a_run(monkeypatch):
     monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
     stream = io.StringIO()
@@ -325,6 +406,13 @@ def test_a_monitor_can_never_stop_a_run(monkeypatch):
 def test_which_monitor_for_what():
     assert type(monitor_for(0)) is Monitor
     assert type(monitor_for(1, io.StringIO())) is LogMonitor
+
+
+def test_a_notebook_is_recognised(monkeypatch):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert type(monitor_for(1)) is NotebookMonitor
+    assert type(monitor_for(1, io.StringIO())) is LogMonitor
+    assert type(monitor_for(0)) is Monitor
 
 
 def test_chains_can_be_run_from_a_thread():
@@ -388,3 +476,40 @@ def test_a_run_that_another_has_continued_is_refused(tmp_path):
             run_chains(stale, keeper=Checkpoints(tmp_path))
     loaded = load_chains(plan(), tmp_path, arithmetic_corpus())
     assert [in_bits(chain) for chain in loaded] == one_after_another()
+
+
+# ---------------------------------------------------------------- narrow terminals
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (40, ["chain", "sweep", "topics", "left"]),
+        (60, ["chain", "phase", "sweep", "topics", "joint/word", "left"]),
+        (80, ["chain", "phase", "sweep", "topics", "joint/word", "splits", "merges", "left"]),
+        (100, ["chain", "phase", "sweep", "topics", "joint/word", "splits", "merges", "words/s", "left"]),
+    ],
+)
+def test_progress_can_be_read_on_a_narrow_terminal(monkeypatch, width, columns):
+    long = {
+        "sweep": "1234/10000",
+        "topics": "213",
+        "joint/word": "-7.1234",
+        "splits": "1034",
+        "merges": "998",
+        "words/s": "1.23M",
+        "left": "1:02:33",
+    }
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", -1.0)
+    monkeypatch.setattr(
+        "franchise.sampling.monitor.Progress.facts", {"chain": "0", "phase": "sampling", **long}
+    )
+    stream = io.StringIO()
+    monitor = LiveMonitor(Console(file=stream, width=width, force_terminal=True))
+    watched(monitor)
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue()).splitlines()
+    header, row = next((a, b) for a, b in pairwise(shown) if "topics" in a)
+    assert header.split() == columns
+    assert "\N{HORIZONTAL ELLIPSIS}" not in row
+    assert all(len(line) <= width for line in shown)
+    assert ("1:02:33" in row) == ("left" in columns)

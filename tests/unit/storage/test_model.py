@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from franchise import Corpus, HDPTopicModel, ModelError
 from franchise.storage import model as store
+from franchise.storage.strings import packed, unpacked
 
 TEXTS = [
     "the cat drank milk",
@@ -181,12 +182,12 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
 
 @given(st.lists(st.text(), max_size=9))
 def test_strings_survive(strings):
-    assert store._unpacked("s", store._packed("s", strings)) == strings
+    assert unpacked("s", packed("s", strings)) == strings
 
 
 def test_packed_strings_that_cannot_be():
     with pytest.raises((IndexError, ValueError)):
-        store._unpacked("s", {"s": np.frombuffer(b"\xff\xff", np.uint8), "s.end": np.array([2])})
+        unpacked("s", {"s": np.frombuffer(b"\xff\xff", np.uint8), "s.end": np.array([2])})
 
 
 # ---------------------------------------------------------------- models that are replaced

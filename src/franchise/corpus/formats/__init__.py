@@ -7,14 +7,13 @@ rows in ``franchise.corpus.readers``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.files import Source
-from franchise.corpus.formats import delimited, jsonl, ldac, mm, npz, parquet, txt, uci
-from franchise.corpus.formats.columns import Columns, Rows
+from franchise.corpus.formats import delimited, h5ad, jsonl, ldac, mallet, mm, npz, parquet, txt, uci
+from franchise.corpus.formats.columns import Rows
 
 
 class Format(NamedTuple):
@@ -28,10 +27,13 @@ class Format(NamedTuple):
         How names of such files end.
     has_columns
         Whether the column that holds the texts must be given.
+    has_names
+        Whether every document has a name.
     rows
-        Reads texts; None for a format of counts.
+        Reads texts; None for a format of counts. Those of tables take a delimiter, too.
     counts
-        Reads counts, with the terms if they are known; None for a format of texts.
+        Reads counts, with the terms if they are known; None for a format of texts. That of AnnData takes a
+        layer, too.
     write
         Gives the bytes of a corpus in pieces; None for a format that can only be read.
     """
@@ -39,8 +41,9 @@ class Format(NamedTuple):
     description: str
     extensions: tuple[str, ...]
     has_columns: bool = False
-    rows: Callable[[Source, Columns], Rows] | None = None
-    counts: Callable[[Source, Sequence[str] | None], Corpus] | None = None
+    has_names: bool = False
+    rows: Callable[..., Rows] | None = None
+    counts: Callable[..., Corpus] | None = None
     write: Callable[[Corpus], Iterator[bytes]] | None = None
 
 
@@ -68,6 +71,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "parquet": Format(
             "Parquet, texts in one column", (".parquet", ".pq"), has_columns=True, rows=parquet.rows
         ),
+        "mallet": Format("MALLET's text, 'name label text' per line", (), has_names=True, rows=mallet.rows),
         "ldac": Format(
             "LDA-C counts, 'M term:count ...' per line", (".ldac",), counts=ldac.read, write=ldac.write
         ),
@@ -80,5 +84,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "npz": Format(
             "SciPy sparse counts (CSR), documents by terms", (".npz",), counts=npz.read, write=npz.write
         ),
+        "h5ad": Format("AnnData, cells by genes", (".h5ad",), counts=h5ad.read),
     }
 )

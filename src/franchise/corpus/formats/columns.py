@@ -1,11 +1,21 @@
-"""What the formats of rows share: which column holds the texts, which the names of the documents."""
+"""What the formats of rows share: which column holds the texts, which the names, which are metadata."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from franchise.corpus.files import Source
+from franchise.corpus.metadata import (
+    LONGEST_VALUE,
+    MOST_CHARACTERS,
+    MOST_COLUMNS,
+    ColumnBuilder,
+    Metadata,
+    nearest,
+)
+from franchise.errors import CorpusError, SettingsError
 
 # The text of a document, and its name where the file gives one.
 Rows = Iterator[tuple[str, str | None]]
@@ -16,15 +26,89 @@ class Columns(NamedTuple):
 
     text: str | None
     name: str | None
+    others: OtherColumns | None = None  # metadata, where they are wanted
+
+
+class OtherColumns:
+    """Gathers the metadata of documents while their texts are read.
+
+    Parameters
+    ----------
+    wanted
+        Names of columns; None for all that are small: at most 50 columns, none of whose values is longer than
+        200 characters, nor all of them together longer than 10 million.
+    """
+
+    def __init__(self, wanted: Sequence[str] | None) -> None:
+        self.wanted = wanted
+        self._builders: dict[str, ColumnBuilder] = {name: ColumnBuilder(name) for name in wanted or ()}
+        self._seen: dict[str, None] = {}
+        self._n_documents = 0
+
+    def check(self, source: Source, present: Sequence[str], line: int | None) -> None:
+        """Refuse wanted columns that a table does not have, or has several times."""
+        for name in self.wanted or ():
+            if name not in present:
+                raise source.fault(f"there is no column {name!r}; {nearest(name, present)}", line)
+            if present.count(name) > 1:
+                raise source.fault(f"there are several columns {name!r}; rename all but one", line)
+
+    def among(self, present: Sequence[str], columns: Columns) -> list[str]:
+        """Return which columns of a table to gather; a column that is there twice belongs to no one."""
+        if self.wanted is not None:
+            return list(self.wanted)
+        used, times = (columns.text, columns.name), Counter(present)
+        return [name for name in present if name not in used and times[name] == 1]
+
+    def add(self, source: Source, values: Mapping[str, Any], line: int) -> None:
+        """Take the values of the next document; those of columns that are not there are missing."""
+        for name in values:
+            if name not in self._seen:
+                self._seen[name] = None
+                if self.wanted is None:
+                    self._builders[name] = ColumnBuilder(name, self._n_documents)
+        if self.wanted is None and len(self._seen) > MOST_COLUMNS:
+            self._builders.clear()
+        for name, builder in list(self._builders.items()):
+            value = values.get(name)
+            try:
+                builder.add(value)
+                fits = not isinstance(value, str) or len(value) <= LONGEST_VALUE
+                fits = fits and builder.n_characters <= MOST_CHARACTERS
+            except CorpusError as error:
+                if self.wanted is not None:
+                    raise source.fault(str(error), line) from None
+                fits = False
+            if self.wanted is None and not fits:
+                del self._builders[name]
+        self._n_documents += 1
+
+    def gathered(self, name: str) -> Metadata | None:
+        """Return the columns of all documents of the file with this name."""
+        for wanted in self.wanted or ():
+            if self._n_documents and wanted not in self._seen:
+                raise CorpusError(f"{name}: there is no column {wanted!r}; {nearest(wanted, self._seen)}")
+        if not self._builders:
+            return None
+        return Metadata(builder.build() for builder in self._builders.values())
+
+
+def column_names(given: Sequence[str] | None) -> list[str] | None:
+    """Return names of columns, each once; refuse a lone string."""
+    if given is None:
+        return None
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise SettingsError(f"metadata={given!r}: give a list of names of columns, [] for none")
+    return list(dict.fromkeys(given))
 
 
 def check_columns(source: Source, columns: Columns, present: Sequence[str], line: int | None) -> str:
-    """Return the column of the texts; both columns must be there, once."""
+    """Return the column of the texts; it and that of the names must be there, once."""
     if columns.text is None:
         raise source.fault(
             f"which column holds the texts? Give text_column (--text-column); {_listed(present)}"
         )
-    for column in columns:
+    for column in (columns.text, columns.name):
         if column is not None and column not in present:
             raise source.fault(f"there is no column {column!r}; {_listed(present)}", line)
         if column is not None and present.count(column) > 1:

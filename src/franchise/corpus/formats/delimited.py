@@ -10,16 +10,35 @@ from collections.abc import Iterator
 
 from franchise.corpus.files import MAX_LINE, Source
 from franchise.corpus.formats.columns import Columns, Rows, check_columns
+from franchise.errors import SettingsError
+
+_OTHERS = (";", "\t", "|", ",")  # delimiters that files have, whatever they are called
 
 
-def csv_rows(source: Source, columns: Columns) -> Rows:
-    """Read rows of fields separated by commas."""
-    return _rows(source, columns, ",")
+def csv_rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
+    """Read rows of fields separated by commas, or what is given."""
+    return _rows(source, columns, delimiter)
 
 
-def tsv_rows(source: Source, columns: Columns) -> Rows:
-    """Read rows of fields separated by tabs."""
-    return _rows(source, columns, "\t")
+def tsv_rows(source: Source, columns: Columns, delimiter: str = "\t") -> Rows:
+    """Read rows of fields separated by tabs, or what is given."""
+    return _rows(source, columns, delimiter)
+
+
+def checked_delimiter(given: object) -> str | None:
+    """Return the character that separates fields; "tab" is a tab.
+
+    Raises
+    ------
+    SettingsError
+        If it is not one character, or one that fields themselves need.
+    """
+    if given is None:
+        return None
+    value = "\t" if given in ("tab", "\\t") else given
+    if not isinstance(value, str) or len(value) != 1 or value in '"\r\n\0 ' or value.isalnum():
+        raise SettingsError(f"delimiter={given!r}: give one character, such as ';' or '|', or 'tab'")
+    return value
 
 
 def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
@@ -29,8 +48,12 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
     line, header = next(numbered, (1, []))
     if not header:
         raise source.fault("there is no line of column names; add one at the top", line)
+    _check_delimiter(source, header, delimiter, line)
     text = header.index(check_columns(source, columns, header, line))
     name = None if columns.name is None else header.index(columns.name)
+    if columns.others is not None:
+        columns.others.check(source, header, line)
+        others = {one: header.index(one) for one in columns.others.among(header, columns)}
     for line, row in numbered:
         if not row:
             continue  # a line of nothing, often the last
@@ -40,7 +63,21 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
                 "put texts with delimiters or line ends in quotes",
                 line,
             )
+        if columns.others is not None:
+            columns.others.add(source, {one: row[i] for one, i in others.items()}, line)
         yield row[text], None if name is None else row[name]
+
+
+def _check_delimiter(source: Source, header: list[str], delimiter: str, line: int) -> None:
+    """Refuse a header that is a single field in which another delimiter stands."""
+    other = next((one for one in _OTHERS if one != delimiter and one in header[0]), None)
+    if len(header) == 1 and other is not None:
+        shown = "tab" if other == "\t" else other
+        raise source.fault(
+            f"the column names are not separated by {delimiter!r} but, it seems, by {other!r}; "
+            f"give delimiter={shown!r}",
+            line,
+        )
 
 
 def _numbered(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -13,15 +13,17 @@ from franchise.errors import CorpusError
 _SUFFIXES = (".txt.gz", ".txt")
 
 
-def rows(folder: Path, progress: Progress | None) -> Rows:
+def rows(folder: Path, progress: Progress | None, encoding: str | None = None) -> Rows:
     """Read one file after the other, in the order of their names, which without suffix name the documents."""
+    if (folder / "model.json").is_file():
+        raise CorpusError(f"{folder}: this is the folder of a model; give a file or folder of documents")
     files = sorted(_text_files(folder))
     if not files:
         raise CorpusError(f"{folder}: there are no text files (*.txt) in this folder; give one with some")
     total = sum(path.stat().st_size for _, path in files)
     done = 0
     for name, path in files:
-        with open_source(path) as source:
+        with open_source(path, encoding=encoding) as source:
             yield "".join(source.text_lines()), name
         done += path.stat().st_size
         if progress is not None:

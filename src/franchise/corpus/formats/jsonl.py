@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from franchise.corpus.corpus import Corpus
@@ -21,6 +22,9 @@ def rows(source: Source, columns: Columns) -> Rows:
         record = _object(source, line, number)
         text_column = check_columns(source, columns, list(record), number)
         text = text_of(source, record[text_column], text_column, number)
+        if columns.others is not None:
+            others = columns.others.among(list(record), columns)
+            columns.others.add(source, {one: record[one] for one in others if one in record}, number)
         if columns.name is None:
             yield text, None
         else:
@@ -28,11 +32,20 @@ def rows(source: Source, columns: Columns) -> Rows:
 
 
 def write(corpus: Corpus) -> Iterator[bytes]:
-    """Return ``{"id": name, "text": words joined by blanks}``, one line per document."""
+    """Return ``{"id": name, "text": words joined by blanks}`` and the metadata, one line per document.
+
+    Metadata that are called id or text would take these places, and are left out.
+    """
     check_words(corpus, "jsonl")
-    for name, text in zip(corpus.document_names, joined_words(corpus)):
-        line = json.dumps({"id": name, "text": text}, ensure_ascii=False)
+    columns = {name: column.as_list() for name, column in (corpus.metadata or {}).items()}
+    for j, (name, text) in enumerate(zip(corpus.document_names, joined_words(corpus))):
+        known = {key: values[j] for key, values in columns.items()}
+        line = json.dumps(known | {"id": name, "text": text}, ensure_ascii=False, default=_iso)
         yield encoded(line, f"document {name!r}") + b"\n"
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat().removesuffix("T00:00:00")
 
 
 def _object(source: Source, line: str, number: int) -> dict[str, Any]:

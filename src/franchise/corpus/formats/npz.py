@@ -43,7 +43,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     if vocabulary is None:
         vocabulary = _strings(source, arrays, "vocabulary")
     if vocabulary is None and (beside := found_beside(source.path)):
-        vocabulary = terms_of(beside)
+        vocabulary = terms_of(beside, source.encoding)
     if vocabulary is None:
         check_size(source, n_terms, len(arrays["data"]), "terms")
     check_width(source, vocabulary, n_documents, n_terms)

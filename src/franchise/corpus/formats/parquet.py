@@ -1,4 +1,4 @@
-"""Parquet: a column of texts, and perhaps one of names, read batch by batch through pyarrow."""
+"""Parquet: a column of texts, and perhaps one of names and metadata, read batch by batch through pyarrow."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def rows(source: Source, columns: Columns) -> Rows:
 
 def _rows(source: Source, columns: Columns, file: Any) -> Rows:
     text_column = check_columns(source, columns, file.schema_arrow.names, None)
-    wanted = [column for column in dict.fromkeys(columns) if column is not None]
+    others = _others(source, columns, file.schema_arrow)
+    wanted = [column for column in dict.fromkeys([columns.text, columns.name, *others]) if column is not None]
     number = 0
     for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
         texts = batch.column(text_column).to_pylist()
@@ -42,7 +43,24 @@ def _rows(source: Source, columns: Columns, file: Any) -> Rows:
         if columns.name is not None:
             given = batch.column(columns.name).to_pylist()
             names = [name_of(source, name, columns.name, number + i) for i, name in enumerate(given, start=1)]
-        for text, name in zip(texts, names):
+        values = {one: batch.column(one).to_pylist() for one in others}
+        for i, (text, name) in enumerate(zip(texts, names)):
             number += 1
+            if columns.others is not None:
+                columns.others.add(source, {one: values[one][i] for one in others}, number)
             yield text_of(source, text, text_column, number), name
         source.report(number / max(file.metadata.num_rows, number))
+
+
+def _others(source: Source, columns: Columns, schema: Any) -> list[str]:
+    """Return the columns of metadata; those of lists, structures and bytes are not read unless asked for."""
+    if columns.others is None:
+        return []
+    columns.others.check(source, schema.names, None)
+    others = columns.others.among(schema.names, columns)
+    if columns.others.wanted is not None:
+        return others
+    from pyarrow import types
+
+    unfit = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return [one for one in others if not any(is_so(schema.field(one).type) for is_so in unfit)]

@@ -12,10 +12,10 @@ from franchise.errors import CorpusError
 _MARK = "\ufeff"
 
 
-def terms_of(vocabulary: StrPath | Sequence[str]) -> Sequence[str]:
+def terms_of(vocabulary: StrPath | Sequence[str], encoding: str | None = None) -> Sequence[str]:
     """Return the terms, read from a file if a path is given."""
     if isinstance(vocabulary, str | os.PathLike):
-        with open_source(Path(vocabulary)) as source:
+        with open_source(Path(vocabulary), encoding=encoding) as source:
             return _read(source)
     return vocabulary
 

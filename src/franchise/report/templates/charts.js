@@ -30,9 +30,14 @@ function embed(id, name, sets, signals, height) {
       if (parameter.name in signals) parameter.value = signals[parameter.name];
     }
     if (height) spec.height = height;
+    // Vega calls every chart a "Vega visualization"; the page says what it shows.
+    const said = { role: byId(id).getAttribute("role"), "aria-label": byId(id).getAttribute("aria-label") };
     // `ast`: expressions are interpreted, so the page may forbid eval.
     const options = { actions: false, renderer: "svg", ast: true, tooltip: { theme: "own" }, logLevel: ERRORS_ONLY };
-    return (await vegaEmbed(byId(id), spec, options)).view;
+    const { view } = await vegaEmbed(byId(id), spec, options);
+    byId(id).removeAttribute("aria-roledescription");
+    for (const [attribute, value] of Object.entries(said)) byId(id).setAttribute(attribute, value);
+    return view;
   });
   turn = drawn.catch(() => null);
   return drawn;

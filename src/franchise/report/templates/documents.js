@@ -7,15 +7,15 @@ const documents = () => (parsed ??= read("report-documents")); // megabytes: rea
 const library = { found: [], shown: RESULTS_SHOWN, open: null, only: null };
 
 const documentName = (one) => (one.name === String(one.number) ? `Document ${one.number}` : one.name);
-const searchable = (one) => (one.lower ??= `${documentName(one)} ${one.text}`.toLowerCase());
+const searchable = (one) => (one.lower ??= `${documentName(one)} ${one.facts.join(" ")} ${one.text}`.toLowerCase());
 const shareOf = (one, k) => (one.mixture.find(([topic]) => topic === k) || [k, 0])[1];
 
 // Colours of a document's topics: a topic has the same one everywhere, unless a larger one has it here.
 function coloursOf(one) {
-  const colours = new Map(), free = new Set(Array.from({ length: N_COLOURS }, (_, i) => i));
+  const colours = new Map(), free = new Set(Array.from({ length: N_TOPIC_COLOURS }, (_, i) => i));
   const give = (topic, colour) => { free.delete(colour); colours.set(topic, colour); };
-  const topics = one.mixture.slice(0, N_COLOURS).map(([topic]) => topic);
-  for (const topic of topics) if (free.has(topic % N_COLOURS)) give(topic, topic % N_COLOURS);
+  const topics = one.mixture.slice(0, N_TOPIC_COLOURS).map(([topic]) => topic);
+  for (const topic of topics) if (free.has(colourOf(topic))) give(topic, colourOf(topic));
   for (const topic of topics) if (!colours.has(topic)) give(topic, free.values().next().value);
   return colours;
 }
@@ -83,7 +83,7 @@ function openDocument(place, scroll = false) {
 
 function isolate(k) {
   library.only = library.only === k ? null : k;
-  if (library.only !== null) select(k);
+  if (library.only !== null) choose(k);
   showReader();
   byId("reader").querySelector(`[data-topic="${k}"]`).focus(); // the button was made again
 }
@@ -99,6 +99,14 @@ function markedText(one, colours) {
   });
 }
 
+// What is known of a document besides its words.
+function factsOf(one) {
+  const known = page.facts.map((name, i) => [name, one.facts[i]]).filter(([, value]) => value);
+  if (!known.length) return [];
+  return [element("dl", { class: "known" }, ...known.map(([name, value]) =>
+    element("div", {}, element("dt", {}, name), element("dd", {}, value))))];
+}
+
 function showReader() {
   if (library.open === null) return;
   const one = documents()[library.open], colours = coloursOf(one);
@@ -112,7 +120,7 @@ function showReader() {
   byId("reader").replaceChildren(
     element("h3", {}, documentName(one)),
     element("p", { class: "soft tight" }, `${counted(one.words, "word")} in the vocabulary${one.words ? "" : "; its topics are what is expected of any document"}`),
-    mixtureBar(one, colours), element("div", { class: "chips" }, ...keys), text,
+    ...factsOf(one), mixtureBar(one, colours), element("div", { class: "chips" }, ...keys), text,
     one.cut ? element("p", { class: "soft" }, "The text is longer; this page holds only its beginning.") : "");
 }
 
@@ -123,6 +131,7 @@ function findDocuments() {
   const topic = byId("document-topic").value === "" ? null : Number(byId("document-topic").value);
   let places = [...documents().keys()];
   if (words.length) places = places.filter((i) => words.every((word) => searchable(documents()[i]).includes(word)));
+  for (const [column, value] of groupsWanted()) places = places.filter((i) => documents()[i].groups[column] === value);
   if (topic !== null) {
     places = places.filter((i) => shareOf(documents()[i], topic) >= 0.05);
     places.sort((a, b) => shareOf(documents()[b], topic) - shareOf(documents()[a], topic));
@@ -130,6 +139,21 @@ function findDocuments() {
   library.found = places;
   library.shown = RESULTS_SHOWN;
   showResults();
+}
+
+// [column, group] of each menu that asks for one.
+const groupsWanted = () => [...document.querySelectorAll(".document-group")]
+  .filter((menu) => menu.value !== "").map((menu) => [Number(menu.dataset.column), Number(menu.value)]);
+
+function fillGroupFilters() {
+  for (const menu of document.querySelectorAll(".document-group")) {
+    const column = Number(menu.dataset.column), { labels } = page.groups[column];
+    const times = labels.map(() => 0);
+    for (const one of documents()) times[one.groups[column]]++;
+    const options = labels.map((label, i) => element("option", { value: i }, `${label} (${times[i].toLocaleString("en")})`));
+    menu.replaceChildren(element("option", { value: "" }, "any"), ...options.filter((_, i) => times[i]));
+    menu.addEventListener("change", findDocuments);
+  }
 }
 
 function result(place) {
@@ -156,6 +180,7 @@ function fillTopicFilter() {
 
 function startDocuments() {
   fillTopicFilter();
+  fillGroupFilters();
   byId("document-search").addEventListener("input", afterTyping(findDocuments));
   byId("document-topic").addEventListener("change", findDocuments);
   byId("results-more").addEventListener("click", () => { library.shown += RESULTS_SHOWN; showResults(); });

@@ -2,6 +2,7 @@
 
 const MAP_FILLED = 0.14; // of the map by circles
 const LARGEST_RADIUS = 62;
+const SMALLEST_LABELLED = 12; // a label on a smaller circle would hide it
 const SMALLEST_TARGET = 260; // square pixels that a finger or mouse can hit
 
 function mapLayout(width, height) {
@@ -24,7 +25,7 @@ function mapLayout(width, height) {
     title: names[k] ? `${k} ${names[k]}` : String(k),
     terms: firstTerms(k, 6),
     share: percent(topic.weight),
-    colour: `var(--t${k % N_COLOURS})`,
+    colour: `var(--t${colourOf(k)})`,
     radius: radius[k],
     area: Math.PI * radius[k] ** 2,
     target: Math.max(SMALLEST_TARGET, Math.PI * radius[k] ** 2),
@@ -33,32 +34,55 @@ function mapLayout(width, height) {
   }));
 }
 
-// Labels of large topics first; one that would cover another is left out.
-function mapLabels(circles, width) {
+// How wide a text is on screen.
+const ruler = document.createElement("canvas").getContext("2d");
+function widthOf(text, font) {
+  ruler.font = `${font} ${charts.map.config.font}`;
+  return ruler.measureText(text).width;
+}
+
+const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+// Where a label may stand: on its circle, unless it would hide it, or beside it.
+function labelPlaces({ px, py, radius }, wide, high, width, height) {
+  const away = radius + 3;
+  const on = [px - wide / 2, py - high / 2];
+  const beside = [[px + away, py - high / 2], [px - away - wide, py - high / 2], [px - wide / 2, py - away - high], [px - wide / 2, py + away]];
+  return [...(radius < SMALLEST_LABELLED ? [] : [on]), ...beside]
+    .map((at) => [at === on ? Math.max(0, Math.min(width - wide, at[0])) : at[0], at[1], at !== on]) // not over the edge
+    .map(([left, top, isBeside]) => ({ left, top, right: left + wide, bottom: top + high, beside: isBeside }))
+    .filter((box) => box.left >= 0 && box.right <= width && box.top >= 0 && box.bottom <= height);
+}
+
+// The chosen topic's label first, then those of large ones. One that would cover another, or the middle of
+// another circle, is left out, and so is one beside its circle that would touch another: it would seem to be
+// that one's. Pointing at a circle says what it is.
+function mapLabels(circles, width, height) {
   const placed = [];
-  const boxOf = (px, py, w, h) => ({ left: px - w / 2, right: px + w / 2, top: py - h / 2, bottom: py + h / 2 });
-  const hits = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  const fits = (box) => !placed.some((other) => hits(box, other.box));
+  const around = ({ topic, px, py }, r) => ({ topic, left: px - r, right: px + r, top: py - r, bottom: py + r });
+  const middles = circles.map((circle) => around(circle, Math.min(circle.radius, 4) + 1));
+  const wholes = circles.map((circle) => around(circle, circle.radius));
+  const fits = (box, topic) => !placed.some((other) => meet(box, other))
+    && !(box.beside ? wholes : middles).some((other) => other.topic !== topic && meet(box, other));
   const first = circles.find((circle) => circle.topic === chosen.topic);
   for (const circle of [first, ...circles.filter((circle) => circle !== first)]) {
     const title = circle.title.length > 18 ? `${circle.title.slice(0, 17)}…` : circle.title;
-    const terms = names[circle.topic] ? "" : firstTerms(circle.topic, 2);
-    for (const second of [terms, ""]) {
-      const wide = 6.2 * Math.max(title.length * 1.2, second.length) + 6;
-      const px = Math.max(wide / 2, Math.min(width - wide / 2, circle.px)); // not over the edge
-      const box = boxOf(px, circle.py + (second ? 6 : 0), wide, second ? 30 : 16);
-      if (!fits(box) && circle !== first) continue;
-      placed.push({ box, px, py: circle.py, title, terms: second });
+    const terms = names[circle.topic] ? "" : ownTerms(circle.topic, 2);
+    for (const second of terms ? [terms, ""] : [""]) {
+      const wide = Math.max(widthOf(title, "bold 13px"), second ? widthOf(second, "11px") : 0) + 6;
+      const box = labelPlaces(circle, wide, second ? 30 : 16, width, height).find((one) => fits(one, circle.topic));
+      if (!box) continue;
+      placed.push({ ...box, topic: circle.topic, title, terms: second });
       break;
     }
   }
-  return placed.map(({ px, py, title, terms }) => ({ px, py, title, terms }));
+  return placed.map(({ left, right, top, title, terms, topic }) => ({ px: (left + right) / 2, py: top + 9, title, terms, topic }));
 }
 
 function showMap() {
-  const width = byId("chart-map").clientWidth, height = Math.round(Math.max(320, Math.min(500, width * 0.95)));
+  const width = byId("chart-map").clientWidth, height = Math.round(Math.max(320, Math.min(540, width * 0.95)));
   const topics = mapLayout(width, height);
-  const sets = { topics, labels: mapLabels(topics, width) };
+  const sets = { topics, labels: mapLabels(topics, width, height) };
   return [sets, height];
 }
 
@@ -75,6 +99,6 @@ async function startMap() {
   });
   addEventListener("resize", afterTyping(update, 200));
   (await drawing).addEventListener("click", (event, item) => {
-    if (item && item.datum && item.datum.topic !== undefined) select(item.datum.topic);
+    if (item && item.datum && item.datum.topic !== undefined) { choose(item.datum.topic); openPeek(box); }
   });
 }

@@ -4,7 +4,8 @@
 const byId = (id) => document.getElementById(id);
 const read = (id) => JSON.parse(byId(id).textContent);
 const page = read("report-data");
-const N_COLOURS = 7;
+const N_COLOURS = 7; // of chains
+const N_TOPIC_COLOURS = 10;
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -44,16 +45,21 @@ const memory = {
 // ---------------------------------------------------------------- topics and their names
 
 const namesKey = `franchise-names-${page.identity}`;
-const names = JSON.parse(memory.get(namesKey) || "{}"); // of topics, by number
+// Of topics, by number: those that the model has, and over them those given in this browser ("" takes one away).
+const ownNames = JSON.parse(memory.get(namesKey) || "{}");
+const names = Object.fromEntries(Object.entries({ ...page.labels, ...ownNames }).filter(([, name]) => name));
 const shortTitle = (k) => (names[k] ? `${k} ${names[k]}` : `Topic ${k}`);
 const firstTerms = (k, n) => page.top[k].slice(0, n).join(", ");
-const fullTitle = (k) => (names[k] ? `${k} ${names[k]}` : `${k}: ${firstTerms(k, 3)}`);
+const ownTerms = (k, n) => page.own[k].slice(0, n).join(", "); // what sets it apart
+const fullTitle = (k) => (names[k] ? `${k} ${names[k]}` : `${k}: ${ownTerms(k, 3)}`);
+const colourOf = (k) => page.topics[k].colour; // topics beside each other differ
 const swatch = (colour) => element("i", { class: `swatch t${colour}` });
 
 function rename(k, name) {
-  if (name.trim()) names[k] = name.trim();
+  ownNames[k] = name.trim();
+  if (ownNames[k]) names[k] = ownNames[k];
   else delete names[k];
-  const kept = memory.set(namesKey, JSON.stringify(names));
+  const kept = memory.set(namesKey, JSON.stringify(ownNames));
   renamed.forEach((listener) => listener(kept));
 }
 
@@ -66,7 +72,31 @@ function select(topic) {
   selected.forEach((listener) => listener(chosen.topic));
 }
 
-const step = (by) => select((chosen.topic + by + page.topics.length) % page.topics.length);
+// ---------------------------------------------------------------- the chosen topic in the address
+
+const topicInAddress = () => { const found = /^#topic-(\d+)$/.exec(location.hash); return found && Number(found[1]); };
+
+// Some places where a page can be shown have no address that scripts may change.
+function putInAddress(topic, replace) {
+  const address = `#topic-${topic}`;
+  if (location.hash === address) return;
+  try { history[replace ? "replaceState" : "pushState"](null, "", address); } catch { /* the topic is shown all the same */ }
+}
+
+// What the reader chooses can be gone back from; going through topics one by one leaves no trail.
+function choose(topic, replace = false) {
+  select(topic);
+  putInAddress(chosen.topic, replace);
+}
+
+const step = (by) => choose((chosen.topic + by + page.topics.length) % page.topics.length, true);
+
+// Back, forward, or an address typed in; a part of the page is no topic, and leaves the choice as it is.
+function followAddress() {
+  const topic = topicInAddress();
+  if (topic !== null) select(topic);
+  else if (!location.hash) { select(0); closePeek(); }
+}
 
 // ---------------------------------------------------------------- theme
 
@@ -87,7 +117,7 @@ function startTheme() {
 
 function showChosen() {
   const link = byId("chosen");
-  link.replaceChildren(swatch(chosen.topic % N_COLOURS), ` ${fullTitle(chosen.topic)}`);
+  link.replaceChildren(swatch(colourOf(chosen.topic)), ` ${fullTitle(chosen.topic)}`);
   link.hidden = false;
 }
 

@@ -2,11 +2,12 @@
 
 const chainName = (chain) => `chain ${chain.number}`;
 const LANE = 26;
+const tree = { chain: null }; // that is shown
 
 function chainKeys(withStart) {
   if (page.chains.length < 2) return [];
   return page.chains.map((chain, c) => {
-    const start = { sequential: "from words seated one by one", one: "from one topic", fitted: "from fitted topics" }[chain.start] || `from ${chain.start} random topics`;
+    const start = { sequential: "from words seated one by one", one: "from one topic", fitted: "from fitted topics", topics: "from given topics", "seed words": "from seed words" }[chain.start] || `from ${chain.start} random topics`;
     return element("span", {}, element("i", { class: `swatch c${c % N_COLOURS}` }), ` ${chainName(chain)}${withStart ? `, ${start}` : ""}`);
   });
 }
@@ -84,12 +85,16 @@ function bandsOf(chain) {
 
 // ---------------------------------------------------------------- family tree
 
+// A topic of a chain is called by the listed topic that it is, or by its terms.
+function called({ topic, terms }) {
+  if (topic >= 0) return fullTitle(topic);
+  return terms.length ? `not listed: ${terms.join(", ")}` : "not listed, gone before a draw was kept";
+}
+
 function lifeInWords(life) {
-  const called = (name) => `#${name}`;
-  const began = { start: "at the start", born: `born in sweep ${life.from}`, split: `split off ${called(life.parent)} in sweep ${life.from}` };
-  const ended = { alive: "still there", died: `died out in sweep ${life.to}`, merged: `merged into ${called(life.heir)} in sweep ${life.to}` };
-  const title = life.topic >= 0 ? fullTitle(life.topic) : "not listed";
-  return { began: began[life.origin], ended: ended[life.fate], title: `#${life.name}, ${title}` };
+  const began = { start: "at the start", born: `began with one word, in sweep ${life.from}`, split: `split off ${called(life.parent)}, in sweep ${life.from}` };
+  const ended = { alive: "still there", died: `died out in sweep ${life.to}`, merged: `merged into ${called(life.heir)}, in sweep ${life.to}` };
+  return { began: began[life.origin], ended: ended[life.fate], title: called(life) };
 }
 
 function familySets(chain) {
@@ -97,9 +102,9 @@ function familySets(chain) {
   const rows = lives.map((life) => ({
     ...life, ...lifeInWords(life),
     width: 2 + 16 * Math.sqrt(life.share),
-    colour: life.topic >= 0 ? `var(--t${life.topic % N_COLOURS})` : "var(--mark)",
+    colour: life.topic >= 0 ? `var(--t${colourOf(life.topic)})` : "var(--mark)",
     size: life.share ? percent(life.share) : "not in a draw",
-    label: life.topic >= 0 ? `${fullTitle(life.topic)}` : `#${life.name}`,
+    label: life.topic >= 0 ? fullTitle(life.topic) : life.terms.length ? `(${life.terms.join(", ")})` : "(gone early)",
     side: life.from > 0.55 * chain.sweeps ? "right" : "left",
   }));
   const ends = lives.flatMap((life) => [
@@ -109,6 +114,11 @@ function familySets(chain) {
   return { lives: rows, links, passing, ends };
 }
 
+function showChosenInTree(topic) {
+  const isThere = tree.chain.family.lives.some((life) => life.topic === topic);
+  byId("family-chosen").replaceChildren("Chosen: ", swatch(colourOf(topic)), ` ${fullTitle(topic)}${isThere ? "" : ", not in this tree"}.`);
+}
+
 function showFamily(chain) {
   const { family } = chain;
   for (const button of byId("family-chains").children) {
@@ -116,11 +126,16 @@ function showFamily(chain) {
   }
   const left = family.all - family.lives.length;
   const unlisted = family.lives.some((life) => life.topic < 0)
-    ? " A number with # is the chain's own number for a topic that is not listed." : "";
+    ? " In parentheses: terms of topics that the table does not have." : "";
   byId("family-note").textContent = (left
     ? `Left out: ${left} of ${counted(family.all, "topic")} that this chain has had. Shown: the largest of those that had ${100 * family.size}% of the words in a draw, or lasted ${counted(family.shortest, "sweep")}.`
     : `All ${counted(family.all, "topic")} that this chain has had.`) + unlisted;
-  redraw("chart-family", "family", familySets(chain), { selected: chosen.topic }, LANE * family.lives.length + 20);
+  tree.chain = chain;
+  showChosenInTree(chosen.topic);
+  redraw("chart-family", "family", familySets(chain), { selected: chosen.topic }, LANE * family.lives.length + 20)
+    .then((view) => view.addEventListener("click", (event, item) => {
+      if (item && item.datum && item.datum.topic >= 0) choose(item.datum.topic);
+    }));
 }
 
 function startFamily() {
@@ -129,7 +144,8 @@ function startFamily() {
   byId("family-chains").replaceChildren(...buttons);
   byId("family-chains").hidden = buttons.length < 2;
   showFamily(page.chains[0]);
-  selected.push((topic) => draw("chart-family", "family", {}, { selected: topic }));
+  selected.push((topic) => { draw("chart-family", "family", {}, { selected: topic }); showChosenInTree(topic); });
+  renamed.push(() => { draw("chart-family", "family", familySets(tree.chain), {}); showChosenInTree(chosen.topic); });
 }
 
 function startRuns() {

@@ -1,6 +1,6 @@
 // The table of topics: it comes with the page; here it is sorted, searched and shortened.
 
-const ROWS_SHOWN = 25;
+const ROWS_SHOWN = 12;
 const table = {
   rows: [...document.querySelectorAll("#topic-table tbody tr")],
   sort: "topic",
@@ -80,7 +80,7 @@ function startTable() {
   }
   byId("topic-table").tBodies[0].addEventListener("click", (event) => {
     const row = event.target.closest("tr");
-    if (row) select(topicOf(row));
+    if (row) { choose(topicOf(row)); openPeek(row); }
   });
   byId("topic-search").addEventListener("input", afterTyping(showTable));
   byId("topic-more").addEventListener("click", () => { table.all = !table.all; showTable(); });

@@ -1,10 +1,8 @@
-// The chosen topic: bars of its terms by relevance, and the panel with all that is known about it.
+// The chosen topic: all that is known about it, in a part of the page of its own.
 
-const TERM_ROW = 20; // pixels
-const INTERVAL_ROW = 26;
+const INTERVAL_ROW = 26; // pixels
 const DOCUMENTS_FIRST = 3;
 const panel = { all: false }; // documents of a topic
-const lambda = () => Number(byId("relevance").value);
 
 // Sievert & Shirley (2014): lambda log phi + (1 - lambda) log (phi / share of the term in all words).
 function relevant(k, weight) {
@@ -17,19 +15,6 @@ function relevant(k, weight) {
     .slice(0, page.terms_shown)
     .map(({ i }) => i);
 }
-
-function showBars() {
-  const k = chosen.topic, topic = page.topics[k];
-  byId("relevance-value").textContent = `λ = ${lambda().toFixed(2)}`;
-  byId("bars-title").textContent = `Terms of ${shortTitle(k).replace(/^Topic/, "topic")}`;
-  const bars = relevant(k, lambda()).map((i, rank) => {
-    const v = topic.terms[i], total = page.counts[v];
-    return { rank, term: page.vocabulary[v], total, inside: Math.min(total, topic.phi[i] * topic.weight * page.n_words) };
-  });
-  draw("chart-bars", "bars", { bars }, {}, TERM_ROW * bars.length);
-}
-
-// ---------------------------------------------------------------- the panel
 
 const chainsWith = (topic) => topic.by_chain.filter((share) => share >= 0.1).length;
 
@@ -44,11 +29,11 @@ function trustInWords(topic) {
   return ["good", "All chains have it, and it looks the same in all of them."];
 }
 
-function showTrust(topic) {
+function showTrust(box, topic) {
   const [level, words] = trustInWords(topic);
   const sign = { good: "✓", rough: "≈", bad: "✗", open: "?" }[level];
-  byId("trust").className = `trust verdict ${level}`;
-  byId("trust").replaceChildren(element("span", { class: "sign", "aria-hidden": "true" }, sign), ` ${words}`);
+  box.className = `trust verdict ${level}`;
+  box.replaceChildren(element("span", { class: "sign", "aria-hidden": "true" }, sign), ` ${words}`);
 }
 
 function showFacts(topic) {
@@ -89,14 +74,14 @@ function showDraws(topic) {
 
 // The button that was pressed disappears with the old topic.
 function goTo(k) {
-  select(k);
+  choose(k);
   byId("topic-title").focus();
 }
 
 function showNeighbours(topic) {
   const items = topic.neighbours.map(([k, similarity]) => element("li", {},
     element("button", { type: "button", class: "neighbour", onclick: () => goTo(k) },
-      swatch(k % N_COLOURS), element("span", {}, element("b", {}, shortTitle(k)), element("span", { class: "soft" }, firstTerms(k, 4))),
+      swatch(colourOf(k)), element("span", {}, element("b", {}, shortTitle(k)), element("span", { class: "soft" }, firstTerms(k, 4))),
       element("span", { class: "meter", role: "img", "aria-label": `similarity ${similarity.toFixed(2)}` },
         element("i", { style: `width:${(100 * similarity).toFixed(1)}%` })),
       element("span", { class: "figure" }, similarity.toFixed(2)))));
@@ -104,36 +89,40 @@ function showNeighbours(topic) {
   byId("neighbours").replaceChildren(...items);
 }
 
+const NO_DOCUMENT = "This page holds no document about this topic.";
+
+function documentCard(place, share, k) {
+  const one = documents()[place];
+  return [
+    element("div", { class: "card-head" },
+      element("b", {}, documentName(one)), element("span", { class: "figure" }, `${percent(share)} of its words`)),
+    element("p", {}, ...snippet(one, k)),
+    element("button", { type: "button", class: "link", onclick: () => openDocument(place, true) }, "Read the document"),
+  ];
+}
+
 function showRepresentatives(topic, k) {
   const more = byId("representatives-more");
   more.hidden = panel.all || topic.documents.length <= DOCUMENTS_FIRST;
   more.textContent = `Show ${topic.documents.length - DOCUMENTS_FIRST} more`;
   const shown = panel.all ? topic.documents : topic.documents.slice(0, DOCUMENTS_FIRST);
-  const items = shown.map(([place, share]) => {
-    const one = documents()[place];
-    return element("li", { class: "card" },
-      element("div", { class: "card-head" },
-        element("b", {}, documentName(one)), element("span", { class: "figure" }, `${percent(share)} of its words`)),
-      element("p", {}, ...snippet(one, k)),
-      element("button", { type: "button", class: "link", onclick: () => openDocument(place, true) }, "Read the document"));
-  });
-  if (!items.length) items.push(element("li", { class: "soft" }, "This page holds no document about this topic."));
+  const items = shown.map(([place, share]) => element("li", { class: "card" }, ...documentCard(place, share, k)));
+  if (!items.length) items.push(element("li", { class: "soft" }, NO_DOCUMENT));
   byId("representatives").replaceChildren(...items);
 }
 
 function showName(k) {
-  byId("topic-title").replaceChildren(swatch(k % N_COLOURS), ` ${shortTitle(k)}`);
-  const own = relevant(k, 0.3).slice(0, 6).map((i) => page.vocabulary[page.topics[k].terms[i]]);
-  byId("naming-help").textContent = `Frequent: ${firstTerms(k, 6)}. Its own: ${own.join(", ")}.`;
+  byId("topic-title").replaceChildren(swatch(colourOf(k)), ` ${shortTitle(k)}`);
+  byId("naming-help").textContent = `Frequent: ${firstTerms(k, 6)}. Its own: ${ownTerms(k, 6)}.`;
 }
 
 function showTopic(k) {
   const topic = page.topics[k];
-  document.documentElement.style.setProperty("--topic", `var(--t${k % N_COLOURS})`);
+  document.documentElement.style.setProperty("--topic", `var(--t${colourOf(k)})`);
   showName(k);
   byId("topic-name").value = names[k] || "";
   byId("topic-choice").value = String(k);
-  showTrust(topic);
+  showTrust(byId("trust"), topic);
   showFacts(topic);
   showTermIntervals(topic);
   showPrevalence(topic);
@@ -146,7 +135,7 @@ const topicOptions = () => page.topics.map((_, k) => element("option", { value: 
 
 function startTopic() {
   byId("topic-choice").replaceChildren(...topicOptions());
-  byId("topic-choice").addEventListener("change", (event) => select(Number(event.target.value)));
+  byId("topic-choice").addEventListener("change", (event) => choose(Number(event.target.value)));
   byId("previous").addEventListener("click", () => step(-1));
   byId("next").addEventListener("click", () => step(1));
   byId("representatives-more").addEventListener("click", () => {
@@ -155,9 +144,8 @@ function startTopic() {
     byId("representatives").querySelectorAll("button")[DOCUMENTS_FIRST].focus();
   });
   byId("draw-keys").replaceChildren(...chainKeys(false));
-  byId("relevance").addEventListener("input", showBars);
   byId("topic-name").addEventListener("change", (event) => rename(chosen.topic, event.target.value));
-  selected.push(showBars, showTopic);
+  selected.push(showTopic);
   renamed.push((kept) => {
     byId("topic-choice").replaceChildren(...topicOptions());
     byId("topic-choice").value = String(chosen.topic);

@@ -1,0 +1,72 @@
+"""What looks wrong about documents and yet can be fitted: said as warnings, in a sentence each."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.corpus.corpus import Corpus
+
+# In texts, the numbers of different terms per document vary by 0.1 to 0.6 of their mean, and the numbers of
+# documents per term by 1.2 to 5; in counts of mutations both vary by less than 0.1.
+_TERMS_VARY, _TIMES_AS_MUCH = 1.0, 2.0
+_MOST_WORDS = 2_000_000  # to look at
+_ENOUGH = 20  # rows and columns to tell by
+_FEW_DOCUMENTS = 100  # of fewer, no share says much
+
+
+def doubts_about(corpus: Corpus) -> list[str]:
+    """Return what looks wrong, nothing if all is well."""
+    doubts = []
+    if np.count_nonzero(corpus.document_lengths) == 1:
+        doubts.append(
+            "there is only one document with words, and topics are what documents have in common; "
+            "split it, into paragraphs for instance"
+        )
+    if corpus.text_options is None and _looks_transposed(corpus):
+        doubts.append(
+            f"the counts look transposed: the {corpus.n_documents:,} rows vary as terms do, the "
+            f"{corpus.n_terms:,} columns as documents do; rows must be documents and columns terms"
+        )
+    return doubts
+
+
+def doubts_about_topics(n_topics: int, corpus: Corpus) -> list[str]:
+    """Return what looks wrong about a number of topics, nothing if all is well."""
+    n_terms = int(np.count_nonzero(corpus.term_counts))
+    n_documents = int(np.count_nonzero(corpus.document_lengths))
+    if n_topics > n_terms:
+        return [f"there are more topics ({n_topics:,}) than terms ({n_terms:,}); a larger eta gives fewer"]
+    if n_documents >= _FEW_DOCUMENTS and n_topics > n_documents / 10:
+        return [
+            f"there are {n_topics:,} topics for {n_documents:,} documents, so that many have few documents "
+            "to stand on; a larger eta gives fewer"
+        ]
+    return []
+
+
+def doubts_about_held_out(doc_ptr: npt.NDArray[np.int64]) -> list[str]:
+    """Return what looks wrong about documents to score a model on, nothing if all is well."""
+    if np.count_nonzero(np.diff(doc_ptr)) == 1:
+        return ["only one document with known words was held out, so its score says little; give more"]
+    return []
+
+
+def _looks_transposed(corpus: Corpus) -> bool:
+    counts = _some_of(corpus).to_counts()
+    terms_of_each = np.diff(counts.indptr)
+    documents_of_each = np.bincount(counts.indices, minlength=1)
+    rows, columns = (numbers[numbers > 0] for numbers in (terms_of_each, documents_of_each))
+    if min(rows.size, columns.size) < _ENOUGH:
+        return False
+    by_row, by_column = (numbers.std() / numbers.mean() for numbers in (rows, columns))
+    return bool(by_row > _TERMS_VARY and by_row > _TIMES_AS_MUCH * by_column)
+
+
+def _some_of(corpus: Corpus) -> Corpus:
+    """Return a corpus that is not too large to look at: every so many documents of one that is."""
+    step = -(-corpus.n_words // _MOST_WORDS)
+    documents = [corpus.document(j) for j in range(0, corpus.n_documents, step)]
+    if step == 1 or not any(map(len, documents)):
+        return corpus
+    return Corpus(np.concatenate(documents), np.cumsum([0, *map(len, documents)]), corpus.vocabulary)

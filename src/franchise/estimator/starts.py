@@ -1,0 +1,107 @@
+"""Where chains start, as users say it: a word, a number, an earlier model, topics, or seed words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from franchise._files import Facts
+from franchise._settings import whole_number
+from franchise.engines import SEED_WORDS, TOPICS, GivenTopics, Start
+from franchise.errors import SettingsError
+
+_GIVE_TOPICS = "give topics by terms, such as model.components_"
+
+
+def start_of(init: Any) -> Start:
+    """Return where chains start; topics and seed words are checked, apart from their terms."""
+    if hasattr(init, "components_") and hasattr(init, "corpus_"):
+        return GivenTopics(TOPICS, init.components_, init.corpus_.vocabulary)
+    if isinstance(init, BaseEstimator):
+        raise SettingsError(
+            f"init: {type(init).__name__} has no topics yet; fit the model to start from, or load one"
+        )
+    if isinstance(init, os.PathLike):
+        from franchise.estimator.model import HDPTopicModel
+
+        return start_of(HDPTopicModel.load(init))
+    if isinstance(init, Mapping):
+        return _seed_words(init)
+    if hasattr(init, "columns") and hasattr(init, "to_numpy"):
+        return _topics(init.to_numpy(), tuple(map(str, init.columns)))
+    if isinstance(init, np.ndarray) and init.ndim:
+        return _topics(init, None)
+    return init if isinstance(init, str | GivenTopics) else _number(init)
+
+
+def _number(init: Any) -> Start:
+    try:
+        return whole_number("init", init, 1)
+    except SettingsError:
+        return init  # the plan says what can be given
+
+
+def _topics(table: Any, terms: tuple[str, ...] | None) -> GivenTopics:
+    try:
+        phi = np.array(table, float)
+    except (TypeError, ValueError):
+        raise SettingsError(f"init: the table does not hold numbers; {_GIVE_TOPICS}") from None
+    if phi.ndim != 2 or not phi.size:
+        raise SettingsError(f"init: the topics have shape {phi.shape}; {_GIVE_TOPICS}")
+    if not np.isfinite(phi).all() or (phi < 0).any():
+        raise SettingsError(f"init: the topics have numbers below 0, or that are none; {_GIVE_TOPICS}")
+    totals = phi.sum(axis=1, keepdims=True)
+    if not totals.all():
+        raise SettingsError(f"init: topic {int(np.argmin(totals))} has no terms, all are 0; leave it out")
+    if terms is not None and len(set(terms)) < len(terms):
+        raise SettingsError("init: two columns have the same term; give each term once")
+    return GivenTopics(TOPICS, phi / totals, terms)
+
+
+def _seed_words(lists: Mapping[Any, Any]) -> GivenTopics:
+    if not lists:
+        raise SettingsError("init: there are no seed words; give a list of words for each topic")
+    terms: dict[str, int] = {}
+    rows = []
+    for name, words in lists.items():
+        if isinstance(words, str) or not hasattr(words, "__iter__"):
+            raise SettingsError(
+                f"init: the seed words of topic {name!r} are {words!r}; give a list of words, such as "
+                "['galaxy', 'redshift']"
+            )
+        words = list(dict.fromkeys(words))
+        if not words:
+            raise SettingsError(f"init: topic {name!r} has no seed words; give some, or leave it out")
+        for word in words:
+            if not isinstance(word, str):
+                raise SettingsError(f"init: seed word {word!r} of topic {name!r} is not a string; give words")
+        rows.append([terms.setdefault(word, len(terms)) for word in words])
+    phi = np.zeros((len(rows), len(terms)))
+    for k, row in enumerate(rows):
+        phi[k, row] = 1.0 / len(row)
+    return GivenTopics(SEED_WORDS, phi, tuple(terms))
+
+
+class Starts:
+    """The part of `HDPTopicModel` that lets its setting `init` be a fitted model, for scikit-learn."""
+
+    init: Any
+
+    def get_params(self, deep: bool = True) -> Facts:
+        """Return the settings. Those of a model to start from are not among them, `deep` or not."""
+        params: Facts = super().get_params(deep=False)  # type: ignore[misc]
+        return params
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an estimator of the same settings; a model to start from stays fitted."""
+        given = self.init
+        if not isinstance(given, BaseEstimator):
+            return super().__sklearn_clone__()  # type: ignore[misc]
+        bare = type(self)(**(self.get_params() | {"init": "fitted"}))
+        clone: Self = super(Starts, bare).__sklearn_clone__()  # type: ignore[misc]
+        clone.init = given
+        return clone

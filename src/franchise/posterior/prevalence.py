@@ -1,0 +1,176 @@
+"""How large topics are in groups of documents: years, categories, authors, with intervals.
+
+The share of topic k in a group is that of the words, sum_j n_jk / sum_j n_j over its documents j, or,
+with ``per="document"``, the mean of n_jk / n_j, in which a short document counts as much as a long one.
+Of a topic that a draw does not have it is 0. The estimate is the mean over all draws.
+
+An interval has to cover two things: which topic a word has is not known, and other documents might have been
+written. So each of many replicates takes one draw of the posterior (all draws in turn) and draws documents
+anew within each group, with replacement: n - 1 of n, with which the variance of a mean is right also in small
+groups (Rao & Wu 1988). The bounds are quantiles of the replicates. A group of a single document says nothing
+about other documents; its interval is that of the draws alone, and too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from franchise._settings import is_one_of, whole_number
+from franchise._text import printable
+from franchise.corpus import Groups
+from franchise.corpus.metadata import check_length
+from franchise.errors import CorpusError, SettingsError
+from franchise.posterior.coherence import top_terms
+from franchise.posterior.estimates import LEVEL, Posterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+
+REPLICATES = 2000  # of which 50 lie outside at each end: bounds are then good to about a tenth of the width
+
+
+def prevalence(
+    posterior: Posterior,
+    groups: Groups,
+    *,
+    interval: float = LEVEL,
+    topics: Sequence[int] | None = None,
+    per: str = "word",
+    n_terms: int = 5,
+    vocabulary: Sequence[str] | None = None,
+    seed: int = 0,
+    replicates: int = REPLICATES,
+) -> pd.DataFrame:
+    """Return the share of each topic in each group of documents.
+
+    Parameters
+    ----------
+    posterior
+        The fitted posterior.
+    groups
+        The groups of the documents that it was fitted to (`franchise.corpus.groups_of`).
+    interval
+        Probability of the interval from `low` to `high`.
+    topics
+        Which topics, from 0; None for all.
+    per
+        ``"word"``: the share of the group's words; ``"document"``: the mean share in its documents.
+    n_terms
+        How many top terms to name.
+    vocabulary
+        The terms, if not those of the corpus.
+    seed
+        Of the documents that are drawn anew; the same seed gives the same bounds.
+    replicates
+        How often they are drawn anew, at least once for each draw of the posterior; fewer take less time.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns group, topic, terms, share, low, high and n_documents, topic by topic, groups in their order.
+        Documents without words count nowhere, and a group of only such documents is left out. What is
+        missing from a sum of one is in topics that are not listed.
+    """
+    import pandas as pd
+
+    chosen = _topics(topics, posterior.n_topics)
+    terms = posterior.corpus.vocabulary if vocabulary is None else vocabulary
+    check_length("the vocabulary", len(terms), posterior.corpus.n_terms)
+    low_high = _tails(interval)
+    shares = _Shares(posterior, groups, per)
+    mean = np.mean([shares.of_draw(i) for i in range(shares.n_draws)], axis=0)
+    drawn_anew = shares.replicates(whole_number("seed", seed, 0), whole_number("replicates", replicates, 1))
+    low, high = np.quantile(drawn_anew, low_high, axis=0)
+    # Where few draws have a topic, their mean can lie outside all but a few replicates.
+    low, high = np.minimum(low, mean), np.maximum(high, mean)
+    names = [printable(", ".join(terms[v] for v in row)) for row in top_terms(posterior.phi, n_terms)]
+    labels = [printable(one) if isinstance(one, str) else one for one in shares.labels]
+    return pd.DataFrame(
+        {
+            "group": labels * len(chosen),
+            "topic": np.repeat(chosen, len(labels)),
+            "terms": [names[k] for k in chosen for _ in labels],
+            "share": mean[:, chosen].T.ravel(),
+            "low": low[:, chosen].T.ravel(),
+            "high": high[:, chosen].T.ravel(),
+            "n_documents": np.tile(shares.sizes, len(chosen)),
+        }
+    )
+
+
+class _Shares:
+    """Shares of topics in groups, of one draw after the other, of all documents or of some drawn anew."""
+
+    def __init__(self, posterior: Posterior, groups: Groups, per: str) -> None:
+        if not is_one_of(per, ("word", "document")):
+            raise SettingsError(f"per={per!r}: give 'word' or 'document'")
+        lengths = posterior.corpus.document_lengths
+        check_length("groups", len(groups.of), len(lengths))
+        with_words = np.flatnonzero(lengths)
+        if not with_words.size:
+            raise CorpusError("there are no words in any document")
+        present, self._group = np.unique(groups.of[with_words], return_inverse=True)
+        # Sorted, the documents of a group lie next to each other, and one of them is a number in a range.
+        order = np.argsort(self._group, kind="stable")
+        self._documents, self._group = with_words[order], self._group[order]
+        self.labels = [groups.labels[g] for g in present]
+        self.sizes = np.bincount(self._group)
+        self.n_draws = len(posterior.flat_draws)
+        # The weight of a document of n words is n or 1, so that of each word is 1 or 1 / n.
+        self._weights = np.ones(len(order)) if per == "document" else lengths[self._documents].astype(float)
+        self._posterior, self._lengths = posterior, lengths[self._documents]
+
+    def of_draw(self, i: int) -> Floats:
+        """Return the shares of the listed topics in each group, in one draw."""
+        return self._shares(i, np.arange(len(self._documents)), self._group, len(self.sizes))
+
+    def replicates(self, seed: int, at_least: int = REPLICATES) -> Floats:
+        """Return the shares in replicates, (replicates, groups, topics)."""
+        n_groups = len(self.sizes)
+        each = -(-at_least // self.n_draws)
+        first = np.cumsum(self.sizes) - self.sizes
+        # One document is drawn anew as itself.
+        n_drawn = np.maximum(self.sizes - 1, 1)
+        group = np.repeat(np.arange(n_groups), n_drawn)
+        rows = (group + n_groups * np.arange(each)[:, None]).ravel()
+        found = []
+        for i in range(self.n_draws):
+            rng = np.random.default_rng([seed, i])
+            drawn = first[group] + rng.integers(0, self.sizes[group], (each, len(group)))
+            found.append(self._shares(i, drawn.ravel(), rows, each * n_groups))
+        return np.concatenate(found).reshape(self.n_draws * each, n_groups, -1)
+
+    def _shares(
+        self, i: int, drawn: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], n_rows: int
+    ) -> Floats:
+        """Return the shares of the listed topics in rows of documents."""
+        draw, column = self._posterior.flat_draws[i], self._posterior.columns[i]
+        n_topics = self._posterior.n_topics
+        per_word = self._weights / self._lengths
+        members = sp.csr_array((per_word[drawn], (rows, drawn)), shape=(n_rows, len(self._documents)))
+        to = sp.csr_array(
+            (np.ones(column.size), (np.arange(column.size), column)), shape=(column.size, n_topics + 1)
+        )
+        words = (members @ (draw.document_topics[self._documents] @ to)).toarray()
+        total = np.bincount(rows, self._weights[drawn], n_rows)
+        return words[:, :n_topics] / total[:, None]
+
+
+def _topics(topics: Sequence[int] | None, n_topics: int) -> list[int]:
+    if topics is None:
+        return list(range(n_topics))
+    given = [topics] if isinstance(topics, int | np.integer) else list(topics)
+    return [whole_number("topics", topic, 0, n_topics - 1) for topic in dict.fromkeys(given)]
+
+
+def _tails(interval: object) -> list[float]:
+    if not isinstance(interval, float | np.floating) or not 0.0 < interval < 1.0:
+        raise SettingsError(f"interval={interval!r}: give a probability between 0 and 1, such as 0.95")
+    return [(1.0 - float(interval)) / 2.0, (1.0 + float(interval)) / 2.0]

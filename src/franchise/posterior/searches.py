@@ -1,0 +1,244 @@
+"""Look things up in a fitted posterior: the topics of a term, documents like another, shares by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise._settings import whole_number
+from franchise._text import printable
+from franchise.corpus import Corpus
+from franchise.errors import SettingsError
+from franchise.posterior.coherence import top_terms
+from franchise.posterior.labels import distinct
+from franchise.posterior.tables import opening, shares_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from franchise.posterior.estimates import Posterior
+
+Floats = npt.NDArray[np.float64]
+
+_UNLISTED = "unlisted"
+_HINTS = 3
+
+
+def document_topics_frame(
+    posterior: Posterior,
+    corpus: Corpus,
+    labels: Sequence[str],
+    *,
+    documents: Sequence[int] | None = None,
+    interval: bool = False,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Return the share of each topic in each document.
+
+    Parameters
+    ----------
+    posterior
+        The fitted posterior.
+    corpus
+        The documents that it was fitted to.
+    labels
+        What each topic is called. Where two have one name, their numbers are added.
+    documents
+        Numbers of documents, from 0; None for all.
+    interval
+        Add intervals, which takes about a hundredth of a second per document.
+    level
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per document (its name is the index) and a column per topic, then ``unlisted``: the share of
+        topics that are not listed. Rows sum to one. With intervals, columns have two levels: the topic, and
+        share, low and high; unlisted has a share alone.
+    """
+    import pandas as pd
+
+    shares_of(posterior, corpus)  # refuses another corpus
+    chosen = _documents(documents, corpus)
+    index = pd.Index([printable(corpus.document_names[j]) for j in chosen], name="document")
+    columns = distinct(labels, [_UNLISTED])
+    share = posterior.document_topics[chosen]
+    if not interval:
+        return pd.DataFrame(share, index=index, columns=[*columns, _UNLISTED])
+    bounds = posterior.document_topics_interval(chosen, level)
+    parts: dict[tuple[str, str], Floats] = {}
+    for k, label in enumerate(columns):
+        parts |= {(label, "share"): share[:, k], (label, "low"): bounds[:, k, 0]}
+        parts[label, "high"] = bounds[:, k, 1]
+    parts[_UNLISTED, "share"] = share[:, -1]
+    frame = pd.DataFrame(parts, index=index)
+    frame.columns.names = ["topic", None]
+    return frame
+
+
+def topics_with(
+    posterior: Posterior, corpus: Corpus, labels: Sequence[str], terms: str | Sequence[str], n: int = 5
+) -> pd.DataFrame:
+    """Return the topics in which a term, or several together, are most probable.
+
+    Parameters
+    ----------
+    posterior
+        The fitted posterior.
+    corpus
+        The documents that it was fitted to.
+    labels
+        What each topic is called.
+    terms
+        A term or several. What is no term itself is split into words, and tried in lower case.
+    n
+        How many topics at most: those in which the terms are more probable than in the whole collection, or
+        the first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns topic, label, probability (of the term in the topic; of several, their geometric mean, so
+        that a topic must have all of them), share (of the term's occurrences that are in the topic; of
+        several, all occurrences), weight and terms (the topic's top terms); the most probable first.
+
+    Raises
+    ------
+    SettingsError
+        If a term is not in the vocabulary; the message has the nearest ones.
+    """
+    import pandas as pd
+
+    chosen = _terms(terms, corpus.vocabulary)
+    phi = posterior.phi[:, chosen]
+    with np.errstate(divide="ignore"):  # a topic that cannot have the term
+        probability = np.exp(np.log(phi).mean(axis=1))
+    order = np.argsort(-probability, kind="stable")[: whole_number("n", n, 1)]
+    everywhere = np.exp(np.log(np.maximum(corpus.term_counts[chosen], 1) / corpus.n_words).mean())
+    # A topic that has the terms by its prior alone is no answer; the first one always is.
+    order = order[: max(1, np.count_nonzero(probability[order] > everywhere))]
+    # Of all occurrences; what is not in these topics is in topics that are not listed.
+    inside = corpus.n_words * posterior.weights * phi.sum(axis=1)
+    inside /= max(corpus.term_counts[chosen].sum(), 1)
+    top = top_terms(posterior.phi)
+    return pd.DataFrame(
+        {
+            "topic": order,
+            "label": [labels[k] for k in order],
+            "probability": probability[order],
+            "share": np.minimum(inside[order], 1.0),
+            "weight": posterior.weights[order],
+            "terms": [printable(", ".join(corpus.vocabulary[v] for v in top[k])) for k in order],
+        }
+    )
+
+
+def documents_like(
+    posterior: Posterior, corpus: Corpus, mixture: npt.ArrayLike, n: int = 5, *, but: int | None = None
+) -> pd.DataFrame:
+    """Return the documents whose topics are most like a mixture.
+
+    Parameters
+    ----------
+    posterior
+        The fitted posterior.
+    corpus
+        The documents that it was fitted to.
+    mixture
+        The share of each topic.
+    n
+        How many documents at most. Documents without words are left out.
+    but
+        The number of a document to leave out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns number (of the document in the corpus, from 0), document (its name), similarity (the affinity
+        of the mixtures, ``sum_k sqrt(p_k q_k)``: 1 for the same topics in the same shares, 0 for no topic
+        in common), words and opening; the most similar first.
+    """
+    import pandas as pd
+
+    given = np.asarray(mixture, np.float64)
+    shares = shares_of(posterior, corpus)
+    similarity = np.sqrt(_to_one(shares)) @ np.sqrt(_to_one(given))
+    there = corpus.document_lengths > 0
+    if but is not None:
+        there[but] = False
+    order = np.argsort(-similarity, kind="stable")
+    chosen = order[there[order]][: whole_number("n", n, 1)]
+    return pd.DataFrame(
+        {
+            "number": chosen,
+            "document": [printable(corpus.document_names[j]) for j in chosen],
+            "similarity": np.minimum(similarity[chosen], 1.0),
+            "words": corpus.document_lengths[chosen],
+            "opening": [opening(corpus, j) for j in chosen.tolist()],
+        }
+    )
+
+
+def number_of_document(document: Any, corpus: Corpus) -> int | None:
+    """Return the number of a document that is given by its number or name; None if it is neither."""
+    if isinstance(document, str):
+        return corpus.document_names.index(document) if document in corpus.document_names else None
+    if isinstance(document, int | np.integer):
+        return whole_number("document", document, 0, corpus.n_documents - 1)
+    return None
+
+
+def number_of_topic(topic: Any, n_topics: int, names: Mapping[int, str]) -> int:
+    """Return the number of a topic that is given by its number or by its name."""
+    if not isinstance(topic, str) or topic.isdecimal():
+        return whole_number("topic", int(topic) if isinstance(topic, str) else topic, 0, n_topics - 1)
+    called = [k for k, name in names.items() if name.casefold() == topic.strip().casefold()]
+    if len(called) == 1:
+        return called[0]
+    if called:
+        numbers = " and ".join(map(str, sorted(called)))
+        raise SettingsError(f"topic={topic!r}: topics {numbers} have this name; give a number")
+    written = {name.casefold(): name for name in names.values()}
+    near = get_close_matches(topic.casefold(), written, _HINTS)
+    hint = (
+        f"; did you mean {' or '.join(repr(written[name]) for name in near)}?"
+        if near
+        else "; give its number or its name"
+    )
+    raise SettingsError(f"topic={topic!r}: no topic has this name{hint}")
+
+
+def _documents(documents: Sequence[int] | None, corpus: Corpus) -> npt.NDArray[np.int64]:
+    if documents is None:
+        return np.arange(corpus.n_documents)
+    last = corpus.n_documents - 1
+    numbers = [whole_number("documents", j, 0, last) for j in np.atleast_1d(np.asarray(documents)).tolist()]
+    return np.array(numbers, np.int64)
+
+
+def _terms(given: str | Sequence[str], vocabulary: Sequence[str]) -> list[int]:
+    """Return the numbers of terms; say which are nearest to one that is not there."""
+    number = {term: v for v, term in enumerate(vocabulary)}
+    texts = [given] if isinstance(given, str) else [str(text) for text in given]
+    if not texts or not all(text.strip() for text in texts):
+        raise SettingsError(f"terms={given!r}: give a term, or a list of terms")
+    chosen = []
+    for text in texts:
+        for word in [text] if text in number or text.lower() in number else text.split():
+            found = number.get(word, number.get(word.lower()))
+            if found is None:
+                near = get_close_matches(word.lower(), vocabulary, _HINTS, 0.7)
+                hint = f"; did you mean {' or '.join(near)}?" if near else ""
+                raise SettingsError(f"{word!r} is not among the {len(vocabulary):,} terms of the model{hint}")
+            chosen.append(found)
+    return list(dict.fromkeys(chosen))
+
+
+def _to_one(shares: Floats) -> Floats:
+    total = shares.sum(axis=-1, keepdims=True)
+    return np.asarray(shares / np.where(total > 0, total, 1.0))

@@ -1,0 +1,197 @@
+"""Which of several models predicts new documents better, and how sure that is.
+
+Documents differ far more from each other than models do, so the standard errors of two scores say little
+about their difference. Here all models score the same words of the same documents (the same cuts, the same
+seeds), and the error is that of the differences document by document: with d_j the difference of the log
+probabilities of document j and n_j its scored words, sum_j d_j / sum_j n_j, a ratio, so that long documents
+count as much as their words.
+
+The error says how the comparison would vary with other documents. It does not say how the models would vary
+with other seeds of their fits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise.corpus.documents import Encoded
+from franchise.errors import CorpusError, SettingsError
+from franchise.model.state import Array
+from franchise.predict.heldout import HeldOut, put_together
+from franchise.predict.known_topics import KnownTopics
+from franchise.predict.stacking import OfChain, densities
+from franchise.sampling import Draw
+from franchise.sampling.run import threads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SURE = 2.0  # standard errors from which a difference is one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """How models predict the same documents.
+
+    Attributes
+    ----------
+    scores
+        Of each model, its score (`HeldOut`).
+    n_topics
+        Of each model, its number of topics.
+    n_j
+        Scored words of each document.
+    document_names
+        The documents.
+    """
+
+    scores: dict[str, HeldOut]
+    n_topics: dict[str, int]
+    n_j: Array
+    document_names: tuple[str, ...]
+
+    @property
+    def best(self) -> str:
+        """The name of the model of the highest score."""
+        return max(self.scores, key=lambda name: self.scores[name].per_word)
+
+    def difference(self, one: str, other: str) -> tuple[float, float]:
+        """Return by how many nats per word one model is better than another, and the paired error."""
+        for name in (one, other):
+            if name not in self.scores:
+                known = ", ".join(map(repr, self.scores))
+                raise SettingsError(f"there is no model {name!r} in the comparison; give one of {known}")
+        found = put_together("", self.scores[one].log_p - self.scores[other].log_p, self.n_j)
+        return found.per_word, found.standard_error
+
+    def as_frame(self) -> "pd.DataFrame":
+        """Return a table of the models, best first.
+
+        Columns model, n_topics, per_word (nats; higher is better), standard_error, perplexity, behind (nats
+        per word behind the best) and behind_error (the standard error of that, paired by document).
+        """
+        import pandas as pd
+
+        rows = []
+        for name, score in sorted(self.scores.items(), key=lambda pair: -pair[1].per_word):
+            behind, error = (0.0, 0.0) if name == self.best else self.difference(self.best, name)
+            rows.append(
+                {
+                    "model": name,
+                    "n_topics": self.n_topics[name],
+                    "per_word": score.per_word,
+                    "standard_error": score.standard_error,
+                    "perplexity": score.perplexity,
+                    "behind": behind,
+                    "behind_error": error,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def pairs(self) -> "pd.DataFrame":
+        """Return a table of all pairs: by how much the first is better, with the paired standard error."""
+        import pandas as pd
+
+        rows = [(*pair, *self.difference(*pair)) for pair in combinations(self.scores, 2)]
+        return pd.DataFrame(rows, columns=["model", "other", "difference", "standard_error"])
+
+    def documents(self) -> "pd.DataFrame":
+        """Return a table of the documents: the words scored, and each model's log probability of them."""
+        import pandas as pd
+
+        columns = {name: score.log_p for name, score in self.scores.items()}
+        frame = pd.DataFrame({"document": list(self.document_names), "words": self.n_j})
+        return pd.concat([frame, pd.DataFrame(columns)], axis=1)
+
+    def __str__(self) -> str:
+        some = next(iter(self.scores.values()))
+        lines = [f"{some.method}, {some.n_words:,} words of {some.n_documents:,} documents"]
+        for row in self.as_frame().itertuples():
+            lines.append(f"  {row.model}: {row.per_word:.4f} nats per word, {row.n_topics:,} topics")
+        return "\n".join([*lines, *self.in_words()])
+
+    def in_words(self) -> list[str]:
+        """Say of each model whether the best predicts better."""
+        others = [name for name in self.scores if name != self.best]
+        return [_in_words(self.best, name, *self.difference(self.best, name)) for name in others]
+
+
+def _in_words(best: str, other: str, difference: float, error: float) -> str:
+    numbers = f"{difference:.4f} nats per word, paired standard error {error:.4f}"
+    if not difference and not error:
+        return f"{best} and {other} predict exactly alike."
+    if not error < np.inf:
+        return f"{best} is ahead of {other} on the only document, by {difference:.4f} nats per word."
+    if difference > _SURE * error:
+        return f"{best} predicts better than {other}: {numbers}."
+    return f"{best} and {other} cannot be told apart on these documents: {numbers}."
+
+
+def compare_topics(
+    models: Mapping[str, KnownTopics],
+    new: Encoded,
+    *,
+    method: str = "completion",
+    jobs: int | None = None,
+    **options: Any,
+) -> Comparison:
+    """Score models on the same documents.
+
+    Parameters
+    ----------
+    models
+        Their topics, by name. They must have the same terms, in any order.
+    new
+        The documents, in the terms of the first.
+    method
+        ``"completion"`` or ``"left-to-right"`` (`franchise.predict.heldout`).
+    jobs
+        Threads; None or -1 for all cores.
+    options
+        More options of the method.
+
+    Raises
+    ------
+    CorpusError
+        If their terms differ: the more terms a model knows, the less likely is each of its words, whatever
+        the topics are.
+    """
+    first, *others = models
+    for name in others:
+        _refuse_other_terms(first, models[first], name, models[name])
+    jobs = threads(jobs, new.arrays.doc_ptr.size - 1)
+    scores, n_j = {}, np.zeros(0, np.int64)
+    for name, topics in models.items():
+        draws = [_in_order_of(models[first].corpus.vocabulary, topics, draw) for draw in topics.draws]
+        found = densities(
+            [OfChain(0, topics.n_topics, draws)], new.arrays, method, **{"jobs": jobs, **options}
+        )
+        scores[name], n_j = found.held_out([1.0]), found.n_j
+    n_topics = {name: topics.n_topics for name, topics in models.items()}
+    return Comparison(scores, n_topics, n_j, new.document_names)
+
+
+def _refuse_other_terms(first: str, topics: KnownTopics, name: str, others: KnownTopics) -> None:
+    ours, theirs = set(topics.corpus.vocabulary), set(others.corpus.vocabulary)
+    if ours == theirs:
+        return
+    said = []
+    for who, missing in ((first, ours - theirs), (name, theirs - ours)):
+        if missing:
+            said.append(f"only {who} has {len(missing):,}, such as {min(missing)!r}")
+    raise CorpusError(
+        f"the models {first} and {name} have different terms ({'; '.join(said)}), and a model of fewer terms "
+        "predicts them more easily, whatever its topics; fit both to documents of one vocabulary: make the "
+        "corpus once, and fit to corpus.select(...)"
+    )
+
+
+def _in_order_of(vocabulary: tuple[str, ...], topics: KnownTopics, draw: Draw) -> Draw:
+    if topics.corpus.vocabulary == vocabulary:
+        return draw
+    column = {term: v for v, term in enumerate(topics.corpus.vocabulary)}
+    order = [column[term] for term in vocabulary]
+    return draw._replace(topic_terms=draw.topic_terms[:, order])

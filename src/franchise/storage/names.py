@@ -1,0 +1,60 @@
+"""What people call the topics and the terms of a model: ``names.json`` in its folder, where there are names.
+
+It stands beside the chains and changes nothing about them, so a model is named while nothing else is written.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from franchise._files import from_json, read_text, to_json, write_text
+from franchise.errors import ModelError
+from franchise.posterior.labels import Named
+from franchise.storage.version import VERSION, check_version
+
+_NAMES = "names.json"
+_FORMAT = "franchise names"
+
+
+def write_names(folder: Path, topics: list[Named], terms: tuple[str, ...] | None) -> None:
+    """Write the names of topics and of terms, if there are any; a file without use is removed."""
+    path = folder / _NAMES
+    if not topics and terms is None:
+        path.unlink(missing_ok=True)
+        return
+    named = [one._asdict() for one in topics]
+    write_text(path, to_json({"format": _FORMAT, "version": VERSION, "topics": named, "terms": terms}))
+    if terms is not None:
+        write_text(folder / "vocabulary.txt", "".join(f"{term}\n" for term in terms))
+
+
+def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None]:
+    """Return the names of the topics with what is remembered of these, and the terms; none if not there.
+
+    Raises
+    ------
+    ModelError
+        If the file is damaged or comes from another version.
+    """
+    path = folder / _NAMES
+    if not path.is_file():
+        return [], None
+    facts = from_json(read_text(path), path)
+    try:
+        if facts["format"] != _FORMAT:
+            raise KeyError("format")
+        check_version(path, facts)
+        topics = [_named(one) for one in facts["topics"]]
+        terms = facts["terms"]
+        return topics, None if terms is None else tuple(map(str, terms))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{path}: the file is damaged ({error!r}); restore it from a copy, or delete it: the model "
+            "then has no names, and nothing else is lost"
+        ) from error
+
+
+def _named(facts: dict[str, Any]) -> Named:
+    one = Named(**facts)
+    if len(one.terms) != len(one.probabilities):
+        raise ValueError(one.name)
+    return Named(int(one.topic), str(one.name), [*map(int, one.terms)], [*map(float, one.probabilities)])

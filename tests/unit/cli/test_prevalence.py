@@ -1,0 +1,136 @@
+"""Columns stay with the documents on the command line, and topics are shown by them."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from franchise import HDPTopicModel
+from franchise.cli import main
+from franchise.corpus import read_corpus
+from franchise.datasets import arxiv_months
+
+QUICK = ["--text-column", "words", "--sweeps", "6", "--chains", "1", "--eta", "0.5", "--quiet"]
+
+
+def call(*arguments, ending=0, **options):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], **options)
+    assert result.exit_code == ending, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of abstracts and a model of them."""
+    folder = tmp_path_factory.mktemp("prevalence")
+    arxiv_months().iloc[::16].to_csv(folder / "papers.csv", index=False)
+    call("fit", folder / "papers.csv", "--id-column", "id", "-o", folder / "model", *QUICK)
+    return folder
+
+
+def rows(*arguments):
+    return list(csv.DictReader(io.StringIO(call("prevalence", *arguments, "--format", "csv").stdout)))
+
+
+def test_small_columns_are_kept(folder):
+    assert list(HDPTopicModel.load(folder / "model").corpus_.metadata) == ["month", "category"]
+    facts = json.loads(call("inspect", folder / "model", "--format", "json").stdout)
+    assert facts["metadata"].startswith("month (date, 16 values), category (text, ")
+    options = ["--text-column", "words", "--dry-run"]
+    lines = call("fit", folder / "papers.csv", *options).stdout.splitlines()
+    assert any(line.split() == ["metadata", "id,", "month,", "category"] for line in lines)
+
+
+def test_columns_can_be_chosen(folder, tmp_path):
+    for chosen, kept in (
+        ("category", ["category"]),
+        ("month, category", ["month", "category"]),
+        ("none", None),
+    ):
+        call("fit", folder / "papers.csv", "-o", tmp_path / "m", *QUICK, "--metadata", chosen, "--force")
+        metadata = HDPTopicModel.load(tmp_path / "m").corpus_.metadata
+        assert (None if metadata is None else list(metadata)) == kept
+    # The options that are kept with the model give the same model again.
+    again = ["-o", tmp_path / "n", "--config", tmp_path / "m" / "config.toml", "--quiet"]
+    call("fit", folder / "papers.csv", *again)
+    assert HDPTopicModel.load(tmp_path / "n").corpus_.metadata is None
+
+
+def test_wrong_columns(folder, tmp_path):
+    bad = ["fit", folder / "papers.csv", "-o", tmp_path / "m", *QUICK, "--metadata"]
+    assert "there is no column 'mnth'; did you mean 'month'?" in call(*bad, "mnth", ending=1).stderr
+    assert "names of columns" in call(*bad, "a,,b", ending=2).stderr
+    assert not (tmp_path / "m").exists()
+    (tmp_path / "texts.txt").write_text("bee ant\n")
+    plain = ["fit", tmp_path / "texts.txt", "-o", tmp_path / "m", "--metadata", "year"]
+    assert "it has no columns" in call(*plain, ending=1).stderr
+
+
+def test_convert_keeps_columns(folder, tmp_path):
+    reading = ["--text-column", "words", "--id-column", "id", "--metadata", "month"]
+    call("convert", folder / "papers.csv", tmp_path / "a.jsonl", *reading)
+    again = read_corpus(tmp_path / "a.jsonl", text_column="text", id_column="id")
+    assert list(again.metadata) == ["month"]
+    assert again.metadata["month"].kind == "date"
+
+
+def test_tables(folder):
+    found = rows(folder / "model", "--by", "month", "--step", "quarter", "--topics", "0,1")
+    assert list(found[0]) == ["group", "topic", "terms", "share", "low", "high", "n_documents"]
+    assert [row["group"] for row in found[:6]] == [
+        "2025-Q1", "2025-Q2", "2025-Q3", "2025-Q4", "2026-Q1", "2026-Q2",
+    ]  # fmt: skip
+    assert [row["topic"] for row in found] == ["0"] * 6 + ["1"] * 6
+    assert all(float(row["low"]) <= float(row["share"]) <= float(row["high"]) for row in found)
+    assert sum(int(row["n_documents"]) for row in found[:6]) == 80
+    assert len(rows(folder / "model", "--by", "month", "--topics", "0")) == 16
+    shown = call("prevalence", folder / "model", "--by", "month", "--step", "year", "--per", "document")
+    assert shown.stdout.split()[:3] == ["group", "topic", "terms"]
+    parsed = json.loads(call("prevalence", folder / "model", "--by", "category", "--format", "json").stdout)
+    assert {"cs.CV", "cs.CL"} <= {row["group"] for row in parsed}
+
+
+def test_the_same_seed_prints_the_same(folder):
+    by = [folder / "model", "--by", "month", "--step", "year"]
+    assert rows(*by) == rows(*by)
+    assert rows(*by) != rows(*by, "--seed", "1")
+
+
+def test_a_figure(folder, tmp_path):
+    drawn = ["prevalence", folder / "model", "--by", "month", "--figure"]
+    assert "The figure is in" in call(*drawn, tmp_path / "a.pdf").stderr
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert "already exists" in call(*drawn, tmp_path / "a.pdf", ending=1).stderr
+    call(*drawn, tmp_path / "a.pdf", "--force")
+    assert "end in .pdf, .png or .svg" in call(*drawn, tmp_path / "a.doc", ending=1).stderr
+    assert not (tmp_path / "a.doc").exists()
+    assert "cannot write it" in call(*drawn, tmp_path / "none" / "a.png", ending=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "ending", "message"),
+    [
+        (["--by", "mnoth"], 1, "did you mean 'month'?"),
+        (["--by", "zzz"], 1, "there are 'month', 'category'"),
+        (["--by", "month", "--step", "5"], 1, "give one of day, week, month"),
+        (["--by", "category", "--step", "5"], 1, "leave it out"),
+        (["--by", "month", "--topics", "1;2"], 2, "numbers of topics"),
+        (["--by", "month", "--topics", "999"], 1, "--topics 999"),
+        (["--by", "month", "--interval", "95"], 1, "--interval 95.0"),
+        ([], 2, "--by"),
+    ],
+)
+def test_misuse(folder, options, ending, message):
+    stderr = call("prevalence", folder / "model", *options, ending=ending).stderr
+    assert message in stderr
+    assert "Traceback" not in stderr
+
+
+def test_a_model_without_metadata(tmp_path):
+    (tmp_path / "texts.txt").write_text("bee ant\nant cow\n")
+    quick = ["--sweeps", "4", "--chains", "1", "--quiet"]
+    call("fit", tmp_path / "texts.txt", "-o", tmp_path / "m", *quick)
+    stderr = call("prevalence", tmp_path / "m", "--by", "year", ending=1).stderr
+    assert "--metadata year" in stderr

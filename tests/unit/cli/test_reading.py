@@ -1,0 +1,126 @@
+"""Options of the command line that say how files are read, and what it says of doubtful ones."""
+
+import pytest
+from click.testing import CliRunner
+
+from franchise import HDPTopicModel
+from franchise.cli import demo, main
+from franchise.cli._output import as_commands
+from franchise.corpus import read_corpus
+from franchise.datasets import arxiv_abstracts
+
+QUICK = ["--sweeps", "6", "--chains", "1", "--eta", "0.5", "--quiet"]
+
+
+def call(*arguments, ending=0, **options):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], **options)
+    assert result.exit_code == ending, result.output
+    return result
+
+
+@pytest.fixture
+def texts(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(arxiv_abstracts()[:60]) + "\n", "utf-8")
+    return path
+
+
+def test_what_the_message_says_helps(tmp_path):
+    """A file of Excel's: semicolons, Windows' encoding."""
+    path = tmp_path / "docs.csv"
+    rows = [f"{i};café crème und Brötchen {text}" for i, text in enumerate(["Tee", "Kaffee", "Tee"] * 9)]
+    path.write_bytes("\r\n".join(["nr;inhalt", *rows]).encode("cp1252"))
+    fit = ["fit", path, "-o", tmp_path / "m", "--text-column", "inhalt", *QUICK]
+    told = call(*fit, ending=1).stderr
+    assert "not separated by ',' but, it seems, by ';'; give --delimiter ';'" in told
+    told = call(*fit, "--delimiter", ";", ending=1).stderr
+    assert "probably cp1252: give --encoding cp1252, or convert" in told
+    call(*fit, "--delimiter", ";", "--encoding", "cp1252", "--stop-words", "German")
+    model = HDPTopicModel.load(tmp_path / "m")
+    assert model.corpus_.vocabulary == ("brötchen", "café", "crème", "kaffee", "tee")
+    again = ["--config", tmp_path / "m" / "config.toml", "--quiet"]
+    call("fit", path, "-o", tmp_path / "again", *again)
+    assert HDPTopicModel.load(tmp_path / "again").corpus_ == model.corpus_
+    new = ["--text-column", "inhalt", "--delimiter", ";", "--encoding", "cp1252", "--format", "csv"]
+    assert call("infer", tmp_path / "m", path, *new).stdout.count("\n") == 28
+
+
+def test_a_file_of_mallet(tmp_path):
+    path = tmp_path / "docs.txt"
+    path.write_text("\n".join(f"doc{i} en {text}" for i, text in enumerate(arxiv_abstracts()[:60])))
+    call("convert", path, tmp_path / "docs.jsonl", "--format-in", "mallet")
+    assert (
+        read_corpus(tmp_path / "docs.jsonl", text_column="text", id_column="id").document_names[7] == "doc7"
+    )
+
+
+def test_priors(texts, tmp_path):
+    options = ["--alpha-prior", "2,0.5", "--gamma-prior", "3, 1"]
+    call("fit", texts, "-o", tmp_path / "m", *QUICK, *options)
+    settings = HDPTopicModel.load(tmp_path / "m").settings_
+    assert tuple(settings["alpha_prior"]) == (2.0, 0.5)
+    assert tuple(settings["gamma_prior"]) == (3.0, 1.0)
+    config = (tmp_path / "m" / "config.toml").read_text()
+    assert "alpha-prior = [2.0, 0.5]" in config
+    call("fit", texts, "-o", tmp_path / "again", "--config", tmp_path / "m" / "config.toml", "--quiet")
+    assert HDPTopicModel.load(tmp_path / "again").gamma_prior == (3.0, 1.0)
+    told = call("fit", texts, "-o", tmp_path / "x", "--gamma", "1", "--gamma-prior", "1,1", ending=2).stderr
+    assert "--gamma fixes gamma, which needs no --gamma-prior; leave out one" in told
+
+
+def test_a_dry_run_before_anything_is_compiled(texts, monkeypatch):
+    monkeypatch.setattr("franchise.sampling.forecast.is_compiled", lambda: False)
+    told = call("fit", texts, "--dry-run").stdout
+    assert "not known before the first fit, which compiles" in told
+    assert "documents        60" in told
+    assert (
+        "--burn-in 900: give no more than"
+        in call("fit", texts, "--dry-run", "--burn-in", 900, ending=1).stderr
+    )
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_a_plain_line(tmp_path, texts):
+    (tmp_path / "one.txt").write_text("a cat and a dog, a cat, a dog and a bone\n")
+    told = call("fit", tmp_path / "one.txt", "-o", tmp_path / "m", *QUICK).stderr
+    assert told.startswith("franchise: there is only one document with words")
+    assert told.count("\n") == 1
+    call("fit", texts, "-o", tmp_path / "n", *QUICK)
+    (tmp_path / "new.txt").write_text(arxiv_abstracts()[3] + "\n")
+    told = call("evaluate", tmp_path / "n", tmp_path / "new.txt").stderr
+    assert told == (
+        "franchise: only one document with known words was held out, so its score says little; give more\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("burn_in=99: give no more than sweeps=12", "--burn-in 99: give no more than --sweeps 12"),
+        (
+            "n_jobs=0: give a number, or None or -1 for all cores",
+            "--jobs 0: give a number, or -1 for all cores",
+        ),
+        ("give another name, or overwrite=True", "give another name, or --force"),
+        ("alpha_prior=(1.0, -2.0): no", "--alpha-prior 1.0,-2.0: no"),
+        ("ngram_range=(2, 1): no", "--ngram-range 2 1: no"),
+        ("Give text_column (--text-column); the", "Give --text-column; the"),
+        ("delimiter does not apply to the format txt", "--delimiter does not apply to the format txt"),
+        ("token_pattern='\\\\w(': no", "--token-pattern '\\w(': no"),
+        ("so far; continue with resume()", "so far; continue with franchise resume 'my model'"),
+        ("see https://x.y/?topic=3&eta=4", "see https://x.y/?topic=3&eta=4"),
+        ("data/a=b.txt: no such file", "data/a=b.txt: no such file"),
+    ],
+)
+def test_messages_of_the_library_in_the_words_of_the_command_line(said, told):
+    assert as_commands(said, "my model") == told
+
+
+def test_the_demo_says_how_to_make_it(tmp_path, texts):
+    words = demo.as_fit().split()
+    assert words[:2] == ["franchise", "fit"]
+    command = main.get_command(None, "fit")
+    values = command.make_context("fit", words[2:]).params
+    assert values["min_df"] == demo._MIN_DF
+    made = {"random_state": values["seed"], **{name: values[name] for name in ("eta", "sweeps", "chains")}}
+    assert made == demo._SETTINGS

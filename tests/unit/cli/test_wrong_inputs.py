@@ -1,0 +1,346 @@
+"""A hundred wrong inputs: no traceback, exit code 1 or 2, nothing half-written, a line or two that help."""
+
+import gzip
+import io
+import pickle
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse
+from click.testing import CliRunner
+
+from franchise.cli import main
+from franchise.datasets import arxiv_abstracts
+
+# What a message may tell people to do.
+ADVICE = (
+    "give", "check", "leave", "lower", "convert", "write", "save", "unpack", "extract", "close", "restore",
+    "Try", "run ", "must", "fetch", "correct", "add ", "load ", "rename", "expected", "Did you mean",
+    "replace", "change", "Give", "the columns are", "pip install", "counts are", "ids go up",
+    "a line starts with", "call ", "put ", "is not a valid", "is not in the range",
+    "requires", "is not one of", "no such",
+)  # fmt: skip
+# What belongs to Python and not to a terminal.
+PYTHON = (
+    "Traceback",
+    "Error(",
+    "None",
+    "resume(",
+    "()",
+    "checkpoint_dir",
+    "overwrite=",
+    "n_jobs",
+    "random_state",
+    "<class",
+)
+
+
+def _zip(*names):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x")
+    return file.getvalue()
+
+
+def _npy():
+    file = io.BytesIO()
+    np.save(file, np.ones((3, 3)))
+    return file.getvalue()
+
+
+def _npz(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def _sparse(counts):
+    file = io.BytesIO()
+    scipy.sparse.save_npz(file, scipy.sparse.csr_matrix(counts))
+    return file.getvalue()
+
+
+FILES = {
+    "empty.txt": b"",
+    "blank.txt": b"\n\n  \n",
+    "stops.txt": b"the and of\nof the\n",
+    "latin.txt": "café au lait\nthé vert\n".encode("cp1252"),
+    "utf16.txt": "the ant and the bee".encode("utf-16"),
+    "zeros.txt": b"ant\0bee\n",
+    "nothing": b"just words\nand words\n",
+    "damaged.txt.gz": gzip.compress(b"ant bee\n" * 1000)[:30],
+    "table.csv": b"id,text\n1,ant bee\n2,cat\n",
+    "semicolon.csv": b"id;text\n1;ant bee\n2;cat\n",
+    "ragged.csv": b"id,text\n1,ant,bee\n",
+    "open.csv": b'id,text\n1,"ant\n2,bee\n',
+    "twice.csv": b"text,text\nant,bee\n",
+    "headless.csv": b"",
+    "broken.jsonl": b'{"text": "ant"}\n{"text": \n',
+    "array.jsonl": b'[{"text": "ant"}]\n',
+    "array.json": b'[{"text": "ant"}]\n',
+    "null.jsonl": b'{"text": null}\n',
+    "number.jsonl": b'{"text": 3}\n',
+    "key.jsonl": b'{"text": "ant"}\n{"body": "bee"}\n',
+    "bad.parquet": b"PAR1" + b"\0" * 50,
+    "bad.ldac": b"2 0:1 1:1\n1 0-1\n",
+    "negative.ldac": b"1 0:-1\n",
+    "few.ldac": b"3 0:1 1:1\n",
+    "huge.ldac": b"1 4000000000:1\n",
+    "terms.ldac": b"2 0:1 1:1\n",
+    "short.vocab": b"ant\n",
+    "double.vocab": b"ant\nant\n",
+    "docword.bad.txt": b"2\n2\n",
+    "docword.more.txt": b"1\n1\n1\n5 1 1\n",
+    "bad.mtx": b"%%MatrixMarket matrix array real general\n2 2\n1\n",
+    "fraction.mtx": b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0.5\n",
+    "bad.npz": b"PK\x03\x04 not really",
+    "dense.npz": _npz(a=np.ones((2, 2))),
+    "fraction.npz": _sparse([[0.5, 1.0]]),
+    "bad.h5ad": b"\x89HDF\r\n\x1a\n" + bytes(50),
+    "line.mallet": b"onlyname\n",
+    "book.xlsx": _zip("[Content_Types].xml", "xl/workbook.xml"),
+    "book.csv": _zip("[Content_Types].xml", "xl/workbook.xml"),
+    "letter.docx": _zip("[Content_Types].xml", "word/document.xml"),
+    "paper.pdf": b"%PDF-1.7\n",
+    "papers.zip": _zip("a.txt"),
+    "counts.npy": _npy(),
+    "docs.pkl": pickle.dumps(["ant"]),
+    "docs.feather": b"ARROW1\0\0",
+    "docs.rds": b"X\n\0\0\0\3",
+    "docs.bz2": b"BZh91AY&SY",
+    "page.html": b"<!DOCTYPE html><p>ant",
+    "typo.toml": b"swepes = 3\n",
+    "broken.toml": b"sweeps = \n",
+    "prior.toml": b"alpha-prior = [1, 2, 3]\n",
+    "flag.toml": b'quiet = "no"\n',
+    "latin.stop": "été\n".encode("cp1252"),
+}
+
+FIT = ["fit", "texts.txt", "-o", "new"]
+WRONG = [
+    # files, by what is in them
+    *(
+        f"fit {name} -o new"
+        for name in (
+            "missing.txt",
+            "empty.txt",
+            "blank.txt",
+            "stops.txt",
+            "latin.txt",
+            "utf16.txt",
+            "zeros.txt",
+            "nothing",
+            "damaged.txt.gz",
+            "table.csv",
+            "array.json",
+            "bad.parquet",
+            "bad.ldac",
+            "negative.ldac",
+            "few.ldac",
+            "huge.ldac",
+            "docword.bad.txt",
+            "docword.more.txt",
+            "bad.mtx",
+            "fraction.mtx",
+            "bad.npz",
+            "dense.npz",
+            "fraction.npz",
+            "bad.h5ad",
+            "book.xlsx",
+            "book.csv",
+            "letter.docx",
+            "paper.pdf",
+            "papers.zip",
+            "counts.npy",
+            "docs.pkl",
+            "docs.feather",
+            "docs.rds",
+            "docs.bz2",
+            "page.html",
+            "model",
+            "hollow",
+        )
+    ),
+    *(
+        f"fit {name} --text-column text -o new"
+        for name in (
+            "semicolon.csv",
+            "ragged.csv",
+            "open.csv",
+            "twice.csv",
+            "headless.csv",
+            "broken.jsonl",
+            "array.jsonl",
+            "null.jsonl",
+            "number.jsonl",
+            "key.jsonl",
+            "texts.txt",
+        )
+    ),
+    # how to read them
+    "fit table.csv --text-column body -o new",
+    "fit table.csv --text-column text --id-column name -o new",
+    "fit table.csv --text-column text --delimiter ; -o new",
+    "fit table.csv --text-column text --delimiter ;; -o new",
+    "fit texts.txt --delimiter ; -o new",
+    "fit texts.txt --encoding klingon -o new",
+    "fit texts.txt --encoding utf-16 -o new",
+    "fit texts.txt --layer counts -o new",
+    "fit texts.txt --format-in word -o new",
+    "fit texts.txt --format-in folder -o new",
+    "fit texts.txt --format-in ldac -o new",
+    "fit line.mallet --format-in mallet -o new",
+    "fit texts.txt --vocabulary short.vocab -o new",
+    "fit terms.ldac --vocabulary short.vocab -o new",
+    "fit terms.ldac --vocabulary double.vocab -o new",
+    "fit terms.ldac --vocabulary missing.vocab -o new",
+    "fit terms.ldac --min-df 2 -o new",
+    # how texts become words
+    *(
+        f"fit texts.txt -o new {option}"
+        for option in (
+            "--min-df few",
+            "--min-df 0",
+            "--min-df 1.5",
+            "--max-df -1",
+            "--min-df 70",
+            "--min-df 9 --max-df 3",
+            "--max-features 0",
+            "--stop-words klingon",
+            "--stop-words latin.stop",
+            "--token-pattern (",
+            "--token-pattern (a)(b)",
+            "--ngram-range 2 1",
+            "--ngram-range 1",
+            # settings
+            "--sweeps 0",
+            "--sweeps many",
+            "--burn-in 900",
+            "--burn-in -1",
+            "--thin 0",
+            "--chains 0",
+            "--jobs 0",
+            "--seed -3",
+            "--seed 1.5",
+            "--eta x",
+            "--eta -1",
+            "--eta 0",
+            "--alpha nan",
+            "--gamma -1",
+            "--init best",
+            "--init 0",
+            "--warm-up 999",
+            "--split-merge never",
+            "--time-budget soon",
+            "--time-budget -1",
+            "--alpha-prior 1",
+            "--alpha-prior 1,0",
+            "--alpha-prior a,b",
+            "--gamma-prior 1,2,3",
+            "--alpha 1 --alpha-prior 1,1",
+            "--swepes 3",
+            "--config missing.toml",
+            "--config typo.toml",
+            "--config broken.toml",
+            "--config prior.toml",
+            "--config flag.toml",
+        )
+    ),
+    "fit texts.txt",
+    "fit",
+    "fit texts.txt -o model",
+    "fit texts.txt -o folder",
+    "fit texts.txt -o folder --force",
+    "fit texts.txt -o texts.txt",
+    "fit texts.txt --dry-run --eta -1",
+    # models and new documents
+    "topics nowhere",
+    "topics folder",
+    "topics texts.txt",
+    "topics model --min-share 2",
+    "topics model --num-top-words 0",
+    "topics model --format xml",
+    "documents model --topic 999",
+    "documents model --topic -1",
+    "documents model -n 3",
+    "documents model --topic 0 -n 0",
+    "infer model missing.txt",
+    "infer model book.xlsx",
+    "infer model table.csv",
+    "infer model texts.txt --jobs 0",
+    "infer texts.txt texts.txt",
+    "infer model",
+    "evaluate model latin.txt",
+    "evaluate model blank.txt",
+    "evaluate model --method paper",
+    "evaluate model texts.txt --measure u_mass",
+    "evaluate model texts.txt --method best",
+    "resume nowhere",
+    "resume model --sweeps -1",
+    "resume model --burn-in 99",
+    "resume model --thin 0",
+    "resume model --time-budget never",
+    "diagnose texts.txt",
+    "report model -o folder",
+    "report model -o texts.txt",
+    "inspect missing.txt",
+    "inspect paper.pdf",
+    "convert texts.txt out.xlsx",
+    "convert texts.txt texts.txt",
+    "convert texts.txt out.csv",
+    "convert texts.txt nowhere/out.ldac",
+    "convert texts.txt out --format-out pdf",
+    "hdp --algorithm train",
+    "hdp --algorithm walk --data terms.ldac --directory out",
+    "hdp --algorithm train --data missing.ldac --directory out",
+    "fitt texts.txt",
+    "--swepes",
+]
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """All the wrong files, some right ones, and a model."""
+    folder = tmp_path_factory.mktemp("wrong")
+    for name, content in FILES.items():
+        (folder / name).write_bytes(content)
+    (folder / "hollow").mkdir()
+    (folder / "folder").mkdir()
+    (folder / "folder" / "thesis.doc").write_text("years of work")
+    (folder / "texts.txt").write_text("\n".join(arxiv_abstracts()[:60]) + "\n", "utf-8")
+    quick = ["--sweeps", "6", "--chains", "1", "--eta", "0.5", "--quiet"]
+    done = CliRunner().invoke(main, ["fit", str(folder / "texts.txt"), "-o", str(folder / "model"), *quick])
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.fixture
+def here(original, tmp_path, monkeypatch):
+    """Be in a folder that has a copy of them."""
+    shutil.copytree(original, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_there_are_a_hundred():
+    assert len(WRONG) == len(set(WRONG)) >= 100
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_wrong_inputs(here, line):
+    before = sorted(path.relative_to(here) for path in here.rglob("*"))
+    done = CliRunner().invoke(main, line.split())
+    told = done.stderr
+    assert done.exit_code in (1, 2), done.output
+    assert isinstance(done.exception, SystemExit)
+    assert not done.stdout
+    # Click puts how to call the command before what is wrong.
+    lines = [one for one in told.splitlines() if one and not one.startswith(("Usage:", "Try '"))]
+    assert 1 <= len(lines) <= 2, told
+    assert max(map(len, lines)) <= 400
+    assert any(word in told for word in ADVICE), told
+    assert not [word for word in PYTHON if word in " ".join(lines)], told
+    assert sorted(path.relative_to(here) for path in here.rglob("*")) == before

@@ -1,0 +1,110 @@
+"""Warnings that help, and none where all is well."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from franchise import HDPTopicModel
+from franchise.corpus import Corpus, from_counts, from_texts, planted
+from franchise.corpus.doubts import doubts_about, doubts_about_held_out, doubts_about_topics
+from franchise.datasets import arxiv_abstracts
+
+QUICK = {"sweeps": 4, "chains": 1, "random_state": 0, "verbose": 0}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return from_texts(arxiv_abstracts())
+
+
+def of_size(n_documents, n_terms):
+    """Return a corpus of documents of two words."""
+    x = np.arange(2 * n_documents) % n_terms
+    return Corpus(x, 2 * np.arange(n_documents + 1), [f"t{v}" for v in range(n_terms)])
+
+
+@pytest.mark.parametrize("n", [60, 300, 2000])
+@pytest.mark.parametrize(
+    "options", [{}, {"min_df": 1, "max_df": 1.0, "stop_words": None}], ids=["usual", "all"]
+)
+def test_counts_of_texts_are_not_transposed(n, options):
+    counts = from_texts(arxiv_abstracts()[:n], **options).to_counts()
+    assert doubts_about(from_counts(counts)) == []
+    if n > 60 or options:
+        (doubt,) = doubts_about(from_counts(counts.T))
+        assert re.match(r"the counts look transposed: the [\d,]+ rows vary as terms do", doubt)
+
+
+def test_other_counts_are_not_transposed():
+    rng = np.random.default_rng(1)
+    lengths = rng.lognormal(3.0, 1.5, 500).astype(int) + 1
+    uneven = planted(n_documents=500, document_length=lengths, n_topics=10, n_terms=400, seed=1).corpus
+    few_terms = from_counts(rng.poisson(rng.gamma(0.3, 100.0, (300, 1)), (300, 96)))
+    few_rows = from_counts(np.diag(np.arange(1, 20)))
+    planted_few = planted(n_documents=100, document_length=50, n_topics=5, n_terms=12, seed=1).corpus
+    for corpus in (uneven, few_terms, few_rows, planted_few):
+        assert doubts_about(corpus) == []
+
+
+def test_large_corpora_are_looked_at_in_part(texts, monkeypatch):
+    counts = texts.to_counts()
+    monkeypatch.setattr("franchise.corpus.doubts._MOST_WORDS", 20_000)
+    assert doubts_about(from_counts(counts)) == []
+    assert len(doubts_about(from_counts(counts.T))) == 1
+
+
+def test_transposed_counts_in_the_estimator(texts):
+    with pytest.warns(UserWarning, match="look transposed") as caught:
+        HDPTopicModel(**QUICK).fit(texts.to_counts()[:400].T)
+    assert caught[0].filename == __file__
+
+
+def test_texts_are_never_transposed(texts, monkeypatch):
+    monkeypatch.setattr("franchise.corpus.doubts._TERMS_VARY", 0.0)
+    monkeypatch.setattr("franchise.corpus.doubts._TIMES_AS_MUCH", 0.0)
+    assert doubts_about(texts) == []
+
+
+@pytest.mark.parametrize("documents", [["A cat and a dog, a cat"], ["", "A cat and a dog, a cat"], [[3, 1]]])
+def test_one_document(documents):
+    with pytest.warns(UserWarning, match="only one document with words.*split it") as caught:
+        HDPTopicModel(**QUICK).fit(documents)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("n_topics", "n_documents", "n_terms", "doubt"),
+    [
+        (5, 50, 4, "more topics (5) than terms (4); a larger eta gives fewer"),
+        (4, 50, 4, None),
+        (11, 100, 50, "11 topics for 100 documents"),
+        (10, 100, 50, None),
+        (30, 99, 50, None),
+    ],
+)
+def test_too_many_topics(n_topics, n_documents, n_terms, doubt):
+    found = doubts_about_topics(n_topics, of_size(n_documents, n_terms))
+    assert len(found) == (doubt is not None)
+    assert doubt is None or doubt in found[0]
+
+
+def test_too_many_topics_in_the_estimator():
+    corpus = from_texts(arxiv_abstracts()[:120])
+    with pytest.warns(UserWarning, match=r"topics for 120 documents.*a larger eta") as caught:
+        HDPTopicModel(**QUICK, init=80, eta=0.02).fit(corpus)
+    assert caught[0].filename == __file__
+
+
+def test_one_held_out_document():
+    assert doubts_about_held_out(np.array([0, 3, 3])) != []
+    assert doubts_about_held_out(np.array([0, 3, 5])) == []
+    abstracts = arxiv_abstracts()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = HDPTopicModel(**(QUICK | {"chains": 2}), eta=0.5).fit(from_texts(abstracts[:60], min_df=1))
+    for call in (model.score, model.held_out, model.chain_weights):
+        with pytest.warns(UserWarning, match="only one document with known words was held out"):
+            call([abstracts[0]])
+    model.held_out(abstracts[:2])

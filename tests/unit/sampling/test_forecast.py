@@ -1,0 +1,78 @@
+"""What a run will take: known soon, also for a large corpus, and not after compiling for a minute."""
+
+import time
+
+import numpy as np
+import pytest
+
+from franchise import Corpus, Priors, Schedule
+from franchise.corpus import planted
+from franchise.sampling import forecast as module
+from franchise.sampling.forecast import Forecast, forecast, is_compiled
+from franchise.sampling.plan import Plan, starts_of
+
+PLAN = Plan(priors=Priors(), schedule=Schedule(sweeps=100, burn_in=50), starts=starts_of("fitted", 2), seed=1)
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return planted(n_documents=400, document_length=100, n_topics=10, n_terms=500, seed=1).corpus
+
+
+def repeated(corpus, times):
+    """Return a corpus of so many copies of every document."""
+    x, offsets = np.tile(corpus.x, times), np.arange(times)[:, None] * corpus.n_words + corpus.doc_ptr[:-1]
+    return Corpus(x, [*offsets.ravel(), x.size], corpus.vocabulary)
+
+
+def test_a_large_corpus_takes_no_longer(corpus):
+    forecast(PLAN, corpus, 1)  # compiled
+    large = repeated(corpus, 100)
+    began = time.process_time()
+    found = forecast(PLAN, large, 1)
+    assert time.process_time() - began < 10.0  # a single sweep of it takes several seconds
+    small = forecast(PLAN, corpus, 1)
+    assert 20 < found.seconds / small.seconds < 500
+    assert 20 < found.memory / small.memory < 500
+
+
+def test_documents_that_are_looked_at(corpus):
+    assert module._part_of(corpus) is corpus
+    part = module._part_of(repeated(corpus, 100))
+    assert 0.5 * module._MOST_WORDS < part.n_words < 1.5 * module._MOST_WORDS
+    one = Corpus(np.zeros(300_000, int), [0, 300_000, 300_000], ["a"])
+    assert module._part_of(one).n_words == module._MOST_WORDS
+    empty = Corpus(np.zeros(300_000, int), [0, 0, 300_000, 300_000], ["a"])
+    assert module._part_of(empty) is empty
+
+
+def test_threads_are_counted(corpus):
+    one, two = (forecast(PLAN, corpus, jobs).seconds for jobs in (1, 2))
+    assert one > 1.2 * two
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.1, "1 seconds"), (80, "80 seconds"), (100, "2 minutes"), (5000, "83 minutes"), (9000, "2 hours")],
+)
+def test_times_in_words(seconds, text):
+    assert Forecast(seconds, 0).text == text
+
+
+def test_what_is_compiled_is_known(corpus, tmp_path, monkeypatch):
+    forecast(PLAN, corpus, 1)
+    assert is_compiled()
+
+    def kernel():
+        pass
+
+    class Stats:
+        cache_path = str(tmp_path)
+
+    class Kernel:
+        stats, py_func = Stats, staticmethod(kernel)
+
+    monkeypatch.setattr(module, "_LONGEST_TO_COMPILE", (Kernel,))
+    assert not is_compiled()
+    (tmp_path / "test_forecast.kernel-12.py311.nbi").write_bytes(b"")
+    assert is_compiled()

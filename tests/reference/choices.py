@@ -29,6 +29,9 @@ class Choose(Protocol):
     def __call__(self, weights: Sequence[float]) -> int:
         """Return an index with probability in proportion to its weight."""
 
+    def uniform(self) -> float:
+        """Return a number from [0, 1)."""
+
     def one_of(self, labels: Sequence[Label], but: Label | None = None) -> Label:
         """Return one of the labels, all alike, drawn again until it is not `but`."""
 
@@ -44,6 +47,10 @@ class Drawn:
 
     def __call__(self, weights: Sequence[float]) -> int:
         return _falls_on(self._stream.uniform(), weights)
+
+    def uniform(self) -> float:
+        """Return the next number of the stream itself."""
+        return self._stream.uniform()
 
     def one_of(self, labels: Sequence[Label], but: Label | None = None) -> Label:
         label = but

@@ -1,7 +1,7 @@
 """The parallel engine: all documents at once, given topics and weights that are drawn for the sweep.
 
-A sweep draws G_0 given the franchise, down to topics of a certain weight (`model.measure`); draws the topics of
-all words given it, document by document, in threads; and seats the words again. What that leaves is a
+A sweep draws G_0 given the franchise, down to topics of a certain weight (`model.measure`); draws the topics
+of all words given it, document by document, in threads; and seats the words again. What that leaves is a
 franchise, and G_0 is forgotten. Then come the collapsed moves: words and tables of some documents, other ones
 in every sweep, through which topics are born and large ones change hands; split-merge trials; concentrations.
 """
@@ -78,7 +78,7 @@ class ParallelEngine(CollapsedEngine):
     def _update_documents(self, key: Key) -> DocumentsInfo:
         measure = self._reveal(key)
         state = self.workbench.state
-        moving, columns = measure.sizes.tolist()
+        columns = int(measure.sizes[1])
         for own in self._own:
             own.words_c[:columns] = 0
             own.tables_c[:columns] = 0
@@ -150,7 +150,7 @@ class ParallelEngine(CollapsedEngine):
         return measure
 
     def _renumber(self, measure: Measure, words: Array, tables: Array) -> tuple[Array, DocumentsInfo]:
-        """Number the topics that have words, those in use first, and fill in what is known of each."""
+        """Give numbers to the topics that have words, those in use first; fill in what is known of each."""
         bench = self.workbench
         columns = int(measure.sizes[1])
         before = bench.state
@@ -162,9 +162,7 @@ class ParallelEngine(CollapsedEngine):
         n_topics, born_before = order.size, int(before.totals[BORN])
         bench.make_room(n_topics)
         state = bench.state
-        names = np.concatenate(
-            [before.name_k[measure.number[survivors]], born_before + np.arange(len(born))]
-        )
+        names = np.concatenate([before.name_k[measure.number[survivors]], born_before + np.arange(len(born))])
         number = np.zeros(columns, np.int32)
         number[order] = np.arange(n_topics)
         state.n_k[:n_topics] = words[order]
@@ -193,5 +191,3 @@ def _turns(corpus: CorpusArrays) -> list[Array]:
     n_turns = max(1, int(np.ceil(n_words / at_once)))
     cuts = np.searchsorted(ends, np.linspace(0, n_words, n_turns + 1)[1:-1])
     return [np.sort(part) for part in np.split(order, cuts)]
-
-

@@ -5,9 +5,9 @@ Given the franchise, the topics in use have weights and the rest has one::
     (beta_1, ..., beta_K, beta_u) ~ Dirichlet(m_1, ..., m_K, gamma),    phi_k ~ Dirichlet(eta + n_k)
 
 The rest is again a Dirichlet process, so more topics can be broken off it, each with a phi ~ Dirichlet(eta),
-until less than epsilon is left: then every topic of G_0 that weighs epsilon or more is known, those in use and
-those that nobody uses yet. Which these are depends on G_0 alone. So words that sit in one of them may move
-among them, in all documents at once, and topics are born and die without any favour for either.
+until less than epsilon is left: then every topic of G_0 that weighs epsilon or more is known, those in use
+and those that nobody uses yet. Which these are depends on G_0 alone. So words that sit in one of them may
+move among them, in all documents at once, and topics are born and die without any favour for either.
 """
 
 from typing import NamedTuple

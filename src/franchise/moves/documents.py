@@ -4,9 +4,9 @@ Given G_0 documents are independent: word i of document j has topic k with proba
 
     (n_jk + alpha beta_k) phi_kv
 
-of which the first part has a term for every topic that the document has, and the second does not depend on the
-document. Afterwards the words of one topic in one document sit at tables as in a Chinese restaurant with the
-concentration alpha beta_k: the next of n has a table of its own with probability alpha beta_k / (alpha
+of which the first part has a term for every topic that the document has, and the second does not depend on
+the document. Afterwards the words of one topic in one document sit at tables as in a Chinese restaurant with
+the concentration alpha beta_k: the next of n has a table of its own with probability alpha beta_k / (alpha
 beta_k + n), else that of one of the n before. So the next new table is where the product of n / (alpha beta_k
 + n) falls below a uniform number: one number per table, not per word.
 """

@@ -45,6 +45,8 @@ class Chain:
         `GivenTopics`: by these.
     engine
         How sweeps are made (`franchise.engines`).
+    threads
+        For engines that use several; they do not change the chain.
     capacity
         Room for topics to begin with. It grows as needed and changes nothing.
 
@@ -87,6 +89,7 @@ class Chain:
         start: Start = "sequential",
         engine: str = "collapsed",
         capacity: int = 64,
+        threads: int = 1,
     ) -> None:
         self.corpus = corpus
         self.priors = priors or Priors()
@@ -105,7 +108,12 @@ class Chain:
         self._cut_off = False
         self.engine = engine_named(engine)(
             corpus.arrays,
-            EngineSettings(self.priors, self.schedule.concentrations, whole_number("capacity", capacity, 1)),
+            EngineSettings(
+                self.priors,
+                self.schedule.concentrations,
+                whole_number("capacity", capacity, 1),
+                whole_number("threads", threads, 1),
+            ),
         )
 
     @property

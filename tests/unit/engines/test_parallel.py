@@ -1,0 +1,141 @@
+"""The parallel engine: draw for draw its twin's, the same bits for any number of threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from franchise import Chain, Priors, Schedule
+from franchise.corpus import planted
+from franchise.engines import parallel
+from franchise.engines.engine import EngineSettings
+from franchise.engines.parallel import ParallelEngine
+from franchise.engines.threads import Threads, balanced_ranges
+from franchise.model import broken_invariants
+from franchise.model.measure import FREE
+from franchise.model.state import BORN, TOPICS, word_topics
+from franchise.random import DOCUMENTS, Key, gamma_variate, start_stream
+from tests.reference.choices import Drawn
+from tests.reference.documents import Revealed, update
+from tests.reference.enumeration import Concentrations
+from tests.reference.franchise import corpus_of, plain
+from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
+
+
+def engine_of(documents, n_terms, at, **settings):
+    arrays = corpus_of(documents, n_terms).arrays
+    return ParallelEngine(arrays, EngineSettings(Priors(**at._asdict()), capacity=1, **settings))
+
+
+def split(corpus, values):
+    return [part.tolist() for part in np.split(values, corpus.doc_ptr[1:-1])]
+
+
+# ---------------------------------------------------------------- the pass
+
+
+@pytest.mark.nojit
+@given(corpora(), CONCENTRATIONS, SEEDS, st.sampled_from([0.3, 0.05, 0.001]))
+def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon):
+    documents, n_terms = corpus
+    engine = engine_of(documents, n_terms, at)
+    engine._epsilon = epsilon
+    engine.start(Key(seed, 0, 0, 0), "sequential")
+    for sweep in (1, 2, 3):
+        before, arrays = engine.state, engine._corpus
+        old_names = dict(zip(engine.names().tolist(), before.live[: before.totals[TOPICS]].tolist()))
+        born, z = int(before.totals[BORN]), word_topics(arrays, before)
+        key = Key(seed, 0, sweep, 0)
+        measure = engine._reveal(key)
+        moving, n_columns = measure.sizes.tolist()
+        number = measure.number[:n_columns].tolist()
+        revealed = Revealed(
+            moving,
+            (at.alpha * measure.beta[:n_columns]).tolist(),
+            measure.phi[:, :moving].T.astype(float).tolist(),
+        )
+        columns = split(arrays, measure.column[z])
+        tables, columns_of_tables = update(documents, columns, revealed, Drawn((seed, 0, sweep, DOCUMENTS)))
+        info = engine._update_documents(key)
+        found = plain(arrays, engine.state)
+        assert found.t_ji == tables
+        assert broken_invariants(arrays, engine.state) == []
+        # Topics in use keep names and order, born ones come behind them as they were revealed.
+        used = {c for own in columns_of_tables for c in own}
+        expected = [name for name, k in old_names.items() if number.index(k) in used]
+        new = [c for c in range(moving) if number[c] == FREE and c in used]
+        expected += range(born, born + len(new))
+        assert engine.names().tolist() == expected
+        assert (info.births, info.deaths) == (len(new), len(old_names) - len(expected) + len(new))
+        place = {number.index(k): expected.index(name) for name, k in old_names.items() if name in expected}
+        place |= {c: len(expected) - len(new) + i for i, c in enumerate(new)}
+        assert found.k_jt == [[place[c] for c in own] for own in columns_of_tables]
+
+
+@given(corpora(), CONCENTRATIONS, SEEDS)
+def test_what_is_revealed_adds_up(corpus, at, seed):
+    engine = engine_of(*corpus, at)
+    engine.start(Key(seed, 0, 0, 0), 3)
+    measure = engine._reveal(Key(seed, 0, 1, 0))
+    moving, n_columns = measure.sizes.tolist()
+    assert np.all(measure.beta[:moving] >= engine._epsilon)
+    assert np.all(measure.beta[moving:n_columns] < engine._epsilon)
+    assert measure.beta[:n_columns].sum() <= 1.0 + 1e-12
+    in_use = engine.state.live[: engine.state.totals[TOPICS]]
+    assert sorted(measure.number[:n_columns][measure.number[:n_columns] != FREE]) == sorted(in_use)
+    assert np.array_equal(measure.number[measure.column[in_use]], in_use)
+    np.testing.assert_allclose(measure.phi[:, :moving].sum(axis=0), 1.0, rtol=1e-5)
+    parts = at.alpha * measure.beta[:moving] * measure.phi[:, :moving].astype(float)
+    np.testing.assert_allclose(measure.rest[:, :moving], np.cumsum(parts, axis=1))
+
+
+def test_an_eta_so_small_that_all_gammas_vanish():
+    engine = engine_of([[0, 1], [1]], 2, Concentrations(1.0, 1.0, 1e-100))
+    engine.start(Key(0, 0, 0, 0), "one")
+    for sweep in range(1, 20):
+        engine._update_documents(Key(0, 0, sweep, 0))
+        assert broken_invariants(engine._corpus, engine.state) == []
+
+
+@pytest.mark.parametrize("shape", [0.01, 0.1, 0.5, 0.99, 1.0, 1.7, 30.0])
+def test_gammas(shape, seed):
+    stream = np.zeros(4, np.uint64)
+    start_stream(stream, Key(seed, 0, 0, 0), 1)
+    drawn = [gamma_variate(stream, shape) for _ in range(4_000)]
+    assert stats.kstest(drawn, stats.gamma(shape).cdf).pvalue > 1e-4
+
+
+# ---------------------------------------------------------------- threads
+
+
+def test_the_number_of_threads_changes_no_bit(monkeypatch):
+    monkeypatch.setattr(parallel, "_WORDS_AT_ONCE", 100)
+    monkeypatch.setattr(parallel, "_TERMS_AT_ONCE", 7)
+    monkeypatch.setattr(parallel, "_COLLAPSED_WORDS", 300)
+    corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
+    found = []
+    for threads in (1, 2, 3, 16):
+        schedule = Schedule(sweeps=6, burn_in=3)
+        chain = Chain(corpus, schedule=schedule, seed=2, engine="parallel", threads=threads)
+        chain.run()
+        assert broken_invariants(corpus.arrays, chain.state) == []
+        numbers = [chain.trace[name].tobytes() for name in ("n_topics", "n_tables", "log_joint", "alpha")]
+        found.append((chain.state.t_ji.tobytes(), chain.state.k_jt.tobytes(), *numbers))
+    assert len(set(found)) == 1
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 12))
+def test_ranges_have_every_item_once(lengths, size):
+    ends = np.cumsum([0, *lengths])
+    ranges = balanced_ranges(ends, size)
+    assert [i for begin, end in ranges for i in range(begin, end)] == list(range(len(lengths)))
+    assert all(begin < end for begin, end in ranges)
+
+
+def test_an_error_in_a_thread_is_raised():
+    def fail(one, own):
+        raise ValueError(one)
+
+    with pytest.raises(ValueError, match=r"\(0, 1\)"):
+        Threads(2).each(fail, [(0, 1), (1, 2)], [None, None])

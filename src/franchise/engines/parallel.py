@@ -89,8 +89,8 @@ class ParallelEngine(CollapsedEngine):
             update_documents(pass_key, corpus, state, measure, z, own, *one)
 
         self._threads.each(update, self._document_ranges, self._own)
-        words = sum(own.words_c[:columns] for own in self._own)
-        tables = sum(own.tables_c[:columns] for own in self._own)
+        words = np.sum([own.words_c[:columns] for own in self._own], axis=0)
+        tables = np.sum([own.tables_c[:columns] for own in self._own], axis=0)
         number, info = self._renumber(measure, words, tables)
         state = self.workbench.state
         places = self._words_by_term(state)

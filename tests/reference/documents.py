@@ -24,12 +24,15 @@ def update(
         if words:
             choose.start(j)
         z = columns[j]
-        here = list(dict.fromkeys(z))
+        here = list(dict.fromkeys(c for c in z if c < g.moving))
         for i, v in enumerate(words):
             if z[i] >= g.moving:
                 continue
             others = z[:i] + z[i + 1 :]
-            own = [others.count(c) * g.phi[c][v] if c < g.moving else 0.0 for c in here]
+            if z[i] not in others:  # the last one takes its place
+                here[here.index(z[i])] = here[-1]
+                here.pop()
+            own = [others.count(c) * g.phi[c][v] for c in here]
             free = [g.mass[c] * g.phi[c][v] for c in range(g.moving)]
             place = choose(own + free)
             z[i] = here[place] if place < len(own) else place - len(own)

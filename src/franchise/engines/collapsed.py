@@ -14,7 +14,7 @@ from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.fitted_start import FittedTopics, fit_topics, topics_as_given
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.workbench import Workbench
-from franchise.model import State, broken_invariants, empty_state, joint
+from franchise.model import Joint, State, broken_invariants, empty_state, joint
 from franchise.model.counts import count_document_topics, count_topic_terms, ranks
 from franchise.model.packing import packed, unpacked
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
@@ -128,8 +128,7 @@ class CollapsedEngine:
 
     def numbers(self) -> dict[str, float]:
         """Return numbers of topics and tables, the log joint and its parts, and the concentrations."""
-        state = self.state
-        parts = joint(self._corpus, state, self._settings.priors)
+        state, parts = self.state, self._joint()
         return {
             "n_topics": int(state.totals[TOPICS]),
             "n_tables": int(state.totals[TABLES]),
@@ -139,6 +138,9 @@ class CollapsedEngine:
             "gamma": float(state.concentrations[GAMMA]),
             "eta": float(state.concentrations[ETA]),
         }
+
+    def _joint(self) -> Joint:
+        return joint(self._corpus, self.state, self._settings.priors)
 
     def names(self) -> Array:
         """Return the names of the living topics."""

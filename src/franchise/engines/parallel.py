@@ -14,8 +14,9 @@ from franchise.corpus import CorpusArrays
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.engine import EngineSettings, Swept, Trials
 from franchise.engines.threads import Range, Threads, balanced_ranges, equal_ranges
+from franchise.model.joint import Joint, joint, log_p_tables_of
 from franchise.model.measure import FREE, Measure, new_measure
-from franchise.model.state import BORN, DEAD, NUMBERED, TABLES, TOPICS, Array, State
+from franchise.model.state import ALPHA, BORN, DEAD, NUMBERED, TABLES, TOPICS, Array, State
 from franchise.moves.documents import (
     DocumentScratch,
     list_places,
@@ -33,7 +34,7 @@ _WORDS_AT_ONCE = 50_000
 _ATTEMPTS = 100
 _ENOUGH = 1e-12  # see `moves.reveal`
 _COLLAPSED_WORDS = 20_000  # at least, in a sweep, of documents whose words and tables are drawn one by one
-_COLLAPSED_SHARE = 0.01
+_COLLAPSED_SHARE = 0.005
 _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -72,6 +73,19 @@ class ParallelEngine(CollapsedEngine):
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
         swept = super().sweep(key, trials, eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
+
+    def _joint(self) -> Joint:
+        state, parts = self.state, np.zeros(len(self._document_ranges))
+        alpha = float(state.concentrations[ALPHA])
+
+        def add(one: Range, _: object) -> None:
+            # By range, so that the sum does not depend on who was first.
+            parts[place[one]] = log_p_tables_of(self._corpus, state, alpha, *one)
+
+        place = {one: i for i, one in enumerate(self._document_ranges)}
+        self._threads.each(add, self._document_ranges, [None] * self._threads.number)
+        log_p_t = float(parts.sum() + state.totals[TABLES] * np.log(alpha))
+        return joint(self._corpus, state, self._settings.priors, log_p_t)
 
     # ------------------------------------------------------------ the pass over all documents
 

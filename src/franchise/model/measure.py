@@ -32,6 +32,7 @@ class Measure(NamedTuple):
     sizes: Array  # int64[2]: columns that move, columns in all
     phi: Array  # (term, column that moves), float32: a word looks at a few places of a row
     rest: Array  # (term, column that moves): sums of alpha beta phi up to the column
+    total: Array  # of each term: the last of these
 
 
 def new_measure(n_terms: int, capacity: int, n_numbers: int) -> Measure:
@@ -43,4 +44,5 @@ def new_measure(n_terms: int, capacity: int, n_numbers: int) -> Measure:
         sizes=np.zeros(2, np.int64),
         phi=np.zeros((n_terms, capacity), np.float32),
         rest=np.zeros((n_terms, capacity)),
+        total=np.zeros(n_terms),
     )

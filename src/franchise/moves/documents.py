@@ -41,7 +41,7 @@ class DocumentScratch(NamedTuple):
 
 def new_document_scratch(longest: int, n_columns: int) -> DocumentScratch:
     """Allocate working memory for documents of up to so many words."""
-    topics = 2 * longest  # those at the beginning, and one more for every word at most
+    topics = longest  # a topic that has lost its last word is not listed any more
     return DocumentScratch(
         stream=np.zeros(4, np.uint64),
         slot=np.full(n_columns, -1, np.int32),
@@ -71,6 +71,8 @@ def update_documents(key, corpus, state, measure, z, scratch, begin, end):
         start_stream(scratch.stream, key, j)
         n_here = _enter(state, measure, z, scratch, first, last)
         n_here = _draw_topics(corpus, measure, z, scratch, first, last, n_here)
+        if n_here < 0:
+            n_here = _list_resting(measure, z, scratch, first, last, -1 - n_here)
         state.m_j[j] = _seat(state, measure, z, scratch, first, last, n_here)
         for s in range(n_here):
             scratch.slot[scratch.here[s]] = -1
@@ -78,16 +80,17 @@ def update_documents(key, corpus, state, measure, z, scratch, begin, end):
 
 @helper
 def _enter(state, measure, z, scratch, first, last):
-    """List the topics of a document; return how many there are."""
-    n_here = 0
+    """Look up the columns of a document's words; list those that move, and return how many there are."""
+    n_here, moving = 0, measure.sizes[0]
     for i in range(first, last):
         c = measure.column[state.k_jt[first + state.t_ji[i]]]
         z[i] = c
-        s = scratch.slot[c]
-        if s < 0:
-            s = n_here
-            n_here = _list(scratch, c, n_here)
-        scratch.n[s] += 1.0
+        if c < moving:
+            s = scratch.slot[c]
+            if s < 0:
+                s = n_here
+                n_here = _list(scratch, c, n_here)
+            scratch.n[s] += 1.0
     return n_here
 
 
@@ -101,35 +104,55 @@ def _list(scratch, c, n_here):
 
 @helper
 def _draw_topics(corpus, measure, z, scratch, first, last, n_here):
-    """Draw the column of every word that may move; return how many topics are listed now."""
-    moving = np.int64(measure.sizes[0])
+    """Draw the column of every word that may move; return how many topics are listed now.
+
+    Where there are others, which do not move, it is -1 less that number.
+    """
+    moving, some_rest = np.int64(measure.sizes[0]), False
     here, n, sums = scratch.here, scratch.n, scratch.sums
     for i in range(first, last):
         c = np.int64(z[i])
         if c >= moving:
+            some_rest = True
             continue
-        n[scratch.slot[c]] -= 1.0
+        s = scratch.slot[c]
+        n[s] -= 1.0
+        if n[s] == 0.0:  # the last one takes its place
+            n_here -= 1
+            scratch.slot[c] = -1
+            if s < n_here:
+                here[s] = here[n_here]
+                n[s] = n[n_here]
+                scratch.slot[here[s]] = s
         v = corpus.x[i]
-        phi, rest = measure.phi[v], measure.rest[v]
+        phi = measure.phi[v]
         own = 0.0
         for s in range(n_here):
-            if here[s] < moving:
-                own += n[s] * phi[here[s]]
+            own += n[s] * phi[here[s]]
             sums[s] = own
-        u = uniform(scratch.stream) * (own + rest[moving - 1])
+        u = uniform(scratch.stream) * (own + measure.total[v])
         if u < own:
             s = 0
             while u >= sums[s]:
                 s += 1
             c = np.int64(here[s])
         else:
-            c = _search(rest, moving, u - own)
+            c = _search(measure.rest[v], moving, u - own)
             s = scratch.slot[c]
             if s < 0:
                 s = n_here
                 n_here = _list(scratch, c, n_here)
         n[s] += 1.0
         z[i] = c
+    return -1 - n_here if some_rest else n_here
+
+
+@helper
+def _list_resting(measure, z, scratch, first, last, n_here):
+    """List the topics of a document that do not move, too."""
+    for i in range(first, last):
+        if z[i] >= measure.sizes[0] and scratch.slot[z[i]] < 0:
+            n_here = _list(scratch, z[i], n_here)
     return n_here
 
 

@@ -119,3 +119,4 @@ def finish_terms(state, measure, totals, begin, end):
             phi[c] = share
             total += alpha * measure.beta[c] * share
             rest[c] = total
+        measure.total[v] = total

@@ -47,6 +47,8 @@ def run_chains() -> None:
                 for concentrations in ("slice", "auxiliary"):
                     schedule = Schedule(sweeps=2, burn_in=0, concentrations=concentrations)
                     Chain(corpus, priors, schedule, seed=number, start=start, capacity=1).run()
+        for priors in (*PRIORS, Priors(eta=1e-100)):
+            Chain(corpus, priors, Schedule(sweeps=4, burn_in=0), engine="parallel", threads=2).run()
 
 
 def use_models(folder: Path) -> None:

@@ -224,6 +224,15 @@ def test_topics_over_years_and_categories(seen, path, model):
     assert "title" in one.texts("#groups > p.soft")[0]
 
 
+def test_how_topics_differ_is_read_in_full_on_a_phone(seen, path):
+    one = seen(path, viewport={"width": 320, "height": 700})
+    one.page.select_option("#group-column", "1")
+    said = one.page.locator("#group-extremes button .soft").first
+    assert said.evaluate("(line) => line.scrollWidth <= line.clientWidth")
+    # All of its button is for the words: no room is kept for a bar that it does not have.
+    assert said.evaluate("(line) => line.clientWidth / line.closest('button').clientWidth") > 0.8
+
+
 def test_topics_that_differ_most_can_be_chosen(seen, path):
     one = seen(path)
     one.page.select_option("#group-column", "1")

@@ -194,6 +194,15 @@ def test_the_family_tree_names_topics_as_the_table_does(seen, path):
     assert one.page.url.endswith(f"#topic-{lane['topic']}")
 
 
+def test_a_link_to_a_topic_leads_to_its_part(seen, path):
+    for width in (1280, 390):
+        one = seen(path, viewport={"width": width, "height": 800})
+        page = one.context.new_page()  # as from a message: no place on the page is remembered
+        page.goto(one.address + "#topic-5")
+        page.wait_for_selector("html[data-drawn]")
+        assert 0 <= page.locator("#topic").bounding_box()["y"] < 120
+
+
 # ---------------------------------------------------------------- by group
 
 

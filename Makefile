@@ -5,12 +5,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+OTHERS := .cache/others
 # Test processes; the fast suite is small, and more than the number of cores does not help.
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-statistical test-nojit check bench paper paper-full clean
+.PHONY: help demo test test-statistical test-nojit test-others check bench paper paper-full clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -36,6 +37,11 @@ test-nojit: $(READY) ## Run the tests marked nojit with the JIT off, with covera
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -m "nojit and not statistical and not large"
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
+
+test-others: ## Run the tests with other people's libraries, which have an environment of their own
+	test -x $(OTHERS)/bin/python || $(PYTHON) -m venv $(OTHERS)
+	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[others]'
+	$(OTHERS)/bin/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py
 
 check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/ruff check .

@@ -194,6 +194,15 @@ def test_the_family_tree_names_topics_as_the_table_does(seen, path):
     assert one.page.url.endswith(f"#topic-{lane['topic']}")
 
 
+def test_a_link_to_a_topic_leads_to_its_part(seen, path):
+    for width in (1280, 390):
+        one = seen(path, viewport={"width": width, "height": 800})
+        page = one.context.new_page()  # as from a message: no place on the page is remembered
+        page.goto(one.address + "#topic-5")
+        page.wait_for_selector("html[data-drawn]")
+        assert 0 <= page.locator("#topic").bounding_box()["y"] < 120
+
+
 # ---------------------------------------------------------------- by group
 
 
@@ -222,6 +231,15 @@ def test_topics_over_years_and_categories(seen, path, model):
     one.page.select_option("#group-column", "2")
     playwright.expect(one.page.locator("#chart-groups .mark-area path")).to_have_count(1)
     assert "title" in one.texts("#groups > p.soft")[0]
+
+
+def test_how_topics_differ_is_read_in_full_on_a_phone(seen, path):
+    one = seen(path, viewport={"width": 320, "height": 700})
+    one.page.select_option("#group-column", "1")
+    said = one.page.locator("#group-extremes button .soft").first
+    assert said.evaluate("(line) => line.scrollWidth <= line.clientWidth")
+    # All of its button is for the words: no room is kept for a bar that it does not have.
+    assert said.evaluate("(line) => line.clientWidth / line.closest('button').clientWidth") > 0.8
 
 
 def test_topics_that_differ_most_can_be_chosen(seen, path):

@@ -11,7 +11,8 @@ def command(model: str, names: str | None, clear: bool) -> None:
     """Give names to the topics of the model in the folder MODEL, from the CSV file NAMES.
 
     The file has the columns topic and name, as the report saves it. Without NAMES, print it with the present
-    names, to be filled in. Names are kept in the folder, and topics, documents, infer and report show them.
+    names, to be filled in. Topics that NAMES does not mention lose the name they had. Names are kept in the
+    folder, and topics, documents, prevalence, infer and report show them.
 
     \b
     Examples:

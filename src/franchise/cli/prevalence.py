@@ -1,5 +1,6 @@
 """``franchise prevalence``."""
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,18 @@ _SHOWN = 10  # topics in a table
 class _Topics(click.ParamType):  # type: ignore[type-arg]
     name = "topics"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        """Read whole numbers with commas between them."""
-        try:
-            return value if isinstance(value, list) else [int(one) for one in value.split(",")]
-        except ValueError:
-            self.fail(f"{value!r}: give numbers of topics with commas between them, such as 1,3", param, ctx)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        """Read numbers or names with commas between them; a name with a comma is written in quotes."""
+        if isinstance(value, list):
+            return value
+        topics = [one.strip() for one in next(csv.reader([value], skipinitialspace=True), [])]
+        if not topics or not all(topics):
+            self.fail(
+                f"{value!r}: give numbers or names of topics with commas between them, such as 1,3",
+                param,
+                ctx,
+            )
+        return topics
 
 
 @click.command()
@@ -36,7 +43,10 @@ class _Topics(click.ParamType):  # type: ignore[type-arg]
     "numbers.  [default: each value; for dates, what gives no more than 60 groups]",
 )
 @click.option(
-    "--topics", type=_Topics(), metavar="NUMBERS", help="Only these topics, such as 1,3.  [default: all]"
+    "--topics",
+    type=_Topics(),
+    metavar="TOPICS",
+    help="Only these topics, by number or name, such as 1,cosmology.  [default: all]",
 )
 @click.option(
     "--interval", type=float, default=0.95, show_default=True, help="Probability of the interval low to high."
@@ -60,7 +70,7 @@ class _Topics(click.ParamType):  # type: ignore[type-arg]
 def command(
     model: str,
     by: str,
-    topics: list[int] | None,
+    topics: list[str] | None,
     figure: str | None,
     force: bool,
     format_out: str,

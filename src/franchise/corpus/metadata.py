@@ -14,7 +14,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from difflib import get_close_matches
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Literal
@@ -297,7 +297,7 @@ def _number(value: Any) -> float | None:
 
 
 def _date(value: Any) -> np.datetime64 | None:
-    """Return a value as a date, with the time of day (UTC) if it has one; None if it is none."""
+    """Return a value as a date, with the time of day if it has one; None if it is none."""
     try:
         if isinstance(value, str):
             value = _parsed(value.strip())
@@ -322,9 +322,8 @@ def _parsed(text: str) -> datetime:
 
 
 def _seconds(moment: datetime) -> np.datetime64:
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(moment.replace(microsecond=0), "s")
+    # The day as it is written: in another time zone it could be the day before, and another year.
+    return np.datetime64(moment.replace(microsecond=0, tzinfo=None), "s")
 
 
 def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

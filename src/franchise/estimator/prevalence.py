@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from franchise.corpus import groups_of
 from franchise.estimator.answers import Answers
 from franchise.posterior import prevalence
+from franchise.posterior.searches import number_of_topic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ class Prevalence(Answers):
         *,
         step: str | float | None = None,
         interval: float = 0.95,
-        topics: Sequence[int] | None = None,
+        topics: int | str | Sequence[int | str] | None = None,
         per: str = "word",
         n_terms: int = 5,
         seed: int = 0,
@@ -46,7 +47,7 @@ class Prevalence(Answers):
             Probability of the interval from `low` to `high`. It covers what the draws leave open, and which
             other documents might have been in the group (bootstrap).
         topics
-            Which topics; None for all.
+            Which topics, by number or by name; None for all.
         per
             ``"word"``: the share of the group's words, as in `topics`; ``"document"``: the mean of the shares
             in its documents, whatever their length.
@@ -66,7 +67,7 @@ class Prevalence(Answers):
             self.posterior_,
             groups_of(self.corpus_, by, step),
             interval=interval,
-            topics=topics,
+            topics=self._numbers(topics),
             per=per,
             n_terms=n_terms,
             vocabulary=self.corpus_.vocabulary,
@@ -80,7 +81,7 @@ class Prevalence(Answers):
     def plot_prevalence(
         self,
         by: Any,
-        topics: Sequence[int] | None = None,
+        topics: int | str | Sequence[int | str] | None = None,
         *,
         name: str | None = None,
         ax: Axes | None = None,
@@ -91,8 +92,18 @@ class Prevalence(Answers):
         `by` and the `options` are those of `prevalence`; `topics` are by default the first six. `name` says
         what the groups are, on the axis; by default the name of the column.
         """
-        frame = self.prevalence(by, topics=topics, **options)
+        chosen = self._numbers(topics)
+        frame = self.prevalence(by, topics=chosen, **options)
         from franchise.report import figures
 
         name = name or (by if isinstance(by, str) else "group")
-        return figures.plot_prevalence(frame, topics, name=name, ax=ax)
+        return figures.plot_prevalence(frame, chosen, name=name, ax=ax)
+
+    def _numbers(self, topics: int | str | Sequence[int | str] | None) -> list[int] | None:
+        """Return the numbers of topics that are given by number or by name, or a lone one."""
+        if topics is None:
+            return None
+        check_is_fitted(self)
+        given = [topics] if isinstance(topics, str) or not hasattr(topics, "__iter__") else topics
+        n_topics, names = self.posterior_.n_topics, self.named_topics_
+        return [number_of_topic(topic, n_topics, names, "topics") for topic in given]

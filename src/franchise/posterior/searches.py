@@ -193,16 +193,16 @@ def number_of_document(document: Any, corpus: Corpus) -> int | None:
     return None
 
 
-def number_of_topic(topic: Any, n_topics: int, names: Mapping[int, str]) -> int:
-    """Return the number of a topic that is given by its number or by its name."""
+def number_of_topic(topic: Any, n_topics: int, names: Mapping[int, str], setting: str = "topic") -> int:
+    """Return the number of a topic that is given by its number or by its name, in a setting."""
     if not isinstance(topic, str) or topic.isdecimal():
-        return whole_number("topic", int(topic) if isinstance(topic, str) else topic, 0, n_topics - 1)
+        return whole_number(setting, int(topic) if isinstance(topic, str) else topic, 0, n_topics - 1)
     called = [k for k, name in names.items() if name.casefold() == topic.strip().casefold()]
     if len(called) == 1:
         return called[0]
     if called:
         numbers = " and ".join(map(str, sorted(called)))
-        raise SettingsError(f"topic={topic!r}: topics {numbers} have this name; give a number")
+        raise SettingsError(f"{setting}={topic!r}: topics {numbers} have this name; give a number")
     written = {name.casefold(): name for name in names.values()}
     near = get_close_matches(topic.casefold(), written, _HINTS)
     hint = (
@@ -210,7 +210,7 @@ def number_of_topic(topic: Any, n_topics: int, names: Mapping[int, str]) -> int:
         if near
         else "; give its number or its name"
     )
-    raise SettingsError(f"topic={topic!r}: no topic has this name{hint}")
+    raise SettingsError(f"{setting}={topic!r}: no topic has this name{hint}")
 
 
 def _documents(documents: Sequence[int] | None, corpus: Corpus) -> npt.NDArray[np.int64]:

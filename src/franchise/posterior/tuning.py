@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from franchise import _html as html
 from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
@@ -71,7 +72,7 @@ class AtEta(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tuning:
     """How fits with several values of eta compare.
 
@@ -197,13 +198,24 @@ class Tuning:
         ]
 
     def __str__(self) -> str:
-        shown = self.table.drop(columns="seconds")
+        shown = self._rounded().to_string(index=False)
+        return f"{shown}\n\n{self.recommendation}"
+
+    __repr__ = __str__  # a session shows the answer
+
+    def _repr_html_(self) -> str:
+        shown = self._rounded()
+        sentences = map(html.line, self.recommendation.splitlines())
+        return html.block(html.table(list(shown.columns), shown.to_numpy().tolist()), *sentences)
+
+    def _rounded(self) -> "pd.DataFrame":
+        """Return the table as it is read: texts, with a dash where nothing is known."""
+        shown = self.table.drop(columns="seconds").astype(object)
         digits = {"eta": "{:g}", "n_topics": "{:,.0f}", "shared": "{:.0%}", "coherence": "{:.3f}"}
-        digits |= {name: "{:.4f}" for name in shown.columns if name not in digits}
-        table = shown.to_string(
-            index=False, na_rep="-", formatters={name: form.format for name, form in digits.items()}
-        )
-        return f"{table}\n\n{self.recommendation}"
+        for name in shown.columns:
+            form = digits.get(name, "{:.4f}").format
+            shown[name] = ["-" if x != x else form(x) for x in shown[name]]
+        return shown
 
 
 def tune(

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise import _html as html
+from franchise._text import counted
 from franchise.corpus.documents import Encoded
 from franchise.errors import CorpusError, SettingsError
 from franchise.model.state import Array
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 _SURE = 2.0  # standard errors from which a difference is one
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison:
     """How models predict the same documents.
 
@@ -108,10 +110,20 @@ class Comparison:
 
     def __str__(self) -> str:
         some = next(iter(self.scores.values()))
-        lines = [f"{some.method}, {some.n_words:,} words of {some.n_documents:,} documents"]
+        lines = [f"{some.method}, {some.n_words:,} words of {counted(some.n_documents, 'document')}"]
         for row in self.as_frame().itertuples():
             lines.append(f"  {row.model}: {row.per_word:.4f} nats per word, {row.n_topics:,} topics")
         return "\n".join([*lines, *self.in_words()])
+
+    __repr__ = __str__  # a session shows the answer
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (model, f"{per_word:.4f}", f"{n_topics:,}", f"{behind:.4f}", f"{error:.4f}")
+            for model, n_topics, per_word, _, _, behind, error in self.as_frame().itertuples(index=False)
+        ]
+        header = ["model", "nats per word", "topics", "behind the best", "paired standard error"]
+        return html.block(html.table(header, rows), *map(html.line, self.in_words()))
 
     def in_words(self) -> list[str]:
         """Say of each model whether the best predicts better."""

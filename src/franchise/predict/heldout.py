@@ -17,6 +17,7 @@ from scipy.special import logsumexp
 
 from franchise import _html as html
 from franchise._settings import whole_number
+from franchise._text import counted
 from franchise.corpus import Corpus, CorpusArrays
 from franchise.corpus.corpus import offsets_of
 from franchise.errors import FranchiseError
@@ -79,7 +80,7 @@ class HeldOut:
         return (
             f"{self.method}: {self.per_word:.4f} nats per word (standard error {self.standard_error:.4f}), "
             f"perplexity {self.perplexity:,.1f}; "
-            f"{self.n_words:,} words of {self.n_documents:,} documents scored"
+            f"{self.n_words:,} words of {counted(self.n_documents, 'document')} scored"
         )
 
     __repr__ = __str__  # a session shows the answer

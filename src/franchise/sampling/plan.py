@@ -39,7 +39,8 @@ def _start(init: Start) -> Start:
     except SettingsError:
         raise SettingsError(
             f"init={init!r}: give 'fitted', 'apart', 'sequential', 'one', a number of random topics, 1 or "
-            "more, a fitted model, topics by terms, or seed words for each topic"
+            "more, a fitted model, topics by terms, or seed words by topic, such as "
+            "{'cosmology': ['galaxy', 'redshift']}"
         ) from None
 
 

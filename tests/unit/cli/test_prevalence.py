@@ -116,7 +116,9 @@ def test_a_figure(folder, tmp_path):
         (["--by", "zzz"], 1, "there are 'month', 'category'"),
         (["--by", "month", "--step", "5"], 1, "give one of day, week, month"),
         (["--by", "category", "--step", "5"], 1, "leave it out"),
-        (["--by", "month", "--topics", "1;2"], 2, "numbers of topics"),
+        (["--by", "month", "--topics", "1;2"], 1, "--topics '1;2': no topic has this name"),
+        (["--by", "month", "--topics", "1,,2"], 2, "give numbers or names of topics"),
+        (["--by", "month", "--topics", ""], 2, "give numbers or names of topics"),
         (["--by", "month", "--topics", "999"], 1, "--topics 999"),
         (["--by", "month", "--interval", "95"], 1, "--interval 95.0"),
         ([], 2, "--by"),
@@ -126,6 +128,19 @@ def test_misuse(folder, options, ending, message):
     stderr = call("prevalence", folder / "model", *options, ending=ending).stderr
     assert message in stderr
     assert "Traceback" not in stderr
+
+
+def test_topics_are_chosen_by_name(folder, tmp_path):
+    named = HDPTopicModel.load(folder / "model").set_topic_labels({1: "agents, tools", 2: "Images"})
+    named.save(tmp_path / "named")
+    found = rows(tmp_path / "named", "--by", "month", "--topics", '"agents, tools", images, 0')
+    assert list(dict.fromkeys((row["topic"], row["label"]) for row in found))[:2] == [
+        ("1", "agents, tools"),
+        ("2", "Images"),
+    ]
+    assert {row["topic"] for row in found} == {"0", "1", "2"}
+    wrong = call("prevalence", tmp_path / "named", "--by", "month", "--topics", "imags", ending=1)
+    assert "--topics imags: no topic has this name; did you mean 'Images'?" in wrong.stderr
 
 
 def test_a_model_without_metadata(tmp_path):

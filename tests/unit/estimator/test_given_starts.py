@@ -216,6 +216,7 @@ def test_nothing_is_written_for_topics_that_cannot_be_used(corpus, tmp_path):
         (pd.DataFrame([[1.0, 2.0]], columns=["t1", "t1"]), "two columns have the same term"),
         (HDPTopicModel(), "HDPTopicModel has no topics yet"),
         ([1, 2], "init="),
+        ([["t1"], ["t2"]], r"seed words by topic, such as \{'cosmology': \['galaxy', 'redshift'\]\}"),
         (1.5, "init="),
     ],
 )

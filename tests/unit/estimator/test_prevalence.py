@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from franchise import HDPTopicModel, from_tokens
-from franchise.errors import CorpusError
+from franchise.errors import CorpusError, SettingsError
 
 YEARS = range(2010, 2016)
 QUICK = {"sweeps": 40, "chains": 2, "eta": 1.0, "random_state": 0, "verbose": 0}
@@ -76,6 +76,22 @@ def test_metadata_do_not_change_the_chains(model):
     assert without.prevalence(years).equals(model.prevalence(years))
     with pytest.raises(CorpusError, match="the documents have no metadata"):
         without.prevalence("year")
+
+
+def test_topics_by_name_and_alone(model):
+    by_number = model.prevalence("year", topics=[1])
+    model.set_topic_labels({1: "rising"})
+    try:
+        by_name = model.prevalence("year", topics="rising")
+        pd.testing.assert_frame_equal(by_name.drop(columns="label"), by_number)
+        both = model.prevalence("year", topics=["rising", 0])
+        assert both["topic"].unique().tolist() == [1, 0]
+        for topics in ("rising", 1, ["rising"]):
+            assert len(model.plot_prevalence("year", topics=topics).axes[0].lines) == 1
+        with pytest.raises(SettingsError, match=r"topics='risng': .* did you mean 'rising'"):
+            model.prevalence("year", topics=["risng"])
+    finally:
+        model.set_topic_labels(None)
 
 
 def test_a_corpus_brings_its_own():

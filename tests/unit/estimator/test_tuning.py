@@ -4,6 +4,7 @@ import io
 import os
 import signal
 import threading
+from html import escape
 
 import numpy as np
 import pytest
@@ -181,6 +182,14 @@ def test_what_is_not_said():
 def test_the_largest_value_is_best():
     text = made((0.1, [-80, -60], 90, 0.5), (0.2, [-70, -50], 40, 0.97)).recommendation
     assert "the largest that was tried; larger ones may predict better still: try some." in text
+
+
+def test_a_session_shows_the_answer(found):
+    assert repr(found) == str(found)
+    assert str(found).endswith(found.recommendation)
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == 1 + len(found.table)
+    assert all(escape(line) in shown for line in found.recommendation.splitlines())
 
 
 # ---------------------------------------------------------------- the picture

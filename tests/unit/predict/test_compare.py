@@ -68,6 +68,15 @@ def test_words_say_what_can_be_told_apart(models, new):
     assert "cannot be told apart" in near
     one = str(compare([models["good"], models["flat"]], new.select([0])))
     assert "on the only document" in one
+    assert "words of 1 document\n" in one
+
+
+def test_a_session_shows_the_answer(models, new):
+    found = compare({"<good>": models["good"], "flat": models["flat"]}, new)
+    assert repr(found) == str(found)
+    shown = found._repr_html_()
+    assert "&lt;good&gt; predicts better than flat" in shown
+    assert f"{found.scores['flat'].per_word:.4f}" in shown
 
 
 def test_a_list_of_models_is_numbered(models, new):

@@ -21,8 +21,13 @@ startDocuments();
 selected.push(showChosen);
 renamed.push(showChosen);
 select(topicInAddress() ?? 0);
-if (topicInAddress() !== null) byId("topic").scrollIntoView();
+// To the topic that a link names; again when charts above it have got their height, unless the reader has moved on.
+const linked = topicInAddress() !== null;
+let moved = false;
+for (const act of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(act, () => { moved = true; }, { once: true, passive: true });
+const toLinked = () => { if (linked && !moved) byId("topic").scrollIntoView({ behavior: "instant" }); };
+toLinked();
 addEventListener("hashchange", followAddress);
 startFamily();
 startRuns();
-Promise.all(views.values()).then(() => { document.documentElement.dataset.drawn = "yes"; });
+Promise.all(views.values()).then(() => { toLinked(); document.documentElement.dataset.drawn = "yes"; });

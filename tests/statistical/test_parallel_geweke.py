@@ -65,15 +65,15 @@ def compare(seed, steps, engine_class=OneByOne, epsilon=0.02, method="slice", ki
 @pytest.mark.parametrize(("epsilon", "method"), [(0.2, "slice"), (0.02, "auxiliary")])
 def test_all_moves_together(seed, epsilon, method):
     """Sees a mean off by about 0.15 of the standard deviation of what it is the mean of."""
-    compare(seed, 20_000, epsilon=epsilon, method=method)
+    compare(seed, 15_000, epsilon=epsilon, method=method)
 
 
 @pytest.mark.statistical
 def test_as_it_is_for_a_corpus_this_small(seed):
-    compare(seed, 10_000, ParallelEngine)
+    compare(seed, 6_000, ParallelEngine)
 
 
 @pytest.mark.statistical
 def test_it_sees_a_pass_whose_alpha_is_three_tenths_too_large(seed):
     with pytest.raises(AssertionError, match="standard errors off"):
-        compare(seed, 20_000, AlphaTooLarge)
+        compare(seed, 5_000, AlphaTooLarge)

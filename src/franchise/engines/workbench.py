@@ -46,6 +46,11 @@ class Workbench:
         if documents is not None:
             self.visit(documents)
 
+    @property
+    def log_gammas(self) -> Array:
+        """The logarithms of the gammas of all counts of a term plus eta."""
+        return self._scratch.tables.lg
+
     def visit(self, documents: Array) -> None:
         """Draw the words and tables of these documents, in this order, from now on."""
         documents = documents.astype(np.int64)

@@ -1,6 +1,7 @@
 """The parallel engine on tiny corpora, and errors in it that are made from outside."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,11 +9,15 @@ from franchise.corpus import CorpusArrays
 from franchise.engines import EngineSettings, Trials
 from franchise.engines.parallel import ParallelEngine
 from franchise.model import Priors
+from franchise.model.measure import FREE
 from franchise.model.state import TOPICS, word_topics
+from franchise.moves.parts.seats import fill_survival
+from franchise.moves.reveal import finish_terms
 from franchise.random import Key
 from franchise.sampling.trials import Proposal, SplitMerge
 from tests.reference.enumeration import Posterior, Seating, seating_of
 from tests.reference.franchise import corpus_of
+from tests.reference.given_measure import Given
 
 
 NOW_AND_THEN = 4  # sweeps from one with collapsed moves to the next
@@ -47,6 +52,30 @@ class EpsilonByState(OneByOne):
     def _update_documents(self, key):
         self._epsilon = 0.5 if self.state.totals[TOPICS] == 1 else 0.02
         return super()._update_documents(key)
+
+
+class Held(ParallelEngine):
+    """An engine for which G_0 is held, that is, passes are made given what it is told."""
+
+    def hold(self, g: Given, numbers: Sequence[int], passes: int = 1) -> None:
+        """Take columns, the numbers of their topics, and how often to go through the words."""
+        self._given, self._numbers, self._n_passes = g, numbers, passes
+
+    def _passes(self, measure):
+        return self._n_passes
+
+    def _reveal(self, key):
+        measure, g, n_columns = super()._reveal(key), self._given, len(self._numbers)
+        measure.sizes[:] = g.moving, n_columns
+        measure.number[:n_columns] = self._numbers
+        measure.beta[:n_columns] = g.beta
+        for c, k in enumerate(self._numbers):
+            if k != FREE:
+                measure.column[k] = c
+        measure.phi[:, : g.moving] = np.transpose(g.phi[: g.moving])
+        finish_terms(self.state, measure, np.ones(g.moving), 0, self._corpus.n_terms)
+        fill_survival(self.state, measure)
+        return measure
 
 
 def engine_at(posterior: Posterior, engine_class: type[ParallelEngine], epsilon: float) -> ParallelEngine:

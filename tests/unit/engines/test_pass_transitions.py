@@ -12,16 +12,14 @@ from numpy.testing import assert_allclose
 
 from franchise.corpus import CorpusArrays
 from franchise.engines import EngineSettings
-from franchise.engines.parallel import ParallelEngine
 from franchise.model import Priors, broken_invariants, empty_state
 from franchise.model.measure import FREE
 from franchise.model.state import ALPHA, BORN
 from franchise.moves.initialize import seat_all
-from franchise.moves.parts.seats import fill_survival
-from franchise.moves.reveal import finish_terms
 from franchise.random import Key
 from tests.reference.enumeration import by_first_appearance
 from tests.reference.given_measure import ERRORS, Given, PassOfDocument
+from tests.reference.parallel import Held
 from tests.reference.statistics import assert_frequencies
 
 TOLERANCE = 1e-12  # of probabilities
@@ -49,30 +47,6 @@ CASES = {
 @pytest.fixture(params=CASES)
 def name(request):
     return request.param
-
-
-class Held(ParallelEngine):
-    """An engine for which G_0 is held."""
-
-    given: Given
-    passes: int
-
-    def _passes(self, measure):
-        return self.passes
-
-    def _reveal(self, key):
-        measure, g, state = super()._reveal(key), self.given, self.state
-        n_columns = len(g.beta)
-        measure.sizes[:] = g.moving, n_columns
-        measure.number[:n_columns] = numbers_of(g)
-        measure.beta[:n_columns] = g.beta
-        for c, k in enumerate(numbers_of(g)):
-            if k != FREE:
-                measure.column[k] = c
-        measure.phi[:, : g.moving] = np.transpose(g.phi[: g.moving])
-        finish_terms(state, measure, np.ones(g.moving), 0, self._corpus.n_terms)
-        fill_survival(state, measure)
-        return measure
 
 
 def numbers_of(g):
@@ -107,7 +81,7 @@ def transitions(name, copies, seed, threads=1, passes=1):
     state.k_jt[:] = np.tile(tables.ravel(), copies)
     seat_all(corpus, state, IN_USE)
     engine = Held(corpus, EngineSettings(Priors(alpha=g.alpha, gamma=1.0, eta=0.5), threads=threads))
-    engine.given, engine.passes = g, passes
+    engine.hold(g, numbers, passes)
     engine.seat(state)
     engine._update_documents(Key(seed, 0, 1, 0))
     assert broken_invariants(corpus, engine.state) == []

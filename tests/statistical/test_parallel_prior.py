@@ -30,12 +30,11 @@ def run(seed, n_documents, length, alpha, sweeps):
 
 @pytest.mark.parametrize("alpha", [0.5, 5.0])
 def test_short_run(seed, alpha):
-    """3,000 sweeps see a mean number of tables off by 6%, of topics by 15%."""
+    """3,000 sweeps see a mean number of tables off by 5%, of topics by 12%."""
     assert_means(NAMES, run(seed, 5, 20, alpha, 3_000), expected(5, 20, alpha))
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("alpha", [1.0, 5.0])
-def test_long_run(seed, alpha):
-    """10,000 sweeps see a mean number of tables off by 2%, of topics by 15%."""
-    assert_means(NAMES, run(seed, 30, 100, alpha, 10_000), expected(30, 100, alpha))
+def test_long_run(seed):
+    """6,000 sweeps see a mean number of tables off by 1%, of topics by 15%."""
+    assert_means(NAMES, run(seed, 30, 100, 5.0, 6_000), expected(30, 100, 5.0))

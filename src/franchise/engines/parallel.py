@@ -33,7 +33,7 @@ _MOST_PASSES = 4
 _ATTEMPTS = 100
 _ENOUGH = 1e-12  # see `moves.reveal`
 _COLLAPSED_WORDS = 20_000  # at least, in a sweep, of documents whose words and tables are drawn one by one
-_COLLAPSED_SHARE = 0.002
+_COLLAPSED_SHARE = 0.001
 _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -65,8 +65,14 @@ class ParallelEngine(CollapsedEngine):
         """Make sweeps in so many threads from now on; it changes no bit."""
         corpus = self._corpus
         self._threads = Threads(number)
-        self._documents = falling_ranges(corpus.doc_ptr, number)
-        self._terms = falling_ranges(np.arange(corpus.n_terms + 1), number, _BLOCK)
+        terms = np.arange(corpus.n_terms + 1)
+        self._documents, self._terms = (
+            falling_ranges(corpus.doc_ptr, number),
+            falling_ranges(terms, number, _BLOCK),
+        )
+        # For work that is soon done.
+        self._documents_each = falling_ranges(corpus.doc_ptr, number, each=1)
+        self._terms_each = falling_ranges(terms, number, _BLOCK, each=1)
         self._measure: Measure | None = None
         self._own: list[DocumentScratch] = []
         self._counts = np.zeros((number, 0, 0), np.int32)
@@ -75,7 +81,9 @@ class ParallelEngine(CollapsedEngine):
         """Make one sweep, with `eta` held at a value where one is given."""
         if eta is not None:
             self.workbench.set_eta(eta)
+        self.progress = 0.0
         documents = self._update_documents(key)
+        self.workbench.threads = self._threads
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
         swept = super().sweep(key, trials, eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
@@ -93,8 +101,8 @@ class ParallelEngine(CollapsedEngine):
         def add(one: Range, own: Array) -> None:
             log_p_terms(state, lg, sums, _BLOCK, *one)
 
-        self._threads.each(count, self._documents, sizes)
-        self._threads.each(add, self._terms, sizes)
+        self._threads.each(count, self._documents_each, sizes)
+        self._threads.each(add, self._terms_each, sizes)
         return Joint(
             float(log_p_tables_by_size(np.sum(sizes, axis=0), self._documents_of_length, alpha)),
             float(log_p_topics(state, gamma)),
@@ -117,6 +125,7 @@ class ParallelEngine(CollapsedEngine):
 
         def update(one: Range, own: tuple[DocumentScratch, Array]) -> None:
             update_documents(pass_key, corpus, state, measure, passes, *own, z, *one)
+            self.progress += (corpus.doc_ptr[one[1]] - corpus.doc_ptr[one[0]]) / corpus.x.size
 
         self._threads.each(update, self._documents, own_counts)
         words = np.sum([own.words_c[:columns] for own in self._own], axis=0)
@@ -159,10 +168,10 @@ class ParallelEngine(CollapsedEngine):
         for own in self._own:
             own.words_c[: number.size] = 0
         if counts.size:
-            self._threads.each(add_up, self._terms, self._own)
+            self._threads.each(add_up, self._terms_each, self._own)
         else:
             self._threads.each(recount, falling_ranges(state.row_ptr, self._threads.number), self._own)
-        self._threads.each(name, self._documents, self._own)
+        self._threads.each(name, self._documents_each, self._own)
 
     def _reveal(self, key: Key) -> Measure:
         state = self.workbench.state
@@ -191,7 +200,7 @@ class ParallelEngine(CollapsedEngine):
         def finish(one: Range, own: DocumentScratch) -> None:
             finish_terms(state, measure, totals, *one)
 
-        self._threads.each(finish, self._terms, self._own)
+        self._threads.each(finish, self._terms_each, self._own)
         fill_survival(state, measure)
         return measure
 

@@ -15,8 +15,6 @@ from franchise.model.state import Array
 T = TypeVar("T")
 Range = tuple[int, int]
 
-_RANGES_A_THREAD = 12  # at most, about
-
 
 class Threads:
     """Makes calls for ranges, each thread with working memory of its own.
@@ -52,7 +50,7 @@ class Threads:
             thread.result()  # raises what went wrong in it
 
 
-def falling_ranges(ends: Array, threads: int, block: int = 1) -> list[Range]:
+def falling_ranges(ends: Array, threads: int, block: int = 1, each: int = 12) -> list[Range]:
     """Cut items into ranges for threads: large ones first, small ones for those who are done early.
 
     Parameters
@@ -63,9 +61,11 @@ def falling_ranges(ends: Array, threads: int, block: int = 1) -> list[Range]:
         How many share it.
     block
         Ranges begin at multiples of it.
+    each
+        How many ranges to give to a thread, at most, about; 1 for work that takes no longer than a call.
     """
     n, total = ends.size - 1, int(ends[-1])
-    smallest = total / (threads * _RANGES_A_THREAD)
+    smallest = total / (threads * each)
     cuts, done = [0], 0.0
     while done < total:
         done += max((total - done) / (2 * threads), smallest)

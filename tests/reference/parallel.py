@@ -19,7 +19,6 @@ from tests.reference.enumeration import Posterior, Seating, seating_of
 from tests.reference.franchise import corpus_of
 from tests.reference.given_measure import Given
 
-
 NOW_AND_THEN = 4  # sweeps from one with collapsed moves to the next
 
 
@@ -99,7 +98,7 @@ def visited(
     burn_in: int,
     kinds: tuple[Proposal, ...] = (),
 ) -> np.ndarray:
-    """Make whole sweeps, some with trials; return the number in `Posterior.seatings` of each state visited."""
+    """Make sweeps, some with trials; return the number in `Posterior.seatings` of each state visited."""
     engine.start(Key(seed, 0, 0, 0), "sequential")
     arrays, trials, states = engine._corpus, trials_of(kinds), []
     for sweep in range(1, burn_in + sweeps + 1):

@@ -55,7 +55,9 @@ def run(engine_class, seed, number, sweeps, eta):
     # With priors this narrow, numbers of tables and concentrations do not drift together for hundreds of
     # sweeps.
     priors = Priors(alpha=(20.0, 10.0), gamma=(5.0, 5.0), eta=eta)
-    schedule = Schedule(sweeps=BURN_IN + sweeps, burn_in=BURN_IN, thin=sweeps, split_merge=SplitMerge(trials=2))
+    schedule = Schedule(
+        sweeps=BURN_IN + sweeps, burn_in=BURN_IN, thin=sweeps, split_merge=SplitMerge(trials=2)
+    )
     chain = Chain(corpus, priors, schedule, seed=seed, number=number)
     chain.engine = engine_class(corpus.arrays, EngineSettings(priors))
     chain.run()

@@ -1,4 +1,4 @@
-"""Given G_0 the pass over a tiny document is a matrix: it keeps p(z, t | G_0, x), and the kernel is that matrix.
+"""Given G_0 the pass over a tiny document is a matrix: it keeps p(z, t | G_0, x), and is what the kernel does.
 
 All documents of a corpus have the same words. Given G_0 they are independent, so that one pass over many of
 them is as many independent transitions.
@@ -29,8 +29,8 @@ ALPHA_0 = 1.7
 
 def given(beta, phi, moving):
     # The kernel's phi has single precision: the matrix is that of the same numbers.
-    phi = np.asarray(phi) / np.sum(phi, axis=1, keepdims=True)
-    return Given(moving, ALPHA_0, tuple(beta), tuple(map(tuple, phi.astype(np.float32).astype(float).tolist())))
+    phi = np.float32(phi / np.sum(phi, axis=1, keepdims=True)).astype(float)
+    return Given(moving, ALPHA_0, tuple(beta), tuple(map(tuple, phi.tolist())))
 
 
 PHI = [[6, 3, 1], [1, 1, 1], [1, 5, 2], [2, 1, 7]]
@@ -60,8 +60,8 @@ def numbers_of(g):
 
 def starts_of(words, g):
     """Return states whose columns are all in use."""
-    numbers = numbers_of(g)
-    return [state for state in PassOfDocument(words, g).states() if FREE not in {numbers[c] for c in state[0]}]
+    numbers, states = numbers_of(g), PassOfDocument(words, g).states()
+    return [(z, t) for z, t in states if FREE not in {numbers[c] for c in z}]
 
 
 def transitions(name, copies, seed, threads=1, passes=1):

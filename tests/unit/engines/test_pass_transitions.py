@@ -1,4 +1,4 @@
-"""Given G_0 the pass over a tiny document is a matrix: it keeps p(z, t | G_0, x), and is what the kernel does.
+"""Given G_0 the pass over a tiny document is a matrix that keeps p(z, t | G_0, x); the kernel is that matrix.
 
 All documents of a corpus have the same words. Given G_0 they are independent, so that one pass over many of
 them is as many independent transitions.

@@ -104,6 +104,18 @@ def test_room_and_the_way_of_counting(in_one_piece, monkeypatch):
         assert differences(chain, in_one_piece) == []
 
 
+@pytest.mark.parametrize("start", ["fitted", "one", 20])
+def test_any_start(in_one_piece, start):
+    found = []
+    for threads in THREADS:
+        chain = Chain(corpus(), in_one_piece.priors, start=start, engine="parallel", threads=threads)
+        chain.start()
+        seats = chain.state.t_ji.tobytes()
+        chain.run(2)
+        found.append((seats, chain.state.t_ji.tobytes(), chain.trace["log_joint"].tobytes()))
+    assert len(set(found)) == 1
+
+
 def test_another_seed_or_number_is_another_chain(in_one_piece):
     for change in ({"seed": 6}, {"seed": 5, "number": 1}):
         chain = Chain(corpus(), in_one_piece.priors, in_one_piece.schedule, engine="parallel", **change)

@@ -209,6 +209,12 @@ class Chain:
         """Gather topics and mixtures of the current state."""
         return Draw(self.sweeps_done, *self.engine.counts())
 
+    def exchange(self, draw: Draw, same: Draw) -> None:
+        """Let the same draw, kept elsewhere, take the place of one."""
+        self.draws[:] = [same if one is draw else one for one in self.draws]
+        if self.mode is draw:
+            self.mode = same
+
     def _trials(self, sweep: int) -> Trials | None:
         setting = self.schedule.split_merge
         number = setting.trials_in(sweep, self.trace) if setting else 0

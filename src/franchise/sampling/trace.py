@@ -26,6 +26,8 @@ _COLUMNS = (
 )
 _WHOLE = frozenset({"sweep", "n_topics", "n_tables"})
 
+Documents = slice | Array  # which documents: a range, or numbers
+
 
 class Trace:
     """One row of numbers per sweep; row 0 is the start.
@@ -125,3 +127,7 @@ class Draw(NamedTuple):
     document_topics: sp.csr_array  # n_j.k
     m_k: Array
     concentrations: Array  # alpha, gamma, eta
+
+    def of_documents(self, documents: Documents) -> sp.csr_array:
+        """Return n_j.k of some documents: of a large draw, all that need be in memory."""
+        return self.document_topics[documents]

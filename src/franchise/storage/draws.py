@@ -37,7 +37,8 @@ class _Narrow(NamedTuple):
             places: slice | Array = slice(int(indptr[0]), int(indptr[-1]))
             indptr = indptr - indptr[0]
         else:
-            first, lengths = self.indptr[documents], np.diff(self.indptr)[documents]
+            first = self.indptr[documents]
+            lengths = self.indptr[documents + 1] - first
             indptr = np.zeros(lengths.size + 1, self.indptr.dtype)
             np.cumsum(lengths, out=indptr[1:])
             places = np.repeat(first - indptr[:-1], lengths) + np.arange(indptr[-1])

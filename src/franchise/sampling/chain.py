@@ -8,7 +8,7 @@ from typing import Any
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.engines import EngineSettings, GivenTopics, Start, Swept, Trials, engine_named
+from franchise.engines import Engine, EngineSettings, GivenTopics, Start, Swept, Trials, engine_named
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
@@ -106,7 +106,8 @@ class Chain:
         self.mode: Draw | None = None
         self.mode_log_joint = -math.inf
         self._cut_off = False
-        self.engine = engine_named(engine)(
+        self._take_up: Callable[[Engine], None] | None = None
+        self._engine: Engine = engine_named(engine)(
             corpus.arrays,
             EngineSettings(
                 self.priors,
@@ -115,6 +116,23 @@ class Chain:
                 whole_number("threads", threads, 1),
             ),
         )
+
+    @property
+    def engine(self) -> Engine:
+        """What makes the sweeps."""
+        if self._take_up is not None:
+            self._take_up(self._engine)
+            self._take_up = None
+        return self._engine
+
+    @property
+    def engine_name(self) -> str:
+        """The name of the engine; it does not ask for its state, as `engine` does."""
+        return self._engine.name
+
+    def take_up_later(self, take_up: Callable[[Engine], None]) -> None:
+        """Let the engine take up a state when it is first asked for: most questions do not need it."""
+        self._take_up = take_up
 
     @property
     def state(self) -> State:

@@ -12,8 +12,8 @@ that was killed, and is not looked at. So a checkpoint costs the state and what 
 stored: their streams are named by seed, chain and sweep (`franchise.random`).
 """
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ import numpy as np
 
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise.corpus import Corpus
-from franchise.engines import GivenTopics, Start
+from franchise.engines import Engine, GivenTopics, Start
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
@@ -36,6 +36,7 @@ from franchise.storage.version import VERSION, check_version
 _KIND, _FILE, _DRAWS, _MODE = "chain", "chain.safetensors", "draws", "mode"
 _EVENT_KINDS = ("born", "died", "split", "merged")
 _TRIAL_KINDS = ("split", "merge", "none")
+_LARGE = 2**24  # bytes: a larger state is taken up when it is needed, which is not before the next sweep
 
 
 class Taken(NamedTuple):
@@ -175,9 +176,15 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
         If a file is missing, damaged, from another version, or made for another corpus.
     """
     path = folder / _FILE
-    arrays, facts = read_arrays(path, _KIND)
+    is_large = path.is_file() and path.stat().st_size >= _LARGE
+    arrays, facts = read_arrays(path, _KIND, mapped=is_large)
     check_version(path, facts)
-    try:
+
+    def take_up(engine: Engine) -> None:
+        with _sound(path):
+            engine.restore({name.removeprefix("engine."): array for name, array in arrays.items()})
+
+    with _sound(path):
         if facts["corpus"] != corpus.fingerprint():
             raise ModelError(
                 f"{path}: the chain was made for another corpus; give the one that it was made for"
@@ -192,12 +199,21 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             engine=facts["engine"],
         )
         _fill(chain, folder, facts)
-        chain.engine.restore({name.removeprefix("engine."): array for name, array in arrays.items()})
+    chain.take_up_later(take_up)
+    if not is_large:
+        chain.engine  # noqa: B018 (takes up the state)
+    return chain
+
+
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """Refuse a file in plain words if what it holds does not fit together."""
+    try:
+        yield
     except (KeyError, IndexError, TypeError, ValueError, SettingsError) as error:
         raise ModelError(
             f"{path}: the file does not hold what a chain needs ({error}); restore it from a copy"
         ) from error
-    return chain
 
 
 def _fill(chain: Chain, folder: Path, facts: Facts) -> None:
@@ -292,7 +308,7 @@ def _facts(chain: Chain) -> Facts:
         "seed": chain.seed,
         "number": chain.number,
         "start": start_facts(chain.start_from),
-        "engine": chain.engine.name,
+        "engine": chain.engine_name,
         "sweeps_done": chain.sweeps_done,
         "trace_columns": list(chain.trace.columns),
         "draws": [draw.sweep for draw in chain.draws],

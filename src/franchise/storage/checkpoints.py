@@ -154,8 +154,8 @@ def _difference(one: Chain, other: Chain) -> str:
     for name in ("seed", "start_from", "priors"):
         if getattr(one, name) != getattr(other, name):
             return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
-    if one.engine.name != other.engine.name:
-        return f"engine={one.engine.name!r}, not {other.engine.name!r}"
+    if one.engine_name != other.engine_name:
+        return f"engine={one.engine_name!r}, not {other.engine_name!r}"
     for name in ("burn_in", "thin", "warm_up", "split_merge", "concentrations"):
         if getattr(one.schedule, name) != getattr(other.schedule, name):
             return f"{name}={getattr(one.schedule, name)!r}, not {getattr(other.schedule, name)!r}"

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 _KILLED = """
 import os, random, signal, sys, time
 from pathlib import Path
@@ -10,9 +12,13 @@ from franchise import Priors, Schedule
 from franchise.corpus import planted
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import run_chains
+from franchise.storage import chain as chain_files, checkpoints, draws as draw_files
 from franchise.storage.checkpoints import Checkpoints, load_chains
 
-folder, kills = Path(sys.argv[1]), int(sys.argv[2])
+folder, kills, large = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "large"
+if large:  # checkpoints are written while the chains go on, and draws are mapped
+    for module in (chain_files, checkpoints, draw_files):
+        module._LARGE = 0
 corpus = planted(n_topics=5, n_terms=50, n_documents=40, document_length=30, seed=1).corpus
 schedule = Schedule(sweeps=3000, burn_in=1000, thin=100)
 plan = Plan(priors=Priors(), schedule=schedule, starts=("sequential", "one"), seed=4)
@@ -48,9 +54,10 @@ print("the same")
 """
 
 
-def test_fifty_kills(tmp_path):
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_fifty_kills(tmp_path, size):
     answer = subprocess.run(
-        [sys.executable, "-c", _KILLED, str(tmp_path), "50"],
+        [sys.executable, "-c", _KILLED, str(tmp_path), "50", size],
         capture_output=True,
         text=True,
         timeout=500,

@@ -19,6 +19,7 @@ from franchise.storage.version import VERSION, check_version
 _KIND = "draw"
 _COUNTS, _PARTS = ("topic_terms", "document_topics"), ("data", "indices", "indptr")
 _LARGE = 2**22  # bytes: smaller draws are kept in memory
+_WIDER = 4  # times: what a draw takes in memory, at most, of what it takes on disk
 
 
 class _Narrow(NamedTuple):
@@ -88,7 +89,7 @@ def write_draw(folder: Path, draw: Draw) -> None:
 def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
     """Read the draw of a sweep, or map it if it is large; ValueError and KeyError say what does not fit."""
     path = draw_path(folder, sweep)
-    mapped = path.is_file() and path.stat().st_size >= _LARGE
+    mapped = path.is_file() and path.stat().st_size >= _LARGE / _WIDER
     arrays, facts = read_arrays(path, _KIND, mapped=mapped)
     check_version(path, facts)
     n_topics = arrays["names"].size

@@ -225,6 +225,8 @@ class Chain:
 
     def draw(self) -> Draw:
         """Gather topics and mixtures of the current state."""
+        if self.draws and self.draws[-1].sweep == self.sweeps_done:
+            return self.draws[-1]  # no need to ask for the state, which may still be on disk
         return Draw(self.sweeps_done, *self.engine.counts())
 
     def exchange(self, draw: Draw, same: Draw) -> None:

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, groups_of
 from franchise.posterior import align as aligning
 from franchise.posterior.align import align
 from franchise.posterior.coherence import coherence
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.prevalence import prevalence
 from franchise.posterior.searches import document_topics_frame, documents_like
 from franchise.posterior.tables import documents_frame, documents_frames, representative_documents
 from franchise.report.data import page_data
@@ -115,6 +116,15 @@ def test_coherence(at_once, monkeypatch, measure, words):
     expected = coherence(phi, corpus, measure=measure)
     monkeypatch.setattr("franchise.posterior.coherence._WORDS_AT_ONCE", words)
     assert coherence(phi, corpus, measure=measure).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("per", ["word", "document"])
+@pytest.mark.parametrize("drawn", [1, 100, 1000])
+def test_prevalence(at_once, monkeypatch, per, drawn):
+    groups = groups_of(at_once.corpus, list(np.arange(at_once.corpus.n_documents) % 3))
+    expected = prevalence(at_once, groups, per=per, replicates=200)
+    monkeypatch.setattr("franchise.posterior.prevalence._DRAWN_AT_ONCE", drawn)
+    assert prevalence(at_once, groups, per=per, replicates=200).equals(expected)
 
 
 @pytest.mark.parametrize("pairs", [1, 60, 150])

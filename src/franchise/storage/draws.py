@@ -13,12 +13,12 @@ import scipy.sparse as sp
 
 from franchise._files import Array, read_arrays, write_arrays
 from franchise.corpus import Corpus
-from franchise.sampling.trace import Documents, Draw
+from franchise.sampling.trace import LARGE_DRAW, Documents, Draw
 from franchise.storage.version import VERSION, check_version
 
 _KIND = "draw"
-_COUNTS, _PARTS = ("topic_terms", "document_topics"), ("data", "indices", "indptr")
-_LARGE = 2**22  # bytes: smaller draws are kept in memory
+_PARTS = ("data", "indices", "indptr")
+_LARGE = LARGE_DRAW
 _WIDER = 4  # times: what a draw takes in memory, at most, of what it takes on disk
 
 
@@ -69,9 +69,7 @@ def draw_path(folder: Path, sweep: int) -> Path:
 
 def is_large(draw: Draw) -> bool:
     """Return whether a draw takes so much memory that it should be on disk, and is not."""
-    if isinstance(draw, _MappedDraw):
-        return False
-    return sum(getattr(getattr(draw, counts), part).nbytes for counts in _COUNTS for part in _PARTS) >= _LARGE
+    return not isinstance(draw, _MappedDraw) and draw.n_bytes >= _LARGE
 
 
 def write_draw(folder: Path, draw: Draw) -> None:

@@ -92,6 +92,13 @@ def test_the_library_reads_what_is_written(tmp_path, kind):
             assert found[name].flags.aligned
 
 
+def test_the_order_of_bytes_is_that_of_the_format(tmp_path):
+    write_arrays(tmp_path / "a", "thing", {"a": np.arange(3, dtype=">i4")}, {})
+    for mapped in (False, True):
+        (found,) = read_arrays(tmp_path / "a", "thing", mapped=mapped)[0].values()
+        assert found.tolist() == [0, 1, 2]
+
+
 def test_what_is_mapped_stays_when_the_file_goes(tmp_path, content):
     path = tmp_path / "a"
     path.write_bytes(content)

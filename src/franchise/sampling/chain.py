@@ -55,7 +55,7 @@ class Chain:
     trace
         One row of numbers per sweep.
     draws
-        What the schedule keeps of the states.
+        What the schedule keeps of the states. In a run (`sampling.run`), large ones come to lie on disk.
     events
         The family tree of topics: which was born, died, was split from or merged into which, and when.
     trials

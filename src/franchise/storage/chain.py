@@ -10,6 +10,9 @@ A chain's folder::
 The first is the one that counts, and is written last: whatever is not mentioned there is left over from a run
 that was killed, and is not looked at. So a checkpoint costs the state and what is new. No random numbers are
 stored: their streams are named by seed, chain and sweep (`franchise.random`).
+
+Of a large chain, what `take` returns can be written while the chain goes on. One that is loaded has its draws
+mapped, and takes up its state when it is asked for it: by the next sweep, or never.
 """
 
 from collections.abc import Iterator, Sequence

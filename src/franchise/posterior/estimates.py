@@ -28,8 +28,9 @@ from franchise.sampling.trace import Documents
 LEVEL = 0.95
 # Points from which an interval is read, over all draws: its ends are then good to about a tenth of its width.
 _POINTS = 1000
-# Cells of documents by topics: so many are kept once they are known; else so many are in memory at a time.
-_MOST_KEPT, _CELLS = 2**24, 2**22
+# Cells of documents by topics: so many are kept once they are known; else so many are in memory at a time,
+# few enough for the cache of a processor.
+_MOST_KEPT, _CELLS = 2**24, 2**20
 
 
 class Posterior:

@@ -34,7 +34,7 @@ _ATTEMPTS = 100
 _ENOUGH = 1e-12  # see `moves.reveal`
 # Words in a sweep, about, of documents whose words and tables are drawn one by one: more make the number of
 # topics move faster, but nothing else, and they are drawn by one thread.
-_COLLAPSED_WORDS, _MOST_COLLAPSED_WORDS, _COLLAPSED_SHARE = 20_000, 100_000, 0.05
+_COLLAPSED_WORDS = 50_000
 # Trials of ten sweeps are made at once where it takes long to find out which words each table has.
 _MANY_WORDS, _SWEEPS_AT_ONCE = 1_000_000, 10
 _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
@@ -252,9 +252,8 @@ class ParallelEngine(CollapsedEngine):
 def _turns(corpus: CorpusArrays) -> list[Array]:
     """Return the documents of the collapsed moves of sweeps in turn: spread over the corpus, all in some."""
     n_documents, n_words = corpus.doc_ptr.size - 1, corpus.x.size
-    at_once = max(_COLLAPSED_WORDS, min(_MOST_COLLAPSED_WORDS, _COLLAPSED_SHARE * n_words))
     order = np.argsort(np.arange(n_documents) * _GOLDEN_RATIO % 1.0, kind="stable")
     ends = np.concatenate([[0], np.cumsum(np.diff(corpus.doc_ptr)[order])])
-    n_turns = max(1, int(np.ceil(n_words / at_once)))
+    n_turns = max(1, -(-n_words // _COLLAPSED_WORDS))
     cuts = np.searchsorted(ends, np.linspace(0, n_words, n_turns + 1)[1:-1])
     return [np.sort(part) for part in np.split(order, cuts)]

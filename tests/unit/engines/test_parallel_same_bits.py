@@ -45,6 +45,13 @@ def differences(a, b):
     return [name for name in a.keys() | b.keys() if a.get(name) != b.get(name)]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _two_turns():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "_COLLAPSED_WORDS", 20_000)
+        yield
+
+
 @pytest.fixture(scope="module")
 def in_one_piece():
     chain = new_chain(1)

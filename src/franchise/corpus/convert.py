@@ -17,16 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from franchise.corpus.cells import PIECE, words_of
 from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered, strings
-from franchise.corpus.layout import lay_words
+from franchise.corpus.layout import cells_of_entries, corpus_of_entries
 from franchise.corpus.metadata import check_same_order
 from franchise.errors import CorpusError
 
 Words = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
-
-# Words that are worked on at a time, where a copy of all of them would cost too much.
-PIECE = 2**20
 
 _SPLIT_FIRST = "a document is a list of words; split the text first"
 
@@ -96,6 +94,8 @@ def from_counts(
     -------
     Corpus
         Words of each document in term order, repeats adjacent; all columns are terms, all rows are documents.
+        Where there are eight words or more per count, the corpus keeps the counts (``keeps_cells``), and lays
+        out its words only when they are asked for.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def from_counts(
     names = names_of(counts) if document_names is None else document_names
     check_same_order(counts, metadata)
     terms = columns if vocabulary is None else strings(vocabulary, "vocabulary", "term")
-    x, doc_ptr, terms = words_of_counts(matrix, terms)
-    return Corpus(x, doc_ptr, terms, names, metadata=metadata)
+    n_documents, entries, terms = _checked_entries(matrix, terms)
+    return corpus_of_entries(*entries, n_documents, terms, names, metadata=metadata)
 
 
 def iterate(documents: Any, what: str) -> Iterator[Any]:
@@ -161,11 +161,19 @@ def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
 
 def words_of_counts(counts: Any, terms: tuple[str, ...] | None) -> tuple[Words, Offsets, tuple[str, ...]]:
     """Lay out the words of a matrix, which may have none; terms not given are named by number."""
+    n_documents, entries, terms = _checked_entries(counts, terms)
+    cells = cells_of_entries(*entries, n_documents, len(terms))
+    return words_of(cells), cells.doc_ptr, terms
+
+
+def _checked_entries(
+    counts: Any, terms: tuple[str, ...] | None
+) -> tuple[int, tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int64]], tuple[str, ...]]:
+    """Return the number of documents, what is not zero, and the terms."""
     (n_documents, n_terms), rows, columns, values = _entries(counts)
     terms = numbered(n_terms) if terms is None else terms
     _check_width(terms, n_documents, n_terms)
-    x, doc_ptr = lay_words(rows, columns, _whole_numbers(rows, columns, values), n_documents)
-    return x, doc_ptr, terms
+    return n_documents, (rows, columns, _whole_numbers(rows, columns, values)), terms
 
 
 def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[str, ...]]:

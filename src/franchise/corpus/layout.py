@@ -1,27 +1,35 @@
-"""From counts to words: the same counts give the same corpus, whether they came from a matrix or a file.
+"""From counts to a corpus: the same counts give the same corpus, whether they came from a matrix or a file.
 
 Words of a document are laid in term order, repeats adjacent. The model takes words as exchangeable, so their
-order says nothing about the documents; one fixed order keeps runs reproducible.
+order says nothing about the documents; one fixed order keeps runs reproducible. Where words would take much
+more memory than the counts, they are not laid out before someone asks for them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.corpus import MAX_WORDS, offsets_of
+from franchise.corpus.cells import CellArrays, cells_pay, gathered, words_of
+from franchise.corpus.checks import MAX_WORDS
+from franchise.corpus.corpus import Corpus
 from franchise.errors import CorpusError
 
 
-def lay_words(
+def corpus_of_entries(
     documents: npt.NDArray[Any],
     terms: npt.NDArray[Any],
     counts: npt.NDArray[np.int64],
     n_documents: int,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Repeat each (document, term) entry as often as its count says.
+    vocabulary: Iterable[str],
+    document_names: Iterable[str] | None = None,
+    *,
+    metadata: Any = None,
+) -> Corpus:
+    """Make a corpus of (document, term, count) entries.
 
     Parameters
     ----------
@@ -30,12 +38,24 @@ def lay_words(
         document and term add up.
     n_documents
         Number of documents, those without entries included.
-
-    Returns
-    -------
-    x, doc_ptr
-        The words and the document offsets, as :class:`~franchise.corpus.Corpus` takes them, read-only.
+    vocabulary, document_names, metadata
+        As :class:`~franchise.corpus.Corpus` takes them.
     """
+    terms_of_all = tuple(vocabulary)
+    cells = cells_of_entries(documents, terms, counts, n_documents, len(terms_of_all))
+    if cells_pay(cells.n_words, cells.terms.size):
+        return Corpus.from_cells(cells, terms_of_all, document_names, metadata=metadata)
+    return Corpus(words_of(cells), cells.doc_ptr, terms_of_all, document_names, metadata=metadata)
+
+
+def cells_of_entries(
+    documents: npt.NDArray[Any],
+    terms: npt.NDArray[Any],
+    counts: npt.NDArray[np.int64],
+    n_documents: int,
+    n_terms: int,
+) -> CellArrays:
+    """Gather entries, documents in increasing order, into cells."""
     n_words = int(counts.sum(dtype=np.float64))  # integers could wrap around before the check
     if n_words > MAX_WORDS:
         raise CorpusError(
@@ -43,13 +63,8 @@ def lay_words(
         )
     if not _in_order(documents, terms):
         order = np.lexsort((terms, documents))
-        terms, counts = terms[order], counts[order]
-    x = np.repeat(terms.astype(np.int32, copy=False), counts)
-    lengths = np.zeros(n_documents, dtype=np.int64)
-    np.add.at(lengths, documents, counts)
-    doc_ptr = offsets_of(lengths)
-    x.flags.writeable = doc_ptr.flags.writeable = False  # so that Corpus need not copy them
-    return x, doc_ptr
+        documents, terms, counts = documents[order], terms[order], counts[order]
+    return gathered(documents, terms, counts, n_documents, n_terms)
 
 
 def _in_order(documents: npt.NDArray[Any], terms: npt.NDArray[Any]) -> bool:

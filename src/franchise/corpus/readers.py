@@ -139,7 +139,7 @@ def read_new(
                     f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but only "
                     f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)"
                 )
-            counts = Corpus(counts.x, counts.doc_ptr, like.vocabulary, counts.document_names)
+            counts = counts.with_names(like.vocabulary, counts.document_names)
         return encode(counts, like)
 
 

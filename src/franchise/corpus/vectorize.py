@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._settings import flag, is_one_of, whole_number
+from franchise.corpus.cells import PIECE
 from franchise.corpus.convert import (
-    PIECE,
     Offsets,
     Words,
     drop_unknown,

@@ -229,15 +229,15 @@ def _occurrence(corpus: Corpus, terms: Integers) -> sp.csc_array:
     """Return documents by the given terms, 1.0 where the term occurs."""
     column_of = np.full(corpus.n_terms, -1)
     column_of[terms] = np.arange(terms.size)
-    columns = column_of[corpus.x]
-    rows = np.repeat(np.arange(corpus.n_documents), corpus.document_lengths)
-    wanted = columns >= 0
-    ones = np.ones(np.count_nonzero(wanted))
+    rows, columns = [], []
+    for first, cells in corpus.blocks_of_cells():  # of many words, some at a time
+        column = column_of[cells.terms]
+        row = np.repeat(np.arange(first, first + cells.cell_ptr.size - 1), np.diff(cells.cell_ptr))
+        rows.append(row[column >= 0])
+        columns.append(column[column >= 0])
+    places = np.concatenate(rows), np.concatenate(columns)
     shape = (corpus.n_documents, terms.size)
-    occurs = sp.coo_array((ones, (rows[wanted], columns[wanted])), shape=shape).tocsc()
-    occurs.sum_duplicates()
-    occurs.data[:] = 1.0
-    return occurs
+    return sp.coo_array((np.ones(places[0].size), places), shape=shape).tocsc()
 
 
 def _mean_over_pairs(occurs: sp.csc_array, n_documents: int, measure: str) -> float:

@@ -110,7 +110,7 @@ def prevalence(document_topics: Floats) -> Integers:
 def representatives(posterior: Posterior, corpus: Corpus) -> list[list[int]]:
     """Return the numbers of the documents that show best what each topic is about, best first."""
     # Only numbers are asked for; names may hold half a character, which data frames refuse.
-    nameless = Corpus(corpus.x, corpus.doc_ptr, numbered(corpus.n_terms))
+    nameless = corpus.with_names(numbered(corpus.n_terms))
     return [
         representative_documents(posterior, nameless, k, DOCUMENTS_SHOWN)["number"].tolist()
         for k in range(posterior.n_topics)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus, numbered
 from franchise.corpus.files import Source
-from franchise.corpus.layout import lay_words
+from franchise.corpus.layout import corpus_of_entries
 from franchise.errors import CorpusError
 
 Ints = npt.NDArray[np.int32]
@@ -51,8 +51,8 @@ def corpus_of(
         order = np.lexsort((terms, documents))
         documents, terms, counts = documents[order], terms[order], counts[order]
     try:
-        x, doc_ptr = lay_words(documents, terms, counts.astype(np.int64), n_documents)
-        return Corpus(x, doc_ptr, numbered(n_terms) if vocabulary is None else vocabulary)
+        names = numbered(n_terms) if vocabulary is None else vocabulary
+        return corpus_of_entries(documents, terms, counts.astype(np.int64), n_documents, names)
     except CorpusError as error:
         raise source.fault(str(error)) from None
 

@@ -73,7 +73,7 @@ class CorpusArrays(NamedTuple):
     n_terms: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """A collection of documents, each a sequence of words over one vocabulary.
 

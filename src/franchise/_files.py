@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import is_large, mapped, pieces_of_file
 from franchise.errors import ModelError
 
 Array = npt.NDArray[Any]
@@ -27,15 +28,18 @@ _ABOUT = "franchise"
 
 def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array], facts: Facts) -> None:
     """Write arrays and facts as one safetensors file; `kind` says what the file holds."""
-    from safetensors.numpy import save
+    write_pieces(path, pieces_of_arrays(kind, arrays, facts))
 
+
+def pieces_of_arrays(kind: str, arrays: Mapping[str, Array], facts: Facts) -> Iterator[bytes | memoryview]:
+    """Return the bytes of such a file, in pieces."""
     ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
     about = to_json({"kind": kind, "facts": facts, "checksum": _checksum(kind, facts, ordered)})
-    write_pieces(path, [save(ordered, {_ABOUT: about})])
+    return pieces_of_file(ordered, {_ABOUT: about})
 
 
-def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
-    """Read what `write_arrays` wrote.
+def read_arrays(path: Path, kind: str, *, map_large: bool = False) -> tuple[dict[str, Array], Facts]:
+    """Read what `write_arrays` wrote; large arrays may be mapped instead, read-only.
 
     Raises
     ------
@@ -47,7 +51,12 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in sorted(file.keys())}
+            arrays = {
+                name: mapped(path, name)
+                if map_large and is_large(file.get_slice(name))
+                else file.get_tensor(name)
+                for name in sorted(file.keys())
+            }
     except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         raise _cannot_read(path, error) from error
     if _ABOUT not in metadata:
@@ -89,7 +98,7 @@ def read_text(path: Path) -> str:
         raise _cannot_read(path, error) from error
 
 
-def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+def write_pieces(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
     """Write a file, whole or not at all, in a folder that is created if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

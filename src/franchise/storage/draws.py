@@ -5,9 +5,9 @@ from pathlib import Path
 import scipy.sparse as sp
 
 from franchise._files import Array, read_arrays, write_arrays
+from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.sampling.trace import Draw
-from franchise.storage.version import VERSION, check_version
 
 _KIND = "draw"
 _COUNTS, _PARTS = ("topic_terms", "document_topics"), ("data", "indices", "indptr")

@@ -78,6 +78,29 @@ def metadata_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def downsample_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option that limits the words per document."""
+    return click.option(
+        "--downsample",
+        type=click.IntRange(1, 2**31 - 1),
+        metavar="N",
+        help="Keep at most N words of each document, drawn without replacement; for counts in the thousands.",
+    )(command)
+
+
+def downsample_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add this option to a command that has no other use for a seed."""
+    seed = click.option(
+        "--seed",
+        type=click.IntRange(0, 2**63 - 1),
+        metavar="INTEGER",
+        default=0,
+        show_default="0",
+        help="Of --downsample: the same seed keeps the same words.",
+    )
+    return downsample_option(seed(command))
+
+
 def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how texts become words, in scikit-learn's words."""
     return _all(
@@ -207,11 +230,11 @@ def _stop_words(given: str | list[str]) -> str | list[str] | None:
 def read(
     path: str, values: dict[str, Any], text_options: "TextOptions", *, keep_texts: bool | int
 ) -> "Corpus":
-    """Read the documents of a file, with a bar if it takes long."""
+    """Read the documents of a file, with a bar if it takes long; down-sample them if asked to."""
     from franchise.corpus import read_corpus
 
     with reading_bar(path) as progress:
-        return read_corpus(
+        corpus = read_corpus(
             path,
             **how_to_read(values),
             metadata=values.get("metadata"),
@@ -219,6 +242,8 @@ def read(
             keep_texts=keep_texts,
             progress=progress,
         )
+    words = values.get("downsample")
+    return corpus if words is None else corpus.downsampled(words, seed=values["seed"])
 
 
 @contextmanager

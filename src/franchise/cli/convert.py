@@ -5,7 +5,14 @@ from typing import Any
 
 import click
 
-from franchise.cli._input import metadata_option, options_of, read, reading_options, text_options
+from franchise.cli._input import (
+    downsample_options,
+    metadata_option,
+    options_of,
+    read,
+    reading_options,
+    text_options,
+)
 
 
 @click.command()
@@ -17,6 +24,7 @@ from franchise.cli._input import metadata_option, options_of, read, reading_opti
 @reading_options
 @metadata_option
 @text_options
+@downsample_options
 def command(
     input: str, output: str, format_out: str | None, vocabulary_out: str | None, force: bool, **values: Any
 ) -> None:

@@ -8,7 +8,14 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli._config import as_toml, use_config
-from franchise.cli._input import metadata_option, options_of, read, reading_options, text_options
+from franchise.cli._input import (
+    downsample_option,
+    metadata_option,
+    options_of,
+    read,
+    reading_options,
+    text_options,
+)
 from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
@@ -124,6 +131,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
 @reading_options
 @metadata_option
 @text_options
+@downsample_option
 @click.option("--sweeps", type=int, default=500, show_default=True, help="Passes over all words, per chain.")
 @click.option("--burn-in", type=int, help="Sweeps at the start to leave out of the answer.  [default: half]")
 @click.option(
@@ -220,6 +228,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit abstracts.txt -o model/
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
       franchise fit speeches.csv --text-column text --metadata year,party -o model/
+      franchise fit mutations.mtx --downsample 1000 -o model/
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
     from franchise._files import write_text
@@ -299,6 +308,8 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         "words": corpus.n_words,
         "metadata": ", ".join(corpus.metadata or ()) or "none",
     }
+    if corpus.downsampling is not None:
+        facts["down-sampled"] = corpus.downsampling.in_words()
     if is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
             expected = model.forecast(corpus)

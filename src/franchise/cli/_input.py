@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from franchise.corpus import Corpus, TextOptions
 
 _FORMATS = (
-    "txt", "folder", "csv", "tsv", "jsonl", "parquet", "mallet", "ldac", "uci", "mm", "npz", "h5ad"
+    "txt", "folder", "csv", "tsv", "jsonl", "parquet", "mallet", "ldac", "uci", "mm", "npz", "h5ad",
+    "franchise",
 )  # fmt: skip
 # How a file is read, with the names that `read_corpus` has for them.
 _READING = {

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from franchise.corpus.cells import PIECE, words_of
 from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered, strings
+from franchise.corpus.growing import Growing, handed_over, is_mapped, pieces
 from franchise.corpus.layout import cells_of_entries, corpus_of_entries
 from franchise.corpus.metadata import check_same_order
 from franchise.errors import CorpusError
@@ -66,7 +67,7 @@ def from_tokens(
     else:
         terms = strings(vocabulary, "vocabulary", "term")
         x, doc_ptr = _apply_vocabulary(documents, terms)
-    return Corpus(x, doc_ptr, terms, names, metadata=metadata)
+    return Corpus(handed_over(x), doc_ptr, terms, names, metadata=metadata)
 
 
 def from_counts(
@@ -197,8 +198,8 @@ def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[st
 def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
     """Replace each number by its new one, in place."""
     # In pieces: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
-    for start in range(0, len(ids), PIECE):
-        ids[start : start + PIECE] = new[ids[start : start + PIECE]]
+    for piece in pieces(len(ids)):
+        ids[piece] = new[ids[piece]]
 
 
 def look_up(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
@@ -214,11 +215,32 @@ def look_up(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words,
 
 
 def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
-    """Drop the words with number -1; return words, offsets, and how many each document lost."""
+    """Drop the words with number -1; return words, offsets, and how many each document lost.
+
+    Words that are mapped from a file are moved there, and not copied.
+    """
+    if is_mapped(ids):
+        return _drop_in_place(ids, doc_ptr)
     before = np.searchsorted(np.flatnonzero(ids < 0), doc_ptr)
     x, offsets = ids[ids >= 0], doc_ptr - before
     x.flags.writeable = offsets.flags.writeable = False  # so that Corpus need not copy them
     return x, offsets, np.diff(before)
+
+
+def _drop_in_place(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
+    before = np.zeros(len(doc_ptr), dtype=np.int64)
+    n_kept = 0
+    for piece in pieces(len(ids)):
+        words = ids[piece]
+        kept = words[words >= 0]
+        first, last = np.searchsorted(doc_ptr, [piece.start, piece.stop], side="right")
+        gone = np.flatnonzero(words < 0) + piece.start
+        before[first:last] = piece.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
+        ids[n_kept : n_kept + kept.size] = kept
+        n_kept += kept.size
+    offsets = doc_ptr - before
+    offsets.flags.writeable = False
+    return handed_over(ids[:n_kept]), offsets, np.diff(before)
 
 
 def _apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
@@ -240,12 +262,18 @@ def _apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tu
 def _number_words(
     documents: Iterable[Any], number: Callable[[list[Any], int], Iterable[int]]
 ) -> tuple[Words, Offsets]:
-    # One pass over what may be an iterator, four bytes per word: a million documents fit in memory.
-    ids, doc_ptr = array("i"), array("q", [0])
+    # One pass over what may be an iterator; four bytes per word, in memory or on disk.
+    ids, buffer, doc_ptr = Growing(), array("i"), array("q", [0])
+    n_words = 0
     for j, document in enumerate(documents):
-        ids.extend(number(_words(document, j), j))
-        doc_ptr.append(len(ids))
-    return np.asarray(ids), np.asarray(doc_ptr)
+        buffer.extend(number(_words(document, j), j))
+        doc_ptr.append(n_words + len(buffer))
+        if len(buffer) >= PIECE:
+            n_words += len(buffer)
+            ids.extend(buffer)
+            buffer = array("i")
+    ids.extend(buffer)
+    return ids.array(), np.asarray(doc_ptr)
 
 
 def _words(document: Any, j: int) -> list[Any]:

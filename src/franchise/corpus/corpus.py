@@ -231,7 +231,8 @@ class Corpus:
     def term_counts(self) -> npt.NDArray[np.int64]:
         """Number of words of each term in the whole corpus."""
         if self._cells is None:
-            return np.bincount(self.x, minlength=self.n_terms).astype(np.int64, copy=False)
+            # In pieces: NumPy widens what it counts to 64 bits.
+            return sum(np.bincount(piece, minlength=self.n_terms) for piece in self._pieces())  # type: ignore[return-value]
         terms, counts = self._cells.terms, self._cells.counts
         return np.bincount(terms, weights=counts, minlength=self.n_terms).astype(np.int64)
 

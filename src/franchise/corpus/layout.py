@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.cells import CellArrays, cells_pay, gathered, words_of
-from franchise.corpus.checks import MAX_WORDS
+from franchise.corpus.cells import PIECE, CellArrays, cells_pay, gathered, words_of
+from franchise.corpus.checks import MAX_WORDS, offsets_of
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.growing import Growing, handed_over, pieces
 from franchise.errors import CorpusError
 
 
@@ -57,15 +58,53 @@ def cells_of_entries(
 ) -> CellArrays:
     """Gather entries, documents in increasing order, into cells."""
     n_words = int(counts.sum(dtype=np.float64))  # integers could wrap around before the check
-    if n_words > MAX_WORDS:
-        raise CorpusError(
-            f"the counts add up to {n_words:,} words, more than the {MAX_WORDS:,} that 32-bit counts hold"
-        )
+    _check_sum(n_words)
     if not _in_order(documents, terms):
         order = np.lexsort((terms, documents))
         documents, terms, counts = documents[order], terms[order], counts[order]
     return gathered(documents, terms, counts, n_documents, n_terms)
 
 
+def corpus_of_many(
+    documents: npt.NDArray[np.int32],
+    terms: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int32],
+    n_documents: int,
+    vocabulary: Iterable[str],
+) -> Corpus:
+    """Make a corpus of entries that are too many for memory; their documents are in increasing order."""
+    names = tuple(vocabulary)
+    n_words = sum(int(counts[piece].sum(dtype=np.int64)) for piece in pieces(len(counts)))
+    _check_sum(n_words)
+    # Entries of one cell are so rare that they do not matter here.
+    as_cells = cells_pay(n_words, len(counts))
+    columns = (Growing(), Growing()) if as_cells else (Growing(),)
+    lengths, sizes = np.zeros(n_documents, np.int64), np.zeros(n_documents, np.int64)
+    begin = 0
+    while begin < len(documents):
+        last = documents[min(begin + PIECE, len(documents)) - 1]
+        end = int(np.searchsorted(documents, last, side="right"))
+        first, own = int(documents[begin]), slice(begin, end)
+        shape = (int(last) - first + 1, len(names))
+        cells = cells_of_entries(documents[own] - first, terms[own], counts[own].astype(np.int64), *shape)
+        lengths[first : last + 1], sizes[first : last + 1] = np.diff(cells.doc_ptr), np.diff(cells.cell_ptr)
+        for column, values in zip(columns, cells[2:4] if as_cells else (words_of(cells),)):
+            column.extend(values)
+        begin = end
+    doc_ptr, arrays = handed_over(offsets_of(lengths)), [handed_over(column.array()) for column in columns]
+    if not as_cells:
+        return Corpus(arrays[0], doc_ptr, names)
+    return Corpus.from_cells(
+        CellArrays(doc_ptr, handed_over(offsets_of(sizes)), *arrays, n_terms=len(names)), names
+    )
+
+
 def _in_order(documents: npt.NDArray[Any], terms: npt.NDArray[Any]) -> bool:
     return bool(np.all((documents[1:] > documents[:-1]) | (terms[1:] >= terms[:-1])))
+
+
+def _check_sum(n_words: int) -> None:
+    if n_words > MAX_WORDS:
+        raise CorpusError(
+            f"the counts add up to {n_words:,} words, more than the {MAX_WORDS:,} that 32-bit counts hold"
+        )

@@ -22,7 +22,8 @@ def write_corpus(
     corpus
         What to write. Formats of counts (``ldac``, ``uci``, ``mm``, ``npz``) lose the order of the words
         within a document; ``txt`` and ``jsonl`` write the words, in order and joined by blanks, and lose
-        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``, metadata by ``jsonl``.
+        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``, metadata by ``jsonl``;
+        ``franchise`` keeps everything.
     path
         Where; gzipped if the name ends in ``.gz``.
     format
@@ -52,6 +53,8 @@ def write_corpus(
     write = known_format(form).write
     if write is None:
         raise SettingsError(f"format={form!r} can be read but not written; give one of {', '.join(writable)}")
+    if form == "franchise" and target.suffix == ".gz":
+        raise SettingsError(f"{path}: files of this format are mapped from disk; leave out .gz")
     if vocabulary is None and _needs_vocabulary(form, corpus):
         vocabulary = beside(target)
     written = []
@@ -81,6 +84,8 @@ def write_ldac(corpus: Corpus, path: StrPath, *, vocabulary: StrPath | None = No
 
 
 def _needs_vocabulary(form: str, corpus: Corpus) -> bool:
+    if form == "franchise":
+        return False
     if form == "npz":
         return not npz.fits(corpus.vocabulary)
     return FORMATS[form].counts is not None

@@ -167,7 +167,7 @@ def test_other_commands_need_no_words(corpus):
     for measure in ("u_mass", "c_npmi"):
         np.testing.assert_array_equal(
             coherence(phi, corpus, measure=measure, n_terms=2),
-                coherence(phi, words, measure=measure, n_terms=2),
+            coherence(phi, words, measure=measure, n_terms=2),
         )
     assert as_corpus(corpus) is corpus
     assert not has_laid_out(corpus)

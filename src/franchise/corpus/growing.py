@@ -48,8 +48,13 @@ class Growing:
             joined = np.concatenate([np.zeros(0, np.int32), *self._pieces])
             self._pieces.clear()
             return joined
-        self._file.flush()
-        return np.memmap(self._file, np.int32, "r+", shape=(self._size,))
+        with self._file:  # what is mapped stays open by itself
+            return np.memmap(self._file, np.int32, "r+", shape=(self._size,))
+
+    def __del__(self) -> None:
+        """Close the file of what was given up halfway."""
+        if self._file is not None:
+            self._file.close()
 
     def _move(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="franchise-")  # noqa: SIM115 (closed when it is forgotten)

@@ -94,9 +94,9 @@ def corpus_of_many(
     doc_ptr, arrays = handed_over(offsets_of(lengths)), [handed_over(column.array()) for column in columns]
     if not as_cells:
         return Corpus(arrays[0], doc_ptr, names)
-    return Corpus.from_cells(
-        CellArrays(doc_ptr, handed_over(offsets_of(sizes)), *arrays, n_terms=len(names)), names
-    )
+    own_terms, own_counts = arrays
+    cells = CellArrays(doc_ptr, handed_over(offsets_of(sizes)), own_terms, own_counts, len(names))
+    return Corpus.from_cells(cells, names)
 
 
 def _in_order(documents: npt.NDArray[Any], terms: npt.NDArray[Any]) -> bool:

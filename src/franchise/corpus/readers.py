@@ -261,6 +261,8 @@ def _check_options(
     """Refuse options that would have no effect: whoever gave them expects one."""
     facts = FORMATS[form]
     holds_counts = facts.counts is not None
+    holds = "words" if form == "franchise" else "counts"
+    in_utf_8 = form in ("parquet", "h5ad", "franchise")
     useless = (
         ("text_column", columns.text is not None and not facts.has_columns, "it has no columns"),
         ("id_column", columns.name is not None and not facts.has_columns, "it has no columns"),
@@ -272,7 +274,7 @@ def _check_options(
         ("vocabulary", vocabulary is not None and not holds_counts, "the vocabulary comes from the texts"),
         (
             "encoding",
-            how.encoding is not None and form in ("parquet", "h5ad", "franchise"),
+            how.encoding is not None and in_utf_8,
             "it is always UTF-8",
         ),
         ("delimiter", how.delimiter is not None and form not in ("csv", "tsv"), "it has no delimiter"),
@@ -280,7 +282,7 @@ def _check_options(
         (
             "text_options",
             holds_counts and text_options not in (None, TextOptions()),
-            "it holds counts" if form != "franchise" else "it holds words",
+            f"it holds {holds}",
         ),
     )
     for name, is_useless, reason in useless:

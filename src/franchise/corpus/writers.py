@@ -53,8 +53,6 @@ def write_corpus(
     write = known_format(form).write
     if write is None:
         raise SettingsError(f"format={form!r} can be read but not written; give one of {', '.join(writable)}")
-    if form == "franchise" and target.suffix == ".gz":
-        raise SettingsError(f"{path}: files of this format are mapped from disk; leave out .gz")
     if vocabulary is None and _needs_vocabulary(form, corpus):
         vocabulary = beside(target)
     written = []

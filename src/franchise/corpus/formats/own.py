@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from franchise._files import read_arrays
 from franchise._version import check_version
@@ -22,13 +26,33 @@ def looks_like(head: bytes) -> bool:
 
 def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     """Map a corpus; a vocabulary that is given takes the place of its own."""
-    path = source.plain_path()
-    if path is None:
-        raise source.fault("this format is mapped from disk; unpack it, and give the path of the file")
+    with _on_disk(source) as path:
+        corpus = _mapped(source, path)
+    source.report(1.0)
+    try:
+        return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
+    except CorpusError as error:
+        raise source.fault(f"the vocabulary does not fit: {error}") from None
+
+
+@contextmanager
+def _on_disk(source: Source) -> Iterator[Path]:
+    """Give the path of the file; what is packed, or comes through a pipe, is put into a temporary one."""
+    plain = source.plain_path()
+    if plain is not None:
+        yield plain
+        return
+    with tempfile.NamedTemporaryFile(prefix="franchise-") as file:
+        shutil.copyfileobj(source.stream, file)
+        file.flush()
+        yield Path(file.name)  # what is mapped stays there when the name has gone
+
+
+def _mapped(source: Source, path: Path) -> Corpus:
     try:
         arrays, facts = read_arrays(path, KIND, map_large=True)
         check_version(path, facts)
-        corpus = corpus_of(arrays, facts)
+        return corpus_of(arrays, facts)
     except ModelError as error:
         reason = str(error).removeprefix(f"{path}: ").partition(";")[0]
         raise source.fault(f"{reason}; write it again with `franchise convert`") from error
@@ -36,11 +60,6 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
         raise source.fault(
             f"it does not hold a corpus ({error}); write it again with `franchise convert`"
         ) from error
-    source.report(1.0)
-    try:
-        return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
-    except CorpusError as error:
-        raise source.fault(f"the vocabulary does not fit: {error}") from None
 
 
 def write(corpus: Corpus) -> Iterator[bytes | memoryview]:

@@ -45,8 +45,11 @@ class Growing:
     def array(self) -> Ints:
         """Return all numbers, writable; of many, mapped from the file. Nothing can be added after that."""
         if self._file is None:
-            joined = np.concatenate([np.zeros(0, np.int32), *self._pieces])
-            self._pieces.clear()
+            joined, end = np.empty(self._size, np.int32), self._size
+            while self._pieces:  # each is gone before the next is copied
+                piece = self._pieces.pop()
+                joined[end - piece.size : end] = piece
+                end -= piece.size
             return joined
         with self._file:  # what is mapped stays open by itself
             return np.memmap(self._file, np.int32, "r+", shape=(self._size,))

@@ -7,7 +7,7 @@ more memory than the counts, they are not laid out before someone asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,14 @@ from franchise.errors import CorpusError
 def corpus_of_entries(
     documents: npt.NDArray[Any],
     terms: npt.NDArray[Any],
-    counts: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.integer[Any]],
     n_documents: int,
     vocabulary: Iterable[str],
     document_names: Iterable[str] | None = None,
     *,
     metadata: Any = None,
 ) -> Corpus:
-    """Make a corpus of (document, term, count) entries.
+    """Make a corpus of (document, term, count) entries, some documents at a time; of many, on disk.
 
     Parameters
     ----------
@@ -43,10 +43,35 @@ def corpus_of_entries(
         As :class:`~franchise.corpus.Corpus` takes them.
     """
     terms_of_all = tuple(vocabulary)
-    cells = cells_of_entries(documents, terms, counts, n_documents, len(terms_of_all))
-    if cells_pay(cells.n_words, cells.terms.size):
-        return Corpus.from_cells(cells, terms_of_all, document_names, metadata=metadata)
-    return Corpus(words_of(cells), cells.doc_ptr, terms_of_all, document_names, metadata=metadata)
+    n_words = sum(int(counts[piece].sum(dtype=np.float64)) for piece in pieces(len(counts)))
+    _check_sum(n_words)
+    # Entries that share a cell are so rare that they do not matter here.
+    as_cells = cells_pay(n_words, len(counts))
+    columns = (Growing(), Growing()) if as_cells else (Growing(),)
+    lengths, sizes = np.zeros(n_documents, np.int64), np.zeros(n_documents, np.int64)
+    for begin, end in _blocks(documents):
+        first, last = int(documents[begin]), int(documents[end - 1])
+        entries = (documents[begin:end] - first, terms[begin:end], counts[begin:end].astype(np.int64))
+        cells = cells_of_entries(*entries, last - first + 1, len(terms_of_all))
+        lengths[first : last + 1], sizes[first : last + 1] = np.diff(cells.doc_ptr), np.diff(cells.cell_ptr)
+        for column, values in zip(columns, cells[2:4] if as_cells else (words_of(cells),)):
+            column.extend(values)
+    doc_ptr, arrays = handed_over(offsets_of(lengths)), [handed_over(column.array()) for column in columns]
+    if not as_cells:
+        return Corpus(arrays[0], doc_ptr, terms_of_all, document_names, metadata=metadata)
+    own_terms, own_counts = arrays
+    all_cells = CellArrays(doc_ptr, handed_over(offsets_of(sizes)), own_terms, own_counts, len(terms_of_all))
+    return Corpus.from_cells(all_cells, terms_of_all, document_names, metadata=metadata)
+
+
+def _blocks(documents: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yield where whole documents begin and end, about a million entries at a time."""
+    begin = 0
+    while begin < len(documents):
+        last = documents[min(begin + PIECE, len(documents)) - 1]
+        end = int(np.searchsorted(documents, last, side="right"))
+        yield begin, end
+        begin = end
 
 
 def cells_of_entries(
@@ -63,40 +88,6 @@ def cells_of_entries(
         order = np.lexsort((terms, documents))
         documents, terms, counts = documents[order], terms[order], counts[order]
     return gathered(documents, terms, counts, n_documents, n_terms)
-
-
-def corpus_of_many(
-    documents: npt.NDArray[np.int32],
-    terms: npt.NDArray[np.int32],
-    counts: npt.NDArray[np.int32],
-    n_documents: int,
-    vocabulary: Iterable[str],
-) -> Corpus:
-    """Make a corpus of entries that are too many for memory; their documents are in increasing order."""
-    names = tuple(vocabulary)
-    n_words = sum(int(counts[piece].sum(dtype=np.int64)) for piece in pieces(len(counts)))
-    _check_sum(n_words)
-    # Entries of one cell are so rare that they do not matter here.
-    as_cells = cells_pay(n_words, len(counts))
-    columns = (Growing(), Growing()) if as_cells else (Growing(),)
-    lengths, sizes = np.zeros(n_documents, np.int64), np.zeros(n_documents, np.int64)
-    begin = 0
-    while begin < len(documents):
-        last = documents[min(begin + PIECE, len(documents)) - 1]
-        end = int(np.searchsorted(documents, last, side="right"))
-        first, own = int(documents[begin]), slice(begin, end)
-        shape = (int(last) - first + 1, len(names))
-        cells = cells_of_entries(documents[own] - first, terms[own], counts[own].astype(np.int64), *shape)
-        lengths[first : last + 1], sizes[first : last + 1] = np.diff(cells.doc_ptr), np.diff(cells.cell_ptr)
-        for column, values in zip(columns, cells[2:4] if as_cells else (words_of(cells),)):
-            column.extend(values)
-        begin = end
-    doc_ptr, arrays = handed_over(offsets_of(lengths)), [handed_over(column.array()) for column in columns]
-    if not as_cells:
-        return Corpus(arrays[0], doc_ptr, names)
-    own_terms, own_counts = arrays
-    cells = CellArrays(doc_ptr, handed_over(offsets_of(sizes)), own_terms, own_counts, len(names))
-    return Corpus.from_cells(cells, names)
 
 
 def _in_order(documents: npt.NDArray[Any], terms: npt.NDArray[Any]) -> bool:

@@ -194,9 +194,7 @@ def test_other_names_for_the_terms(tmp_path, corpus):
     assert read_corpus(written, vocabulary=names) == corpus.with_vocabulary(names)
     with pytest.raises(CorpusError, match="the vocabulary does not fit: 2 names"):
         read_corpus(written, vocabulary=["a", "b"])
-    with pytest.raises(
-        SettingsError, match="text_options does not apply to the format franchise: it holds words"
-    ):
+    with pytest.raises(SettingsError, match="text_options does not apply to the format franchise: it holds"):
         read_corpus(written, text_options=TextOptions(min_df=3))
 
 

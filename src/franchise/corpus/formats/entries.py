@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus, numbered
 from franchise.corpus.files import Source
-from franchise.corpus.growing import Growing, is_mapped, pieces
-from franchise.corpus.layout import corpus_of_entries, corpus_of_many
+from franchise.corpus.growing import Growing, pieces
+from franchise.corpus.layout import corpus_of_entries
 from franchise.errors import CorpusError
 
 Ints = npt.NDArray[np.int32]
@@ -58,16 +58,11 @@ def corpus_of(
     if vocabulary is None:
         check_size(source, n_terms, len(counts), "terms")
     names = numbered(n_terms) if vocabulary is None else vocabulary
-    if is_mapped(documents) and _in_order(documents):
-        try:
-            return corpus_of_many(*entries, n_documents, names)
-        except CorpusError as error:
-            raise source.fault(str(error)) from None
-    if np.any(documents[1:] < documents[:-1]):
+    if not _in_order(documents):
         order = np.lexsort((terms, documents))
         documents, terms, counts = documents[order], terms[order], counts[order]
     try:
-        return corpus_of_entries(documents, terms, counts.astype(np.int64), n_documents, names)
+        return corpus_of_entries(documents, terms, counts, n_documents, names)
     except CorpusError as error:
         raise source.fault(str(error)) from None
 

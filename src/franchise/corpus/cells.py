@@ -14,13 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.checks import MAX_WORDS, frozen, integers, offsets_of, unknown_term
+from franchise.corpus.growing import PIECE
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
     from franchise.corpus.corpus import CorpusArrays
-
-# Words that are worked on at a time, where a copy of all of them would cost too much.
-PIECE = 2**20
 
 # A word takes four bytes and a cell eight: from here on, cells take a quarter of the memory or less.
 _WORDS_PER_CELL = 8

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from franchise.corpus.texts import PackedTexts
 from franchise.errors import CorpusError
+
+Texts = TypeVar("Texts", bound=Sequence[str])
 
 # Counts of words are 32-bit in the sampler's state, and none of them can exceed the number of words.
 MAX_WORDS = 2**31 - 1
@@ -112,12 +115,14 @@ def names_for(names: Iterable[str] | None, n_documents: int) -> tuple[str, ...]:
     return _one_each(strings(names, "document_names", "document"), "document names", n_documents)
 
 
-def texts_for(texts: Iterable[str] | None, n_documents: int) -> tuple[str, ...] | None:
-    """Return one text per document, if there are texts."""
+def texts_for(texts: Iterable[str] | None, n_documents: int) -> Sequence[str] | None:
+    """Return one text per document, if there are texts; those that are packed stay so."""
+    if isinstance(texts, PackedTexts):
+        return _one_each(texts, "texts", n_documents)
     return None if texts is None else _one_each(strings(texts, "texts", "document"), "texts", n_documents)
 
 
-def _one_each(given: tuple[str, ...], what: str, n_documents: int) -> tuple[str, ...]:
+def _one_each(given: Texts, what: str, n_documents: int) -> Texts:
     if len(given) != n_documents:
         raise CorpusError(f"{len(given):,} {what} for {n_documents:,} documents; give one per document")
     return given

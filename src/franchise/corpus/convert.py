@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.cells import PIECE, words_of
+from franchise.corpus.cells import words_of
 from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered, strings
-from franchise.corpus.growing import Growing, handed_over, is_mapped, pieces
+from franchise.corpus.growing import PIECE, Growing, handed_over, is_mapped, pieces
 from franchise.corpus.layout import cells_of_entries, corpus_of_entries
 from franchise.corpus.metadata import check_same_order
 from franchise.errors import CorpusError

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.cells import (
-    PIECE,
     CellArrays,
     blocks_of_cells,
     cells_of,
@@ -40,6 +39,7 @@ from franchise.corpus.checks import (
     strings,
     texts_for,
 )
+from franchise.corpus.growing import pieces
 from franchise.corpus.metadata import Metadata, as_metadata
 from franchise.errors import CorpusError
 
@@ -116,7 +116,7 @@ class Corpus:
     doc_ptr: npt.NDArray[np.int64]
     vocabulary: tuple[str, ...]
     document_names: tuple[str, ...]
-    texts: tuple[str, ...] | None
+    texts: Sequence[str] | None
     text_options: TextOptions | None
     metadata: Metadata | None
     downsampling: Downsampling | None
@@ -351,8 +351,8 @@ class Corpus:
         if self._x is None:
             yield from words_in_pieces(self.cells)
             return
-        for begin in range(0, self.n_words, PIECE):
-            yield self._x[begin : begin + PIECE]
+        for piece in pieces(self.n_words):
+            yield self._x[piece]
 
     def fingerprint(self) -> str:
         """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; nothing else matters.

@@ -14,30 +14,33 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.cells import PIECE
 from franchise.errors import CorpusError
 
-Ints = npt.NDArray[np.int32]
+Ints = npt.NDArray[Any]
+
+# Numbers that are worked on at a time, where a copy of all of them would cost too much.
+PIECE = 2**20
 
 # Bytes from which on numbers go to a file.
 MOST_IN_MEMORY = 2**26
 
 
 class Growing:
-    """An array of 32-bit numbers that grows at its end."""
+    """An array of numbers, of 32 bits unless another type is given, that grows at its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: type[np.integer[Any]] = np.int32) -> None:
+        self._dtype = np.dtype(dtype)
         self._pieces: list[Ints] = []
         self._file: IO[bytes] | None = None
         self._size = 0
 
-    def extend(self, values: Ints | array[int]) -> None:
+    def extend(self, values: npt.NDArray[Any] | array[int]) -> None:
         """Add numbers at the end."""
-        piece = np.array(values, dtype=np.int32)
+        piece = np.array(values, dtype=self._dtype)
         self._size += piece.size
         if self._file is None:
             self._pieces.append(piece)
-            if 4 * self._size > MOST_IN_MEMORY:
+            if self._dtype.itemsize * self._size > MOST_IN_MEMORY:
                 self._move()
         else:
             self._write(piece)
@@ -45,14 +48,14 @@ class Growing:
     def array(self) -> Ints:
         """Return all numbers, writable; of many, mapped from the file. Nothing can be added after that."""
         if self._file is None:
-            joined, end = np.empty(self._size, np.int32), self._size
+            joined, end = np.empty(self._size, self._dtype), self._size
             while self._pieces:  # each is gone before the next is copied
                 piece = self._pieces.pop()
                 joined[end - piece.size : end] = piece
                 end -= piece.size
             return joined
         with self._file:  # what is mapped stays open by itself
-            return np.memmap(self._file, np.int32, "r+", shape=(self._size,))
+            return np.memmap(self._file, self._dtype, "r+", shape=(self._size,))
 
     def __del__(self) -> None:
         """Close the file of what was given up halfway."""
@@ -72,7 +75,7 @@ class Growing:
             self._file.flush()
         except OSError as error:
             raise CorpusError(
-                f"{tempfile.gettempdir()}: no room there for the words ({error.strerror}); name a folder on "
+                f"{tempfile.gettempdir()}: no room there for the corpus ({error.strerror}); name a folder on "
                 "a larger disk in the variable TMPDIR"
             ) from error
 

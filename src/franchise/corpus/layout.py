@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.cells import PIECE, CellArrays, cells_pay, gathered, words_of
+from franchise.corpus.cells import CellArrays, cells_pay, gathered, words_of
 from franchise.corpus.checks import MAX_WORDS, offsets_of
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.growing import Growing, handed_over, pieces
+from franchise.corpus.growing import PIECE, Growing, handed_over, pieces
 from franchise.errors import CorpusError
 
 

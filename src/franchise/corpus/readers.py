@@ -22,6 +22,7 @@ from franchise.corpus.formats.columns import Columns, OtherColumns, Rows, column
 from franchise.corpus.formats.delimited import checked_delimiter
 from franchise.corpus.formats.strangers import refuse_stranger
 from franchise.corpus.formats.vocabulary import found_beside, terms_of
+from franchise.corpus.texts import texts_length
 from franchise.corpus.vectorize import TextOptions, from_texts
 from franchise.errors import CorpusError, SettingsError
 
@@ -293,7 +294,8 @@ def _check_options(
 def _with_texts_up_to(corpus: Corpus, keep_texts: bool | int) -> Corpus:
     """Return a corpus without its texts, if it has any, and they are not wanted or too long."""
     most = math.inf if keep_texts is True else int(keep_texts)
-    if corpus.texts is None or sum(map(len, corpus.texts)) <= most:
+    texts = corpus.texts
+    if texts is None or texts_length(texts) <= most:
         return corpus
     make, parts = corpus.__reduce__()
     return make(*parts, texts=None)

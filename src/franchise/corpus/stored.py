@@ -5,11 +5,12 @@ What is kept as cells stays cells, and a large file is mapped, not read, so a co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from franchise._arrays import LARGE
 from franchise._files import Array, Facts, pieces_of_arrays
 from franchise._version import VERSION
 from franchise.corpus.cells import CellArrays
@@ -17,6 +18,7 @@ from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.metadata import Column, Metadata
 from franchise.corpus.strings import packed, unpacked
+from franchise.corpus.texts import PackedTexts
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError
 
@@ -52,7 +54,7 @@ def corpus_of(arrays: dict[str, Array], facts: Facts) -> Corpus:
     vocabulary, names = unpacked("vocabulary", arrays), unpacked("names", arrays)
     options, downsampling = facts["text_options"], facts.get("downsampling")
     about: dict[str, Any] = {
-        "texts": unpacked("texts", arrays) if "texts" in arrays else None,
+        "texts": _texts(arrays) if "texts" in arrays else None,
         "text_options": TextOptions.from_dict(options) if options else None,
         "metadata": _metadata(arrays, facts.get("metadata")),
         "downsampling": Downsampling(**downsampling) if downsampling else None,
@@ -62,6 +64,13 @@ def corpus_of(arrays: dict[str, Array], facts: Facts) -> Corpus:
     doc_ptr, cell_ptr, terms, counts = (arrays[name] for name in ("doc_ptr", "cell_ptr", "terms", "counts"))
     cells = CellArrays(doc_ptr, cell_ptr, terms, counts, len(vocabulary))
     return Corpus.from_cells(cells, vocabulary, names, **about)
+
+
+def _texts(arrays: dict[str, Array]) -> Sequence[str]:
+    """Return the texts; many are read when they are asked for."""
+    if arrays["texts"].nbytes < LARGE:
+        return unpacked("texts", arrays)
+    return PackedTexts(arrays["texts"], arrays["texts.end"])
 
 
 def _metadata(arrays: dict[str, Array], described: list[Facts] | None) -> Metadata | None:

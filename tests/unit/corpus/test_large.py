@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import subprocess
 import sys
 
@@ -26,6 +27,7 @@ from franchise.corpus import (
 )
 from franchise.corpus.convert import drop_unknown
 from franchise.corpus.growing import Growing, handed_over, is_mapped
+from franchise.corpus.texts import GrowingTexts, PackedTexts, texts_length
 from franchise.datasets import arxiv_abstracts
 from franchise.errors import CorpusError, SettingsError
 
@@ -35,7 +37,8 @@ def everything_is_large(monkeypatch):
     monkeypatch.setattr(growing, "MOST_IN_MEMORY", 100)
     for module in (growing, cells, convert, layout):
         monkeypatch.setattr(module, "PIECE", 64)
-    monkeypatch.setattr("franchise._arrays.LARGE", 100)
+    for module in ("_arrays", "corpus.stored"):
+        monkeypatch.setattr(f"franchise.{module}.LARGE", 100)
 
 
 def is_on_disk(array):
@@ -80,7 +83,7 @@ def test_no_room_on_the_disk(monkeypatch, everything_is_large):
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(numbers, "_file", Full())
-    with pytest.raises(CorpusError, match=r"no room there for the words \(No space left on device\).*TMPDIR"):
+    with pytest.raises(CorpusError, match=r"no room there .*\(No space left on device\).*TMPDIR"):
         numbers.extend(np.arange(50))
 
 
@@ -106,7 +109,40 @@ def test_many_texts(request, options):
     assert is_on_disk(large.x)
     assert large == small
     assert large.fingerprint() == small.fingerprint()
+    assert isinstance(large.texts, PackedTexts)
+    assert is_on_disk(large.texts.content)
+    assert large.texts == small.texts
     assert not large.x.flags.writeable
+
+
+TEXTS = ["", "ant", "Zoë", "\ud800 half", "", "a\0b\n"]
+
+
+def test_packed_texts_are_a_sequence():
+    grown = GrowingTexts()
+    for text in TEXTS:
+        grown.append(text)
+    texts = grown.packed()
+    assert list(texts) == TEXTS
+    assert (len(texts), texts[2], texts[-1], texts[np.int64(1)]) == (6, "Zoë", "a\0b\n", "ant")
+    assert texts[1:3] == ("ant", "Zoë")
+    assert texts == tuple(TEXTS)
+    assert texts != TEXTS[:5]
+    assert texts != 3
+    assert texts_length(texts) >= texts_length(TEXTS)
+    assert pickle.loads(pickle.dumps(texts)) == texts
+    with pytest.raises(IndexError):
+        texts[6]
+
+
+def test_a_corpus_with_packed_texts(everything_is_large):
+    texts = arxiv_abstracts()[:20]
+    corpus = from_texts(texts)
+    assert corpus.select([3, 1]).texts == (texts[3], texts[1])
+    assert pickle.loads(pickle.dumps(corpus)).texts == texts
+    assert from_texts(texts, keep_texts=100).texts is None
+    with pytest.raises(CorpusError, match="20 texts for 2 documents"):
+        Corpus([0, 0], [0, 1, 2], ["ant"], texts=corpus.texts)
 
 
 def test_many_tokens(everything_is_large):
@@ -176,6 +212,7 @@ def test_a_file_of_our_own_has_everything(tmp_path, everything_is_large, corpus,
     assert read.downsampling == corpus.downsampling
     assert read.metadata["year"].as_list() == list(range(60))
     assert is_on_disk(read.cells.counts if read.keeps_cells else read.x)
+    assert is_on_disk(read.texts.content)
     assert read_corpus(written, keep_texts=False).texts is None
     assert read_corpus(written, keep_texts=10).texts is None
     assert read_corpus(written, keep_texts=10**6).texts == corpus.texts

@@ -25,6 +25,7 @@ _READING = {
     "delimiter": "delimiter",
     "layer": "layer",
 }
+MOST_TEXT = 64_000_000  # characters of the documents that are kept with a corpus, for the report
 _PATIENCE = 2.0  # seconds of reading before a bar is shown
 _LONGEST_NAME = 20
 
@@ -258,7 +259,7 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
 
     console = Console(file=sys.stderr)
     bar = Progress(
-        TextColumn("reading {task.fields[path]}"),
+        TextColumn("{task.fields[verb]} {task.fields[path]}"),
         BarColumn(bar_width=None),
         DownloadColumn(),
         TimeRemainingColumn(),
@@ -266,7 +267,7 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
         transient=True,
         disable=not console.is_terminal,
     )
-    task = bar.add_task("reading", path=_short(Path(path).name or path), total=None)
+    task = bar.add_task("reading", verb="reading", path=_short(Path(path).name or path), total=None)
     began, started = time.monotonic(), False
 
     def progress(done: int, total: int | None) -> None:
@@ -274,7 +275,9 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
         if not started and time.monotonic() - began > _PATIENCE:
             bar.start()
             started = True
-        bar.update(task, completed=done, total=total)
+        # What has been read is still to be put in order, which of many words takes a while too.
+        verb = "sorting" if total is not None and done >= total else "reading"
+        bar.update(task, completed=done, total=total, verb=verb)
 
     try:
         yield progress

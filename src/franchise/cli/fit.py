@@ -9,6 +9,7 @@ import click
 from franchise.cli import INTERRUPTED
 from franchise.cli._config import as_toml, use_config
 from franchise.cli._input import (
+    MOST_TEXT,
     downsample_option,
     metadata_option,
     options_of,
@@ -37,7 +38,6 @@ _MODEL_SETTINGS = (
     "split_merge",
 )
 _STARTS = ("fitted", "apart", "sequential", "one")
-_MOST_TEXT = 64_000_000  # characters of the documents that are kept with a model, for its report
 
 
 class _NumberOr(click.ParamType):  # type: ignore[type-arg]
@@ -217,8 +217,8 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
 
     INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
     .parquet with --text-column, MALLET's text (--format-in mallet), LDA-C (.ldac), UCI bag-of-words
-    (docword.*), Matrix Market (.mtx), SciPy's .npz or AnnData's .h5ad, any of them gzipped; - is standard
-    input.
+    (docword.*), Matrix Market (.mtx), SciPy's .npz, AnnData's .h5ad or Franchise's own (.franchise, made by
+    `franchise convert`, for what is too large for memory), any of them gzipped; - is standard input.
 
     The model is saved in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
     ends where an uninterrupted fit would have ended.
@@ -243,7 +243,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     if values["seed_words"] is not None and values["init"] != "fitted":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
     model = model_of(values, None if values["dry_run"] else output)
-    corpus = read(input, values, options_of(values), keep_texts=_MOST_TEXT)
+    corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
         return

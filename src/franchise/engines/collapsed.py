@@ -35,6 +35,7 @@ class CollapsedEngine:
     """
 
     name: ClassVar[str] = "collapsed"
+    progress = 0.0
 
     def __init__(self, corpus: CorpusArrays, settings: EngineSettings) -> None:
         self._corpus, self._settings = corpus, settings
@@ -47,6 +48,9 @@ class CollapsedEngine:
         if self._workbench is None:
             self._workbench = Workbench(self._corpus, self._empty_state(self._settings.capacity))
         return self._workbench
+
+    def use_threads(self, number: int) -> None:
+        """Go on in the calling thread: words are drawn one by one."""
 
     @property
     def state(self) -> State:

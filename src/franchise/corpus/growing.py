@@ -6,6 +6,7 @@ and writes its pages as they are used, so that a hundred million words need not 
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 from array import array
 from collections.abc import Iterator
@@ -90,6 +91,14 @@ def handed_over(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def is_mapped(values: npt.NDArray[Any]) -> bool:
     """Return whether these numbers are in a file."""
     return isinstance(values, np.memmap)
+
+
+def let_go(*mapped: npt.NDArray[Any]) -> None:
+    """Free the memory of what has been looked at in mapped arrays; their files keep the numbers."""
+    for values in mapped:
+        # Not every system has it, and without it the system frees that memory when it needs some.
+        if isinstance(values.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            values.base.madvise(mmap.MADV_DONTNEED)
 
 
 def pieces(n: int) -> Iterator[slice]:

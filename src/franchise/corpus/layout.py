@@ -16,7 +16,7 @@ import numpy.typing as npt
 from franchise.corpus.cells import CellArrays, cells_pay, gathered, words_of
 from franchise.corpus.checks import MAX_WORDS, offsets_of
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.growing import PIECE, Growing, handed_over, pieces
+from franchise.corpus.growing import PIECE, Growing, handed_over, let_go, pieces
 from franchise.errors import CorpusError
 
 
@@ -56,6 +56,7 @@ def corpus_of_entries(
         lengths[first : last + 1], sizes[first : last + 1] = np.diff(cells.doc_ptr), np.diff(cells.cell_ptr)
         for column, values in zip(columns, cells[2:4] if as_cells else (words_of(cells),)):
             column.extend(values)
+        let_go(documents, terms, counts)
     doc_ptr, arrays = handed_over(offsets_of(lengths)), [handed_over(column.array()) for column in columns]
     if not as_cells:
         return Corpus(arrays[0], doc_ptr, terms_of_all, document_names, metadata=metadata)

@@ -26,7 +26,7 @@ from franchise.corpus import (
     write_corpus,
 )
 from franchise.corpus.convert import drop_unknown
-from franchise.corpus.growing import Growing, handed_over, is_mapped
+from franchise.corpus.growing import Growing, handed_over, is_mapped, let_go
 from franchise.corpus.texts import GrowingTexts, PackedTexts, texts_length
 from franchise.datasets import arxiv_abstracts
 from franchise.errors import CorpusError, SettingsError
@@ -67,6 +67,15 @@ def test_what_grows_is_what_was_added(pieces, most):
     final = handed_over(found)
     assert not final.flags.writeable or not final.size
     assert (final == 7).all()
+
+
+def test_memory_that_is_let_go_keeps_its_numbers(everything_is_large):
+    numbers = Growing()
+    numbers.extend(np.arange(10_000))
+    found = numbers.array()
+    found *= 2
+    let_go(found, np.arange(3))
+    np.testing.assert_array_equal(found, 2 * np.arange(10_000))
 
 
 def test_no_room_on_the_disk(monkeypatch, everything_is_large):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus, numbered
 from franchise.corpus.files import Source
-from franchise.corpus.growing import Growing, pieces
+from franchise.corpus.growing import Growing, let_go, pieces
 from franchise.corpus.layout import corpus_of_entries
 from franchise.errors import CorpusError
 
@@ -61,6 +61,7 @@ def corpus_of(
     if not _in_order(documents):
         order = np.lexsort((terms, documents))
         documents, terms, counts = documents[order], terms[order], counts[order]
+    let_go(*entries)
     try:
         return corpus_of_entries(documents, terms, counts, n_documents, names)
     except CorpusError as error:

@@ -96,9 +96,10 @@ def is_mapped(values: npt.NDArray[Any]) -> bool:
 def let_go(*mapped: npt.NDArray[Any]) -> None:
     """Free the memory of what has been looked at in mapped arrays; their files keep the numbers."""
     for values in mapped:
+        file: object = values.base
         # Not every system has it, and without it the system frees that memory when it needs some.
-        if isinstance(values.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            values.base.madvise(mmap.MADV_DONTNEED)
+        if isinstance(file, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            file.madvise(mmap.MADV_DONTNEED)
 
 
 def pieces(n: int) -> Iterator[slice]:

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import save
 
+from franchise._arrays import pieces_of_file
 from franchise._files import from_json, locked, locked_name, read_arrays, read_text, write_arrays, write_text
 from franchise.errors import ModelError
 
@@ -32,6 +34,40 @@ def test_what_is_written_is_read(tmp_path):
     for name, array in ARRAYS.items():
         assert arrays[name].dtype == array.dtype
         assert np.array_equal(arrays[name], array, equal_nan=array.dtype.kind == "f")
+
+
+KINDS = [
+    *("uint64", "int64", "float64", "float32", "uint32", "int32"),
+    *("float16", "uint16", "int16", "int8", "uint8", "bool"),
+]
+
+
+def test_files_are_those_of_the_library():
+    """Written array by array, they have the bytes that safetensors itself would write."""
+    arrays = {f"{kind} {n}": np.arange(n).astype(kind) for kind in reversed(KINDS) for n in (5, 0, 4)}
+    arrays["flat"] = np.arange(12, dtype=np.int32).reshape(3, 4).T
+    metadata = {"franchise": '{"name": "Zoë\\u2028"}'}
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    assert b"".join(pieces_of_file(arrays, metadata)) == save(contiguous, metadata)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_large_arrays_are_mapped(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr("franchise._arrays.LARGE", 8)
+    arrays = {"large": np.arange(24).astype(kind).reshape(2, 12), "a": np.ones(1, np.uint8)}
+    write_arrays(tmp_path / "a", "thing", arrays, FACTS)
+    read, facts = read_arrays(tmp_path / "a", "thing", map_large=True)
+    assert facts == FACTS
+    assert read["large"].dtype == arrays["large"].dtype
+    np.testing.assert_array_equal(read["large"], arrays["large"])
+    assert isinstance(read["large"].base, np.memmap)
+    assert not read["large"].flags.writeable
+    assert not isinstance(read["a"].base, np.memmap)
+    content = bytearray((tmp_path / "a").read_bytes())
+    content[-4] ^= 1
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(ModelError, match="checksum"):
+        read_arrays(tmp_path / "a", "thing", map_large=True)
 
 
 def test_the_same_contents_give_the_same_bytes(tmp_path, content):

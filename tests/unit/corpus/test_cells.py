@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from franchise import HDPTopicModel
+from franchise._files import read_arrays
 from franchise.corpus import Corpus, as_corpus, encode, from_counts, from_texts, read_corpus, write_corpus
 from franchise.corpus import cells as cells_module
 from franchise.corpus.cells import CellArrays, blocks_of_cells, cells_of, words_in_pieces
@@ -220,3 +222,16 @@ def test_cells_given_are_not_changed_and_cannot_change_the_corpus():
     arrays["counts"][0] = 7
     np.testing.assert_array_equal(corpus.to_counts().toarray(), [[1, 2], [0, 0], [5, 0]])
     assert corpus.x.tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
+
+
+def test_a_model_of_cells_is_saved_as_cells(tmp_path, corpus):
+    model = HDPTopicModel(sweeps=4, chains=1, random_state=0, verbose=0).fit(corpus)
+    model.save(tmp_path / "model")
+    arrays, _ = read_arrays(tmp_path / "model" / "corpus.safetensors", "corpus")
+    assert "x" not in arrays
+    np.testing.assert_array_equal(arrays["counts"], corpus.cells.counts)
+    loaded = HDPTopicModel.load(tmp_path / "model")
+    assert loaded.corpus_.keeps_cells
+    assert loaded.corpus_ == corpus
+    words = HDPTopicModel(sweeps=4, chains=1, random_state=0, verbose=0).fit(as_words(COUNTS, TERMS))
+    assert loaded.resume(2).trace_["log_joint"].tolist() == words.resume(2).trace_["log_joint"].tolist()

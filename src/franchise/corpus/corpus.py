@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from franchise.corpus.cells import (
     CellArrays,
-    blocks_of_cells,
     cells_of,
     checked,
     selected,
@@ -341,10 +340,6 @@ class Corpus:
         cells = self._cells or cells_of(self.arrays)
         parts = (cells.counts.astype(np.int64), cells.terms.copy(), cells.cell_ptr.copy())
         return csr_array(parts, shape=(self.n_documents, self.n_terms))
-
-    def blocks_of_cells(self) -> Iterator[tuple[int, CellArrays]]:
-        """Yield the cells of some documents at a time, each block after the number of its first document."""
-        return blocks_of_cells(self.arrays) if self._cells is None else iter([(0, self._cells)])
 
     def _pieces(self) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the words, some at a time."""

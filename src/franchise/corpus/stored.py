@@ -6,13 +6,13 @@ What is kept as cells stays cells, and a large file is mapped, not read, so a co
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from franchise._arrays import LARGE
-from franchise._files import Array, Facts, pieces_of_arrays
-from franchise._version import VERSION
+from franchise._files import Array, Facts, pieces_of_arrays, read_arrays
+from franchise._version import VERSION, check_version
 from franchise.corpus.cells import CellArrays
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
@@ -20,9 +20,13 @@ from franchise.corpus.metadata import Column, Metadata
 from franchise.corpus.strings import packed, unpacked
 from franchise.corpus.texts import PackedTexts
 from franchise.corpus.vectorize import TextOptions
-from franchise.errors import CorpusError
+from franchise.errors import CorpusError, ModelError, SettingsError
 
-KIND = "corpus"
+_KIND = "corpus"
+
+# Bytes from which on a file is mapped. Smaller ones cost little, and a file that is mapped cannot be removed
+# on every system.
+LARGE = 2**26
 
 
 def pieces_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
@@ -46,11 +50,28 @@ def pieces_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
             facts["metadata"].append({"name": column.name, "kind": column.kind})
             plain = column.values.astype(np.int64) if column.kind == "date" else column.values
             arrays |= {f"metadata.{i}": plain} | packed(f"metadata.{i}.texts", column.categories)
-    return pieces_of_arrays(KIND, arrays, facts)
+    return pieces_of_arrays(_KIND, arrays, facts)
 
 
-def corpus_of(arrays: dict[str, Array], facts: Facts) -> Corpus:
-    """Return the corpus; what does not fit together raises one of many errors."""
+def read_stored(path: Path) -> Corpus:
+    """Return the corpus in a file; a large one is mapped.
+
+    Raises
+    ------
+    ModelError
+        If the file is missing, damaged, of another kind or version, or does not hold a corpus.
+    """
+    arrays, facts = read_arrays(path, _KIND, mapped=path.is_file() and path.stat().st_size >= LARGE)
+    check_version(path, facts)
+    try:
+        return _corpus_of(arrays, facts)
+    except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
+        raise ModelError(
+            f"{path}: the file does not hold a corpus ({error}); restore it from a copy"
+        ) from error
+
+
+def _corpus_of(arrays: dict[str, Array], facts: Facts) -> Corpus:
     vocabulary, names = unpacked("vocabulary", arrays), unpacked("names", arrays)
     options, downsampling = facts["text_options"], facts.get("downsampling")
     about: dict[str, Any] = {

@@ -32,8 +32,11 @@ _GAMMA_IN_WORDS = 0.5
 _MOST_PASSES = 4
 _ATTEMPTS = 100
 _ENOUGH = 1e-12  # see `moves.reveal`
-_COLLAPSED_WORDS = 20_000  # at least, in a sweep, of documents whose words and tables are drawn one by one
-_COLLAPSED_SHARE = 0.001
+# Words in a sweep, about, of documents whose words and tables are drawn one by one: more make the number of
+# topics move faster, but nothing else, and they are drawn by one thread.
+_COLLAPSED_WORDS, _MOST_COLLAPSED_WORDS, _COLLAPSED_SHARE = 20_000, 100_000, 0.05
+# Trials of ten sweeps are made at once where it takes long to find out which words each table has.
+_MANY_WORDS, _SWEEPS_AT_ONCE = 1_000_000, 10
 _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -85,6 +88,9 @@ class ParallelEngine(CollapsedEngine):
         documents = self._update_documents(key)
         self.workbench.threads = self._threads
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
+        if trials is not None and self._corpus.x.size >= _MANY_WORDS:
+            is_due = key.sweep % _SWEEPS_AT_ONCE == 0
+            trials = trials._replace(number=_SWEEPS_AT_ONCE * trials.number) if is_due else None
         swept = super().sweep(key, trials, eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
 
@@ -246,7 +252,7 @@ class ParallelEngine(CollapsedEngine):
 def _turns(corpus: CorpusArrays) -> list[Array]:
     """Return the documents of the collapsed moves of sweeps in turn: spread over the corpus, all in some."""
     n_documents, n_words = corpus.doc_ptr.size - 1, corpus.x.size
-    at_once = max(_COLLAPSED_WORDS, _COLLAPSED_SHARE * n_words)
+    at_once = max(_COLLAPSED_WORDS, min(_MOST_COLLAPSED_WORDS, _COLLAPSED_SHARE * n_words))
     order = np.argsort(np.arange(n_documents) * _GOLDEN_RATIO % 1.0, kind="stable")
     ends = np.concatenate([[0], np.cumsum(np.diff(corpus.doc_ptr)[order])])
     n_turns = max(1, int(np.ceil(n_words / at_once)))

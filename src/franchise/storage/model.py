@@ -29,7 +29,6 @@ from franchise._files import (
     from_json,
     locked,
     locked_name,
-    read_arrays,
     read_text,
     to_json,
     write_pieces,
@@ -37,9 +36,9 @@ from franchise._files import (
 )
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.corpus.stored import corpus_of, pieces_of
+from franchise.corpus.stored import pieces_of, read_stored
 from franchise.engines import GivenTopics, Start
-from franchise.errors import CorpusError, ModelError, SettingsError
+from franchise.errors import ModelError
 from franchise.storage.chain import saved_chains
 from franchise.storage.start import read_start, write_start
 
@@ -178,7 +177,7 @@ def read(folder: Path) -> Stored:
     stamp = facts.pop("checksum", None)
     if stamp != _checksum(facts):
         raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
-    corpus = _read_corpus(folder / _CORPUS)
+    corpus = read_stored(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
         raise ModelError(f"{path}: it does not belong to the {_CORPUS} beside it; restore both from a copy")
     settings = facts["settings"]
@@ -233,14 +232,3 @@ def _corpus_facts(corpus: Corpus) -> Facts:
 
 def _checksum(facts: Facts) -> str:
     return hashlib.blake2b(to_json(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _read_corpus(path: Path) -> Corpus:
-    arrays, facts = read_arrays(path, "corpus", map_large=True)
-    check_version(path, facts)
-    try:
-        return corpus_of(arrays, facts)
-    except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
-        raise ModelError(
-            f"{path}: the file does not hold a corpus ({error}); restore it from a copy"
-        ) from error

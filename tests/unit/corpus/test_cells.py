@@ -176,15 +176,6 @@ def test_other_commands_need_no_words(corpus):
     np.testing.assert_array_equal(encode(corpus, words).arrays.x, words.x)
 
 
-def test_coherence_of_many_words(monkeypatch):
-    rng = np.random.default_rng(0)
-    corpus = Corpus(rng.integers(0, 8, 400), np.arange(0, 401, 10), list("abcdefgh"))
-    phi = rng.dirichlet(np.ones(8), 3)
-    whole = coherence(phi, corpus, n_terms=4)
-    monkeypatch.setattr(cells_module, "PIECE", 25)
-    np.testing.assert_array_equal(coherence(phi, corpus, n_terms=4), whole)
-
-
 GOOD = {"doc_ptr": [0, 3, 3, 8], "cell_ptr": [0, 2, 2, 3], "terms": [0, 1, 0], "counts": [1, 2, 5]}
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import mmap
 import pickle
 import subprocess
 import sys
@@ -37,19 +38,15 @@ def everything_is_large(monkeypatch):
     monkeypatch.setattr(growing, "MOST_IN_MEMORY", 100)
     for module in (growing, cells, convert, layout):
         monkeypatch.setattr(module, "PIECE", 64)
-    for module in ("_arrays", "corpus.stored"):
-        monkeypatch.setattr(f"franchise.{module}.LARGE", 100)
+    monkeypatch.setattr("franchise.corpus.stored.LARGE", 100)
 
 
 def is_on_disk(array):
     """Return whether an array is, at bottom, a file that is mapped."""
     owner = array
-    while True:
-        if isinstance(owner, np.memmap):
-            return True
-        owner = getattr(owner, "base", None) if isinstance(owner, np.ndarray) else getattr(owner, "obj", None)
-        if owner is None:
-            return False
+    while owner is not None and not isinstance(owner, mmap.mmap):
+        owner = owner.obj if isinstance(owner, memoryview) else owner.base
+    return owner is not None
 
 
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=9)), st.integers(0, 60))

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from franchise._files import read_arrays
-from franchise._version import check_version
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.stored import KIND, corpus_of, pieces_of
-from franchise.errors import CorpusError, ModelError, SettingsError
+from franchise.corpus.stored import pieces_of, read_stored
+from franchise.errors import CorpusError, ModelError
 
 # After the length of the header, in eight bytes.
 _HEAD = b'{"__metadata__":{"franchise":'
@@ -50,16 +48,10 @@ def _on_disk(source: Source) -> Iterator[Path]:
 
 def _mapped(source: Source, path: Path) -> Corpus:
     try:
-        arrays, facts = read_arrays(path, KIND, map_large=True)
-        check_version(path, facts)
-        return corpus_of(arrays, facts)
+        return read_stored(path)
     except ModelError as error:
-        reason = str(error).removeprefix(f"{path}: ").partition(";")[0]
+        reason = str(error).removeprefix(f"{path}: ").rpartition(";")[0]
         raise source.fault(f"{reason}; write it again with `franchise convert`") from error
-    except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
-        raise source.fault(
-            f"it does not hold a corpus ({error}); write it again with `franchise convert`"
-        ) from error
 
 
 def write(corpus: Corpus) -> Iterator[bytes | memoryview]:

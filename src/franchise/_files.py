@@ -44,10 +44,15 @@ _NAMES_OF_TYPES = {kind: name for name, kind in _TYPES.items()}
 
 def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array], facts: Facts) -> None:
     """Write arrays and facts as one safetensors file; `kind` says what the file holds."""
+    write_pieces(path, pieces_of_arrays(kind, arrays, facts))
+
+
+def pieces_of_arrays(kind: str, arrays: Mapping[str, Array], facts: Facts) -> Iterator[bytes | memoryview]:
+    """Return the bytes of such a file, in pieces."""
     ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
     ordered = {name: one.astype(one.dtype.newbyteorder("<"), copy=False) for name, one in ordered.items()}
     about = to_json({"kind": kind, "facts": facts, "checksum": _checksum(kind, facts, ordered)})
-    write_pieces(path, _pieces_of(ordered, about))
+    return _pieces_of(ordered, about)
 
 
 def _pieces_of(arrays: dict[str, Array], about: str) -> Iterator[bytes | memoryview]:

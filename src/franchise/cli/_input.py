@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from franchise.corpus import Corpus, TextOptions
 
 _FORMATS = (
-    "txt", "folder", "csv", "tsv", "jsonl", "parquet", "mallet", "ldac", "uci", "mm", "npz", "h5ad"
+    "txt", "folder", "csv", "tsv", "jsonl", "parquet", "mallet", "ldac", "uci", "mm", "npz", "h5ad",
+    "franchise",
 )  # fmt: skip
 # How a file is read, with the names that `read_corpus` has for them.
 _READING = {
@@ -24,6 +25,7 @@ _READING = {
     "delimiter": "delimiter",
     "layer": "layer",
 }
+MOST_TEXT = 64_000_000  # characters of the documents that are kept with a corpus, for the report
 _PATIENCE = 2.0  # seconds of reading before a bar is shown
 _LONGEST_NAME = 20
 
@@ -76,6 +78,29 @@ def metadata_option(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Columns to keep with the documents, such as year,category; 'none' for none.  [default: all "
         "without long values]",
     )(command)
+
+
+def downsample_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option that limits the words per document."""
+    return click.option(
+        "--downsample",
+        type=click.IntRange(1, 2**31 - 1),
+        metavar="N",
+        help="Keep at most N words of each document, drawn without replacement; for counts in the thousands.",
+    )(command)
+
+
+def downsample_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add this option to a command that has no other use for a seed."""
+    seed = click.option(
+        "--seed",
+        type=click.IntRange(0, 2**63 - 1),
+        metavar="INTEGER",
+        default=0,
+        show_default="0",
+        help="Of --downsample: the same seed keeps the same words.",
+    )
+    return downsample_option(seed(command))
 
 
 def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -207,11 +232,11 @@ def _stop_words(given: str | list[str]) -> str | list[str] | None:
 def read(
     path: str, values: dict[str, Any], text_options: "TextOptions", *, keep_texts: bool | int
 ) -> "Corpus":
-    """Read the documents of a file, with a bar if it takes long."""
+    """Read the documents of a file, with a bar if it takes long; down-sample them if asked to."""
     from franchise.corpus import read_corpus
 
     with reading_bar(path) as progress:
-        return read_corpus(
+        corpus = read_corpus(
             path,
             **how_to_read(values),
             metadata=values.get("metadata"),
@@ -219,6 +244,8 @@ def read(
             keep_texts=keep_texts,
             progress=progress,
         )
+    words = values.get("downsample")
+    return corpus if words is None else corpus.downsampled(words, seed=values["seed"])
 
 
 @contextmanager
@@ -232,7 +259,7 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
 
     console = Console(file=sys.stderr)
     bar = Progress(
-        TextColumn("reading {task.fields[path]}"),
+        TextColumn("{task.fields[verb]} {task.fields[path]}"),
         BarColumn(bar_width=None),
         DownloadColumn(),
         TimeRemainingColumn(),
@@ -240,7 +267,7 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
         transient=True,
         disable=not console.is_terminal,
     )
-    task = bar.add_task("reading", path=_short(Path(path).name or path), total=None)
+    task = bar.add_task("reading", verb="reading", path=_short(Path(path).name or path), total=None)
     began, started = time.monotonic(), False
 
     def progress(done: int, total: int | None) -> None:
@@ -248,7 +275,9 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
         if not started and time.monotonic() - began > _PATIENCE:
             bar.start()
             started = True
-        bar.update(task, completed=done, total=total)
+        # What has been read is still to be put in order, which of many words takes a while too.
+        verb = "sorting" if total is not None and done >= total else "reading"
+        bar.update(task, completed=done, total=total, verb=verb)
 
     try:
         yield progress

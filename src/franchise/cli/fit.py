@@ -8,7 +8,15 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli._config import as_toml, use_config
-from franchise.cli._input import metadata_option, options_of, read, reading_options, text_options
+from franchise.cli._input import (
+    MOST_TEXT,
+    downsample_option,
+    metadata_option,
+    options_of,
+    read,
+    reading_options,
+    text_options,
+)
 from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
@@ -31,7 +39,6 @@ _MODEL_SETTINGS = (
     "engine",
 )
 _STARTS = ("fitted", "apart", "sequential", "one")
-_MOST_TEXT = 64_000_000  # characters of the documents that are kept with a model, for its report
 
 
 class _NumberOr(click.ParamType):  # type: ignore[type-arg]
@@ -125,6 +132,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
 @reading_options
 @metadata_option
 @text_options
+@downsample_option
 @click.option("--sweeps", type=int, default=500, show_default=True, help="Passes over all words, per chain.")
 @click.option("--burn-in", type=int, help="Sweeps at the start to leave out of the answer.  [default: half]")
 @click.option(
@@ -218,8 +226,8 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
 
     INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
     .parquet with --text-column, MALLET's text (--format-in mallet), LDA-C (.ldac), UCI bag-of-words
-    (docword.*), Matrix Market (.mtx), SciPy's .npz or AnnData's .h5ad, any of them gzipped; - is standard
-    input.
+    (docword.*), Matrix Market (.mtx), SciPy's .npz, AnnData's .h5ad or Franchise's own (.franchise, made by
+    `franchise convert`, for what is too large for memory), any of them gzipped; - is standard input.
 
     The model is saved in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
     ends where an uninterrupted fit would have ended.
@@ -229,6 +237,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit abstracts.txt -o model/
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
       franchise fit speeches.csv --text-column text --metadata year,party -o model/
+      franchise fit mutations.mtx --downsample 1000 -o model/
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
     from franchise._files import write_text
@@ -243,7 +252,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     if values["seed_words"] is not None and values["init"] != "fitted":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
     model = model_of(values, None if values["dry_run"] else output)
-    corpus = read(input, values, options_of(values), keep_texts=_MOST_TEXT)
+    corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
         return
@@ -308,6 +317,8 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         "words": corpus.n_words,
         "metadata": ", ".join(corpus.metadata or ()) or "none",
     }
+    if corpus.downsampling is not None:
+        facts["down-sampled"] = corpus.downsampling.in_words()
     if is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
             expected = model.forecast(corpus)

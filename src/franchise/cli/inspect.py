@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franchise.cli._input import options_of, read, reading_options, text_options
+from franchise.cli._input import downsample_options, options_of, read, reading_options, text_options
 from franchise.cli._output import format_option, print_facts
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @click.argument("path", type=click.Path(allow_dash=True))
 @reading_options
 @text_options
+@downsample_options
 @format_option
 def command(path: str, format_out: str, **values: Any) -> None:
     """Describe the model folder or the file of documents at PATH.
@@ -76,9 +77,14 @@ def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:
         "terms": corpus.n_terms,
         "words": corpus.n_words,
         "words per document, median": int(sorted(lengths)[len(lengths) // 2]),
+        **_downsampling(corpus),
         **({} if corpus.metadata is None else {"metadata": _metadata(corpus.metadata)}),
         "fingerprint": corpus.fingerprint(),
     }
+
+
+def _downsampling(corpus: "Corpus") -> dict[str, str]:
+    return {} if corpus.downsampling is None else {"down-sampled": corpus.downsampling.in_words()}
 
 
 def _metadata(metadata: "Metadata") -> str:

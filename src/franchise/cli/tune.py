@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._input import options_of, read, reading_options, text_options
+from franchise.cli._input import downsample_option, options_of, read, reading_options, text_options
 from franchise.cli._output import format_option, print_frame
 
 
@@ -35,6 +35,7 @@ class _Etas(click.ParamType):  # type: ignore[type-arg]
 @click.option("--plot", type=click.Path(), metavar="FILE", help="Write a picture: .svg, .png or .pdf.")
 @reading_options
 @text_options
+@downsample_option
 @click.option("--sweeps", type=int, default=100, show_default=True, help="Passes over all words, per chain.")
 @click.option("--chains", type=int, default=2, show_default=True, help="Chains for each value.")
 @click.option(

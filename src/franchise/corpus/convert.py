@@ -17,16 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from franchise.corpus.cells import words_of
 from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered, strings
-from franchise.corpus.layout import lay_words
+from franchise.corpus.growing import PIECE, Growing, handed_over, is_mapped, pieces
+from franchise.corpus.layout import cells_of_entries, corpus_of_entries
 from franchise.corpus.metadata import check_same_order
 from franchise.errors import CorpusError
 
 Words = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
-
-# Words that are worked on at a time, where a copy of all of them would cost too much.
-PIECE = 2**20
 
 _SPLIT_FIRST = "a document is a list of words; split the text first"
 
@@ -68,7 +67,7 @@ def from_tokens(
     else:
         terms = strings(vocabulary, "vocabulary", "term")
         x, doc_ptr = _apply_vocabulary(documents, terms)
-    return Corpus(x, doc_ptr, terms, names, metadata=metadata)
+    return Corpus(handed_over(x), doc_ptr, terms, names, metadata=metadata)
 
 
 def from_counts(
@@ -96,6 +95,8 @@ def from_counts(
     -------
     Corpus
         Words of each document in term order, repeats adjacent; all columns are terms, all rows are documents.
+        Where there are eight words or more per count, the corpus keeps the counts (``keeps_cells``), and lays
+        out its words only when they are asked for.
 
     Examples
     --------
@@ -106,8 +107,8 @@ def from_counts(
     names = names_of(counts) if document_names is None else document_names
     check_same_order(counts, metadata)
     terms = columns if vocabulary is None else strings(vocabulary, "vocabulary", "term")
-    x, doc_ptr, terms = words_of_counts(matrix, terms)
-    return Corpus(x, doc_ptr, terms, names, metadata=metadata)
+    n_documents, entries, terms = _checked_entries(matrix, terms)
+    return corpus_of_entries(*entries, n_documents, terms, names, metadata=metadata)
 
 
 def iterate(documents: Any, what: str) -> Iterator[Any]:
@@ -161,11 +162,19 @@ def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
 
 def words_of_counts(counts: Any, terms: tuple[str, ...] | None) -> tuple[Words, Offsets, tuple[str, ...]]:
     """Lay out the words of a matrix, which may have none; terms not given are named by number."""
+    n_documents, entries, terms = _checked_entries(counts, terms)
+    cells = cells_of_entries(*entries, n_documents, len(terms))
+    return words_of(cells), cells.doc_ptr, terms
+
+
+def _checked_entries(
+    counts: Any, terms: tuple[str, ...] | None
+) -> tuple[int, tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int64]], tuple[str, ...]]:
+    """Return the number of documents, what is not zero, and the terms."""
     (n_documents, n_terms), rows, columns, values = _entries(counts)
     terms = numbered(n_terms) if terms is None else terms
     _check_width(terms, n_documents, n_terms)
-    x, doc_ptr = lay_words(rows, columns, _whole_numbers(rows, columns, values), n_documents)
-    return x, doc_ptr, terms
+    return n_documents, (rows, columns, _whole_numbers(rows, columns, values)), terms
 
 
 def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[str, ...]]:
@@ -189,8 +198,8 @@ def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[st
 def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
     """Replace each number by its new one, in place."""
     # In pieces: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
-    for start in range(0, len(ids), PIECE):
-        ids[start : start + PIECE] = new[ids[start : start + PIECE]]
+    for piece in pieces(len(ids)):
+        ids[piece] = new[ids[piece]]
 
 
 def look_up(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
@@ -206,11 +215,32 @@ def look_up(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words,
 
 
 def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
-    """Drop the words with number -1; return words, offsets, and how many each document lost."""
+    """Drop the words with number -1; return words, offsets, and how many each document lost.
+
+    Words that are mapped from a file are moved there, and not copied.
+    """
+    if is_mapped(ids):
+        return _drop_in_place(ids, doc_ptr)
     before = np.searchsorted(np.flatnonzero(ids < 0), doc_ptr)
     x, offsets = ids[ids >= 0], doc_ptr - before
     x.flags.writeable = offsets.flags.writeable = False  # so that Corpus need not copy them
     return x, offsets, np.diff(before)
+
+
+def _drop_in_place(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
+    before = np.zeros(len(doc_ptr), dtype=np.int64)
+    n_kept = 0
+    for piece in pieces(len(ids)):
+        words = ids[piece]
+        kept = words[words >= 0]
+        first, last = np.searchsorted(doc_ptr, [piece.start, piece.stop], side="right")
+        gone = np.flatnonzero(words < 0) + piece.start
+        before[first:last] = piece.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
+        ids[n_kept : n_kept + kept.size] = kept
+        n_kept += kept.size
+    offsets = doc_ptr - before
+    offsets.flags.writeable = False
+    return handed_over(ids[:n_kept]), offsets, np.diff(before)
 
 
 def _apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
@@ -232,12 +262,18 @@ def _apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tu
 def _number_words(
     documents: Iterable[Any], number: Callable[[list[Any], int], Iterable[int]]
 ) -> tuple[Words, Offsets]:
-    # One pass over what may be an iterator, four bytes per word: a million documents fit in memory.
-    ids, doc_ptr = array("i"), array("q", [0])
+    # One pass over what may be an iterator; four bytes per word, in memory or on disk.
+    ids, buffer, doc_ptr = Growing(), array("i"), array("q", [0])
+    n_words = 0
     for j, document in enumerate(documents):
-        ids.extend(number(_words(document, j), j))
-        doc_ptr.append(len(ids))
-    return np.asarray(ids), np.asarray(doc_ptr)
+        buffer.extend(number(_words(document, j), j))
+        doc_ptr.append(n_words + len(buffer))
+        if len(buffer) >= PIECE:
+            n_words += len(buffer)
+            ids.extend(buffer)
+            buffer = array("i")
+    ids.extend(buffer)
+    return ids.array(), np.asarray(doc_ptr)
 
 
 def _words(document: Any, j: int) -> list[Any]:

@@ -1,15 +1,13 @@
 """The corpus: every word of every document in one flat array, immutable once made.
 
 The paper's x_ji is ``x[doc_ptr[j] + i]``. A *word* is a token; a *term* is an entry of the vocabulary.
-Whatever reaches a compiled kernel has been checked here, once, so that no kernel needs to check it again.
-Reading and converting are not here.
+Where counts are large, cells (document, term, count) are held instead, and words are laid out only when they
+are asked for (``cells``). What a corpus must be is in ``checks``; reading and converting are not here.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,18 +15,42 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise.corpus.cells import (
+    CellArrays,
+    cells_of,
+    checked,
+    selected,
+    words_in_pieces,
+    words_of,
+)
+from franchise.corpus.checks import (
+    MAX_WORDS,
+    check_distinct,
+    check_offsets,
+    check_words,
+    document_numbers,
+    fingerprint_of,
+    frozen,
+    integers,
+    names_for,
+    numbered,
+    offsets_of,
+    strings,
+    texts_for,
+)
+from franchise.corpus.growing import pieces
 from franchise.corpus.metadata import Metadata, as_metadata
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from franchise.corpus.downsample import Downsampling
     from franchise.corpus.vectorize import TextOptions
 
-IntArray = npt.NDArray[np.int64]
+__all__ = ["MAX_WORDS", "Corpus", "CorpusArrays", "numbered", "offsets_of", "strings"]
 
-# Counts of words are 32-bit in the sampler's state, and none of them can exceed the number of words.
-MAX_WORDS = 2**31 - 1
+IntArray = npt.NDArray[np.int64]
 
 
 class CorpusArrays(NamedTuple):
@@ -50,7 +72,7 @@ class CorpusArrays(NamedTuple):
     n_terms: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """A collection of documents, each a sequence of words over one vocabulary.
 
@@ -71,6 +93,8 @@ class Corpus:
     metadata
         What else is known of each document: a DataFrame, a Series with a name, or a dict of columns, with
         one value per document (`franchise.corpus.metadata` says how values are read).
+    downsampling
+        How words were left out, where `downsampled` has made the corpus.
 
     Raises
     ------
@@ -79,8 +103,8 @@ class Corpus:
 
     Notes
     -----
-    Two corpora are equal when their words, vocabularies and names are; ``texts``, ``text_options`` and
-    ``metadata`` only say where the words came from.
+    Two corpora are equal when their words, vocabularies and names are; ``texts``, ``text_options``,
+    ``metadata`` and ``downsampling`` only say where the words came from.
 
     Examples
     --------
@@ -88,13 +112,16 @@ class Corpus:
     Corpus(2 documents, 2 terms, 3 words)
     """
 
-    x: npt.NDArray[np.int32]
     doc_ptr: npt.NDArray[np.int64]
     vocabulary: tuple[str, ...]
     document_names: tuple[str, ...]
-    texts: tuple[str, ...] | None
+    texts: Sequence[str] | None
     text_options: TextOptions | None
     metadata: Metadata | None
+    downsampling: Downsampling | None
+    keeps_cells: bool  # made from cells: words are laid out only when they are asked for
+    _x: npt.NDArray[np.int32] | None
+    _cells: CellArrays | None
     _fingerprint: str  # once it has been asked for: every checkpoint names its corpus
 
     def __init__(
@@ -107,21 +134,77 @@ class Corpus:
         texts: Iterable[str] | None = None,
         text_options: TextOptions | None = None,
         metadata: Any = None,
+        downsampling: Downsampling | None = None,
     ) -> None:
-        words = _integers(x, "x")
-        offsets = _integers(doc_ptr, "doc_ptr")
+        words = integers(x, "x")
+        offsets = integers(doc_ptr, "doc_ptr")
         terms = strings(vocabulary, "vocabulary", "term")
-        _check_offsets(offsets, len(words))
-        _check_words(words, len(terms))
-        _check_distinct(terms)
-        object.__setattr__(self, "x", _frozen(words, np.int32))
-        object.__setattr__(self, "doc_ptr", _frozen(offsets, np.int64))
-        object.__setattr__(self, "vocabulary", terms)
-        object.__setattr__(self, "document_names", _names(document_names, len(offsets) - 1))
-        object.__setattr__(self, "texts", _texts(texts, len(offsets) - 1))
-        object.__setattr__(self, "text_options", text_options)
-        object.__setattr__(self, "metadata", as_metadata(metadata, len(offsets) - 1))
-        object.__setattr__(self, "_fingerprint", "")
+        check_offsets(offsets, len(words))
+        check_words(words, len(terms))
+        check_distinct(terms)
+        self._set(_x=frozen(words, np.int32), _cells=None, keeps_cells=False)
+        self._set(doc_ptr=frozen(offsets, np.int64), vocabulary=terms)
+        self._describe(document_names, texts, text_options, metadata, downsampling)
+
+    @classmethod
+    def from_cells(
+        cls,
+        cells: CellArrays,
+        vocabulary: Iterable[str],
+        document_names: Iterable[str] | None = None,
+        **about: Any,
+    ) -> Corpus:
+        """Make a corpus from cells (document, term, count).
+
+        It equals the corpus of these words in the order of documents and terms, but holds the cells. The
+        other arguments are as the constructor takes them; there may be more terms than the cells know.
+        """
+        terms = strings(vocabulary, "vocabulary", "term")
+        given = checked(cells._replace(n_terms=len(terms)))
+        check_distinct(terms)
+        corpus = cls.__new__(cls)
+        corpus._set(_x=None, _cells=given, keeps_cells=True, doc_ptr=given.doc_ptr, vocabulary=terms)
+        corpus._describe(document_names, **about)
+        return corpus
+
+    def _describe(
+        self,
+        document_names: Iterable[str] | None,
+        texts: Iterable[str] | None = None,
+        text_options: TextOptions | None = None,
+        metadata: Any = None,
+        downsampling: Downsampling | None = None,
+    ) -> None:
+        n_documents = len(self.doc_ptr) - 1
+        self._set(
+            document_names=names_for(document_names, n_documents),
+            texts=texts_for(texts, n_documents),
+            text_options=text_options,
+            metadata=as_metadata(metadata, n_documents),
+            downsampling=downsampling,
+            _fingerprint="",
+        )
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def x(self) -> npt.NDArray[np.int32]:
+        """Term of each word, documents laid end to end; laid out now if only cells are held."""
+        if self._x is None:
+            assert self._cells is not None
+            self._set(_x=words_of(self._cells))
+        assert self._x is not None
+        return self._x
+
+    @property
+    def cells(self) -> CellArrays:
+        """The number of words of each term in each document; counted once, if words are held."""
+        if self._cells is None:
+            self._set(_cells=cells_of(self.arrays))
+        assert self._cells is not None
+        return self._cells
 
     @property
     def n_documents(self) -> int:
@@ -131,7 +214,7 @@ class Corpus:
     @property
     def n_words(self) -> int:
         """Number of words in all documents together."""
-        return len(self.x)
+        return int(self.doc_ptr[-1])
 
     @property
     def n_terms(self) -> int:
@@ -146,7 +229,11 @@ class Corpus:
     @property
     def term_counts(self) -> npt.NDArray[np.int64]:
         """Number of words of each term in the whole corpus."""
-        return np.bincount(self.x, minlength=self.n_terms).astype(np.int64, copy=False)
+        if self._cells is None:
+            # In pieces: NumPy widens what it counts to 64 bits.
+            return sum(np.bincount(piece, minlength=self.n_terms) for piece in self._pieces())  # type: ignore[return-value]
+        terms, counts = self._cells.terms, self._cells.counts
+        return np.bincount(terms, weights=counts, minlength=self.n_terms).astype(np.int64)
 
     @property
     def arrays(self) -> CorpusArrays:
@@ -157,7 +244,18 @@ class Corpus:
         """Term ids of the words of document ``j``, a read-only view."""
         if not 0 <= j < self.n_documents:
             raise CorpusError(f"document {j}: the corpus has documents 0 to {self.n_documents - 1:,}")
-        return self.x[self.doc_ptr[j] : self.doc_ptr[j + 1]]
+        if self._x is None:
+            return words_of(selected(self.cells, np.array([j])))
+        return self._x[self.doc_ptr[j] : self.doc_ptr[j + 1]]
+
+    def runs(self, j: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """Return the terms of document ``j`` in the order of its words, and how often each follows itself."""
+        if self._x is None:
+            cells = selected(self.cells, document_numbers([j], self.n_documents))
+            return cells.terms, cells.counts.astype(np.int64)
+        words = self.document(j)
+        starts = np.flatnonzero(np.diff(words, prepend=-1))
+        return words[starts], np.diff(starts, append=words.size)
 
     def select(self, documents: Sequence[int] | npt.NDArray[Any]) -> Corpus:
         """Keep some documents, in the order given, with the same vocabulary.
@@ -172,55 +270,62 @@ class Corpus:
         Corpus
             The chosen documents with their names, texts and metadata.
         """
-        chosen = self._document_numbers(documents)
-        lengths = self.document_lengths[chosen]
-        doc_ptr = offsets_of(lengths)
-        # Word i of the result sits in its old document at the same distance from that document's start.
-        shift = np.repeat(self.doc_ptr[chosen] - doc_ptr[:-1], lengths)
-        words = self.x[np.arange(doc_ptr[-1]) + shift]
-        return Corpus(
-            words,
-            doc_ptr,
+        chosen = document_numbers(documents, self.n_documents)
+        make: Callable[..., Corpus]
+        if self.keeps_cells:
+            make = partial(Corpus.from_cells, selected(self.cells, chosen))
+        else:
+            lengths = self.document_lengths[chosen]
+            doc_ptr = offsets_of(lengths)
+            # Word i of the result sits in its old document at the same distance from that document's start.
+            shift = np.repeat(self.doc_ptr[chosen] - doc_ptr[:-1], lengths)
+            make = partial(Corpus, self.x[np.arange(doc_ptr[-1]) + shift], doc_ptr)
+        return make(
             self.vocabulary,
             [self.document_names[j] for j in chosen],
             texts=None if self.texts is None else [self.texts[j] for j in chosen],
             text_options=self.text_options,
             metadata=None if self.metadata is None else self.metadata.select(chosen),
+            downsampling=self.downsampling,
         )
+
+    def downsampled(self, words: int, *, seed: int = 0) -> Corpus:
+        """Keep at most so many words of each document, drawn without replacement.
+
+        Parameters
+        ----------
+        words
+            The most words that a document keeps; one with no more than these stays as it is.
+        seed
+            The same seed keeps the same words. What a document keeps depends on the seed, its name and its
+            words, and on no other document.
+
+        Returns
+        -------
+        Corpus
+            The same documents and vocabulary; of several words of one term the first are kept, in their
+            order. ``downsampling`` says what was done.
+        """
+        from franchise.corpus.downsample import downsampled
+
+        return downsampled(self, words, seed)
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
         """Return the same documents with other names for the terms, as many as there are."""
         terms = strings(vocabulary, "vocabulary", "term")
         if len(terms) != self.n_terms:
             raise CorpusError(f"{len(terms):,} names for {self.n_terms:,} terms; give one per term")
-        _check_distinct(terms)
-        renamed = copy(self)
-        object.__setattr__(renamed, "vocabulary", terms)
-        object.__setattr__(renamed, "_fingerprint", "")
-        return renamed
+        return self.with_names(terms, self.document_names)
+
+    def with_names(self, vocabulary: Iterable[str], document_names: Iterable[str] | None = None) -> Corpus:
+        """Return the same words under other names, of no fewer terms; documents by default by number."""
+        make, (*held, _, _) = self.__reduce__()
+        return make(*held, vocabulary, document_names)
 
     def with_metadata(self, metadata: Any) -> Corpus:
         """Return the same corpus with other metadata, as the constructor takes them; no word is copied."""
         make, parts = self.__reduce__()
         return make(*parts, metadata=metadata)
-
-    def _document_numbers(self, documents: Sequence[int] | npt.NDArray[Any]) -> IntArray:
-        chosen = np.asarray(documents)
-        if chosen.dtype == np.bool_:
-            if chosen.shape != (self.n_documents,):
-                raise CorpusError(
-                    f"select: the mask has shape {chosen.shape} for {self.n_documents:,} documents; "
-                    "give one True or False per document"
-                )
-            return np.flatnonzero(chosen)
-        chosen = _integers(chosen, "select: documents")
-        outside = (chosen < 0) | (chosen >= self.n_documents)
-        if outside.any():
-            raise CorpusError(
-                f"select: document {chosen[outside][0]}: "
-                f"the corpus has documents 0 to {self.n_documents - 1:,}"
-            )
-        return chosen.astype(np.int64, copy=False)
 
     def to_counts(self) -> csr_array:
         """Count the words of each term in each document.
@@ -232,10 +337,17 @@ class Corpus:
         """
         from scipy.sparse import csr_array  # SciPy is slow to import and most runs never need it here
 
-        ones = np.ones(self.n_words, dtype=np.int64)
-        counts = csr_array((ones, self.x.copy(), self.doc_ptr.copy()), shape=(self.n_documents, self.n_terms))
-        counts.sum_duplicates()
-        return counts
+        cells = self._cells or cells_of(self.arrays)
+        parts = (cells.counts.astype(np.int64), cells.terms.copy(), cells.cell_ptr.copy())
+        return csr_array(parts, shape=(self.n_documents, self.n_terms))
+
+    def _pieces(self) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the words, some at a time."""
+        if self._x is None:
+            yield from words_in_pieces(self.cells)
+            return
+        for piece in pieces(self.n_words):
+            yield self._x[piece]
 
     def fingerprint(self) -> str:
         """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; nothing else matters.
@@ -244,16 +356,13 @@ class Corpus:
         """
         if self._fingerprint:
             return self._fingerprint
-        digest = hashlib.sha256()
-        digest.update(np.array([self.n_words, self.n_documents, self.n_terms], dtype="<i8").tobytes())
-        digest.update(np.ascontiguousarray(self.x, dtype="<i4").data)
-        digest.update(np.ascontiguousarray(self.doc_ptr, dtype="<i8").data)
-        for term in self.vocabulary:
-            encoded = term.encode("utf-8", "surrogatepass")
-            digest.update(len(encoded).to_bytes(8, "little"))
-            digest.update(encoded)
-        object.__setattr__(self, "_fingerprint", digest.hexdigest())
+        self._set(_fingerprint=fingerprint_of(self._pieces(), self.doc_ptr, self.vocabulary))
         return self._fingerprint
+
+    def about(self) -> dict[str, Any]:
+        """Return what else the constructor takes: where the words came from."""
+        names = ("texts", "text_options", "metadata", "downsampling")
+        return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
         sizes = ((self.n_documents, "document"), (self.n_terms, "term"), (self.n_words, "word"))
@@ -263,128 +372,23 @@ class Corpus:
         if not isinstance(other, Corpus):
             return NotImplemented
         return (
-            np.array_equal(self.x, other.x)
-            and np.array_equal(self.doc_ptr, other.doc_ptr)
+            np.array_equal(self.doc_ptr, other.doc_ptr)
             and self.vocabulary == other.vocabulary
             and self.document_names == other.document_names
+            and self._same_words(other)
         )
+
+    def _same_words(self, other: Corpus) -> bool:
+        if self.keeps_cells and other.keeps_cells:
+            return self.cells.has_same(other.cells)
+        return all(np.array_equal(a, b) for a, b in zip(self._pieces(), other._pieces()))
 
     def __hash__(self) -> int:
         return hash((self.n_documents, self.n_terms, self.n_words))
 
     def __reduce__(self) -> tuple[Callable[..., Corpus], tuple[Any, ...]]:
         # Unpickled arrays come back writable; going through the constructor freezes them again.
-        make = partial(Corpus, texts=self.texts, text_options=self.text_options, metadata=self.metadata)
-        return make, (self.x, self.doc_ptr, self.vocabulary, self.document_names)
-
-
-def offsets_of(lengths: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-    """Return the offsets (``doc_ptr``) of documents of these lengths laid end to end."""
-    doc_ptr = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=doc_ptr[1:])
-    return doc_ptr
-
-
-def numbered(n: int) -> tuple[str, ...]:
-    """Name ``n`` terms or documents ``"0"``, ``"1"``, ..., the default."""
-    return tuple(map(str, range(n)))
-
-
-def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise CorpusError(f"{name} has {array.ndim} dimensions; give a flat array of integers")
-    if array.size == 0:
-        return array.astype(np.int64)  # an empty list arrives as floats
-    if array.dtype.kind not in "iu":
-        raise CorpusError(f"{name} has dtype {array.dtype}; give integers")
-    return array
-
-
-def _check_offsets(doc_ptr: npt.NDArray[Any], n_words: int) -> None:
-    if len(doc_ptr) == 0 or doc_ptr[0] != 0:
-        raise CorpusError(
-            "doc_ptr must start at 0; give the offset of each document's first word, then the end"
-        )
-    falls = np.flatnonzero(doc_ptr[1:] < doc_ptr[:-1])
-    if falls.size:
-        j = int(falls[0])
-        raise CorpusError(
-            f"doc_ptr decreases at document {j}, from {doc_ptr[j]} to {doc_ptr[j + 1]}; "
-            "offsets must not decrease"
-        )
-    if doc_ptr[-1] != n_words:
-        raise CorpusError(f"doc_ptr ends at {doc_ptr[-1]}, but x has {n_words} words; the two must be equal")
-
-
-def _check_words(x: npt.NDArray[Any], n_terms: int) -> None:
-    if len(x) == 0:
-        raise CorpusError("there are no words at all: every document is empty; give at least one word")
-    if len(x) > MAX_WORDS:
-        raise CorpusError(
-            f"{len(x):,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; select fewer"
-        )
-    if x.min() < 0 or x.max() >= n_terms:
-        i = int(np.flatnonzero((x < 0) | (x >= n_terms))[0])
-        raise CorpusError(
-            f"word {i} has term id {x[i]}, outside the vocabulary of {n_terms:,} terms; "
-            "term ids count from 0, and the vocabulary must cover all of them"
-        )
-
-
-def strings(values: Iterable[str], name: str, item: str) -> tuple[str, ...]:
-    """Return the values as plain strings; refuse a lone string, and whatever is not a string."""
-    if isinstance(values, str | bytes):
-        raise CorpusError(f"{name} is a single string; give a list with one string per {item}")
-    given = tuple(values)
-    for i, value in enumerate(given):
-        if not isinstance(value, str):
-            raise CorpusError(f"{name}: {item} {i} is {value!r} ({type(value).__name__}); give strings")
-    return tuple(map(str, given))  # NumPy's own strings become plain ones
-
-
-def _check_distinct(vocabulary: tuple[str, ...]) -> None:
-    if len(set(vocabulary)) == len(vocabulary):
-        return
-    first: dict[str, int] = {}
-    for v, term in enumerate(vocabulary):
-        if term in first:
-            raise CorpusError(
-                f"the vocabulary has {term!r} twice, as terms {first[term]} and {v}; "
-                "each term must appear once"
-            )
-        first[term] = v
-
-
-def _names(names: Iterable[str] | None, n_documents: int) -> tuple[str, ...]:
-    if names is None:
-        return numbered(n_documents)
-    return _one_each(strings(names, "document_names", "document"), "document names", n_documents)
-
-
-def _texts(texts: Iterable[str] | None, n_documents: int) -> tuple[str, ...] | None:
-    return None if texts is None else _one_each(strings(texts, "texts", "document"), "texts", n_documents)
-
-
-def _one_each(given: tuple[str, ...], what: str, n_documents: int) -> tuple[str, ...]:
-    if len(given) != n_documents:
-        raise CorpusError(f"{len(given):,} {what} for {n_documents:,} documents; give one per document")
-    return given
-
-
-def _frozen(values: npt.NDArray[Any], dtype: type[np.integer[Any]]) -> npt.NDArray[Any]:
-    array = np.ascontiguousarray(values, dtype=dtype)
-    if np.may_share_memory(array, values) and _changeable(array):
-        array = array.copy()
-    array.flags.writeable = False
-    return array
-
-
-def _changeable(array: npt.NDArray[Any]) -> bool:
-    # A read-only view can still change under us through the writable array that it looks at.
-    owner: Any = array
-    while isinstance(owner, np.ndarray):
-        if owner.flags.writeable:
-            return True
-        owner = owner.base
-    return False
+        names, about = (self.vocabulary, self.document_names), self.about()
+        if self.keeps_cells:
+            return partial(Corpus.from_cells, **about), (self.cells, *names)
+        return partial(Corpus, **about), (self.x, self.doc_ptr, *names)

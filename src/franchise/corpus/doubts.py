@@ -12,6 +12,9 @@ from franchise.corpus.corpus import Corpus
 _TERMS_VARY, _TIMES_AS_MUCH = 1.0, 2.0
 _MOST_WORDS = 2_000_000  # to look at
 _ENOUGH = 20  # rows and columns to tell by
+# In texts, a document that has a term has it one to two times, and a cell has a gene two to ten times.
+_LARGE_COUNTS, _MANY_WORDS = 50, 100_000
+_ADVISED = 1000
 _FEW_DOCUMENTS = 100  # of fewer, no share says much
 
 
@@ -28,7 +31,22 @@ def doubts_about(corpus: Corpus) -> list[str]:
             f"the counts look transposed: the {corpus.n_documents:,} rows vary as terms do, the "
             f"{corpus.n_terms:,} columns as documents do; rows must be documents and columns terms"
         )
+    if corpus.text_options is None and corpus.downsampling is None and corpus.n_words >= _MANY_WORDS:
+        doubts += _doubts_about_counts(corpus)
     return doubts
+
+
+def _doubts_about_counts(corpus: Corpus) -> list[str]:
+    some = _some_of(corpus)
+    words_per_cell = some.n_words / some.to_counts().nnz
+    if words_per_cell < _LARGE_COUNTS:
+        return []
+    return [
+        f"the counts are very large, {words_per_cell:,.0f} on average where a document has a term at all: to "
+        "the model every one of them is evidence of its own, so differences that mean nothing become topics, "
+        "and there will be many near-copies of the same few; keep fewer words of each document, for "
+        f"example {_ADVISED:,} (corpus.downsampled({_ADVISED}), or --downsample {_ADVISED})"
+    ]
 
 
 def doubts_about_topics(n_topics: int, corpus: Corpus) -> list[str]:
@@ -65,8 +83,8 @@ def _looks_transposed(corpus: Corpus) -> bool:
 
 def _some_of(corpus: Corpus) -> Corpus:
     """Return a corpus that is not too large to look at: every so many documents of one that is."""
-    step = -(-corpus.n_words // _MOST_WORDS)
-    documents = [corpus.document(j) for j in range(0, corpus.n_documents, step)]
-    if step == 1 or not any(map(len, documents)):
+    size = corpus.cells.terms.size if corpus.keeps_cells else corpus.n_words
+    chosen = np.arange(0, corpus.n_documents, -(-size // _MOST_WORDS))
+    if chosen.size == corpus.n_documents or not corpus.document_lengths[chosen].any():
         return corpus
-    return Corpus(np.concatenate(documents), np.cumsum([0, *map(len, documents)]), corpus.vocabulary)
+    return corpus.select(chosen)

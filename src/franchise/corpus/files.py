@@ -154,6 +154,10 @@ class Source:
             return file
         return io.BytesIO(self.stream.read())
 
+    def plain_path(self) -> Path | None:
+        """Return where the file is on disk; None of what is packed, or a stream."""
+        return self.path if self._is_plain_file() else None
+
     def report(self, share: float) -> None:
         """Tell how far the reading is, where that is not seen from the stream."""
         if self._progress is not None and self._size is not None and self._is_plain_file():
@@ -201,7 +205,7 @@ def read_lines(path: StrPath) -> list[bytes]:
         return [line.removesuffix(b"\n") for line in source.lines()]
 
 
-def write_atomically(path: StrPath, content: Iterable[bytes]) -> Path:
+def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Path:
     """Write pieces, whole or not at all; pack if the name ends in ``.gz``."""
     target = Path(path)
     try:
@@ -214,7 +218,7 @@ def write_atomically(path: StrPath, content: Iterable[bytes]) -> Path:
     return target
 
 
-def _write_pieces(file: BinaryIO, pieces: Iterable[bytes], *, packed: bool) -> None:
+def _write_pieces(file: BinaryIO, pieces: Iterable[bytes | memoryview], *, packed: bool) -> None:
     if not packed:
         file.writelines(pieces)
         return

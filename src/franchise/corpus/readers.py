@@ -5,6 +5,7 @@ Texts are read one after the other and split at once, so that a file need not fi
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from franchise.corpus.formats.columns import Columns, OtherColumns, Rows, column
 from franchise.corpus.formats.delimited import checked_delimiter
 from franchise.corpus.formats.strangers import refuse_stranger
 from franchise.corpus.formats.vocabulary import found_beside, terms_of
+from franchise.corpus.texts import texts_length
 from franchise.corpus.vectorize import TextOptions, from_texts
 from franchise.errors import CorpusError, SettingsError
 
@@ -97,7 +99,7 @@ def read_corpus(
     how = _How.checked(format, encoding, delimiter, layer)
     with _reading(path, how, columns, vocabulary, text_options, progress) as documents:
         if documents.counts is not None:
-            return documents.counts
+            return _with_texts_up_to(documents.counts, keep_texts)
         corpus = _from_rows(documents, text_options, keep_texts)
     return corpus.with_metadata(columns.others.gathered(documents.name)) if columns.others else corpus
 
@@ -139,7 +141,7 @@ def read_new(
                     f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but only "
                     f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)"
                 )
-            counts = Corpus(counts.x, counts.doc_ptr, like.vocabulary, counts.document_names)
+            counts = counts.with_names(like.vocabulary, counts.document_names)
         return encode(counts, like)
 
 
@@ -260,6 +262,8 @@ def _check_options(
     """Refuse options that would have no effect: whoever gave them expects one."""
     facts = FORMATS[form]
     holds_counts = facts.counts is not None
+    holds = "words" if form == "franchise" else "counts"
+    in_utf_8 = form in ("parquet", "h5ad", "franchise")
     useless = (
         ("text_column", columns.text is not None and not facts.has_columns, "it has no columns"),
         ("id_column", columns.name is not None and not facts.has_columns, "it has no columns"),
@@ -269,14 +273,32 @@ def _check_options(
             "it has no columns",
         ),
         ("vocabulary", vocabulary is not None and not holds_counts, "the vocabulary comes from the texts"),
-        ("encoding", how.encoding is not None and form in ("parquet", "h5ad"), "it is always UTF-8"),
+        (
+            "encoding",
+            how.encoding is not None and in_utf_8,
+            "it is always UTF-8",
+        ),
         ("delimiter", how.delimiter is not None and form not in ("csv", "tsv"), "it has no delimiter"),
         ("layer", how.layer is not None and form != "h5ad", "it has no layers"),
-        ("text_options", holds_counts and text_options not in (None, TextOptions()), "it holds counts"),
+        (
+            "text_options",
+            holds_counts and text_options not in (None, TextOptions()),
+            f"it holds {holds}",
+        ),
     )
     for name, is_useless, reason in useless:
         if is_useless:
             raise SettingsError(f"{name} does not apply to the format {form}: {reason}; leave it out")
+
+
+def _with_texts_up_to(corpus: Corpus, keep_texts: bool | int) -> Corpus:
+    """Return a corpus without its texts, if it has any, and they are not wanted or too long."""
+    most = math.inf if keep_texts is True else int(keep_texts)
+    texts = corpus.texts
+    if texts is None or texts_length(texts) <= most:
+        return corpus
+    make, parts = corpus.__reduce__()
+    return make(*parts, texts=None)
 
 
 def _texts_of(documents: _Documents, names: list[str]) -> Iterator[str]:
@@ -318,7 +340,7 @@ def _from_counts(source: Source, form: str, how: _How, vocabulary: StrPath | Seq
     if how.layer is not None:
         read = partial(read, layer=how.layer)
     found = None
-    if vocabulary is None and form not in ("npz", "h5ad"):  # which have a place for terms
+    if vocabulary is None and form not in ("npz", "h5ad", "franchise"):  # which have a place for terms
         vocabulary = found = found_beside(source.path)
     try:
         return read(source, None if vocabulary is None else terms_of(vocabulary, how.encoding))

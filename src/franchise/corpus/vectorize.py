@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._settings import flag, is_one_of, whole_number
+from franchise.corpus import growing
 from franchise.corpus.convert import (
-    PIECE,
     Offsets,
     Words,
     drop_unknown,
@@ -33,6 +33,7 @@ from franchise.corpus.convert import (
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stop_words import LANGUAGES, stop_words_of
+from franchise.corpus.texts import GrowingTexts
 from franchise.errors import CorpusError, SettingsError
 
 if TYPE_CHECKING:
@@ -211,20 +212,31 @@ def from_texts(
 
 
 class _Kept:
-    """Texts that are kept as long as there are not too many characters."""
+    """Texts that are kept as long as there are not too many characters; of many, on disk."""
 
     def __init__(self, keep: bool | int) -> None:
         room = int(keep) if isinstance(keep, bool) else whole_number("keep_texts", keep, 0)
-        self.texts: list[str] | None = [] if room else None
+        self._texts: list[str] | GrowingTexts | None = [] if room else None
         self._room = math.inf if keep is True else room
+        self._in_memory = growing.MOST_IN_MEMORY
 
     def add(self, text: str) -> None:
         """Keep one more text, or none at all from now on."""
         self._room -= len(text)
+        self._in_memory -= len(text)
         if self._room < 0:
-            self.texts = None
-        elif self.texts is not None:
-            self.texts.append(text)
+            self._texts = None
+        if isinstance(self._texts, list) and self._in_memory < 0:
+            few, self._texts = self._texts, GrowingTexts()
+            for one in few:
+                self._texts.append(one)
+        if self._texts is not None:
+            self._texts.append(text)
+
+    @property
+    def texts(self) -> Sequence[str] | None:
+        """All texts, if they are kept; none can be added after that."""
+        return self._texts.packed() if isinstance(self._texts, GrowingTexts) else self._texts
 
 
 def split_texts(
@@ -266,7 +278,7 @@ def _document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArr
     from scipy.sparse import csr_array  # scikit-learn has loaded it by now
 
     found = np.zeros(n_terms, dtype=np.intp)
-    starts = np.unique(np.searchsorted(doc_ptr, np.arange(0, len(x), PIECE), side="right")) - 1
+    starts = np.unique(np.searchsorted(doc_ptr, np.arange(0, len(x), growing.PIECE), side="right")) - 1
     for first, last in pairwise([*starts, len(doc_ptr) - 1]):
         words = x[doc_ptr[first] : doc_ptr[last]].copy()
         ends = doc_ptr[first : last + 1] - doc_ptr[first]

@@ -22,7 +22,8 @@ def write_corpus(
     corpus
         What to write. Formats of counts (``ldac``, ``uci``, ``mm``, ``npz``) lose the order of the words
         within a document; ``txt`` and ``jsonl`` write the words, in order and joined by blanks, and lose
-        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``, metadata by ``jsonl``.
+        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``, metadata by ``jsonl``;
+        ``franchise`` keeps everything.
     path
         Where; gzipped if the name ends in ``.gz``.
     format
@@ -81,6 +82,8 @@ def write_ldac(corpus: Corpus, path: StrPath, *, vocabulary: StrPath | None = No
 
 
 def _needs_vocabulary(form: str, corpus: Corpus) -> bool:
+    if form == "franchise":
+        return False
     if form == "npz":
         return not npz.fits(corpus.vocabulary)
     return FORMATS[form].counts is not None

@@ -118,7 +118,7 @@ def to_topicwizard(
     counts, theta = csr_matrix(corpus.to_counts()[kept]), _rows_to_one(shares[kept])  # arrays it cannot take
     largest = np.argsort(-posterior.phi, axis=1, kind="stable")[:, :_TERMS_IN_NAME]
     return {
-        "corpus": [texts[j] for j in kept],
+        "corpus": [texts[j] for j in kept.tolist()],
         "vocab": np.array(terms),
         "document_term_matrix": counts,
         "document_topic_matrix": theta,

@@ -247,9 +247,12 @@ def _occurrence(corpus: Corpus, terms: Integers, begin: int, end: int) -> sp.csc
     """Return documents `begin` to `end` by the given terms, 1.0 where the term occurs."""
     column_of = np.full(corpus.n_terms, -1, np.int32)
     column_of[terms] = np.arange(terms.size)
-    doc_ptr = corpus.doc_ptr[begin : end + 1]
-    columns = column_of[corpus.x[doc_ptr[0] : doc_ptr[-1]]]
-    rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(doc_ptr))
+    if corpus.keeps_cells:
+        ends, words = corpus.cells.cell_ptr[begin : end + 1], corpus.cells.terms
+    else:
+        ends, words = corpus.doc_ptr[begin : end + 1], corpus.x
+    columns = column_of[words[ends[0] : ends[-1]]]
+    rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(ends))
     wanted = columns >= 0
     ones = np.ones(np.count_nonzero(wanted))
     shape = (end - begin, terms.size)

@@ -31,6 +31,7 @@ def describe(
     lines = [
         f"HDPTopicModel of {counted(corpus.n_documents, 'document')}, {counted(corpus.n_words, 'word')}, "
         f"{counted(corpus.n_terms, 'term')}",
+        *(f"  Down-sampled: {one.in_words()}" for one in [corpus.downsampling] if one is not None),
         *(f"  {line}" for line in _topics(posterior, diagnosis)),
         *(f"  {line}" for line in _largest(posterior, labels)),
         *(f"  {message}" for message in diagnosis.messages),

@@ -298,6 +298,8 @@ def _lower_bound(share: Floats, words: npt.NDArray[np.int64]) -> Floats:
 def _text(corpus: Corpus, j: int) -> str:
     if corpus.texts is not None:
         return corpus.texts[j]
-    terms, counts = np.unique(corpus.document(j), return_counts=True)
+    words, lengths = corpus.runs(j)
+    terms, cell = np.unique(words, return_inverse=True)
+    counts = np.bincount(cell, weights=lengths, minlength=terms.size)
     most = np.argsort(-counts, kind="stable")[:_WORDS_SHOWN]
     return " ".join(corpus.vocabulary[v] for v in terms[most])

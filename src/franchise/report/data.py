@@ -142,6 +142,8 @@ def _corpus_facts(corpus: Corpus) -> dict[str, str]:
     }
     if empty := int(np.count_nonzero(lengths == 0)):
         facts["documents without words"] = f"{empty:,}"
+    if corpus.downsampling is not None:
+        facts["down-sampled"] = corpus.downsampling.in_words()
     facts["fingerprint"] = corpus.fingerprint()[:16]
     if corpus.text_options is not None:
         options = corpus.text_options.as_dict()

@@ -7,7 +7,6 @@ rest is a sample. A word is marked for the topic that is most probable for it, `
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -66,7 +65,9 @@ def _by_interest(n_documents: int, representatives: Sequence[Sequence[int]]) -> 
 def _characters(corpus: Corpus, j: int) -> int:
     if corpus.texts is not None:
         return min(len(corpus.texts[j]), LONGEST_DOCUMENT)
-    return min(sum(len(corpus.vocabulary[v]) + 1 for v in corpus.document(j)), LONGEST_DOCUMENT)
+    terms, lengths = corpus.runs(j)
+    widths = (len(corpus.vocabulary[v]) + 1 for v in terms)
+    return min(sum(width * int(times) for width, times in zip(widths, lengths)), LONGEST_DOCUMENT)
 
 
 class Finder:
@@ -127,10 +128,10 @@ def _shortened(text: str) -> tuple[str, bool]:
 def _words_in_place_of_text(corpus: Corpus, j: int) -> tuple[str, list[Span], bool]:
     """Write the words of a document one after another; equal ones in a row are counted."""
     text, spans = "", list[Span]()
-    for v, group in groupby(corpus.document(j).tolist()):
+    for v, times in zip(*(run.tolist() for run in corpus.runs(j))):
         if len(text) > LONGEST_DOCUMENT:
             return text, spans, True
-        word, times = printable(corpus.vocabulary[v]), len(list(group))
+        word = printable(corpus.vocabulary[v])
         spans.append(Span(len(text), len(text) + len(word), v))
         text += f"{word} ×{times} " if times > 1 else f"{word} "
     return text.rstrip(" "), spans, False

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
+from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.engines import Engine, GivenTopics, Start
 from franchise.errors import ModelError, SettingsError
@@ -34,7 +35,6 @@ from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
 from franchise.storage.draws import draw_path, is_large, read_draw, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
-from franchise.storage.version import VERSION, check_version
 
 _KIND, _FILE, _DRAWS, _MODE = "chain", "chain.safetensors", "draws", "mode"
 _EVENT_KINDS = ("born", "died", "split", "merged")

@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise._files import Array, read_arrays, write_arrays
+from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.sampling.trace import LARGE_DRAW, Documents, Draw
-from franchise.storage.version import VERSION, check_version
 
 _KIND = "draw"
 _PARTS = ("data", "indices", "indptr")

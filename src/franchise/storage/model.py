@@ -23,30 +23,24 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from franchise._files import (
-    Array,
     Facts,
     cannot_write,
     from_json,
     locked,
     locked_name,
-    read_arrays,
     read_text,
     to_json,
-    write_arrays,
+    write_pieces,
     write_text,
 )
+from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.corpus.metadata import Column, Metadata
-from franchise.corpus.vectorize import TextOptions
+from franchise.corpus.stored import pieces_of, read_stored
 from franchise.engines import GivenTopics, Start
-from franchise.errors import CorpusError, ModelError, SettingsError
+from franchise.errors import ModelError
 from franchise.storage.chain import saved_chains
 from franchise.storage.start import read_start, write_start
-from franchise.storage.strings import packed, unpacked
-from franchise.storage.version import VERSION, check_version
 
 _MODEL, _CORPUS, _CHAINS = "model.json", "corpus.safetensors", "chains"
 _FORMAT = "franchise model"
@@ -111,7 +105,7 @@ def create(
     temporary = _beside(folder, "tmp")
     try:
         temporary.mkdir(parents=True)
-        _write_corpus(temporary / _CORPUS, corpus)
+        write_pieces(temporary / _CORPUS, pieces_of(corpus))
         write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
         facts = _model_facts(corpus, settings)
         write_text(temporary / _MODEL, to_json({**facts, "checksum": _checksum(facts)}))
@@ -183,7 +177,7 @@ def read(folder: Path) -> Stored:
     stamp = facts.pop("checksum", None)
     if stamp != _checksum(facts):
         raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
-    corpus = _read_corpus(folder / _CORPUS)
+    corpus = read_stored(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
         raise ModelError(f"{path}: it does not belong to the {_CORPUS} beside it; restore both from a copy")
     settings = facts["settings"]
@@ -220,62 +214,21 @@ def _model_facts(corpus: Corpus, settings: Facts) -> Facts:
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "settings": settings,
-        "corpus": {
-            "fingerprint": corpus.fingerprint(),
-            "documents": corpus.n_documents,
-            "terms": corpus.n_terms,
-            "words": corpus.n_words,
-        },
+        "corpus": _corpus_facts(corpus),
     }
+
+
+def _corpus_facts(corpus: Corpus) -> Facts:
+    facts: Facts = {
+        "fingerprint": corpus.fingerprint(),
+        "documents": corpus.n_documents,
+        "terms": corpus.n_terms,
+        "words": corpus.n_words,
+    }
+    if corpus.downsampling is not None:
+        facts["downsampling"] = corpus.downsampling._asdict()
+    return facts
 
 
 def _checksum(facts: Facts) -> str:
     return hashlib.blake2b(to_json(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _write_corpus(path: Path, corpus: Corpus) -> None:
-    arrays: dict[str, Array] = {"x": corpus.x, "doc_ptr": corpus.doc_ptr}
-    arrays |= packed("vocabulary", corpus.vocabulary) | packed("names", corpus.document_names)
-    if corpus.texts is not None:
-        arrays |= packed("texts", corpus.texts)
-    options = corpus.text_options.as_dict() if corpus.text_options else None
-    facts: Facts = {"version": VERSION, "text_options": options}
-    if corpus.metadata:
-        facts["metadata"] = []
-        for i, column in enumerate(corpus.metadata.values()):
-            facts["metadata"].append({"name": column.name, "kind": column.kind})
-            plain = column.values.astype(np.int64) if column.kind == "date" else column.values
-            arrays |= {f"metadata.{i}": plain} | packed(f"metadata.{i}.texts", column.categories)
-    write_arrays(path, "corpus", arrays, facts)
-
-
-def _read_corpus(path: Path) -> Corpus:
-    arrays, facts = read_arrays(path, "corpus")
-    check_version(path, facts)
-    try:
-        options = facts["text_options"]
-        return Corpus(
-            arrays["x"],
-            arrays["doc_ptr"],
-            unpacked("vocabulary", arrays),
-            unpacked("names", arrays),
-            texts=unpacked("texts", arrays) if "texts" in arrays else None,
-            text_options=TextOptions.from_dict(options) if options else None,
-            metadata=_read_metadata(arrays, facts.get("metadata")),
-        )
-    except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
-        raise ModelError(
-            f"{path}: the file does not hold a corpus ({error}); restore it from a copy"
-        ) from error
-
-
-def _read_metadata(arrays: dict[str, Array], described: list[Facts] | None) -> Metadata | None:
-    columns = []
-    for i, facts in enumerate(described or ()):
-        values = arrays[f"metadata.{i}"]
-        values = values.astype("datetime64[s]") if facts["kind"] == "date" else values
-        texts = tuple(unpacked(f"metadata.{i}.texts", arrays))
-        if facts["kind"] == "text" and (values.min() < -1 or values.max() >= len(texts)):
-            raise CorpusError(f"the metadata {facts['name']!r} have texts that are not there")
-        columns.append(Column(facts["name"], facts["kind"], values, texts))
-    return Metadata(columns) if columns else None

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from franchise._files import from_json, read_text, to_json, write_text
+from franchise._version import VERSION, check_version
 from franchise.errors import ModelError
 from franchise.posterior.labels import Named
-from franchise.storage.version import VERSION, check_version
 
 _NAMES = "names.json"
 _FORMAT = "franchise names"

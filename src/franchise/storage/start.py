@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from franchise._files import read_arrays, write_arrays
+from franchise._version import VERSION, check_version
+from franchise.corpus.strings import packed, unpacked
 from franchise.engines import GivenTopics
 from franchise.errors import ModelError
-from franchise.storage.strings import packed, unpacked
-from franchise.storage.version import VERSION, check_version
 
 _KIND, _FILE = "start", "start.safetensors"
 

@@ -124,3 +124,45 @@ def test_the_demo_says_how_to_make_it(tmp_path, texts):
     assert values["min_df"] == demo._MIN_DF
     made = {"random_state": values["seed"], **{name: values[name] for name in ("eta", "sweeps", "chains")}}
     assert made == demo._SETTINGS
+
+
+@pytest.fixture
+def counts(tmp_path):
+    path = tmp_path / "counts.ldac"
+    path.write_text("".join(f"3 0:{100 + j} 1:{900 - j} 2:{3 * j + 1}\n" for j in range(20)))
+    return path
+
+
+def test_downsampled_fits(counts, tmp_path):
+    call("fit", counts, "-o", tmp_path / "m", "--downsample", "50", "--seed", "5", *QUICK)
+    model = HDPTopicModel.load(tmp_path / "m")
+    assert model.corpus_ == read_corpus(counts).downsampled(50, seed=5)
+    assert "downsample = 50\n" in (tmp_path / "m" / "config.toml").read_text()
+    said = call("inspect", tmp_path / "m").stdout
+    assert "at most 50 words per document (seed 5), of 20,590 words; 20 documents lost words" in said
+    assert "Down-sampled: at most 50 words" in (tmp_path / "m" / "README.md").read_text("utf-8")
+    told = call("fit", counts, "--dry-run", "--downsample", "50", "--sweeps", "3", "--chains", "1").stdout
+    assert "down-sampled" in told
+
+
+def test_downsampled_files(counts, tmp_path):
+    call("convert", counts, tmp_path / "few.ldac", "--downsample", "50", "--seed", "5")
+    assert read_corpus(tmp_path / "few.ldac") == read_corpus(counts).downsampled(50, seed=5)
+    assert "words                       1,000" in call("inspect", counts, "--downsample", "50").stdout
+    for wrong in ("0", "-3", "many", "1.5"):
+        assert "--downsample" in call("inspect", counts, "--downsample", wrong, ending=2).stderr
+
+
+def test_a_file_of_our_own_is_fitted_as_what_it_was_made_from(texts, tmp_path):
+    call("convert", texts, tmp_path / "docs.franchise")
+    assert "the file already exists" in call("convert", texts, tmp_path / "docs.franchise", ending=1).stderr
+    call("fit", texts, "-o", tmp_path / "m", *QUICK)
+    call("fit", tmp_path / "docs.franchise", "-o", tmp_path / "own", *QUICK)
+    first, own = (HDPTopicModel.load(tmp_path / name) for name in ("m", "own"))
+    assert own.corpus_ == first.corpus_
+    assert own.corpus_.texts == first.corpus_.texts
+    assert own.trace_["log_joint"].tolist() == first.trace_["log_joint"].tolist()
+    (tmp_path / "docs.franchise").write_bytes(b"nothing of the kind")
+    told = call("inspect", tmp_path / "docs.franchise", ending=1).stderr
+    assert "docs.franchise" in told
+    assert "`franchise convert`" in told

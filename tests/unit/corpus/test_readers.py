@@ -42,9 +42,10 @@ NAMES = {
     "uci": "docword.docs.txt",
     "mm": "docs.mtx",
     "npz": "docs.npz",
+    "franchise": "docs.franchise",
 }
 TABLES = ("csv", "tsv", "jsonl", "parquet")
-TOLD_BY_CONTENT = ("jsonl", "parquet", "ldac", "uci", "mm", "npz")
+TOLD_BY_CONTENT = ("jsonl", "parquet", "ldac", "uci", "mm", "npz", "franchise")
 
 
 def options_of(form):

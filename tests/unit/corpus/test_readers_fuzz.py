@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from franchise.corpus import FORMATS, TextOptions, read_corpus
+from franchise.corpus import FORMATS, Corpus, TextOptions, read_corpus
+from franchise.corpus.stored import pieces_of
 from franchise.errors import CorpusError, SettingsError
 
 WORDS = TextOptions(token_pattern=r"\S+", stop_words=None, lowercase=False, min_df=1, max_df=1.0)
@@ -49,9 +50,13 @@ def _h5ad():
         return Path(folder, "cells.h5ad").read_bytes()
 
 
+def _franchise():
+    return b"".join(pieces_of(Corpus([0, 2, 2], [0, 2, 2, 3], ["ant", "bee", "çat"])))
+
+
 def good_file(form):
-    if form in ("npz", "parquet", "h5ad"):
-        return {"npz": _npz, "parquet": _parquet, "h5ad": _h5ad}[form]()
+    if form in ("npz", "parquet", "h5ad", "franchise"):
+        return {"npz": _npz, "parquet": _parquet, "h5ad": _h5ad, "franchise": _franchise}[form]()
     return {
         "txt": "bee ant\n\nça bee\n",
         "csv": 'id,text\nx,"bee, ""ant"""\ny,"two\nlines"\n',

@@ -6,6 +6,7 @@ import pytest
 
 from franchise import Chain, Corpus, ModelError, Priors, Proposal, Schedule, SplitMerge
 from franchise._files import read_arrays, write_arrays
+from franchise._version import VERSION
 from franchise.sampling import Trace
 from franchise.storage.chain import (
     ChainWriter,
@@ -16,7 +17,6 @@ from franchise.storage.chain import (
     schedule_from,
 )
 from franchise.storage.rows import RowFile
-from franchise.storage.version import VERSION
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
 
 pytestmark = pytest.mark.nojit

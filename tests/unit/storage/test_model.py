@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franchise import Corpus, HDPTopicModel, ModelError
+from franchise.corpus.strings import packed, unpacked
 from franchise.storage import model as store
-from franchise.storage.strings import packed, unpacked
 
 TEXTS = [
     "the cat drank milk",

@@ -1,8 +1,8 @@
 """The formats of files, one module each, and the list of them.
 
 A format of texts gives rows (text and name of one document after the other), a format of counts gives a
-corpus. A module knows how its files look; which format a file has is found in ``guess``, and what becomes of
-rows in ``franchise.corpus.readers``.
+corpus, and so does Franchise's own. A module knows how its files look; which format a file has is found in
+``guess``, and what becomes of rows in ``franchise.corpus.readers``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.formats import delimited, h5ad, jsonl, ldac, mallet, mm, npz, parquet, txt, uci
+from franchise.corpus.formats import delimited, h5ad, jsonl, ldac, mallet, mm, npz, own, parquet, txt, uci
 from franchise.corpus.formats.columns import Rows
 
 
@@ -44,7 +44,7 @@ class Format(NamedTuple):
     has_names: bool = False
     rows: Callable[..., Rows] | None = None
     counts: Callable[..., Corpus] | None = None
-    write: Callable[[Corpus], Iterator[bytes]] | None = None
+    write: Callable[[Corpus], Iterator[bytes | memoryview]] | None = None
 
 
 #: Every format by its name.
@@ -85,5 +85,8 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "SciPy sparse counts (CSR), documents by terms", (".npz",), counts=npz.read, write=npz.write
         ),
         "h5ad": Format("AnnData, cells by genes", (".h5ad",), counts=h5ad.read),
+        "franchise": Format(
+            "Franchise's own, mapped from disk", (".franchise",), counts=own.read, write=own.write
+        ),
     }
 )

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus, numbered
 from franchise.corpus.files import Source
-from franchise.corpus.layout import lay_words
+from franchise.corpus.growing import Growing, let_go, pieces
+from franchise.corpus.layout import corpus_of_entries
 from franchise.errors import CorpusError
 
 Ints = npt.NDArray[np.int32]
@@ -31,12 +32,21 @@ class Entries(NamedTuple):
     terms: Ints
     counts: Ints
 
-    @classmethod
-    def joined(cls, pieces: list[Entries]) -> Entries:
-        """Put pieces end to end."""
-        if not pieces:
-            return cls(*(np.zeros(0, dtype=np.int32) for _ in cls._fields))
-        return cls(*(np.concatenate(column) for column in zip(*pieces)))
+
+class Gathering:
+    """Entries that come in pieces; many are held in files."""
+
+    def __init__(self) -> None:
+        self._columns = [Growing() for _ in Entries._fields]
+
+    def add(self, entries: Entries) -> None:
+        """Add entries at the end."""
+        for column, values in zip(self._columns, entries):
+            column.extend(values)
+
+    def joined(self) -> Entries:
+        """Return all entries; none can be added after that."""
+        return Entries(*(column.array() for column in self._columns))
 
 
 def corpus_of(
@@ -47,14 +57,24 @@ def corpus_of(
     check_size(source, n_documents, len(counts), "documents")
     if vocabulary is None:
         check_size(source, n_terms, len(counts), "terms")
-    if np.any(documents[1:] < documents[:-1]):
+    names = numbered(n_terms) if vocabulary is None else vocabulary
+    if not _in_order(documents):
         order = np.lexsort((terms, documents))
         documents, terms, counts = documents[order], terms[order], counts[order]
+    let_go(*entries)
     try:
-        x, doc_ptr = lay_words(documents, terms, counts.astype(np.int64), n_documents)
-        return Corpus(x, doc_ptr, numbered(n_terms) if vocabulary is None else vocabulary)
+        return corpus_of_entries(documents, terms, counts, n_documents, names)
     except CorpusError as error:
         raise source.fault(str(error)) from None
+
+
+def _in_order(documents: Ints) -> bool:
+    """Return whether numbers do not decrease, looking at some at a time."""
+    return all(
+        np.all(documents[piece][1:] >= documents[piece][:-1])
+        and (piece.start == 0 or documents[piece.start] >= documents[piece.start - 1])
+        for piece in pieces(len(documents))
+    )
 
 
 def check_size(source: Source, size: int, n_entries: int, what: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from franchise.corpus.files import Source
-from franchise.corpus.formats import FORMATS, ldac, mm, npz, parquet, uci
+from franchise.corpus.formats import FORMATS, ldac, mm, npz, own, parquet, uci
 
 
 def by_name(path: PurePath) -> str | None:
@@ -30,6 +30,8 @@ def by_content(source: Source) -> str | None:
         return "npz"
     if head.startswith(parquet.MAGIC):
         return "parquet"
+    if own.looks_like(head):
+        return "franchise"
     if mm.looks_like(head):
         return "mm"
     if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):

@@ -25,8 +25,6 @@ def read(source: Source, vocabulary: Sequence[str] | None, layer: str | None = N
     check_width(source, vocabulary, *data.shape)
     try:
         corpus = from_anndata(data, layer=layer)
-        if vocabulary is None:
-            return corpus
-        return Corpus(corpus.x, corpus.doc_ptr, vocabulary, corpus.document_names)
+        return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
     except CorpusError as error:
         raise source.fault(str(error)) from None

@@ -14,7 +14,7 @@ import numpy as np
 
 from franchise.corpus.corpus import MAX_WORDS, Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import MAX_UNUSED, Entries, blocks_of_documents, corpus_of
+from franchise.corpus.formats.entries import MAX_UNUSED, Entries, Gathering, blocks_of_documents, corpus_of
 
 # Ten digits cover every 32-bit number, and never overflow the 64-bit integers that they are parsed into.
 _LINE = re.compile(rb"\d{1,10}(?:[ \t]+\d{1,10}:0*[1-9]\d{0,9})*")
@@ -29,13 +29,13 @@ def looks_like(lines: list[bytes]) -> bool:
 
 def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     """Read a corpus; an empty line, or ``0``, is an empty document, pairs with the same term add up."""
-    pieces = []
+    gathering = Gathering()
     n_documents = 0
     for number, block in source.blocks():
         lines = block[:-1].split(b"\n")
-        pieces.append(_parse(source, lines, number, vocabulary))
+        gathering.add(_parse(source, lines, number, vocabulary))
         n_documents += len(lines)
-    entries = Entries.joined(pieces)
+    entries = gathering.joined()
     if not len(entries.terms):
         raise source.fault("no words in the file; expected lines such as '2 0:1 7:3'")
     n_terms = int(entries.terms.max()) + 1

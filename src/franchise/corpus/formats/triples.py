@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from franchise.corpus.corpus import MAX_WORDS
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import Entries, blocks_of_documents
+from franchise.corpus.formats.entries import Entries, Gathering, blocks_of_documents
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -46,7 +46,7 @@ def whole_number(source: Source, field: bytes, number: int, what: str) -> int:
 
 def read_entries(source: Source, sizes: Sizes, number: int) -> Entries:
     """Read entries up to the end of the file, from the line of this number on."""
-    pieces = []
+    gathering = Gathering()
     n_entries = 0
     for first, block in source.blocks(number):
         triples = _quickly(block, sizes)
@@ -55,13 +55,13 @@ def read_entries(source: Source, sizes: Sizes, number: int) -> Entries:
         n_entries += len(triples)
         # Numbers within the sizes fit 32 bits; entries of zero words are allowed, and add nothing.
         documents, terms, counts = triples.astype(np.int32).T
-        pieces.append(Entries(documents - 1, terms - 1, counts))
+        gathering.add(Entries(documents - 1, terms - 1, counts))
     if n_entries != sizes.entries:
         raise source.fault(
             f"the header of the file says {sizes.entries:,} entries, but {n_entries:,} follow; "
             "get the whole file, or correct the number"
         )
-    return Entries.joined(pieces)
+    return gathering.joined()
 
 
 def write_entries(counts: csr_array) -> Iterator[bytes]:

@@ -1,0 +1,213 @@
+"""A corpus as cells (document, term, count), for counts in the thousands: no word is laid out.
+
+A document's cells are in the order of their terms. Where the words of a corpus are asked for all the same,
+they are laid out cell by cell, so that the same counts are the same words, however they are held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.corpus.checks import MAX_WORDS, frozen, integers, offsets_of, unknown_term
+from franchise.corpus.growing import PIECE
+from franchise.errors import CorpusError
+
+if TYPE_CHECKING:
+    from franchise.corpus.corpus import CorpusArrays
+
+# A word takes four bytes and a cell eight: from here on, cells take a quarter of the memory or less.
+_WORDS_PER_CELL = 8
+
+
+class CellArrays(NamedTuple):
+    """What compiled kernels take of a corpus of counts.
+
+    Attributes
+    ----------
+    doc_ptr
+        Number of words before each document, as in `CorpusArrays`; ``doc_ptr[-1]`` is the number of words.
+        int64, read-only, as all arrays here.
+    cell_ptr
+        Number of cells before each document: those of document j are ``cell_ptr[j]`` to
+        ``cell_ptr[j + 1] - 1``; int64.
+    terms
+        Term of each cell, increasing within a document; int32.
+    counts
+        Number of words of each cell, 1 or more; int32.
+    n_terms
+        Size of the vocabulary (the paper's V).
+    """
+
+    doc_ptr: npt.NDArray[np.int64]
+    cell_ptr: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
+    n_terms: int
+
+    @property
+    def n_words(self) -> int:
+        """Number of words of all cells together."""
+        return int(self.doc_ptr[-1])
+
+    def has_same(self, other: CellArrays) -> bool:
+        """Return whether all arrays are equal."""
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self._fields)
+
+
+def cells_pay(n_words: int, n_cells: int) -> bool:
+    """Return whether cells take so much less memory than words that words would be a waste."""
+    return n_words >= _WORDS_PER_CELL * n_cells
+
+
+def cells_of(corpus: CorpusArrays) -> CellArrays:
+    """Count the words of each term in each document, in little more memory than the cells themselves."""
+    blocks = [(block.cell_ptr[1:], block.terms, block.counts) for _, block in blocks_of_cells(corpus)]
+    sizes = offsets_of(np.array([terms.size for _, terms, _ in blocks], dtype=np.int64))
+    ends = [np.zeros(1, np.int64), *(own + before for (own, _, _), before in zip(blocks, sizes))]
+    terms, counts = (np.concatenate([np.zeros(0, np.int32), *(one[i] for one in blocks)]) for i in (1, 2))
+    return _read_only(CellArrays(corpus.doc_ptr, np.concatenate(ends), terms, counts, corpus.n_terms))
+
+
+def blocks_of_cells(corpus: CorpusArrays) -> Iterator[tuple[int, CellArrays]]:
+    """Yield the cells of some documents at a time, each block after the number of its first document."""
+    doc_ptr = corpus.doc_ptr
+    for first, last in blocks_of_documents(doc_ptr):
+        lengths = np.diff(doc_ptr[first : last + 1])
+        words = corpus.x[doc_ptr[first] : doc_ptr[last]]
+        keys = np.repeat(np.arange(last - first) * np.int64(corpus.n_terms), lengths) + words
+        if np.any(keys[1:] < keys[:-1]):
+            keys.sort()
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        document, terms = np.divmod(keys[starts], corpus.n_terms)
+        counts = np.diff(starts, append=keys.size)
+        yield (
+            first,
+            CellArrays(
+                doc_ptr[first : last + 1] - doc_ptr[first],
+                np.searchsorted(document, np.arange(last - first + 1)),
+                terms.astype(np.int32),
+                counts.astype(np.int32),
+                corpus.n_terms,
+            ),
+        )
+
+
+def blocks_of_documents(doc_ptr: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Cut documents into runs of about a million words each; a longer document is a run of its own."""
+    last = len(doc_ptr) - 1
+    starts = np.unique(np.searchsorted(doc_ptr, np.arange(PIECE, doc_ptr[-1], PIECE)))
+    return [(int(a), int(b)) for a, b in pairwise([0, *starts[(starts > 0) & (starts < last)], last])]
+
+
+def gathered(
+    documents: npt.NDArray[Any],
+    terms: npt.NDArray[Any],
+    counts: npt.NDArray[np.int64],
+    n_documents: int,
+    n_terms: int,
+) -> CellArrays:
+    """Return the cells of entries in the order of documents and terms; those of one cell add up.
+
+    Entries of no words are left out. The words of all entries together are no more than 32 bits can count.
+    """
+    present = counts > 0
+    if not present.all():
+        documents, terms, counts = documents[present], terms[present], counts[present]
+    is_new = np.ones(terms.size, dtype=np.bool_)
+    is_new[1:] = (documents[1:] != documents[:-1]) | (terms[1:] != terms[:-1])
+    starts = np.flatnonzero(is_new)
+    sums = np.add.reduceat(counts, starts) if starts.size else counts
+    lengths = np.bincount(documents[starts], weights=sums, minlength=n_documents).astype(np.int64)
+    return _read_only(
+        CellArrays(
+            offsets_of(lengths),
+            offsets_of(np.bincount(documents[starts], minlength=n_documents)),
+            terms[starts].astype(np.int32),
+            sums.astype(np.int32),
+            n_terms,
+        )
+    )
+
+
+def words_of(cells: CellArrays) -> npt.NDArray[np.int32]:
+    """Lay out the words, cell by cell; read-only."""
+    words = np.repeat(cells.terms, cells.counts)
+    words.flags.writeable = False
+    return words
+
+
+def words_in_pieces(cells: CellArrays, piece: int = PIECE) -> Iterator[npt.NDArray[np.int32]]:
+    """Lay out the words, so many at a time."""
+    ends = np.cumsum(cells.counts, dtype=np.int64)
+    for begin in range(0, cells.n_words, piece):
+        end = min(begin + piece, cells.n_words)
+        first, last = np.searchsorted(ends, [begin, end - 1], side="right")
+        own = np.minimum(ends[first : last + 1], end)
+        yield np.repeat(cells.terms[first : last + 1], np.diff(own, prepend=begin))
+
+
+def selected(cells: CellArrays, documents: npt.NDArray[np.int64]) -> CellArrays:
+    """Return the cells of some documents, in the order given."""
+    sizes = np.diff(cells.cell_ptr)[documents]
+    cell_ptr = offsets_of(sizes)
+    # A cell of the result sits in its old document at the same distance from that document's start.
+    places = np.arange(cell_ptr[-1]) + np.repeat(cells.cell_ptr[documents] - cell_ptr[:-1], sizes)
+    doc_ptr = offsets_of(np.diff(cells.doc_ptr)[documents])
+    chosen = CellArrays(doc_ptr, cell_ptr, cells.terms[places], cells.counts[places], cells.n_terms)
+    return _read_only(chosen)
+
+
+def checked(cells: CellArrays) -> CellArrays:
+    """Return cells that fit together and that no one can change, or say what is wrong."""
+    arrays = (integers(getattr(cells, name), name) for name in CellArrays._fields[:4])
+    doc_ptr, cell_ptr, terms, counts = arrays
+    _check_cells(doc_ptr, cell_ptr, terms, counts)
+    if not len(terms):
+        raise CorpusError("there are no words at all: every document is empty; give at least one word")
+    words_before = offsets_of(counts)
+    if words_before[-1] > MAX_WORDS:
+        raise CorpusError(
+            f"{words_before[-1]:,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; "
+            "select fewer"
+        )
+    if terms.min() < 0 or terms.max() >= cells.n_terms:
+        i = int(np.flatnonzero((terms < 0) | (terms >= cells.n_terms))[0])
+        raise unknown_term(int(words_before[i]), int(terms[i]), cells.n_terms)
+    if not np.array_equal(words_before[cell_ptr], doc_ptr):
+        raise CorpusError("doc_ptr does not fit the counts; give the number of words before each document")
+    return CellArrays(
+        frozen(doc_ptr, np.int64),
+        frozen(cell_ptr, np.int64),
+        frozen(terms, np.int32),
+        frozen(counts, np.int32),
+        cells.n_terms,
+    )
+
+
+def _check_cells(
+    doc_ptr: npt.NDArray[Any], cell_ptr: npt.NDArray[Any], terms: npt.NDArray[Any], counts: npt.NDArray[Any]
+) -> None:
+    if len(cell_ptr) != len(doc_ptr) or cell_ptr[:1] != [0] or np.any(np.diff(cell_ptr) < 0):
+        raise CorpusError("cell_ptr does not fit doc_ptr; give the number of cells before each document")
+    if not cell_ptr[-1] == len(terms) == len(counts):
+        raise CorpusError(
+            f"cell_ptr ends at {cell_ptr[-1]}, but there are {len(terms)} terms and {len(counts)} counts; "
+            "the three must be equal"
+        )
+    if counts.min(initial=1) < 1:
+        raise CorpusError("a cell has no words; leave it out")
+    falls = np.flatnonzero(terms[1:] <= terms[:-1]) + 1
+    if not np.isin(falls, cell_ptr).all():
+        raise CorpusError("the terms of a document must increase; give one cell per term, in their order")
+
+
+def _read_only(cells: CellArrays) -> CellArrays:
+    for array in cells[:4]:
+        if array.flags.writeable:
+            array.flags.writeable = False
+    return cells

@@ -1,0 +1,182 @@
+"""What a corpus must be, checked once: whatever reaches a compiled kernel has passed here.
+
+And by what it is known again: its fingerprint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.corpus.texts import PackedTexts
+from franchise.errors import CorpusError
+
+Texts = TypeVar("Texts", bound=Sequence[str])
+
+# Counts of words are 32-bit in the sampler's state, and none of them can exceed the number of words.
+MAX_WORDS = 2**31 - 1
+
+
+def offsets_of(lengths: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+    """Return the offsets (``doc_ptr``) of documents of these lengths laid end to end."""
+    doc_ptr = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=doc_ptr[1:])
+    return doc_ptr
+
+
+def numbered(n: int) -> tuple[str, ...]:
+    """Name ``n`` terms or documents ``"0"``, ``"1"``, ..., the default."""
+    return tuple(map(str, range(n)))
+
+
+def integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    """Return a flat array of integers, or say what it is instead."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise CorpusError(f"{name} has {array.ndim} dimensions; give a flat array of integers")
+    if array.size == 0:
+        return array.astype(np.int64)  # an empty list arrives as floats
+    if array.dtype.kind not in "iu":
+        raise CorpusError(f"{name} has dtype {array.dtype}; give integers")
+    return array
+
+
+def check_offsets(doc_ptr: npt.NDArray[Any], n_words: int) -> None:
+    """Refuse offsets that do not cut this many words into documents."""
+    if len(doc_ptr) == 0 or doc_ptr[0] != 0:
+        raise CorpusError(
+            "doc_ptr must start at 0; give the offset of each document's first word, then the end"
+        )
+    falls = np.flatnonzero(doc_ptr[1:] < doc_ptr[:-1])
+    if falls.size:
+        j = int(falls[0])
+        raise CorpusError(
+            f"doc_ptr decreases at document {j}, from {doc_ptr[j]} to {doc_ptr[j + 1]}; "
+            "offsets must not decrease"
+        )
+    if doc_ptr[-1] != n_words:
+        raise CorpusError(f"doc_ptr ends at {doc_ptr[-1]}, but x has {n_words} words; the two must be equal")
+
+
+def check_words(x: npt.NDArray[Any], n_terms: int) -> None:
+    """Refuse no words, too many, and words of unknown terms."""
+    if len(x) == 0:
+        raise CorpusError("there are no words at all: every document is empty; give at least one word")
+    if len(x) > MAX_WORDS:
+        raise CorpusError(
+            f"{len(x):,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; select fewer"
+        )
+    if x.min() < 0 or x.max() >= n_terms:
+        i = int(np.flatnonzero((x < 0) | (x >= n_terms))[0])
+        raise unknown_term(i, int(x[i]), n_terms)
+
+
+def unknown_term(i: int, term: int, n_terms: int) -> CorpusError:
+    """Return the error for a word whose term is not in the vocabulary."""
+    return CorpusError(
+        f"word {i} has term id {term}, outside the vocabulary of {n_terms:,} terms; "
+        "term ids count from 0, and the vocabulary must cover all of them"
+    )
+
+
+def strings(values: Iterable[str], name: str, item: str) -> tuple[str, ...]:
+    """Return the values as plain strings; refuse a lone string, and whatever is not a string."""
+    if isinstance(values, str | bytes):
+        raise CorpusError(f"{name} is a single string; give a list with one string per {item}")
+    given = tuple(values)
+    for i, value in enumerate(given):
+        if not isinstance(value, str):
+            raise CorpusError(f"{name}: {item} {i} is {value!r} ({type(value).__name__}); give strings")
+    return tuple(map(str, given))  # NumPy's own strings become plain ones
+
+
+def check_distinct(vocabulary: tuple[str, ...]) -> None:
+    """Refuse a term that is there twice."""
+    if len(set(vocabulary)) == len(vocabulary):
+        return
+    first: dict[str, int] = {}
+    for v, term in enumerate(vocabulary):
+        if term in first:
+            raise CorpusError(
+                f"the vocabulary has {term!r} twice, as terms {first[term]} and {v}; "
+                "each term must appear once"
+            )
+        first[term] = v
+
+
+def names_for(names: Iterable[str] | None, n_documents: int) -> tuple[str, ...]:
+    """Return one name per document."""
+    if names is None:
+        return numbered(n_documents)
+    return _one_each(strings(names, "document_names", "document"), "document names", n_documents)
+
+
+def texts_for(texts: Iterable[str] | None, n_documents: int) -> Sequence[str] | None:
+    """Return one text per document, if there are texts; those that are packed stay so."""
+    if isinstance(texts, PackedTexts):
+        return _one_each(texts, "texts", n_documents)
+    return None if texts is None else _one_each(strings(texts, "texts", "document"), "texts", n_documents)
+
+
+def _one_each(given: Texts, what: str, n_documents: int) -> Texts:
+    if len(given) != n_documents:
+        raise CorpusError(f"{len(given):,} {what} for {n_documents:,} documents; give one per document")
+    return given
+
+
+def frozen(values: npt.NDArray[Any], dtype: type[np.integer[Any]]) -> npt.NDArray[Any]:
+    """Return an array that no one can change; one that no one could change before is not copied."""
+    array = np.ascontiguousarray(values, dtype=dtype)
+    if np.may_share_memory(array, values) and _changeable(array):
+        array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _changeable(array: npt.NDArray[Any]) -> bool:
+    # A read-only view can still change under us through the writable array that it looks at.
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return True
+        owner = owner.base
+    return False
+
+
+def document_numbers(documents: Sequence[int] | npt.NDArray[Any], n_documents: int) -> npt.NDArray[np.int64]:
+    """Return the numbers of chosen documents, which may be given as a mask."""
+    chosen = np.asarray(documents)
+    if chosen.dtype == np.bool_:
+        if chosen.shape != (n_documents,):
+            raise CorpusError(
+                f"select: the mask has shape {chosen.shape} for {n_documents:,} documents; "
+                "give one True or False per document"
+            )
+        return np.flatnonzero(chosen)
+    chosen = integers(chosen, "select: documents")
+    outside = (chosen < 0) | (chosen >= n_documents)
+    if outside.any():
+        raise CorpusError(
+            f"select: document {chosen[outside][0]}: the corpus has documents 0 to {n_documents - 1:,}"
+        )
+    return chosen.astype(np.int64, copy=False)
+
+
+def fingerprint_of(
+    words: Iterable[npt.NDArray[np.int32]], doc_ptr: npt.NDArray[np.int64], vocabulary: Sequence[str]
+) -> str:
+    """Return the SHA-256 of words (in pieces), offsets and vocabulary, the same on every machine."""
+    digest = hashlib.sha256()
+    digest.update(np.array([doc_ptr[-1], len(doc_ptr) - 1, len(vocabulary)], dtype="<i8").tobytes())
+    for piece in words:
+        digest.update(np.ascontiguousarray(piece, dtype="<i4").data)
+    digest.update(np.ascontiguousarray(doc_ptr, dtype="<i8").data)
+    for term in vocabulary:
+        encoded = term.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
+    return digest.hexdigest()

@@ -1,0 +1,124 @@
+"""Fewer words per document, drawn without replacement: by cells, so that counts in the millions cost nothing.
+
+How many words of each term a document keeps is multivariate hypergeometric: what is left is what a draw of so
+many words, blindfold and without putting any back, would leave.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise._settings import whole_number
+from franchise.corpus.cells import CellArrays, cells_pay, words_of
+from franchise.corpus.checks import MAX_WORDS, offsets_of
+from franchise.errors import CorpusError
+
+if TYPE_CHECKING:
+    from franchise.corpus.corpus import Corpus
+
+# NumPy draws from no more words than this at a time.
+_MOST_WORDS = 10**9 - 1
+
+
+class Downsampling(NamedTuple):
+    """How words were left out of a corpus.
+
+    Attributes
+    ----------
+    words
+        The most words that a document kept.
+    seed
+        What the draws began with.
+    n_documents
+        Number of documents that lost words.
+    n_words_before
+        Number of words of the whole corpus before.
+    """
+
+    words: int
+    seed: int
+    n_documents: int
+    n_words_before: int
+
+    def in_words(self) -> str:
+        """Say what was done.
+
+        Examples
+        --------
+        >>> Downsampling(1000, 0, 12, 50_000).in_words()
+        'at most 1,000 words per document (seed 0), of 50,000 words; 12 documents lost words'
+        """
+        lost = f"{self.n_documents:,} document{'s' * (self.n_documents != 1)} lost words"
+        return (
+            f"at most {self.words:,} words per document (seed {self.seed}), of {self.n_words_before:,} "
+            f"words; {lost}"
+        )
+
+
+def downsampled(corpus: Corpus, words: int, seed: int = 0) -> Corpus:
+    """Keep at most so many words of each document; `Corpus.downsampled` says what comes out."""
+    most = whole_number("words", words, 1, MAX_WORDS)
+    seed = whole_number("seed", seed, 0, 2**63 - 1)
+    changed = np.flatnonzero(corpus.document_lengths > most)
+    done = Downsampling(most, seed, changed.size, corpus.n_words)
+    if not changed.size:
+        make, parts = corpus.__reduce__()
+        return make(*parts, downsampling=done)
+    about = corpus.about() | {"downsampling": done}
+    names = (corpus.vocabulary, corpus.document_names)
+    if corpus.keeps_cells:
+        cells = _fewer_cells(corpus, changed, done)
+        if cells_pay(cells.n_words, cells.terms.size):
+            return type(corpus).from_cells(cells, *names, **about)
+        return type(corpus)(words_of(cells), cells.doc_ptr, *names, **about)
+    x, doc_ptr = _fewer_words(corpus, changed, done)
+    return type(corpus)(x, doc_ptr, *names, **about)
+
+
+def _fewer_cells(corpus: Corpus, changed: npt.NDArray[np.intp], done: Downsampling) -> CellArrays:
+    cells = corpus.cells
+    counts = cells.counts.copy()
+    for j in changed.tolist():
+        own = slice(cells.cell_ptr[j], cells.cell_ptr[j + 1])
+        counts[own] = _drawn(cells.counts[own], corpus.document_names[j], done)
+    left = counts > 0
+    cell_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(left)])[cells.cell_ptr]
+    doc_ptr = offsets_of(np.minimum(corpus.document_lengths, done.words))
+    return CellArrays(doc_ptr, cell_ptr, cells.terms[left], counts[left], cells.n_terms)
+
+
+def _fewer_words(
+    corpus: Corpus, changed: npt.NDArray[np.intp], done: Downsampling
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    pieces, last = [], 0
+    for j in changed.tolist():
+        pieces.append(corpus.x[corpus.doc_ptr[last] : corpus.doc_ptr[j]])
+        words, last = corpus.document(j), j + 1
+        _, cell, counts = np.unique(words, return_inverse=True, return_counts=True)
+        kept = _drawn(counts, corpus.document_names[j], done)
+        # Which of the words of one term a word is, from 0 on.
+        order = np.argsort(cell, kind="stable")
+        rank = np.empty(words.size, dtype=np.int64)
+        rank[order] = np.arange(words.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        pieces.append(words[rank < kept[cell]])
+    pieces.append(corpus.x[corpus.doc_ptr[last] :])
+    return np.concatenate(pieces), offsets_of(np.minimum(corpus.document_lengths, done.words))
+
+
+def _drawn(counts: npt.NDArray[Any], name: str, done: Downsampling) -> npt.NDArray[np.int64]:
+    """Draw how many words of each term a document keeps."""
+    n_words = int(counts.sum(dtype=np.int64))
+    if n_words > _MOST_WORDS:
+        raise CorpusError(
+            f"document {name!r} has {n_words:,} words, and words are drawn from no more than "
+            f"{_MOST_WORDS:,}; split it"
+        )
+    # A stream of the document's own: what it keeps does not depend on its place among others.
+    known_by = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    entropy = [done.seed, n_words, *np.frombuffer(known_by, dtype="<u4").tolist()]
+    generator = np.random.Generator(np.random.PCG64(entropy))
+    return generator.multivariate_hypergeometric(counts.astype(np.int64), done.words, method="marginals")

@@ -1,0 +1,107 @@
+"""Numbers that come one piece after the other: in memory while they are few, in a file when they are many.
+
+The file is temporary and has no name; it goes away with the array that is mapped onto it. The system reads
+and writes its pages as they are used, so that a hundred million words need not fit in memory.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from array import array
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.errors import CorpusError
+
+Ints = npt.NDArray[Any]
+
+# Numbers that are worked on at a time, where a copy of all of them would cost too much.
+PIECE = 2**20
+
+# Bytes from which on numbers go to a file.
+MOST_IN_MEMORY = 2**26
+
+
+class Growing:
+    """An array of numbers, of 32 bits unless another type is given, that grows at its end."""
+
+    def __init__(self, dtype: type[np.integer[Any]] = np.int32) -> None:
+        self._dtype = np.dtype(dtype)
+        self._pieces: list[Ints] = []
+        self._file: IO[bytes] | None = None
+        self._size = 0
+
+    def extend(self, values: npt.NDArray[Any] | array[int]) -> None:
+        """Add numbers at the end."""
+        piece = np.array(values, dtype=self._dtype)
+        self._size += piece.size
+        if self._file is None:
+            self._pieces.append(piece)
+            if self._dtype.itemsize * self._size > MOST_IN_MEMORY:
+                self._move()
+        else:
+            self._write(piece)
+
+    def array(self) -> Ints:
+        """Return all numbers, writable; of many, mapped from the file. Nothing can be added after that."""
+        if self._file is None:
+            joined, end = np.empty(self._size, self._dtype), self._size
+            while self._pieces:  # each is gone before the next is copied
+                piece = self._pieces.pop()
+                joined[end - piece.size : end] = piece
+                end -= piece.size
+            return joined
+        with self._file:  # what is mapped stays open by itself
+            return np.memmap(self._file, self._dtype, "r+", shape=(self._size,))
+
+    def __del__(self) -> None:
+        """Close the file of what was given up halfway."""
+        if self._file is not None:
+            self._file.close()
+
+    def _move(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="franchise-")  # noqa: SIM115 (closed when it is forgotten)
+        for piece in self._pieces:
+            self._write(piece)
+        self._pieces.clear()
+
+    def _write(self, piece: Ints) -> None:
+        assert self._file is not None
+        try:
+            self._file.write(piece.data)
+            self._file.flush()
+        except OSError as error:
+            raise CorpusError(
+                f"{tempfile.gettempdir()}: no room there for the corpus ({error.strerror}); name a folder on "
+                "a larger disk in the variable TMPDIR"
+            ) from error
+
+
+def handed_over(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a read-only view of an array that no one else will use, so that a corpus need not copy it."""
+    if not values.size:
+        return values
+    return np.frombuffer(values.data.toreadonly(), dtype=values.dtype)
+
+
+def is_mapped(values: npt.NDArray[Any]) -> bool:
+    """Return whether these numbers are in a file."""
+    return isinstance(values, np.memmap)
+
+
+def let_go(*mapped: npt.NDArray[Any]) -> None:
+    """Free the memory of what has been looked at in mapped arrays; their files keep the numbers."""
+    for values in mapped:
+        file: object = values.base
+        # Not every system has it, and without it the system frees that memory when it needs some.
+        if isinstance(file, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            file.madvise(mmap.MADV_DONTNEED)
+
+
+def pieces(n: int) -> Iterator[slice]:
+    """Cut so many numbers into pieces to work on one at a time."""
+    return (slice(start, min(start + PIECE, n)) for start in range(0, n, PIECE))

@@ -56,6 +56,8 @@ class TableScratch(NamedTuple):
     base: Array  # (n, topic): m_k / [x_k ... (x_k + n - 1)], x_k = n_k + V eta
     # The words of tables.
     table_words: Array  # word axis: the terms of every document, table by table (`table_index`)
+    table_counts: Array  # empty, or how many words each of these stands for
+    pair_ptr: Array  # empty, or where the words of each slot begin
     table_end: Array  # end in table_words of each table of the document at hand
     count_v: Array  # term axis, 0 between uses
     terms: Array  # distinct terms of the table at hand
@@ -92,6 +94,9 @@ class TrialScratch(NamedTuple):
     is_seen: Array
     # Shared with the table move.
     table_words: Array
+    table_counts: Array
+    pair_ptr: Array
+    size_ptr: Array  # empty, or words before each slot
     lg: Array
     lgv: Array
 
@@ -104,7 +109,9 @@ class ConcentrationScratch(NamedTuple):
     times: Array  # and how often each stands there
     lengths: Array  # the different document lengths, 0 apart
     documents_of_length: Array  # how many documents have each
-    histogram: Array  # how many counts n_kv have a value
+    histogram: Array  # how many counts n_kv have a value; empty where they are too large for that
+    counts: Array  # the different counts, and how often each is there
+    times_counted: Array
 
 
 class Scratch(NamedTuple):
@@ -156,6 +163,8 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
             lengths=lengths,
             documents_of_length=documents_of_length,
             histogram=np.zeros(largest_count + 1, np.int64),
+            counts=np.zeros(largest_count, np.int64),
+            times_counted=np.zeros(largest_count, np.int64),
         ),
     )
     follow_eta(state, tables)
@@ -176,6 +185,8 @@ def _table_scratch(
         candidate=np.zeros(capacity, np.int32),
         base=np.zeros((min(_SMALL_TABLE, longest) + 1, capacity)),
         table_words=np.zeros(corpus.x.size, np.int32),
+        table_counts=np.zeros(0, np.int32),
+        pair_ptr=np.zeros(0, np.int64),
         table_end=np.zeros(longest, np.int64),
         count_v=np.zeros(corpus.n_terms, np.int32),
         terms=np.zeros(longest, np.int32),
@@ -201,6 +212,9 @@ def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) ->
         seen=np.zeros(corpus.n_terms, np.int32),
         is_seen=np.zeros(corpus.n_terms, np.bool_),
         table_words=tables.table_words,
+        table_counts=tables.table_counts,
+        pair_ptr=tables.pair_ptr,
+        size_ptr=tables.pair_ptr,
         lg=tables.lg,
         lgv=tables.lgv,
     )

@@ -23,6 +23,7 @@ from franchise.errors import CorpusError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from franchise.corpus.cells import CellArrays
     from franchise.corpus.vectorize import TextOptions
 
 IntArray = npt.NDArray[np.int64]
@@ -152,6 +153,13 @@ class Corpus:
     def arrays(self) -> CorpusArrays:
         """The arrays that compiled kernels take; nothing is copied."""
         return CorpusArrays(self.x, self.doc_ptr, self.n_terms)
+
+    @property
+    def cells(self) -> CellArrays:
+        """The words as cells (document, term, count), as engines for counts take them."""
+        from franchise.corpus.cells import cells_of
+
+        return cells_of(self.arrays)
 
     def document(self, j: int) -> npt.NDArray[np.int32]:
         """Term ids of the words of document ``j``, a read-only view."""

@@ -35,6 +35,7 @@ class CollapsedEngine:
     """
 
     name: ClassVar[str] = "collapsed"
+    takes_cells: ClassVar[bool] = False
 
     def __init__(self, corpus: CorpusArrays, settings: EngineSettings) -> None:
         self._corpus, self._settings = corpus, settings

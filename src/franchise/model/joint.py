@@ -56,6 +56,19 @@ def _add_documents(total, corpus, state, alpha, begin, end):
 
 
 @kernel
+def log_p_tables_of_counts(doc_ptr, state, alpha):
+    """Return log p(t) of a state whose slots have no gaps (`model.cell_tables`)."""
+    at_alpha = math.lgamma(alpha)
+    total = state.totals[TABLES] * math.log(alpha)
+    for j in range(state.m_j.size):
+        if doc_ptr[j + 1] > doc_ptr[j]:
+            total += at_alpha - math.lgamma(alpha + (doc_ptr[j + 1] - doc_ptr[j]))
+    for slot in range(state.n_jt.size):
+        total += math.lgamma(state.n_jt[slot])
+    return total
+
+
+@kernel
 def log_p_topics(state, gamma):
     """Return log p(k): all tables divided into topics (equation 3)."""
     total = state.totals[TOPICS] * math.log(gamma)

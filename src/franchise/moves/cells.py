@@ -33,7 +33,7 @@ class CellScratch(NamedTuple):
 
     stream: Array
     # Column axis.
-    count: Array  # int64, 0 between uses
+    words_c: Array  # int64: room to count in, 0 between uses
     theta: Array
     own: Array  # int64: words of the document in each column; 0 between uses
     tree: Array  # twice as long: weights of columns, and of parts of them
@@ -64,7 +64,7 @@ def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) ->
     """Allocate working memory for documents of up to so many entries, `room` tables and as many pairs."""
     return CellScratch(
         stream=np.zeros(4, np.uint64),
-        count=np.zeros(n_columns, np.int64),
+        words_c=np.zeros(n_columns, np.int64),
         theta=np.zeros(n_columns),
         own=np.zeros(n_columns, np.int64),
         tree=np.zeros(2 * n_columns),
@@ -110,11 +110,11 @@ def update_cells(key, cells, state, tables, measure, scratch, m_j, begin, end):
 
 
 @kernel
-def start_cells(key, cells, phi, common, steps, scratch, m_j, begin, end):
+def start_cells(key, cells, phi, steps, scratch, m_j, begin, end):
     """Draw the topic of every word for the first time; each topic of a document has one table.
 
-    A word of term v has topic k with probability proportional to theta_jk phi_vk, or the last, which is for
-    all that is left, to common_v; theta_j is fitted in so many steps of EM.
+    A word of term v has topic k with probability proportional to theta_jk phi_vk; theta_j is fitted in so many
+    steps of EM, but for the last topic, which is for words that fit no other and has 1.
     """
     n_topics = phi.shape[1] - 1
     theta, expected, beta = scratch.theta, scratch.tree, scratch.theta
@@ -126,7 +126,7 @@ def start_cells(key, cells, phi, common, steps, scratch, m_j, begin, end):
             expected[:n_topics] = 0.0
             for cell in range(cells.cell_ptr[j], cells.cell_ptr[j + 1]):
                 v = cells.terms[cell]
-                total = common[v]
+                total = phi[v, n_topics]
                 for k in range(n_topics):
                     total += theta[k] * phi[v, k]
                 share = cells.counts[cell] / total

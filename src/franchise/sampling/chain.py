@@ -8,7 +8,7 @@ from typing import Any
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.engines import EngineSettings, GivenTopics, Start, Swept, Trials, engine_named
+from franchise.engines import EngineSettings, GivenTopics, Start, Swept, Trials, arrays_for, engine_named
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
@@ -106,8 +106,9 @@ class Chain:
         self.mode: Draw | None = None
         self.mode_log_joint = -math.inf
         self._cut_off = False
-        self.engine = engine_named(engine)(
-            corpus.arrays,
+        made_by = engine_named(engine)
+        self.engine = made_by(
+            arrays_for(made_by, corpus),
             EngineSettings(
                 self.priors,
                 self.schedule.concentrations,

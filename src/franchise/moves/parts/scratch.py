@@ -133,11 +133,26 @@ _TOPIC_AXIS = {
 
 def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
     """Allocate working memory for a state, and compute the functions for its eta."""
-    capacity, stream = state.n_k.size, np.zeros(4, np.uint64)
     n_j = np.diff(corpus.doc_ptr)
-    lengths, documents_of_length = np.unique(n_j[n_j > 0], return_counts=True)
     largest_count = int(np.diff(state.row_ptr).max(initial=0))
-    tables = _table_scratch(corpus, capacity, stream, int(n_j.max(initial=0)), largest_count)
+    tables = _table_scratch(corpus, state, int(n_j.max(initial=0)), largest_count, corpus.x.size)
+    return _scratch(corpus, state, tables, n_j, largest_count)
+
+
+def new_scratch_for_counts(slots: CorpusArrays, state: State, n_j: Array, largest_count: int) -> Scratch:
+    """Allocate working memory for a state whose tables hold counts (`model.cell_tables`).
+
+    There is none for the words of tables: their terms and counts are put in their place.
+    """
+    tables = _table_scratch(slots, state, 0, min(largest_count, MOST_TABULATED), int(n_j.sum()))
+    return _scratch(slots, state, tables, n_j, -1)
+
+
+def _scratch(
+    corpus: CorpusArrays, state: State, tables: TableScratch, n_j: Array, largest_count: int
+) -> Scratch:
+    capacity, stream = state.n_k.size, tables.stream
+    lengths, documents_of_length = np.unique(n_j[n_j > 0], return_counts=True)
     scratch = Scratch(
         words=WordScratch(
             stream=stream,
@@ -163,8 +178,8 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
             lengths=lengths,
             documents_of_length=documents_of_length,
             histogram=np.zeros(largest_count + 1, np.int64),
-            counts=np.zeros(largest_count, np.int64),
-            times_counted=np.zeros(largest_count, np.int64),
+            counts=np.zeros(max(0, largest_count), np.int64),
+            times_counted=np.zeros(max(0, largest_count), np.int64),
         ),
     )
     follow_eta(state, tables)
@@ -172,10 +187,11 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
 
 
 def _table_scratch(
-    corpus: CorpusArrays, capacity: int, stream: Array, longest: int, largest_count: int
+    corpus: CorpusArrays, state: State, longest: int, largest_count: int, n_words: int
 ) -> TableScratch:
+    capacity = state.n_k.size
     return TableScratch(
-        stream=stream,
+        stream=np.zeros(4, np.uint64),
         cursor=np.array([0, NOT_ENTERED, 0]),
         documents=np.arange(corpus.doc_ptr.size - 1, dtype=np.int64),
         shared=np.ones(capacity),
@@ -191,7 +207,7 @@ def _table_scratch(
         count_v=np.zeros(corpus.n_terms, np.int32),
         terms=np.zeros(longest, np.int32),
         lg=np.zeros(largest_count + 1),
-        lgv=np.zeros(min(corpus.x.size + 1, MOST_TABULATED)),
+        lgv=np.zeros(min(n_words + 1, MOST_TABULATED)),
         ratio=np.zeros(largest_count + 1),
     )
 

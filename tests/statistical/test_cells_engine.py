@@ -124,12 +124,13 @@ def visited(name, seed, sweeps, epsilon, engine_class=CellsEngine, whole=False):
 def compare(name, found):
     posterior = CORPORA[name]
     values = expected_of(posterior)
-    spread = values.std(axis=0)
-    kept = np.flatnonzero((spread > 0) & (posterior.probabilities @ (values != values[0]) > RAREST))
+    # Of every statistic, the state that it has most often must not be all but certain.
+    often = [max(posterior.probabilities @ (own == value) for value in np.unique(own)) for own in values.T]
+    kept = np.flatnonzero(np.array(often) < 1.0 - RAREST)
     assert_means([str(i) for i in kept], found[:, kept], (posterior.probabilities @ values)[kept])
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 0.02])
+@pytest.mark.parametrize("epsilon", [0.05, 0.01])  # with much more, hundreds of passes are alike
 def test_short_run_of_passes(name, seed, epsilon):
     compare(name, visited(name, seed, 8_000, epsilon))
 
@@ -145,7 +146,7 @@ def test_it_sees_what_is_wrong(name, seed, wrong):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("epsilon", [0.1, 1e-4])
+@pytest.mark.parametrize("epsilon", [0.05, 1e-4])
 @pytest.mark.parametrize("whole", [False, True])
 def test_long_run(name, seed, epsilon, whole):
     compare(name, visited(name, seed, 60_000, epsilon, whole=whole))

@@ -39,9 +39,10 @@ def update(documents, tables, moving, mass, phi, key):
         for v in sorted(words):
             left = words[v] - resting[v]
             if left:
-                weights = [theta[c] * phi[c][v] for c in range(moving)]
-                for c, count in divided(left, weights, binomial, uniform, stream):
-                    found[c][v] += count
+                active = [c for c in range(moving) if theta[c] > 0]
+                weights = [theta[c] * phi[c][v] for c in active]
+                for place, count in divided(left, weights, binomial, uniform, stream):
+                    found[active[place]][v] += count
         new.append([table for c in found for table in seated(c, found[c], mass[c], stream)])
     return new
 

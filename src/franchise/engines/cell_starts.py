@@ -14,6 +14,7 @@ from franchise.moves.fit_topics import fit_step_of_cells
 
 # As many cells and documents tell what the topics are; more would only take longer.
 _MOST_CELLS, _MOST_DOCUMENTS = 200_000, 20_000
+_TERMS_A_TOPIC = 3  # or more
 
 
 class CellStart(NamedTuple):
@@ -49,9 +50,9 @@ def _fitted(cells: CellArrays, eta: float, frequencies: Array, common: Array, se
     share = min(1.0, _MOST_CELLS / max(1, cells.terms.size), _MOST_DOCUMENTS / max(1, documents.size))
     documents = spread(documents, math.ceil(share * documents.size))
     n_seeds = 0 if seeds is None else len(seeds)
-    # Terms, and not words, limit how many topics can be told apart.
-    n_topics = min(number_of_topics(cells.terms.size, eta, documents.size), cells.n_terms)
-    n_topics = max(n_topics, n_seeds)
+    # As many topics as terms would have a term each, which fits every document and says nothing.
+    most = max(1, cells.n_terms // _TERMS_A_TOPIC)
+    n_topics = max(min(number_of_topics(cells.terms.size, eta, documents.size), most), n_seeds)
     phi = np.repeat(0.5 * frequencies[:, None], n_topics, axis=1)
     if seeds is not None:
         phi[:, :n_seeds] += 0.5 * seeds.T

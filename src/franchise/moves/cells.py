@@ -34,7 +34,8 @@ class CellScratch(NamedTuple):
     stream: Array
     # Column axis.
     words_c: Array  # int64: room to count in, 0 between uses
-    theta: Array
+    theta: Array  # weights in the document of the columns that have any
+    active: Array  # which these are
     own: Array  # int64: words of the document in each column; 0 between uses
     tree: Array  # twice as long: weights of columns, and of parts of them
     here: Array  # columns of the document
@@ -66,6 +67,7 @@ def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) ->
         stream=np.zeros(4, np.uint64),
         words_c=np.zeros(n_columns, np.int64),
         theta=np.zeros(n_columns),
+        active=np.zeros(n_columns, np.int32),
         own=np.zeros(n_columns, np.int64),
         tree=np.zeros(2 * n_columns),
         here=np.zeros(n_columns, np.int32),
@@ -98,11 +100,8 @@ def update_cells(key, cells, state, tables, measure, scratch, m_j, begin, end):
     for j in range(begin, end):
         start_stream(scratch.stream, key, j)
         n_entries = _enter(state, tables, measure, scratch, j)
-        for c in range(moving):
-            shape = state.concentrations[ALPHA] * measure.beta[c] + scratch.own[c]
-            scratch.theta[c] = gamma_variate(scratch.stream, shape)
-            scratch.own[c] = 0
-        n_entries = _divide_cells(cells, measure.phi, moving, scratch, j, n_entries)
+        n_active = _draw_weights(state.concentrations[ALPHA], measure.beta, moving, scratch)
+        n_entries = _divide_cells(cells, measure.phi, n_active, scratch, j, n_entries)
         m_j[j] = _seat(state.concentrations[ALPHA], measure.beta, moving, scratch, n_entries)
         if m_j[j] < 0:
             return j
@@ -138,6 +137,8 @@ def start_cells(key, cells, phi, steps, scratch, m_j, begin, end):
             if total > 0.0:
                 for k in range(n_topics):
                     theta[k] = expected[k] / total
+        for k in range(n_topics + 1):
+            scratch.active[k] = k
         n_entries = _divide_cells(cells, phi, n_topics + 1, scratch, j, 0)
         m_j[j] = _seat(0.0, beta, n_topics + 1, scratch, n_entries)
         if m_j[j] < 0:
@@ -161,6 +162,23 @@ def _enter(state, tables, measure, scratch, j):
 
 
 @helper
+def _draw_weights(alpha, beta, moving, scratch):
+    """Draw theta, up to its sum, and list the columns that have any; return how many these are.
+
+    Of topics that a document has no words of most have a weight below the smallest double, that is, none.
+    """
+    n_active = 0
+    for c in range(moving):
+        value = gamma_variate(scratch.stream, alpha * beta[c] + scratch.own[c])
+        scratch.own[c] = 0
+        if value > 0.0:
+            scratch.theta[n_active] = value
+            scratch.active[n_active] = c
+            n_active += 1
+    return n_active
+
+
+@helper
 def _add_entry(scratch, n_entries, c, v, n):
     scratch.entry_c[n_entries] = c
     scratch.entry_v[n_entries] = v
@@ -169,9 +187,9 @@ def _add_entry(scratch, n_entries, c, v, n):
 
 
 @helper
-def _divide_cells(cells, phi, moving, scratch, j, n_entries):
+def _divide_cells(cells, phi, n_active, scratch, j, n_entries):
     """Draw the columns of the words of every cell that may move; return how many entries there are now."""
-    tree, theta = scratch.tree, scratch.theta
+    tree, theta, active = scratch.tree, scratch.theta, scratch.active
     for cell in range(cells.cell_ptr[j], cells.cell_ptr[j + 1]):
         v = cells.terms[cell]
         n = np.int64(cells.counts[cell]) - scratch.resting[v]
@@ -179,17 +197,17 @@ def _divide_cells(cells, phi, moving, scratch, j, n_entries):
         if n == 0:
             continue
         row = phi[v]
-        for c in range(moving):
-            tree[moving + c] = theta[c] * row[c]
-        for node in range(moving - 1, 0, -1):
+        for i in range(n_active):
+            tree[n_active + i] = theta[i] * row[active[i]]
+        for node in range(n_active - 1, 0, -1):
             tree[node] = tree[2 * node] + tree[2 * node + 1]
-        n_entries = _multinomial(tree, moving, n, scratch, v, n_entries)
+        n_entries = _multinomial(tree, n_active, n, scratch, v, n_entries)
     return n_entries
 
 
 @helper
 def _multinomial(tree, n_leaves, n, scratch, v, n_entries):
-    """Divide n words of a term among the columns in proportion to the leaves of `tree`."""
+    """Divide n words of a term among the active columns in proportion to the leaves of `tree`."""
     stack, stream, top = scratch.stack, scratch.stream, 1
     stack[0, 0], stack[0, 1] = 1, n
     while top > 0:
@@ -198,7 +216,7 @@ def _multinomial(tree, n_leaves, n, scratch, v, n_entries):
         if d == 1:
             node = _descend(tree, n_leaves, node, uniform(stream) * tree[node])
         if node >= n_leaves:
-            n_entries = _add_entry(scratch, n_entries, node - n_leaves, v, d)
+            n_entries = _add_entry(scratch, n_entries, scratch.active[node - n_leaves], v, d)
             continue
         left = binomial(stream, d, tree[2 * node], tree[2 * node + 1])
         if left < d:

@@ -87,6 +87,7 @@ def test_there_is_no_room():
 def test_the_words_of_a_cell_are_multinomial(weights, seed):
     scratch, n_leaves, n = scratch_of(seed), len(weights), 4
     scratch.tree[n_leaves : 2 * n_leaves] = weights
+    scratch.active[:n_leaves] = range(n_leaves)
     for node in range(n_leaves - 1, 0, -1):
         scratch.tree[node] = scratch.tree[2 * node] + scratch.tree[2 * node + 1]
     found = []

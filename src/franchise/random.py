@@ -292,6 +292,4 @@ def _urn(stream, good, bad, n):
 @helper
 def _log_ways(good, bad, n, k):
     """Return minus the log probability of k, up to a constant."""
-    return (
-        _log_factorial(k) + _log_factorial(good - k) + _log_factorial(n - k) + _log_factorial(bad - n + k)
-    )
+    return _log_factorial(k) + _log_factorial(good - k) + _log_factorial(n - k) + _log_factorial(bad - n + k)

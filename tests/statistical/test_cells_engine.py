@@ -86,7 +86,7 @@ def expected_of(posterior):
 
 def state_of(engine, cells):
     state, tables, listed = engine.state, engine.tables, []
-    term, count = tables.term.tolist(), tables.count.tolist()
+    term, count = tables.term.tolist(), tables.words.tolist()
     slot_ptr, pair_ptr = tables.slot_ptr.tolist(), tables.pair_ptr.tolist()
     for j, m in enumerate(state.m_j.tolist()):
         for slot in range(slot_ptr[j], slot_ptr[j] + m):

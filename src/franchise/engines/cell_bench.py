@@ -33,7 +33,7 @@ class CellBench(Workbench):
         self._take(tables)
 
     def seat(self, tables: CellTables, m_j: Array, n_jt: Array, k_jt: Array) -> None:
-        """Take up other tables; the numbers of words and tables of topics are known, those of terms follow."""
+        """Take up other tables; the words and tables of topics are counted already, terms are counted here."""
         self.corpus = slots_as_corpus(self.cells, tables)
         self.state = self.state._replace(m_j=m_j, n_jt=n_jt, k_jt=k_jt)
         self.state.totals[TABLES] = k_jt.size
@@ -43,7 +43,7 @@ class CellBench(Workbench):
 
     def _take(self, tables: CellTables) -> None:
         self.tables = tables
-        laid_out = {"table_words": tables.term, "table_counts": tables.count, "pair_ptr": tables.pair_ptr}
+        laid_out = {"table_words": tables.term, "table_counts": tables.words, "pair_ptr": tables.pair_ptr}
         size_ptr = np.zeros(self.state.n_jt.size + 1, np.int64)
         np.cumsum(self.state.n_jt, out=size_ptr[1:])
         self._scratch = self._scratch._replace(

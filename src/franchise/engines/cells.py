@@ -7,7 +7,7 @@ concentrations. Time and memory go with the number of cells and topics, not with
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 

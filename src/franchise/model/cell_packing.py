@@ -18,7 +18,7 @@ def packed_cells(state: State, tables: CellTables) -> dict[str, Array]:
         "k_jt": state.place[state.k_jt],
         "n_pairs": np.diff(tables.pair_ptr).astype(np.int32),
         "term": tables.term,
-        "count": tables.count,
+        "count": tables.words,
         "name_k": state.name_k[live],
         "born": state.totals[BORN : BORN + 1],
         "concentrations": state.concentrations,
@@ -93,9 +93,7 @@ def _does_not_add_up(cells: CellArrays, arrays: dict[str, Array]) -> str:
         return "a topic has no tables"
     own = np.repeat(np.arange(arrays["m_j"].size), np.diff(cells.cell_ptr)) * np.int64(cells.n_terms)
     keys, which = np.unique(document * np.int64(cells.n_terms) + arrays["term"], return_inverse=True)
-    if not np.array_equal(keys, own + cells.terms) or np.any(
-        _sums(which, counts, keys.size) != cells.counts
-    ):
+    if not np.array_equal(keys, own + cells.terms) or np.any(_sums(which, counts, keys.size) != cells.counts):
         return "the words at the tables are not those of the documents"
     return ""
 

@@ -21,7 +21,7 @@ class CellTables(NamedTuple):
     slot_ptr: Array  # int64: tables before each document
     pair_ptr: Array  # int64: pairs of a term and a count before each table
     term: Array  # int32
-    count: Array  # int32, 1 or more
+    words: Array  # int32, 1 or more: how many of the term
 
 
 def no_tables(n_documents: int) -> CellTables:
@@ -46,18 +46,15 @@ def empty_cell_state(cells: CellArrays, capacity: int) -> State:
     """Return the state in which no word is seated and there is no topic."""
     row_ptr = np.zeros(cells.n_terms + 1, np.int64)
     np.cumsum(np.minimum(term_counts(cells), capacity), out=row_ptr[1:])
-    none, per_topic = np.zeros(0, np.int32), [np.zeros(capacity, np.int64) for _ in range(3)]
     return State(
-        none,
-        none.copy(),
-        none.copy(),
-        np.zeros(cells.doc_ptr.size - 1, np.int32),
-        row_ptr,
-        np.zeros(cells.n_terms, np.int32),
-        np.zeros(row_ptr[-1], np.uint32),
-        np.zeros(row_ptr[-1], np.uint32),
-        *per_topic,
-        *(np.zeros(capacity, np.int32) for _ in range(3)),
+        **{name: np.zeros(0, np.int32) for name in ("t_ji", "n_jt", "k_jt")},
+        m_j=np.zeros(cells.doc_ptr.size - 1, np.int32),
+        row_ptr=row_ptr,
+        row_len=np.zeros(cells.n_terms, np.int32),
+        row_k=np.zeros(row_ptr[-1], np.uint32),
+        row_n=np.zeros(row_ptr[-1], np.uint32),
+        **{name: np.zeros(capacity, np.int64) for name in ("n_k", "m_k", "name_k")},
+        **{name: np.zeros(capacity, np.int32) for name in ("live", "place", "dead")},
         totals=np.zeros(5, np.int64),
         concentrations=np.ones(3),
     )

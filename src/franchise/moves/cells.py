@@ -112,8 +112,8 @@ def update_cells(key, cells, state, tables, measure, scratch, m_j, begin, end):
 def start_cells(key, cells, phi, steps, scratch, m_j, begin, end):
     """Draw the topic of every word for the first time; each topic of a document has one table.
 
-    A word of term v has topic k with probability proportional to theta_jk phi_vk; theta_j is fitted in so many
-    steps of EM, but for the last topic, which is for words that fit no other and has 1.
+    A word of term v has topic k with probability proportional to theta_jk phi_vk. theta_j is fitted in so
+    many steps of EM, but for the last topic, which is for words that fit no other and has 1.
     """
     n_topics = phi.shape[1] - 1
     theta, expected, beta = scratch.theta, scratch.tree, scratch.theta
@@ -156,8 +156,8 @@ def _enter(state, tables, measure, scratch, j):
             scratch.own[c] += state.n_jt[slot]
             continue
         for pair in range(tables.pair_ptr[slot], tables.pair_ptr[slot + 1]):
-            scratch.resting[tables.term[pair]] += tables.count[pair]
-            n_entries = _add_entry(scratch, n_entries, c, tables.term[pair], tables.count[pair])
+            scratch.resting[tables.term[pair]] += tables.words[pair]
+            n_entries = _add_entry(scratch, n_entries, c, tables.term[pair], tables.words[pair])
     return n_entries
 
 
@@ -296,7 +296,7 @@ def _add_up(scratch, begin, n_terms):
 
 @helper
 def _seat_column(concentration, c, scratch, begin, n_terms, tables, pairs):
-    """Seat the words of a column; return the tables and pairs that there are now, -1 where there is no room."""
+    """Seat the words of a column; return the tables (-1: there is no room) and pairs that there are now."""
     n = np.int64(0)
     for e in range(begin, begin + n_terms):
         n += scratch.sorted_n[e]
@@ -382,7 +382,7 @@ def recount_cells(state, tables, counts):
     for slot in range(state.k_jt.size):
         k = state.k_jt[slot]
         for pair in range(tables.pair_ptr[slot], tables.pair_ptr[slot + 1]):
-            counts[tables.term[pair], k] += tables.count[pair]
+            counts[tables.term[pair], k] += tables.words[pair]
     for v in range(state.row_len.size):
         place = state.row_ptr[v]
         for k in range(counts.shape[1]):

@@ -71,7 +71,8 @@ def _list_counts(state, scratch):
                 n_counts += 1
             else:
                 histogram[count] += 1
-                largest = max(largest, count)
+                if count > largest:
+                    largest = count
     for c in range(1, largest + 1):
         if histogram[c] > 0:
             counts[n_counts], times[n_counts] = c, histogram[c]

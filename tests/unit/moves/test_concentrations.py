@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from franchise import Chain, Priors, Schedule, from_tokens
 from franchise._jit import kernel
-from franchise.model.state import ALPHA, ETA, GAMMA
 from franchise.model.likelihood import log_rise as log_rise_of
+from franchise.model.state import ALPHA, ETA, GAMMA
 from franchise.moves import concentrations as module
 from franchise.moves.concentrations import (
     HIGHEST,

@@ -33,7 +33,7 @@ class CellBench(Workbench):
         self._take(tables)
 
     def seat(self, tables: CellTables, m_j: Array, n_jt: Array, k_jt: Array) -> None:
-        """Take up other tables; the words and tables of topics are counted already, terms are counted here."""
+        """Take up other tables; words and tables of topics are counted already, terms are counted here."""
         self.corpus = slots_as_corpus(self.cells, tables)
         self.state = self.state._replace(m_j=m_j, n_jt=n_jt, k_jt=k_jt)
         self.state.totals[TABLES] = k_jt.size

@@ -41,7 +41,7 @@ def fitted_start(cells: CellArrays, eta: float, given: TopicsOfTerms | None = No
         phi = ((1.0 - unknown.sum()) * given.phi / given.phi.sum(axis=1, keepdims=True) + unknown).T
     else:
         phi = _fitted(cells, eta, frequencies, common, None if given is None else given.phi)
-    return CellStart(np.column_stack([phi, common]), STEPS_PER_DOCUMENT)
+    return CellStart(np.ascontiguousarray(np.column_stack([phi, common])), STEPS_PER_DOCUMENT)
 
 
 def _fitted(cells: CellArrays, eta: float, frequencies: Array, common: Array, seeds: Array | None) -> Array:

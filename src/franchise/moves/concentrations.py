@@ -61,7 +61,7 @@ def _list_counts(state, scratch):
     """List the different counts n_kv, or all where there is no room to count them; return how many."""
     histogram, counts, times = scratch.histogram, scratch.counts, scratch.times_counted
     histogram[:] = 0
-    n_counts, largest = 0, 0
+    n_counts, largest = 0, np.int64(0)
     for v in range(state.row_len.size):
         first = state.row_ptr[v]
         for place in range(first, first + state.row_len[v]):

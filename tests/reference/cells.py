@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.random import binomial, gamma_variate, hypergeometric, start_stream, uniform
+from franchise.random import binomial, gamma_variate, hypergeometric, integer, start_stream, uniform
 
 
 class Table(NamedTuple):
@@ -41,10 +41,15 @@ def update(documents, tables, moving, mass, phi, key):
             if left:
                 active = [c for c in range(moving) if theta[c] > 0]
                 weights = [theta[c] * phi[c][v] for c in active]
-                for place, count in divided(left, weights, binomial, uniform, stream):
+                for place, count in divided(left, weights, binomial, below, stream):
                     found[active[place]][v] += count
         new.append([table for c in found for table in seated(c, found[c], mass[c], stream)])
     return new
+
+
+def below(stream, total):
+    """Draw a number below `total`."""
+    return uniform(stream) * total
 
 
 def divided(n, weights, split, one, stream):
@@ -56,11 +61,11 @@ def divided(n, weights, split, one, stream):
             return weights[node - n_leaves]
         return total(2 * node) + total(2 * node + 1)
 
-    def below(node, d):
+    def parts(node, d):
         if d == 0:
             return
-        if d == 1 and one is not None:
-            u = one(stream) * total(node)
+        if d == 1:
+            u = one(stream, total(node))
             while node < n_leaves:
                 node *= 2
                 if u >= total(node) and total(node + 1) > 0:
@@ -70,10 +75,10 @@ def divided(n, weights, split, one, stream):
             yield node - n_leaves, d
             return
         left = split(stream, d, total(2 * node), total(2 * node + 1))
-        yield from below(2 * node, left)
-        yield from below(2 * node + 1, d - left)
+        yield from parts(2 * node, left)
+        yield from parts(2 * node + 1, d - left)
 
-    yield from below(1, n)
+    yield from parts(1, n)
 
 
 def seated(c, words, mass, stream):
@@ -90,7 +95,7 @@ def seated(c, words, mass, stream):
     sizes[largest], sizes[-1] = sizes[-1], sizes[largest]
     terms, pool = list(words), list(words.values())
     for size in sizes[:-1]:
-        taken = divided(size, pool, lambda s, d, a, b: hypergeometric(s, a, b, d), None, stream)
+        taken = divided(size, pool, lambda s, d, a, b: hypergeometric(s, a, b, d), integer, stream)
         taken = list(taken)
         for place, count in taken:
             pool[place] -= count

@@ -30,7 +30,7 @@ from franchise.random import CELLS, INITIALIZE, Key
 
 _CELLS_AT_ONCE = 2_000
 _ROOM = 1 << 12  # for tables and pairs of a run of documents, to begin with
-_TABLE_CELLS = 20_000  # in a sweep, of documents whose tables are drawn one by one
+_TABLE_CELLS = 10_000  # in a sweep, of documents whose tables are drawn one by one
 
 
 class CellsEngine(RevealingEngine):

@@ -23,7 +23,7 @@ import numpy as np
 
 from franchise._jit import helper, kernel
 from franchise.model.state import ALPHA, Array
-from franchise.random import binomial, gamma_variate, hypergeometric, start_stream, uniform
+from franchise.random import binomial, gamma_variate, hypergeometric, integer, start_stream, uniform
 
 _DEPTH = 80  # of the stack: two parts for every halving
 
@@ -354,6 +354,8 @@ def _take_from_pool(scratch, begin, n_terms, size, pairs):
         top -= 1
         node, d = stack[top, 0], stack[top, 1]
         left = np.int64(0)
+        if d == 1:
+            node = _take_one(pool, n_terms, node, integer(scratch.stream, pool[node]))
         if node < n_terms:
             left = np.int64(hypergeometric(scratch.stream, pool[2 * node], pool[2 * node + 1], d))
         pool[node] -= d
@@ -367,6 +369,18 @@ def _take_from_pool(scratch, begin, n_terms, size, pairs):
             stack[top, 0], stack[top, 1] = 2 * node, left
             top += 1
     return pairs
+
+
+@helper
+def _take_one(pool, n_leaves, node, u):
+    """Take word u from those below a node, but not yet from its leaf; return the leaf."""
+    while node < n_leaves:
+        pool[node] -= 1
+        node *= 2
+        if u >= pool[node]:
+            u -= pool[node]
+            node += 1
+    return node
 
 
 @helper

@@ -52,6 +52,7 @@ class Method(NamedTuple):
     start: str | int
     split_merge: SplitMerge | None = SplitMerge(adapt=ADAPT)
     warm_up: int = 0
+    engine: str = "collapsed"
 
     def schedule(self, sweeps: int, burn_in: int, thin: int = 1) -> Schedule:
         """Return the schedule of so many sweeps."""
@@ -64,6 +65,7 @@ class Method(NamedTuple):
 
 METHODS = {
     "default": Method("fitted", warm_up=WARM_UP),
+    "parallel": Method("fitted", warm_up=WARM_UP, engine="parallel"),
     "gibbs": Method("fitted", None, WARM_UP),
     "not warmed": Method("fitted"),
     "sequential": Method("sequential", SplitMerge()),
@@ -143,7 +145,13 @@ def run(case: Case, eta: float, method: Method, starts: tuple, sweeps: int, seed
         began = time.thread_time()
         from_truth = start == "truth"
         chain = Chain(
-            case.corpus, priors, schedule, seed=seed, number=number, start="one" if from_truth else start
+            case.corpus,
+            priors,
+            schedule,
+            seed=seed,
+            number=number,
+            start="one" if from_truth else start,
+            engine=method.engine,
         )
         if from_truth:
             chain.start_at(planted_state(case.truth, priors))

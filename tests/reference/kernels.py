@@ -122,7 +122,7 @@ class Kernels:
     def split_merge(self, kinds: Sequence[Proposal], trials: int, seed: int, sweep: int = 1):
         """Make split-merge trials and return their records and Info."""
         self.scratch = with_room_for_tables(self.scratch, self.state)
-        lay_out_words(self.corpus, self.state, self.scratch.tables)
+        lay_out_words(self.corpus, self.state, self.scratch.tables, 0, self.state.m_j.size)
         proposals, records = SplitMerge(proposals=tuple(kinds)).as_array(), np.zeros((trials, len(RECORD)))
         key = Key(seed, 0, sweep, SPLIT_MERGE)
         self.state, self.scratch, info = complete_move(
@@ -142,7 +142,7 @@ def _sweep_often(
             table_topics(Key(seed, chain, i + 1, TABLE_TOPICS), corpus, state, tables)
         if records.shape[0] > 0:
             state.concentrations[GAMMA] = gamma * error
-            lay_out_words(corpus, state, tables)
+            lay_out_words(corpus, state, tables, 0, state.m_j.size)
             split_merge(Key(seed, chain, i + 1, SPLIT_MERGE), corpus, state, trial, proposals, records)
             state.concentrations[GAMMA] = gamma
         for j in range(state.m_j.size):

@@ -28,6 +28,7 @@ _MODEL_SETTINGS = (
     "init",
     "warm_up",
     "split_merge",
+    "engine",
 )
 _STARTS = ("fitted", "apart", "sequential", "one")
 _MOST_TEXT = 64_000_000  # characters of the documents that are kept with a model, for its report
@@ -194,6 +195,14 @@ DURATION, GAMMA = _Duration(), _Gamma()
     default="always",
     show_default=True,
     help="When to split and merge whole topics.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "collapsed", "parallel"]),
+    default="auto",
+    show_default=True,
+    help="How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at "
+    "once, all cores), or auto: parallel for a million words or more.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option(

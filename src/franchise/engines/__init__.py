@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from franchise._settings import is_one_of
 from franchise.corpus import Corpus
 from franchise.engines.cells import CellsEngine
 from franchise.engines.collapsed import CollapsedEngine
@@ -24,8 +25,24 @@ __all__ = [
     "Swept",
     "Trials",
     "arrays_for",
+    "engine_for",
     "engine_named",
 ]
+
+
+# Words from which on the parallel engine reaches the same quality sooner, on one core (docs/benchmarks.md).
+_MANY_WORDS = 1_000_000
+
+
+def engine_for(name: str, n_words: int) -> str:
+    """Return the name of the engine for a corpus; ``"auto"`` goes by its size, and by nothing else.
+
+    Not by the number of cores, for one: the same seed gives the same chain on every machine.
+    """
+    if name != "auto":
+        engine_named(name)
+        return name
+    return ParallelEngine.name if n_words >= _MANY_WORDS else CollapsedEngine.name
 
 
 def arrays_for(engine: type[Engine], corpus: Corpus) -> Any:
@@ -35,7 +52,7 @@ def arrays_for(engine: type[Engine], corpus: Corpus) -> Any:
 
 def engine_named(name: str) -> type[Engine]:
     """Return the engine with this name."""
-    if name not in ENGINES:
+    if not is_one_of(name, ENGINES):
         known = ", ".join(repr(one) for one in ENGINES)
-        raise SettingsError(f"engine={name!r}: there is no such engine; give one of {known}")
+        raise SettingsError(f"engine={name!r}: there is no such engine; give 'auto' or one of {known}")
     return ENGINES[name]

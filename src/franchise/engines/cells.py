@@ -18,7 +18,7 @@ from franchise.engines.collapsed import counts_of
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.revealing import DocumentsInfo, RevealingEngine, turns
-from franchise.engines.threads import Range, balanced_ranges
+from franchise.engines.threads import Range, falling_ranges
 from franchise.errors import SettingsError
 from franchise.model.cell_packing import ends, packed_cells, unpacked_cells
 from franchise.model.cell_tables import CellTables, empty_cell_state, no_tables
@@ -28,7 +28,6 @@ from franchise.model.state import ALPHA, Array, State
 from franchise.moves.cells import CellScratch, new_cell_scratch, room_for, start_cells, update_cells
 from franchise.random import CELLS, INITIALIZE, Key
 
-_CELLS_AT_ONCE = 2_000
 _ROOM = 1 << 12  # for tables and pairs of a run of documents, to begin with
 _TABLE_CELLS = 10_000  # in a sweep, of documents whose tables are drawn one by one
 
@@ -43,8 +42,12 @@ class CellsEngine(RevealingEngine):
         super().__init__(cells, settings)
         self._cells = cells
         self._bench: CellBench | None = None
-        self._ranges = balanced_ranges(cells.cell_ptr, _CELLS_AT_ONCE)
         self._turns = turns(cells.cell_ptr, _TABLE_CELLS)
+
+    def use_threads(self, number: int) -> None:
+        """Make sweeps in so many threads from now on; it changes no bit."""
+        super().use_threads(number)
+        self._documents = falling_ranges(self._corpus.cell_ptr, number)
 
     @property
     def workbench(self) -> CellBench:
@@ -91,6 +94,7 @@ class CellsEngine(RevealingEngine):
         """Make one sweep, with `eta` held at a value where one is given."""
         if eta is not None:
             self.workbench.set_eta(eta)
+        self.progress = 0.0
         documents = self._update_documents(key)
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
         swept = super().sweep(key, trials, eta)
@@ -137,8 +141,9 @@ class CellsEngine(RevealingEngine):
         """Draw topics and tables of all documents, and take them up."""
         self._make_room_for_entries(columns)
         m_j = np.zeros(self._cells.doc_ptr.size - 1, np.int32)
-        parts: list[list[Array]] = [[] for _ in self._ranges]
-        place = {one: i for i, one in enumerate(self._ranges)}
+        parts: list[list[Array]] = [[] for _ in self._documents]
+        place = {one: i for i, one in enumerate(self._documents)}
+        cell_ptr, n_cells = self._cells.cell_ptr, max(1, self._cells.terms.size)
 
         def update(one: Range, number: int) -> None:
             begin, end = one
@@ -148,11 +153,12 @@ class CellsEngine(RevealingEngine):
                 first, begin = begin, draw(own, m_j, begin, end)
                 parts[place[one]] += _taken(own)
                 if begin == end:
+                    self.progress += (cell_ptr[end] - cell_ptr[one[0]]) / n_cells
                     return
                 if begin == first:  # not even one document
                     self._own[number] = own._replace(**room_for(2 * own.term.size))
 
-        self._threads.each(update, self._ranges, range(self._threads.number))
+        self._threads.each(update, self._documents, range(self._threads.number))
         every = [part for own in parts for part in own]
         n_jt, k_jt, n_pairs, term, count = (
             np.concatenate([np.zeros(0, np.int32), *every[i::5]]) for i in range(5)
@@ -163,6 +169,9 @@ class CellsEngine(RevealingEngine):
         tables = CellTables(ends(m_j), ends(n_pairs), term, count)
         self.workbench.seat(tables, m_j, n_jt, number[k_jt])
         return info
+
+    def _longest(self) -> int:
+        return 0  # none are
 
     def _new_own(self, columns: int) -> list[CellScratch]:
         n_terms, number = self._cells.n_terms, self._threads.number

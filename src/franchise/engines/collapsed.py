@@ -13,12 +13,18 @@ from franchise.corpus import CorpusArrays
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.fitted_start import FittedTopics, fit_topics, topics_as_given
 from franchise.engines.given_topics import TopicsOfTerms
+from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.engines.workbench import Workbench
 from franchise.model import Joint, State, broken_invariants, empty_state, joint
 from franchise.model.counts import count_document_topics, count_topic_terms, ranks
 from franchise.model.packing import packed, unpacked
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
-from franchise.moves.fit_topics import draw_fitted_topics
+from franchise.moves.fit_topics import (
+    DrawScratch,
+    draw_fitted_topics,
+    new_draw_scratch,
+    number_as_they_appear,
+)
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
 from franchise.random import INITIALIZE, Key
 
@@ -36,10 +42,12 @@ class CollapsedEngine:
 
     name: ClassVar[str] = "collapsed"
     takes_cells: ClassVar[bool] = False
+    progress = 0.0
 
     def __init__(self, corpus: CorpusArrays, settings: EngineSettings) -> None:
         self._corpus, self._settings = corpus, settings
         self._gamma_priors = settings.priors.as_array()
+        self._threads = Threads(1)  # engines that use several have others
         self._workbench: Workbench | None = None
 
     @property
@@ -48,6 +56,9 @@ class CollapsedEngine:
         if self._workbench is None:
             self._workbench = Workbench(self._corpus, self._empty_state(self._settings.capacity))
         return self._workbench
+
+    def use_threads(self, number: int) -> None:
+        """Go on in the calling thread: words are drawn one by one."""
 
     @property
     def state(self) -> State:
@@ -85,23 +96,16 @@ class CollapsedEngine:
         return _USUAL_ETA if isinstance(eta, tuple) else eta
 
     def _start_from_topics(self, key: Key, fitted: FittedTopics) -> None:
-        n_topics = fitted.phi.shape[1]
-        number, table = np.full((2, n_topics + 1), -1, np.int32)
-        theta, weight, expected = np.zeros((3, n_topics))
+        corpus, n_topics, threads = self._corpus, fitted.phi.shape[1], self._threads
         state = self._empty_state(max(self._settings.capacity, n_topics + 1))
-        used = draw_fitted_topics(
-            key,
-            self._corpus,
-            state,
-            np.zeros(4, np.uint64),
-            fitted,
-            theta,
-            weight,
-            expected,
-            number,
-            table,
-        )
-        seat_all(self._corpus, state, used)
+
+        def draw(one: Range, own: DrawScratch) -> None:
+            draw_fitted_topics(key, corpus, state, fitted, own, *one)
+
+        own = [new_draw_scratch(n_topics) for _ in range(threads.number)]
+        threads.each(draw, falling_ranges(corpus.doc_ptr, threads.number), own)
+        used = number_as_they_appear(corpus, state, np.full(n_topics + 1, -1, np.int32))
+        seat_all(corpus, state, used)
         self.seat(state)
 
     def _start_at_random(self, key: Key, n_topics: int) -> None:

@@ -60,12 +60,16 @@ class Engine(Protocol):
 
     name: ClassVar[str]
     takes_cells: ClassVar[bool]  # its corpus is `CellArrays`
+    progress: float  # share of the sweep under way that is done, for people who wait
 
     def __init__(self, corpus: Any, settings: EngineSettings) -> None: ...
 
     @property
     def state(self) -> State:
         """The present franchise, gathered where it lives elsewhere."""
+
+    def use_threads(self, number: int) -> None:
+        """Make sweeps in so many threads from now on, if it can; that changes no bit."""
 
     def seat(self, state: State) -> None:
         """Take up a franchise in which every word is seated, as if the engine had reached it."""

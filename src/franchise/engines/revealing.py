@@ -6,14 +6,15 @@ import numpy as np
 
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.engine import EngineSettings
-from franchise.engines.threads import Range, Threads, equal_ranges
+from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.measure import FREE, Measure, new_measure
 from franchise.model.state import BORN, DEAD, NUMBERED, TABLES, TOPICS, Array, State
+from franchise.moves.parts.seats import fill_survival
 from franchise.moves.reveal import draw_terms, finish_terms, redraw_topic, reveal_weights
 from franchise.random import REVEAL, TOPIC_TERMS, Key
 
 _EPSILON = 0.02  # of one document's share: topics of a table or more are nearly always above it
-_TERMS_AT_ONCE = 256  # sums are added up in blocks of so many, or their last digits would depend on threads
+_BLOCK = 64  # terms: what is added up over all terms, is by blocks of so many first
 _ATTEMPTS = 100
 _ENOUGH = 1e-12  # see `moves.reveal`
 _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
@@ -32,9 +33,15 @@ class RevealingEngine(CollapsedEngine):
 
     def __init__(self, corpus: Any, settings: EngineSettings) -> None:
         super().__init__(corpus, settings)
-        self._threads = Threads(settings.threads)
         self._epsilon = _EPSILON / max(1, corpus.doc_ptr.size - 1)
-        self._term_ranges = equal_ranges(corpus.n_terms, _TERMS_AT_ONCE)
+        self.use_threads(settings.threads)
+
+    def use_threads(self, number: int) -> None:
+        """Make sweeps in so many threads from now on; it changes no bit."""
+        terms = np.arange(self._corpus.n_terms + 1)
+        self._threads = Threads(number)
+        self._terms = falling_ranges(terms, number, _BLOCK)
+        self._terms_each = falling_ranges(terms, number, _BLOCK, each=1)  # for work that is soon done
         self._measure: Measure | None = None
         self._own: list[Any] = []
 
@@ -42,26 +49,30 @@ class RevealingEngine(CollapsedEngine):
         """Return working memory for every thread; it has a `stream` and `words_c`, on the column axis."""
         raise NotImplementedError
 
+    def _longest(self) -> int:
+        """Return the most words of a document that are seated one after another."""
+        raise NotImplementedError
+
     def _reveal(self, key: Key) -> Measure:
         state = self.workbench.state
-        measure = self._room(2 * int(state.totals[TOPICS]) + 64, state)
+        n_topics = int(state.totals[TOPICS])
+        measure = self._room(n_topics + n_topics // 4 + 32, state)
         stream = np.zeros(4, np.uint64)
-        log_weight = np.zeros(int(state.totals[TOPICS]))
+        log_weight = np.zeros(n_topics)
         while needed := reveal_weights(
             key._replace(move=REVEAL), state, measure, self._epsilon, log_weight, stream
         ):
-            measure = self._room(2 * int(needed), state)
+            measure = self._room(needed + needed // 4, state)
         moving = int(measure.sizes[0])
-        sums = np.zeros((len(self._term_ranges), max(1, moving)))
+        sums = np.zeros((self._corpus.n_terms // _BLOCK + 1, max(1, moving)))
         terms_key = key._replace(move=TOPIC_TERMS)
 
         def draw(one: Range, own: Any) -> None:
-            block = one[0] // _TERMS_AT_ONCE
-            draw_terms(terms_key, state, measure, own.words_c, sums[block], own.stream, *one)
+            draw_terms(terms_key, state, measure, own.words_c, _BLOCK, sums, own.stream, *one)
 
         for own in self._own:
             own.words_c[:] = 0
-        self._threads.each(draw, self._term_ranges, self._own)
+        self._threads.each(draw, self._terms, self._own)
         totals = sums.sum(axis=0)
         for c in np.flatnonzero(totals[:moving] < _ENOUGH):
             totals[c] = redraw_topic(terms_key, state, measure, c, _ATTEMPTS, stream)
@@ -69,14 +80,15 @@ class RevealingEngine(CollapsedEngine):
         def finish(one: Range, own: Any) -> None:
             finish_terms(state, measure, totals, *one)
 
-        self._threads.each(finish, self._term_ranges, self._own)
+        self._threads.each(finish, self._terms_each, self._own)
+        fill_survival(state, measure)
         return measure
 
     def _room(self, columns: int, state: State) -> Measure:
         """Return a measure with room for so many columns."""
         measure, n_numbers = self._measure, state.n_k.size
         if measure is None or measure.number.size < columns:
-            measure = new_measure(self._corpus.n_terms, columns, n_numbers)
+            measure = new_measure(self._corpus.n_terms, columns, n_numbers, self._longest())
             self._own = self._new_own(columns)
         if measure.column.size != n_numbers:
             measure = measure._replace(column=np.full(n_numbers, -1, np.int32))

@@ -4,7 +4,8 @@ What a range is given depends on the range alone, so the number of threads chang
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +27,7 @@ class Threads:
 
     def __init__(self, number: int = 1) -> None:
         self.number = number
+        self._pool: ThreadPoolExecutor | None = None  # kept: threads take as long to start as some work
 
     def each(self, work: Callable[[Range, T], Any], ranges: Sequence[Range], memory: Sequence[T]) -> None:
         """Call ``work(range, own memory)`` for all ranges; there is memory for every thread."""
@@ -40,19 +42,34 @@ class Threads:
             for one in waiting:
                 work(one, own)
 
-        with ThreadPoolExecutor(n) as pool:
-            for done in [pool.submit(take, memory[i]) for i in range(n)]:
-                done.result()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.number, "franchise-documents")
+        threads = [self._pool.submit(take, memory[i]) for i in range(n)]
+        wait(threads)
+        for thread in threads:
+            thread.result()  # raises what went wrong in it
 
 
-def equal_ranges(n: int, size: int) -> list[Range]:
-    """Cut 0, ..., n - 1 into ranges of `size`."""
-    return [(begin, min(begin + size, n)) for begin in range(0, n, size)]
+def falling_ranges(ends: Array, threads: int, block: int = 1, each: int = 12) -> list[Range]:
+    """Cut items into ranges for threads: large ones first, small ones for those who are done early.
 
-
-def balanced_ranges(ends: Array, size: int) -> list[Range]:
-    """Cut items into ranges with about `size` of what `ends` counts: ends[i] of it before item i."""
+    Parameters
+    ----------
+    ends
+        The work of the items, added up: ends[i] of it before item i.
+    threads
+        How many share it.
+    block
+        Ranges begin at multiples of it.
+    each
+        How many ranges to give to a thread, at most, about; 1 for work that takes no longer than a call.
+    """
     n, total = ends.size - 1, int(ends[-1])
-    cuts = np.unique(np.searchsorted(ends, np.arange(0, total, size)))
-    cuts = np.unique(np.concatenate([[0], cuts, [n]]))
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+    smallest = total / (threads * each)
+    cuts, done = [0], 0.0
+    while done < total:
+        done += max((total - done) / (2 * threads), smallest)
+        cuts.append(int(np.searchsorted(ends, min(done, total))))
+    inside = np.unique(np.array(cuts[1:-1], np.int64) // block * block)
+    marks = [0, *inside[(inside > 0) & (inside < n)].tolist(), n]
+    return [*pairwise(marks)] if n else []

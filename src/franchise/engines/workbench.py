@@ -12,12 +12,20 @@ import numpy as np
 
 from franchise.corpus import CorpusArrays
 from franchise.engines.engine import Trials
+from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model import State
 from franchise.model.capacity import compact, grown
 from franchise.model.state import ETA, Array
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
-from franchise.moves.parts.scratch import follow_eta, grown_scratch, new_scratch, with_room_for_tables
+from franchise.moves.parts.scratch import (
+    TableScratch,
+    follow_eta,
+    grown_scratch,
+    new_scratch,
+    with_own_list,
+    with_room_for_tables,
+)
 from franchise.moves.parts.table_index import lay_out_words
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
@@ -39,12 +47,19 @@ class Workbench:
         The documents whose words and tables are drawn, in this order; all by default.
     """
 
+    threads = Threads(1)  # for what can be shared out without changing a bit
+
     def __init__(self, corpus: CorpusArrays, state: State, documents: Array | None = None) -> None:
         self.corpus, self.state = corpus, state
         self._scratch = new_scratch(corpus, state)
         self._laid_out = False
         if documents is not None:
             self.visit(documents)
+
+    @property
+    def log_gammas(self) -> Array:
+        """The logarithms of the gammas of all counts of a term plus eta."""
+        return self._scratch.tables.lg
 
     def visit(self, documents: Array) -> None:
         """Draw the words and tables of these documents, in this order, from now on."""
@@ -81,12 +96,21 @@ class Workbench:
     def try_splits_and_merges(self, key: Key, trials: Trials) -> tuple[Any, Array]:
         """Make split-merge trials; return their Info and their records."""
         if not self._laid_out:
-            lay_out_words(self.corpus, self.state, self._scratch.tables)
-            self._laid_out = True
+            self._lay_out()
         records = np.zeros((trials.number, len(RECORD)))
         self._scratch = with_room_for_tables(self._scratch, self.state)
         info = self._make(split_merge, key._replace(move=SPLIT_MERGE), "trial", trials.proposals, records)
         return info, records
+
+    def _lay_out(self) -> None:
+        corpus, state, tables = self.corpus, self.state, self._scratch.tables
+
+        def lay_out(one: Range, own: TableScratch) -> None:
+            lay_out_words(corpus, state, own, *one)
+
+        shared = [with_own_list(tables) for _ in range(self.threads.number - 1)]
+        self.threads.each(lay_out, falling_ranges(corpus.doc_ptr, self.threads.number), [tables, *shared])
+        self._laid_out = True
 
     def set_eta(self, eta: float) -> None:
         """Change eta, and what is computed from it."""

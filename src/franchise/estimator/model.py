@@ -72,6 +72,10 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     split_merge
         When topics are split and merged as a whole: ``"always"``, ``"burn-in"``, ``"off"``, or a
         `SplitMerge` setting.
+    engine
+        How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once, on all
+        cores; ``"auto"`` takes the second for a million words or more. Both sample the same posterior, but
+        do not give the same chain.
     n_jobs
         Number of threads; None or -1 for all cores. It does not change the answer.
     random_state
@@ -136,6 +140,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         chains: int = 4,
         warm_up: int | None = None,
         split_merge: str | SplitMerge = "always",
+        engine: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         checkpoint_dir: StrPath | None = None,
@@ -154,6 +159,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.chains = chains
         self.warm_up = warm_up
         self.split_merge = split_merge
+        self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.checkpoint_dir = checkpoint_dir

@@ -83,6 +83,8 @@ def _continued(given: Facts, kept: Facts) -> Facts:
         Those of the model.
     """
     settings = dict(given)
+    if given["engine"] == "auto":
+        settings["engine"] = kept["engine"]
     if given["sweeps"] <= kept["sweeps"]:
         settings["sweeps"] = kept["sweeps"]
         settings |= {name: kept[name] for name in ("burn_in", "thin") if given[name] is None}

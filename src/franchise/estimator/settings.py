@@ -40,6 +40,7 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
     settings: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
     }
+    settings.setdefault("engine", "collapsed")  # there was no other
     seed, in_place = settings.pop("seed"), settings.pop("in_place")
     if isinstance(settings["split_merge"], dict):
         settings["split_merge"] = split_merge_from(settings["split_merge"])

@@ -8,7 +8,7 @@ of one state traces a run; it does not rank models: states with few tables are p
 import math
 from typing import NamedTuple
 
-from franchise._jit import helper, kernel
+from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import log_p_words
 from franchise.model.priors import Priors
@@ -32,19 +32,8 @@ class Joint(NamedTuple):
 @kernel
 def log_p_tables(corpus, state, alpha):
     """Return log p(t): every document's words divided into tables (equation 1)."""
-    return _add_documents(state.totals[TABLES] * math.log(alpha), corpus, state, alpha, 0, state.m_j.size)
-
-
-@kernel
-def log_p_tables_of(corpus, state, alpha, begin, end):
-    """Return what documents `begin` to `end` add to log p(t), but for the factor alpha of each table."""
-    return _add_documents(0.0, corpus, state, alpha, begin, end)
-
-
-@helper
-def _add_documents(total, corpus, state, alpha, begin, end):
-    at_alpha = math.lgamma(alpha)
-    for j in range(begin, end):
+    total, at_alpha = state.totals[TABLES] * math.log(alpha), math.lgamma(alpha)
+    for j in range(state.m_j.size):
         first = corpus.doc_ptr[j]
         n_j = corpus.doc_ptr[j + 1] - first
         if n_j == 0:
@@ -69,6 +58,27 @@ def log_p_tables_of_counts(doc_ptr, state, alpha):
 
 
 @kernel
+def count_table_sizes(corpus, state, tables_of_size, begin, end):
+    """Add to `tables_of_size` how many tables of documents `begin` to `end` have each number of words."""
+    for j in range(begin, end):
+        first = corpus.doc_ptr[j]
+        for slot in range(first, first + state.m_j[j]):
+            tables_of_size[state.n_jt[slot]] += 1
+
+
+@kernel
+def log_p_tables_by_size(tables_of_size, documents_of_length, alpha):
+    """Return log p(t) from how many tables and documents there are of each size: few logarithms of gammas."""
+    total, at_alpha, log_alpha = 0.0, math.lgamma(alpha), math.log(alpha)
+    for n in range(1, tables_of_size.size):
+        if tables_of_size[n] > 0:
+            total += tables_of_size[n] * (log_alpha + math.lgamma(n))
+        if documents_of_length[n] > 0:
+            total += documents_of_length[n] * (at_alpha - math.lgamma(alpha + n))
+    return total
+
+
+@kernel
 def log_p_topics(state, gamma):
     """Return log p(k): all tables divided into topics (equation 3)."""
     total = state.totals[TOPICS] * math.log(gamma)
@@ -78,11 +88,11 @@ def log_p_topics(state, gamma):
     return total
 
 
-def joint(corpus: CorpusArrays, state: State, priors: Priors, log_p_t: float | None = None) -> Joint:
-    """Compute the parts of the log joint of a state; log p(t) may be known already."""
+def joint(corpus: CorpusArrays, state: State, priors: Priors) -> Joint:
+    """Compute the parts of the log joint of a state."""
     alpha, gamma, eta = (float(state.concentrations[i]) for i in (ALPHA, GAMMA, ETA))
     return Joint(
-        log_p_tables=float(log_p_tables(corpus, state, alpha)) if log_p_t is None else log_p_t,
+        log_p_tables=float(log_p_tables(corpus, state, alpha)),
         log_p_topics=float(log_p_topics(state, gamma)),
         log_p_words=float(log_p_words(state, eta)),
         log_prior=priors.log_density(state.concentrations),

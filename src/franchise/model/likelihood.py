@@ -65,13 +65,34 @@ def rise(table, offset, n, c):
 def log_p_words(state, eta):
     """Return log p(x | c), the sum of log f(S) over the topics."""
     n_terms = state.row_len.size
-    v_eta = n_terms * eta
-    total = state.totals[TOPICS] * math.lgamma(v_eta)
-    for i in range(state.totals[TOPICS]):
-        total -= math.lgamma(state.n_k[state.live[i]] + v_eta)
-    at_zero = math.lgamma(eta)
+    total, at_zero = _log_p_sizes(state, n_terms * eta), math.lgamma(eta)
     for v in range(n_terms):
         first = state.row_ptr[v]
         for place in range(first, first + state.row_len[v]):
             total += math.lgamma(state.row_n[place] + eta) - at_zero
     return total
+
+
+@helper
+def _log_p_sizes(state, v_eta):
+    total = state.totals[TOPICS] * math.lgamma(v_eta)
+    for i in range(state.totals[TOPICS]):
+        total -= math.lgamma(state.n_k[state.live[i]] + v_eta)
+    return total
+
+
+@kernel
+def log_p_sizes(state, eta):
+    """Return what the sizes of topics add to log p(x | c)."""
+    return _log_p_sizes(state, state.row_len.size * eta)
+
+
+@kernel
+def log_p_terms(state, lg, sums, size, begin, end):
+    """Set `sums` to what terms `begin` to `end` add to log p(x | c), by blocks of `size` terms."""
+    for v in range(begin, end):
+        if v % size == 0:
+            sums[v // size] = 0.0
+        first = state.row_ptr[v]
+        for place in range(first, first + state.row_len[v]):
+            sums[v // size] += lg[state.row_n[place]] - lg[0]

@@ -33,10 +33,14 @@ class Measure(NamedTuple):
     phi: Array  # (term, column that moves), float32: a word looks at a few places of a row
     rest: Array  # (term, column that moves): sums of alpha beta phi up to the column
     total: Array  # of each term: the last of these
+    survival: Array  # (column, n): that the first n words of a topic in a document sit at one table
 
 
-def new_measure(n_terms: int, capacity: int, n_numbers: int) -> Measure:
-    """Allocate room for so many columns, and as many numbers as a state has room for."""
+_MOST_SEATED = 256  # survival is tabulated up to so many words
+
+
+def new_measure(n_terms: int, capacity: int, n_numbers: int, longest: int) -> Measure:
+    """Allocate room for so many columns and numbers, and for documents of up to so many words."""
     return Measure(
         number=np.full(capacity, FREE, np.int32),
         column=np.full(n_numbers, -1, np.int32),
@@ -45,4 +49,5 @@ def new_measure(n_terms: int, capacity: int, n_numbers: int) -> Measure:
         phi=np.zeros((n_terms, capacity), np.float32),
         rest=np.zeros((n_terms, capacity)),
         total=np.zeros(n_terms),
+        survival=np.ones((capacity, min(longest, _MOST_SEATED) + 2)),
     )

@@ -6,7 +6,12 @@ that stays fixed: it takes up the words that belong to no topic in particular. N
 fit. A chain then draws the topic of every word from the fitted mixture, with its own random numbers.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
 from franchise._jit import helper, kernel
+from franchise.model.state import Array
 from franchise.moves.parts.first_tables import take_table
 from franchise.random import start_stream, uniform
 
@@ -68,28 +73,51 @@ def fit_step(corpus, documents, fitted, theta, new_phi, weight, expected):
                 phi[r, k] = new_phi[r, k] / expected[k]
 
 
-@kernel
-def draw_fitted_topics(key, corpus, state, stream, fitted, theta, weight, expected, number, table):
-    """Set t_ji, k_jt: each word's topic from the fitted mixture, one table per topic in each document.
+class DrawScratch(NamedTuple):
+    """Working memory of one thread that draws topics; all on the topic axis but the stream."""
 
-    Common words get a topic of their own, the last. `number` and `table`, filled with -1, have room for it.
-    Returns how many topics were drawn at least once; they are numbered in the order in which they appear.
+    stream: Array
+    theta: Array
+    weight: Array
+    expected: Array
+    number: Array  # of each topic, and of one more: its own
+    table: Array
+
+
+def new_draw_scratch(n_topics: int) -> DrawScratch:
+    """Allocate working memory for so many fitted topics."""
+    return DrawScratch(
+        stream=np.zeros(4, np.uint64),
+        theta=np.zeros(n_topics),
+        weight=np.zeros(n_topics),
+        expected=np.zeros(n_topics),
+        number=np.arange(n_topics + 1, dtype=np.int32),
+        table=np.full(n_topics + 1, -1, np.int32),
+    )
+
+
+@kernel
+def draw_fitted_topics(key, corpus, state, fitted, scratch, begin, end):
+    """Set t_ji, k_jt, m_j of documents `begin` to `end`: each word's topic from the fitted mixture.
+
+    One table per topic in each document. Common words get a topic of their own, the last.
     """
-    used, n_topics, phi, row, common = 0, theta.size, fitted.phi, fitted.row, fitted.common
-    for j in range(state.m_j.size):
+    stream, theta, weight, expected = scratch.stream, scratch.theta, scratch.weight, scratch.expected
+    n_topics, phi, row, common = theta.size, fitted.phi, fitted.row, fitted.common
+    for j in range(begin, end):
         start_stream(stream, key, j)
-        first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
+        first, last = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
         theta[:] = 1.0 / n_topics
         for _ in range(fitted.steps):
             expected[:] = 0.0
-            for i in range(first, end):
+            for i in range(first, last):
                 v = corpus.x[i]
                 share = 1.0 / _shares(theta, phi[row[v]], common[v], weight)
                 for k in range(n_topics):
                     expected[k] += share * weight[k]
             _set_theta(theta, expected)
         n_tables = 0
-        for i in range(first, end):
+        for i in range(first, last):
             v = corpus.x[i]
             u = uniform(stream) * _shares(theta, phi[row[v]], common[v], weight) - common[v]
             draw = n_topics
@@ -98,9 +126,28 @@ def draw_fitted_topics(key, corpus, state, stream, fitted, theta, weight, expect
                 while draw < n_topics - 1 and u >= weight[draw]:
                     u -= weight[draw]
                     draw += 1
-            t, used = take_table(state, first, draw, number, table, n_tables, used)
+            t, _ = take_table(state, first, draw, scratch.number, scratch.table, n_tables, 0)
             n_tables = max(n_tables, t + 1)
             state.t_ji[i] = t
+        state.m_j[j] = n_tables
+
+
+@kernel
+def number_as_they_appear(corpus, state, number):
+    """Give topics numbers in the order in which their tables appear; return how many there are.
+
+    `number` has room for every topic, and is filled with -1. The tables are to be counted again: m_j is 0.
+    """
+    used = 0
+    for j in range(state.m_j.size):
+        first = corpus.doc_ptr[j]
+        for slot in range(first, first + state.m_j[j]):
+            k = state.k_jt[slot]
+            if number[k] < 0:
+                number[k] = used
+                used += 1
+            state.k_jt[slot] = number[k]
+        state.m_j[j] = 0
     return used
 
 

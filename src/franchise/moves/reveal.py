@@ -64,14 +64,15 @@ def _add_column(measure, columns, number, beta):
 
 
 @kernel
-def draw_terms(key, state, measure, count, sums, stream, begin, end):
-    """Draw the gammas of terms `begin` to `end` for every column that moves, and add them up in `sums`.
+def draw_terms(key, state, measure, count, block, block_sums, stream, begin, end):
+    """Draw the gammas of terms `begin` to `end` for every column that moves.
 
-    `count` is as long as there are columns, and 0 between uses.
+    They are added up in `block_sums` by blocks of so many terms, or the last digits would depend on who drew
+    which; `begin` is where one begins. `count` is as long as there are columns, and 0 between uses.
     """
     moving, eta = measure.sizes[0], state.concentrations[ETA]
-    sums[:moving] = 0.0
     for v in range(begin, end):
+        sums = block_sums[v // block]
         start_stream(stream, key, v)
         first = state.row_ptr[v]
         for pair in range(first, first + state.row_len[v]):

@@ -8,7 +8,16 @@ from typing import Any
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.engines import EngineSettings, GivenTopics, Start, Swept, Trials, arrays_for, engine_named
+from franchise.engines import (
+    EngineSettings,
+    GivenTopics,
+    Start,
+    Swept,
+    Trials,
+    arrays_for,
+    engine_for,
+    engine_named,
+)
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
@@ -44,7 +53,8 @@ class Chain:
         that a few steps of EM fit to the documents; a number: that many random topics; ``"one"``: one topic;
         `GivenTopics`: by these.
     engine
-        How sweeps are made (`franchise.engines`).
+        How sweeps are made: ``"collapsed"``, ``"parallel"`` (`franchise.engines`), or ``"auto"``, by the size
+        of the corpus.
     threads
         For engines that use several; they do not change the chain.
     capacity
@@ -106,7 +116,7 @@ class Chain:
         self.mode: Draw | None = None
         self.mode_log_joint = -math.inf
         self._cut_off = False
-        made_by = engine_named(engine)
+        made_by = engine_named(engine_for(engine, corpus.n_words))
         self.engine = made_by(
             arrays_for(made_by, corpus),
             EngineSettings(
@@ -121,6 +131,15 @@ class Chain:
     def state(self) -> State:
         """The current state."""
         return self.engine.state
+
+    @property
+    def progress(self) -> float:
+        """The share of the sweep under way that is done, about."""
+        return self.engine.progress
+
+    def use_threads(self, number: int) -> None:
+        """Make sweeps in so many threads from now on, where the engine can."""
+        self.engine.use_threads(whole_number("threads", number, 1))
 
     @property
     def is_whole(self) -> bool:

@@ -1,18 +1,20 @@
 """The time and memory that a run will take, from a few sweeps over some of its documents."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from franchise.corpus import Corpus
+from franchise.engines import engine_for
 from franchise.moves.split_merge import split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan
-from franchise.sampling.run import threads
+from franchise.sampling.run import MOST_THREADS, threads
 
 _SWEEPS = 3
 _MOST_WORDS = 100_000  # what a few sweeps take a second or two for
@@ -41,17 +43,20 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     Of a large corpus only some documents are looked at, so that this takes a few seconds at most once the
     sampler has been compiled.
     """
-    Chain(_FEW, plan.priors, plan.schedule).run(2)  # compiles if needed
+    plan = replace(plan, engine=engine_for(plan.engine, corpus.n_words))  # not by the size of a part
+    Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine).run(2)  # compiles if needed
     part = _part_of(corpus)
     larger = corpus.n_words / part.n_words
     (first, *_) = plan.chains(part)
+    at_once = threads(jobs, len(plan.starts))
+    first.use_threads(threads(jobs, MOST_THREADS) // at_once)
     began = time.perf_counter()
     first.start()
     started = time.perf_counter()
     for _ in range(_SWEEPS):
         first.sweep()
     a_sweep = (time.perf_counter() - started) / _SWEEPS
-    rounds = -(-len(plan.starts) // threads(jobs, len(plan.starts)))
+    rounds = -(-len(plan.starts) // at_once)
     seconds = larger * rounds * (started - began + a_sweep * plan.schedule.sweeps)
     return Forecast(seconds, len(plan.starts) * _bytes_of(first, corpus, larger))
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from franchise.sampling.chain import Chain
 
+_LONG_SWEEP = 2.0  # seconds
+
 
 class Monitor:
     """Watches in silence; the others differ in what they show."""
@@ -18,6 +20,9 @@ class Monitor:
 
     def swept(self, chain: Chain) -> None:
         """Take note that a chain has started, or made a sweep. Called from several threads."""
+
+    def look(self) -> None:
+        """Show how far the run is now. Called about every second, by the thread that waits for it."""
 
     def interrupted(self) -> None:
         """Take note that the user wants the run to end."""
@@ -61,7 +66,7 @@ class Progress:
         self._kinds.update(event.kind for event in chain.events[self._kinds.total() :])
         speed = n_words / last["seconds"] if last["seconds"] > 0 else 0.0
         return facts | {
-            "sweep": f"{chain.sweeps_done}/{chain.schedule.sweeps}",
+            "sweep": f"{chain.sweeps_done}{self._part}/{chain.schedule.sweeps}",
             "topics": str(last["n_topics"]),
             "joint/word": f"{last['log_joint'] / n_words:.4f}",
             "splits": str(self._kinds["split"]),
@@ -69,6 +74,13 @@ class Progress:
             "words/s": _short(speed),
             "left": self._left(),
         }
+
+    @property
+    def _part(self) -> str:
+        """How far the sweep under way is, where sweeps take seconds."""
+        if self.phase == "done" or self.chain.trace.last["seconds"] < _LONG_SWEEP:
+            return ""
+        return f" +{min(self.chain.progress, 0.99):.0%}"
 
     def _left(self) -> str:
         done = self.chain.sweeps_done - self._first

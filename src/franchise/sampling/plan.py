@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise._settings import is_one_of, is_positive, whole_number
 from franchise.corpus import Corpus
-from franchise.engines import SEED_WORDS, GivenTopics, Start
+from franchise.engines import SEED_WORDS, GivenTopics, Start, engine_for
 from franchise.errors import SettingsError
 from franchise.model import Priors
 from franchise.model.priors import Setting
@@ -62,12 +62,15 @@ class Plan:
         Where each chain starts (`Chain`); there are as many chains.
     seed
         Of all random numbers.
+    engine
+        How sweeps are made (`Chain`).
     """
 
     priors: Priors
     schedule: Schedule
     starts: tuple[Start, ...]
     seed: int
+    engine: str = "auto"
 
     def check(self, corpus: Corpus) -> None:
         """Refuse documents that the chains could not start with."""
@@ -78,7 +81,15 @@ class Plan:
     def chains(self, corpus: Corpus) -> list[Chain]:
         """Return new chains."""
         return [
-            Chain(corpus, self.priors, self.schedule, seed=self.seed, number=i, start=start)
+            Chain(
+                corpus,
+                self.priors,
+                self.schedule,
+                seed=self.seed,
+                number=i,
+                start=start,
+                engine=self.engine,
+            )
             for i, start in enumerate(self.starts)
         ]
 
@@ -97,6 +108,7 @@ def plan_of(
     chains: int,
     warm_up: int | None,
     split_merge: str | SplitMerge,
+    engine: str = "auto",
     seed: int,
 ) -> Plan:
     """Return the plan for settings as users give them (`HDPTopicModel`)."""
@@ -119,7 +131,9 @@ def plan_of(
         split_merge=_split_merge(split_merge, burn_in),
         warm_up=warm_up,
     )
-    return Plan(priors=priors, schedule=schedule, starts=starts_of(init, chains), seed=seed)
+    engine_for(engine, 0)  # says if there is none
+    starts = starts_of(init, chains)
+    return Plan(priors=priors, schedule=schedule, starts=starts, seed=seed, engine=engine)
 
 
 def what_to_keep(sweeps: int, burn_in: int | None, thin: int | None) -> tuple[int, int]:

@@ -22,6 +22,8 @@ from franchise.sampling.monitor import Monitor
 Callback = Callable[[Chain], object]
 Ending = Literal["complete", "interrupted", "out of time"]
 
+MOST_THREADS = 1024
+_SECONDS_A_LOOK = 1.0
 _SECONDS_A_TURN = 0.25  # before a thread checks whether another chain is further behind
 
 
@@ -75,7 +77,8 @@ def run_chains(
     chains
         The chains; they are changed in place.
     jobs
-        Threads; by default as many as there are cores and chains.
+        Threads; by default as many as there are cores. Chains run side by side; what is left over is shared
+        by the documents of each, where its engine can use it.
     monitor
         What shows how far the run is.
     callback
@@ -93,6 +96,8 @@ def run_chains(
         How the run ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     """
     workers = threads(jobs, len(chains))
+    for chain in chains:
+        chain.use_threads(threads(jobs, MOST_THREADS) // workers)
     keeper = keeper or _NoKeeper()
     run = _Run(chains, monitor or Monitor(), callback, keeper, time_budget)
     with keeper.keeping(chains):
@@ -100,7 +105,8 @@ def run_chains(
         try:
             with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
                 futures = [pool.submit(run.work) for _ in range(workers)]
-                wait(futures)
+                while wait(futures, _SECONDS_A_LOOK).not_done:
+                    run.monitor.look()
             for future in futures:
                 future.result()  # raises what went wrong in a thread
         except BaseException:

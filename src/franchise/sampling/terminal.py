@@ -70,10 +70,20 @@ class LogMonitor(_Showing):
     def swept(self, chain: Chain) -> None:
         """Write how far the chain is, once the run has lasted a moment."""
         with suppress(Exception), self._lock:
-            row, now = self._rows[chain.number], time.monotonic()
-            phase, when = self._written.get(chain.number, ("", 0.0))
-            if now - self._begun >= _PATIENCE and (row.phase != phase or now - when >= self._seconds):
-                self._write(row)
+            self._write_if_due(self._rows[chain.number])
+
+    def look(self) -> None:
+        """Write how far chains are that take long to start, or for a sweep."""
+        with suppress(Exception), self._lock:
+            for row in self._rows.values():
+                if row.phase != "done" and time.monotonic() - self._begun >= self._seconds:
+                    self._write_if_due(row)
+
+    def _write_if_due(self, row: Progress) -> None:
+        now = time.monotonic()
+        phase, when = self._written.get(row.chain.number, ("", 0.0))
+        if now - self._begun >= _PATIENCE and (row.phase != phase or now - when >= self._seconds):
+            self._write(row)
 
     def interrupted(self) -> None:
         """Say that the run is about to end."""
@@ -165,8 +175,15 @@ class NotebookMonitor(_Showing):
             # From here: the threads of the chains do not know which cell they belong to.
             self._handle = display(HTML(""), display_id=True)
 
+    def look(self) -> None:
+        """Show how far the chains are, once the run has lasted a moment."""
+        self._show_if_due()
+
     def swept(self, chain: Chain) -> None:
         """Show how far the chains are, once the run has lasted a moment, and about every second then."""
+        self._show_if_due()
+
+    def _show_if_due(self) -> None:
         with suppress(Exception), self._lock:
             now = time.monotonic()
             if now - self._begun >= _PATIENCE and now - self._looked >= _SECONDS_A_LOOK:

@@ -202,7 +202,6 @@ def test_neither_threads_nor_room_change_a_bit(monkeypatch):
     expected = run(1)
     monkeypatch.setattr(module, "_ROOM", 1)
     assert run(1) == expected
-    monkeypatch.setattr(module, "_CELLS_AT_ONCE", 50)
     assert [run(threads) == expected for threads in (1, 2, 3, 16)] == [True] * 4
 
 

@@ -11,10 +11,11 @@ from franchise.corpus import planted
 from franchise.engines import parallel, revealing
 from franchise.engines.engine import EngineSettings
 from franchise.engines.parallel import ParallelEngine
-from franchise.engines.threads import Threads, balanced_ranges
-from franchise.model import broken_invariants
+from franchise.engines.threads import Threads, falling_ranges
+from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE
-from franchise.model.state import BORN, TOPICS, word_topics
+from franchise.model.state import BORN, TOPICS
+from franchise.moves.parts.seats import _before_next
 from franchise.random import DOCUMENTS, Key, gamma_variate, start_stream
 from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update
@@ -26,10 +27,6 @@ from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
 def engine_of(documents, n_terms, at, **settings):
     arrays = corpus_of(documents, n_terms).arrays
     return ParallelEngine(arrays, EngineSettings(Priors(**at._asdict()), capacity=1, **settings))
-
-
-def split(corpus, values):
-    return [part.tolist() for part in np.split(values, corpus.doc_ptr[1:-1])]
 
 
 # ---------------------------------------------------------------- the pass
@@ -45,7 +42,7 @@ def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon):
     for sweep in (1, 2, 3):
         before, arrays = engine.state, engine._corpus
         old_names = dict(zip(engine.names().tolist(), before.live[: before.totals[TOPICS]].tolist()))
-        born, z = int(before.totals[BORN]), word_topics(arrays, before)
+        born, seated = int(before.totals[BORN]), plain(arrays, before)
         key = Key(seed, 0, sweep, 0)
         measure = engine._reveal(key)
         moving, n_columns = measure.sizes.tolist()
@@ -55,8 +52,10 @@ def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon):
             (at.alpha * measure.beta[:n_columns]).tolist(),
             measure.phi[:, :moving].T.astype(float).tolist(),
         )
-        columns = split(arrays, measure.column[z])
-        tables, columns_of_tables = update(documents, columns, revealed, Drawn((seed, 0, sweep, DOCUMENTS)))
+        k_jt = [measure.column[own].tolist() for own in seated.k_jt]
+        choose = Drawn((seed, 0, sweep, DOCUMENTS))
+        passes = engine._passes(measure)
+        tables, columns_of_tables = update(documents, seated.t_ji, k_jt, revealed, choose, passes)
         info = engine._update_documents(key)
         found = plain(arrays, engine.state)
         assert found.t_ji == tables
@@ -110,8 +109,8 @@ def test_gammas(shape, seed):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(parallel, "_WORDS_AT_ONCE", 100)
-    monkeypatch.setattr(revealing, "_TERMS_AT_ONCE", 7)
+    for module in (parallel, revealing):
+        monkeypatch.setattr(module, "_BLOCK", 7)
     monkeypatch.setattr(parallel, "_COLLAPSED_WORDS", 300)
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []
@@ -125,12 +124,53 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     assert len(set(found)) == 1
 
 
-@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 12))
-def test_ranges_have_every_item_once(lengths, size):
+def test_how_words_are_counted_changes_no_bit(monkeypatch):
+    corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
+    found = []
+    for budget in (0, 1_000):
+        monkeypatch.setattr(parallel, "_BYTES_TO_COUNT", budget)
+        chain = Chain(corpus, schedule=Schedule(sweeps=6, burn_in=3), seed=2, engine="parallel", threads=2)
+        chain.run()
+        assert bool(chain.engine._counts.size) == bool(budget)
+        assert broken_invariants(corpus.arrays, chain.state) == []
+        found.append((chain.state.t_ji.tobytes(), chain.state.k_jt.tobytes()))
+    assert found[0] == found[1]
+
+
+def test_the_joint_is_that_of_the_collapsed_engine():
+    corpus = planted(n_topics=5, n_terms=200, n_documents=60, document_length=20, seed=3).corpus
+    chain = Chain(corpus, schedule=Schedule(sweeps=3, burn_in=1), seed=2, engine="parallel", threads=2)
+    chain.run()
+    np.testing.assert_allclose(
+        chain.engine._joint(), joint(corpus.arrays, chain.state, chain.priors), rtol=1e-12
+    )
+
+
+@given(st.floats(1e-3, 20.0), st.integers(1, 30), st.integers(1, 30), st.floats(1e-9, 1.0))
+def test_the_next_table_beyond_what_is_tabulated(mass, seated, more, u):
+    def survivals(n):
+        return np.cumprod([1.0, 1.0, *(other / (mass + other) for other in range(1, n))])
+
+    n = seated + more
+    found = [_before_next(survivals(known), mass, seated, n, u) for known in (1, 2, 10, 100)]
+    alive = survivals(n)
+    later = [before for before in range(seated, n) if alive[before + 1] < u * alive[seated]]
+    assert found == [later[0] if later else n] * 4
+
+
+@given(st.lists(st.integers(0, 9), max_size=300), st.integers(1, 12), st.integers(1, 5))
+def test_ranges_have_every_item_once(lengths, threads, block):
     ends = np.cumsum([0, *lengths])
-    ranges = balanced_ranges(ends, size)
+    ranges = falling_ranges(ends, threads, block)
     assert [i for begin, end in ranges for i in range(begin, end)] == list(range(len(lengths)))
-    assert all(begin < end for begin, end in ranges)
+    assert all(begin < end and begin % block == 0 for begin, end in ranges)
+
+
+def test_work_is_shared_evenly():
+    work = [end - begin for begin, end in falling_ranges(np.arange(100_001), 16)]
+    assert max(work) <= 100_000 / 16 / 2 + 1
+    assert len(work) <= 16 * 12
+    assert sum(work[-16:]) <= 100_000 / 10
 
 
 def test_an_error_in_a_thread_is_raised():

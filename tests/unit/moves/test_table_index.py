@@ -19,7 +19,7 @@ def test_a_table_is_a_list_of_terms_with_counts(corpus, at, seed):
     kernels = Kernels(*corpus, at)
     kernels.start_sequential(seed)
     tables = kernels.scratch.tables
-    lay_out_words(kernels.corpus, kernels.state, tables)
+    lay_out_words(kernels.corpus, kernels.state, tables, 0, kernels.state.m_j.size)
     begin = 0
     for words, seats in zip(documents, kernels.plain().t_ji, strict=True):
         for t in range(max(seats, default=-1) + 1):

@@ -65,9 +65,9 @@ def _group_terms(scratch, begin, end):
 
 
 @kernel
-def lay_out_words(corpus, state, tables):
-    """Lay out the words of all documents, as the table move leaves them."""
-    for j in range(state.m_j.size):
+def lay_out_words(corpus, state, tables, begin, end):
+    """Lay out the words of documents `begin` to `end`, as the table move leaves them."""
+    for j in range(begin, end):
         lay_out_document(corpus, state, tables, j)
 
 

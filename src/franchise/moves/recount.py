@@ -1,0 +1,63 @@
+"""Count the words of every term by topic again, after all words may have got another.
+
+Either the threads have counted their own words as they went, or the columns of all words are listed, and the
+words of each term are looked up: slower, but in memory that does not grow with topics and threads.
+"""
+
+from franchise._jit import helper, kernel
+
+
+@kernel
+def add_up_counts(state, counts, number, begin, end):
+    """Fill in the rows of terms `begin` to `end` from the counts of all threads, which are 0 afterwards.
+
+    `number` has the topic number of every column.
+    """
+    for v in range(begin, end):
+        total = counts[0, v]
+        for thread in range(1, counts.shape[0]):
+            for c in range(number.size):
+                total[c] += counts[thread, v, c]
+                counts[thread, v, c] = 0
+        _fill_row(state, total, number, v)
+
+
+@kernel
+def recount_terms(state, z_all, places, number, count, begin, end):
+    """Fill in the rows of terms `begin` to `end`; `places` lists the words of each term.
+
+    `count`, on the column axis, is 0 between uses.
+    """
+    for v in range(begin, end):
+        for p in range(state.row_ptr[v], state.row_ptr[v + 1]):
+            count[z_all[places[p]]] += 1
+        _fill_row(state, count, number, v)
+
+
+@helper
+def _fill_row(state, count, number, v):
+    first, length = state.row_ptr[v], 0
+    for c in range(number.size):
+        if count[c] > 0:
+            state.row_k[first + length] = number[c]
+            state.row_n[first + length] = count[c]
+            count[c] = 0
+            length += 1
+    state.row_len[v] = length
+
+
+@kernel
+def number_tables(corpus, state, number, begin, end):
+    """Give the tables of documents `begin` to `end` the numbers of their topics, for the columns."""
+    for j in range(begin, end):
+        first = corpus.doc_ptr[j]
+        for slot in range(first, first + state.m_j[j]):
+            state.k_jt[slot] = number[state.k_jt[slot]]
+
+
+@kernel
+def list_places(x, next_place, places):
+    """List the words of each term; `next_place` is where each term's list begins."""
+    for i in range(x.size):
+        places[next_place[x[i]]] = i
+        next_place[x[i]] += 1

@@ -22,9 +22,10 @@ from franchise.engines.threads import Range, falling_ranges
 from franchise.errors import SettingsError
 from franchise.model.cell_packing import ends, packed_cells, unpacked_cells
 from franchise.model.cell_tables import CellTables, empty_cell_state, no_tables
-from franchise.model.joint import Joint, joint, log_p_tables_of_counts
+from franchise.model.joint import Joint, log_p_tables_of_counts, log_p_topics
+from franchise.model.likelihood import log_p_words
 from franchise.model.measure import FREE
-from franchise.model.state import ALPHA, Array, State
+from franchise.model.state import ALPHA, ETA, GAMMA, Array, State
 from franchise.moves.cells import CellScratch, new_cell_scratch, room_for, start_cells, update_cells
 from franchise.random import CELLS, INITIALIZE, Key
 
@@ -39,15 +40,15 @@ class CellsEngine(RevealingEngine):
     takes_cells: ClassVar[bool] = True
 
     def __init__(self, cells: CellArrays, settings: EngineSettings) -> None:
-        super().__init__(cells, settings)
         self._cells = cells
+        super().__init__(cells, settings)
         self._bench: CellBench | None = None
         self._turns = turns(cells.cell_ptr, _TABLE_CELLS)
 
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on; it changes no bit."""
         super().use_threads(number)
-        self._documents = falling_ranges(self._corpus.cell_ptr, number)
+        self._documents = falling_ranges(self._cells.cell_ptr, number)
 
     @property
     def workbench(self) -> CellBench:
@@ -102,8 +103,13 @@ class CellsEngine(RevealingEngine):
 
     def _joint(self) -> Joint:
         state = self.state
-        log_p_t = log_p_tables_of_counts(self._cells.doc_ptr, state, float(state.concentrations[ALPHA]))
-        return joint(self.workbench.corpus, state, self._settings.priors, float(log_p_t))
+        alpha, gamma, eta = (float(state.concentrations[i]) for i in (ALPHA, GAMMA, ETA))
+        return Joint(
+            float(log_p_tables_of_counts(self._cells.doc_ptr, state, alpha)),
+            float(log_p_topics(state, gamma)),
+            float(log_p_words(state, eta)),
+            self._settings.priors.log_density(state.concentrations),
+        )
 
     def counts(self) -> Counts:
         """Return the counts of the current state."""

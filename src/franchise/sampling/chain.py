@@ -53,8 +53,8 @@ class Chain:
         that a few steps of EM fit to the documents; a number: that many random topics; ``"one"``: one topic;
         `GivenTopics`: by these.
     engine
-        How sweeps are made: ``"collapsed"``, ``"parallel"`` (`franchise.engines`), or ``"auto"``, by the size
-        of the corpus.
+        How sweeps are made: ``"collapsed"``, ``"parallel"``, ``"cells"``, for large counts
+        (`franchise.engines`), or ``"auto"``, by the size of the corpus.
     threads
         For engines that use several; they do not change the chain.
     capacity

@@ -7,6 +7,8 @@ a process killed at any moment leaves the old file or the new one.
 
 import hashlib
 import json
+import math
+import mmap
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,19 +25,53 @@ Facts = dict[str, Any]
 
 # The one entry of a file's metadata: safetensors writes several in any order.
 _ABOUT = "franchise"
+# How safetensors calls the types of numbers, all little-endian.
+_TYPES = {
+    "BOOL": "|b1",
+    "U8": "|u1",
+    "I8": "|i1",
+    "U16": "<u2",
+    "I16": "<i2",
+    "U32": "<u4",
+    "I32": "<i4",
+    "F32": "<f4",
+    "U64": "<u8",
+    "I64": "<i8",
+    "F64": "<f8",
+}
+_NAMES_OF_TYPES = {kind: name for name, kind in _TYPES.items()}
 
 
 def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array], facts: Facts) -> None:
     """Write arrays and facts as one safetensors file; `kind` says what the file holds."""
-    from safetensors.numpy import save
-
     ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    ordered = {name: one.astype(one.dtype.newbyteorder("<"), copy=False) for name, one in ordered.items()}
     about = to_json({"kind": kind, "facts": facts, "checksum": _checksum(kind, facts, ordered)})
-    write_pieces(path, [save(ordered, {_ABOUT: about})])
+    write_pieces(path, _pieces_of(ordered, about))
 
 
-def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
+def _pieces_of(arrays: dict[str, Array], about: str) -> Iterator[bytes | memoryview]:
+    """Yield a safetensors file piece by piece; the library would hold all of it twice more in memory."""
+    # The widest first, so that each begins where numbers of its width may lie in memory.
+    in_file = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
+    header: Facts = {"__metadata__": {_ABOUT: about}}
+    end = 0
+    for name, array in in_file:
+        begin, end = end, end + array.nbytes
+        kind = _NAMES_OF_TYPES[array.dtype.str]
+        header[name] = {"dtype": kind, "shape": array.shape, "data_offsets": (begin, end)}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    yield len(text).to_bytes(8, "little") + text
+    for _, array in in_file:
+        yield array.reshape(-1).view(np.uint8).data
+
+
+def read_arrays(path: Path, kind: str, *, mapped: bool = False) -> tuple[dict[str, Array], Facts]:
     """Read what `write_arrays` wrote.
+
+    With `mapped`, the arrays lie in the file, and only what is looked at is brought into memory, from which
+    it can be dropped again. They stay what they are when the file is removed or replaced.
 
     Raises
     ------
@@ -47,7 +83,10 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in sorted(file.keys())}
+            names = sorted(file.keys())
+            arrays = {} if mapped else {name: file.get_tensor(name) for name in names}
+        if mapped:
+            arrays = _mapped(path, names)
     except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         raise _cannot_read(path, error) from error
     if _ABOUT not in metadata:
@@ -59,6 +98,20 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
     if about["kind"] != kind:
         raise ModelError(f"{path}: this is a {about['kind']}, not a {kind}; {_RESTORE}")
     return arrays, facts
+
+
+def _mapped(path: Path, names: list[str]) -> dict[str, Array]:
+    """Return the arrays of a file that safetensors has found to be in order, where they lie in it."""
+    with open(path, "rb") as file:
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    first = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:first])
+    arrays = {}
+    for name in names:
+        shape, offset = header[name]["shape"], first + header[name]["data_offsets"][0]
+        flat = np.frombuffer(content, _TYPES[header[name]["dtype"]], math.prod(shape), offset)
+        arrays[name] = flat.reshape(shape)
+    return arrays
 
 
 def read_facts(path: Path, kind: str) -> Facts:
@@ -89,7 +142,7 @@ def read_text(path: Path) -> str:
         raise _cannot_read(path, error) from error
 
 
-def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+def write_pieces(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
     """Write a file, whole or not at all, in a folder that is created if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

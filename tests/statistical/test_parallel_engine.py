@@ -48,7 +48,7 @@ def visited(name, seed, passes, epsilon, engine_class=ParallelEngine):
     return np.array(numbers)[which]
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 0.02])
+@pytest.mark.parametrize("epsilon", [0.1, 0.02])
 def test_short_run(name, seed, epsilon):
     compare(CORPORA[name], visited(name, seed, 10_000, epsilon), CORPORA[name])
 

@@ -1,10 +1,12 @@
 import fcntl
 import json
+import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import load_file
 
 from franchise._files import from_json, locked, locked_name, read_arrays, read_text, write_arrays, write_text
 from franchise.errors import ModelError
@@ -68,8 +70,50 @@ def test_another_kind_of_file_is_refused(tmp_path, content):
         read_arrays(tmp_path / "a", "chain")
 
 
+@pytest.mark.parametrize("name", ["missing", "folder", "empty"])
+def test_what_is_no_file_is_not_mapped(tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "empty").touch()
+    with pytest.raises(ModelError, match=r"no such file|cannot read"):
+        read_arrays(tmp_path / name, "thing", mapped=True)
+
+
+@pytest.mark.parametrize("kind", ["?", "u1", "i1", "u2", "i2", "u4", "i4", "f4", "u8", "i8", "f8"])
+def test_the_library_reads_what_is_written(tmp_path, kind):
+    """Files are written piece by piece; that they are safetensors files, their own library says."""
+    numbers = np.arange(7).astype(kind)
+    arrays = ARRAYS | {"odd": np.arange(3, dtype=np.uint8), "numbers": numbers, "Zoë": numbers.reshape(7, 1)}
+    write_arrays(tmp_path / "a", "thing", arrays, FACTS)
+    for found in (load_file(tmp_path / "a"), read_arrays(tmp_path / "a", "thing", mapped=True)[0]):
+        assert found.keys() == arrays.keys()
+        for name, array in arrays.items():
+            assert found[name].dtype == array.dtype
+            assert found[name].tobytes() == array.tobytes()
+            assert found[name].flags.aligned
+
+
+def test_the_order_of_bytes_is_that_of_the_format(tmp_path):
+    write_arrays(tmp_path / "a", "thing", {"a": np.arange(3, dtype=">i4")}, {})
+    for mapped in (False, True):
+        (found,) = read_arrays(tmp_path / "a", "thing", mapped=mapped)[0].values()
+        assert found.tolist() == [0, 1, 2]
+
+
+def test_what_is_mapped_stays_when_the_file_goes(tmp_path, content):
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    arrays, facts = read_arrays(path, "thing", mapped=True)
+    assert facts == FACTS
+    assert not any(array.flags.owndata or array.flags.writeable for array in arrays.values())
+    write_arrays(path, "thing", {"a": np.zeros(9)}, {})
+    path.unlink()
+    assert arrays["a"].tolist() == ARRAYS["a"].tolist()
+    assert pickle.loads(pickle.dumps(arrays))["a"].tolist() == ARRAYS["a"].tolist()
+
+
+@pytest.mark.parametrize("mapped", [False, True])
 @given(st.data())
-def test_damage_is_never_believed(tmp_path_factory, content, data):
+def test_damage_is_never_believed(tmp_path_factory, content, mapped, data):
     """Change, cut or add bytes anywhere: an error in words, or the very same contents."""
     damaged = bytearray(content)
     how = data.draw(st.sampled_from(["change", "cut", "add"]))
@@ -83,7 +127,7 @@ def test_damage_is_never_believed(tmp_path_factory, content, data):
     path = tmp_path_factory.mktemp("damaged") / "a"
     path.write_bytes(damaged)
     try:
-        arrays, facts = read_arrays(path, "thing")
+        arrays, facts = read_arrays(path, "thing", mapped=mapped)
     except ModelError:
         return
     assert facts == FACTS

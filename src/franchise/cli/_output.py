@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -96,6 +96,23 @@ def print_frame(frame: "pd.DataFrame", format_out: str, *, digits: int = 3) -> N
         click.echo(frame.to_json(orient="records", indent=1, force_ascii=False))
     else:
         _print_table(frame, digits)
+
+
+def print_frames(frames: "Iterable[pd.DataFrame]", format_out: str) -> None:
+    """Print a data frame that comes in parts; as CSV or JSON, none of them need be kept."""
+    if format_out == "table":
+        import pandas as pd
+
+        print_frame(pd.concat(frames), format_out)
+        return
+    for i, frame in enumerate(frames):
+        if format_out == "csv":
+            click.echo(frame.to_csv(index=False, header=i == 0), nl=False)
+        else:
+            rows = frame.to_json(orient="records", indent=1, force_ascii=False)
+            click.echo(("," if i else "[") + rows.removeprefix("[").removesuffix("\n]"), nl=False)
+    if format_out == "json":
+        click.echo("\n]")
 
 
 def print_facts(facts: dict[str, Any], format_out: str) -> None:

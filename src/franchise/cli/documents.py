@@ -2,7 +2,7 @@
 
 import click
 
-from franchise.cli._output import format_option, print_frame
+from franchise.cli._output import format_option, print_frame, print_frames
 
 _SHOWN = 10  # documents of a topic, or like another
 _IN_TABLE = ["document", "words", "topics", "opening"]
@@ -38,8 +38,12 @@ def command(model: str, topic: str | None, like: str | None, number: int | None,
             fitted.similar_documents(_document(like, fitted.corpus_.document_names), number), format_out
         )
     elif topic is None:
-        frame = fitted.documents()
-        print_frame(frame[_IN_TABLE] if format_out == "table" else frame, format_out)
+        from franchise.posterior.tables import documents_frames
+
+        frames = documents_frames(
+            fitted.posterior_, fitted.corpus_, labels=fitted.topic_labels_, names=fitted.named_topics_
+        )
+        print_frames((frame[_IN_TABLE] if format_out == "table" else frame for frame in frames), format_out)
     else:
         frame = fitted.representative_documents(topic, number)
         if format_out == "table":

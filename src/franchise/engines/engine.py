@@ -93,7 +93,7 @@ class Engine(Protocol):
         """Return the counts of the current state, in arrays of their own."""
 
     def arrays(self) -> dict[str, Array]:
-        """Return what a checkpoint stores; it may share memory with the engine."""
+        """Return what a checkpoint stores, in arrays of their own: it is written while the engine goes on."""
 
     def restore(self, arrays: dict[str, Array]) -> None:
         """Take up what `arrays` returned; ValueError, KeyError or TypeError say what is unsound in it."""

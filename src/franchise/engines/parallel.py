@@ -27,8 +27,11 @@ _BYTES_TO_COUNT = 10  # a word: threads count in memory of their own up to that 
 # About what a gamma variable costs, in words that are drawn.
 _GAMMA_IN_WORDS = 0.5
 _MOST_PASSES = 4
-_COLLAPSED_WORDS = 20_000  # at least, in a sweep, of documents whose words and tables are drawn one by one
-_COLLAPSED_SHARE = 0.001
+# Words in a sweep, about, of documents whose words and tables are drawn one by one: more make the number of
+# topics move faster, but nothing else, and they are drawn by one thread.
+_COLLAPSED_WORDS = 50_000
+# Trials of ten sweeps are made at once where it takes long to find out which words each table has.
+_MANY_WORDS, _SWEEPS_AT_ONCE = 1_000_000, 10
 
 
 class ParallelEngine(RevealingEngine):
@@ -40,7 +43,7 @@ class ParallelEngine(RevealingEngine):
         super().__init__(corpus, settings)
         self._documents_of_length = np.bincount(np.diff(corpus.doc_ptr), minlength=1)
         # Documents in an order that spreads, cut into parts that take turns.
-        self._turns = turns(corpus.doc_ptr, max(_COLLAPSED_WORDS, _COLLAPSED_SHARE * corpus.x.size))
+        self._turns = turns(corpus.doc_ptr, _COLLAPSED_WORDS)
         # Where each term has its words, and the columns of all words, if they are to be counted by these.
         self._z, self._places = np.zeros(0, np.int32), np.zeros(0, np.uint32)
 
@@ -59,6 +62,9 @@ class ParallelEngine(RevealingEngine):
         documents = self._update_documents(key)
         self.workbench.threads = self._threads
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
+        if trials is not None and self._corpus.x.size >= _MANY_WORDS:
+            is_due = key.sweep % _SWEEPS_AT_ONCE == 0
+            trials = trials._replace(number=_SWEEPS_AT_ONCE * trials.number) if is_due else None
         swept = super().sweep(key, trials, eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
 

@@ -33,6 +33,7 @@ from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
 from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
+from franchise.storage.overflow import Overflow
 
 StrPath = str | os.PathLike[str]
 
@@ -299,7 +300,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             jobs=self.n_jobs,
             monitor=monitor_for(self.verbose),
             callback=self.callback,
-            keeper=Checkpoints(store.chains_folder(folder)) if folder else None,
+            keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
             time_budget=time_budget,
         )
         self._summarise()

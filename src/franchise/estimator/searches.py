@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._settings import flag
@@ -90,7 +91,7 @@ class Searches(Answers):
         check_is_fitted(self)
         number = searches.number_of_document(document, self.corpus_)
         if number is not None:
-            mixture = self.posterior_.document_topics[number, :-1]
+            mixture = self.posterior_.mixtures(np.array([number]))[0, :-1]
         elif isinstance(document, str):
             if not encode([document], self.corpus_).arrays.x.size:
                 raise SettingsError(

@@ -1,21 +1,15 @@
 """A state without its unused places, and back: what a checkpoint stores.
 
-The same state gives the same arrays, whatever its room and its past.
+The same state gives the same arrays, whatever its room and its past. Numbers of words, tables and terms are
+stored in the narrowest type that holds them all: of a hundred million words, tables within their documents
+are a hundred megabytes instead of four.
 """
 
 import numpy as np
 
+from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
-from franchise.model.state import (
-    DEAD,
-    NUMBERED,
-    TOPICS,
-    Array,
-    State,
-    empty_state,
-    pairs_in_use,
-    tables_in_use,
-)
+from franchise.model.state import DEAD, NUMBERED, TOPICS, Array, State, empty_state
 
 _TABLE_AXIS, _PAIR_AXIS = ("n_jt", "k_jt"), ("row_k", "row_n")
 _TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead")
@@ -23,13 +17,18 @@ _CAPACITY = 64
 
 
 def packed(corpus: CorpusArrays, state: State) -> dict[str, Array]:
-    """Return the arrays of a state, cut to what is in use."""
-    arrays = state._asdict()
-    del arrays["row_ptr"]  # follows from the corpus
-    is_table, is_pair = tables_in_use(corpus, state), pairs_in_use(state)
-    arrays |= {name: arrays[name][is_table] for name in _TABLE_AXIS}
-    arrays |= {name: arrays[name][is_pair] for name in _PAIR_AXIS}
-    arrays |= {name: arrays[name][: state.totals[NUMBERED]].copy() for name in _TOPIC_AXIS}
+    """Return the arrays of a state, cut to what is in use; they share no memory with it."""
+    arrays = {name: _narrow(getattr(state, name)) for name in ("t_ji", "m_j", "row_len")}
+    for names, first, used in _in_use(corpus, state):
+        n_used = int(used.sum(dtype=np.int64))
+        for name in names:
+            source = getattr(state, name)
+            gathered = np.empty(n_used, source.dtype)
+            _gather(first, used, source, gathered)
+            arrays[name] = _narrow(gathered)
+    for name in ("totals", "concentrations"):
+        arrays[name] = getattr(state, name).copy()
+    arrays |= {name: getattr(state, name)[: state.totals[NUMBERED]].copy() for name in _TOPIC_AXIS}
     # What topics that are gone have left behind.
     arrays["dead"][state.totals[DEAD] :] = 0
     arrays["live"][state.totals[TOPICS] :] = 0
@@ -49,18 +48,49 @@ def unpacked(corpus: CorpusArrays, arrays: dict[str, Array]) -> State:
         _fill(getattr(state, name), arrays[name], name)
     for name in _TOPIC_AXIS:
         _fill(getattr(state, name)[:n_numbers], arrays[name], name)
-    # The masks below need counts within their bounds; `broken_invariants` sees to the rest.
+    # What is scattered below needs counts within their bounds; `broken_invariants` sees to the rest.
     np.clip(state.m_j, 0, np.diff(corpus.doc_ptr), out=state.m_j)
     np.clip(state.row_len, 0, np.diff(state.row_ptr), out=state.row_len)
-    for names, mask in ((_TABLE_AXIS, tables_in_use(corpus, state)), (_PAIR_AXIS, pairs_in_use(state))):
+    for names, first, used in _in_use(corpus, state):
         for name in names:
-            values = np.zeros(int(np.count_nonzero(mask)), getattr(state, name).dtype)
+            values = np.zeros(int(used.sum(dtype=np.int64)), getattr(state, name).dtype)
             _fill(values, arrays[name], name)
-            getattr(state, name)[mask] = values
+            _scatter(first, used, values, getattr(state, name))
     return state
 
 
+def _in_use(corpus: CorpusArrays, state: State) -> tuple[tuple[tuple[str, ...], Array, Array], ...]:
+    """Return the arrays that have unused places, where each row of theirs begins, and how many it uses."""
+    return (_TABLE_AXIS, corpus.doc_ptr, state.m_j), (_PAIR_AXIS, state.row_ptr, state.row_len)
+
+
+@kernel
+def _gather(first, used, source, target):
+    place = 0
+    for row in range(used.size):
+        for i in range(first[row], first[row] + used[row]):
+            target[place] = source[i]
+            place += 1
+
+
+@kernel
+def _scatter(first, used, source, target):
+    place = 0
+    for row in range(used.size):
+        for i in range(first[row], first[row] + used[row]):
+            target[i] = source[place]
+            place += 1
+
+
+def _narrow(array: Array) -> Array:
+    """Return a copy in the narrowest type of numbers from 0 that holds all of them, if there is one."""
+    if not array.size or array.min() < 0:
+        return array.copy()
+    kind = np.min_scalar_type(int(array.max()))
+    return array.astype(kind if kind.itemsize < array.dtype.itemsize else array.dtype)
+
+
 def _fill(target: Array, source: Array, name: str) -> None:
-    if source.shape != target.shape or source.dtype != target.dtype:
+    if source.shape != target.shape or not np.can_cast(source.dtype, target.dtype, "safe"):
         raise ValueError(f"{name} has {source.size} numbers for {target.size} places")
     target[...] = source

@@ -17,7 +17,7 @@ from franchise import __version__
 from franchise._extras import needed
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
-from franchise.posterior.tables import Floats, shares_of
+from franchise.posterior.tables import Floats, check_corpus, shares_of
 from franchise.sampling import Schedule, Trace
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ def to_lda(posterior: Posterior, corpus: Corpus, concentrations: npt.ArrayLike) 
     from scipy.special import psi
     from sklearn.decomposition import LatentDirichletAllocation
 
-    n_topics = shares_of(posterior, corpus).shape[1]
+    check_corpus(posterior, corpus)
+    n_topics = posterior.n_topics
     alpha, _, eta = np.asarray(concentrations, dtype=np.float64).tolist()
     lda = LatentDirichletAllocation(
         n_components=n_topics, doc_topic_prior=alpha / n_topics, topic_word_prior=eta, random_state=0

@@ -20,6 +20,7 @@ affinity of a topic to the nearest other one of its draw. On text that is 0.1 to
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +32,7 @@ from franchise.sampling import Draw
 _DRAWS_LOOKED_AT = 20  # for the threshold
 _HIGHEST = 0.9  # threshold: where all topics are alike (a single term), the same topic must still be found
 _ROUNDS = 3
+_PAIRS_AT_ONCE = 2**26  # of a topic and a term, 12 bytes each
 _NONE = -1
 
 
@@ -61,17 +63,35 @@ class Alignment:
 def align(draws: Sequence[Sequence[Draw]]) -> Alignment:
     """Match the topics of all draws, given chain by chain."""
     flat = [draw for chain in draws for draw in chain]
-    roots = [_roots(draw) for draw in flat]
+    roots = _Roots(flat)
     order = _in_turn(draws)
     threshold = _threshold(roots)
     clusters = _one_after_another(roots, order, threshold)
-    stacked = sp.vstack(roots, format="csr")
     for _ in range(_ROUNDS):
-        again = _rematched(roots, _sums(stacked, clusters), _sizes(clusters), threshold)
+        again = _rematched(roots, _sums(roots, clusters), _sizes(clusters), threshold)
         if all(np.array_equal(old, new) for old, new in zip(clusters, again, strict=True)):
             break
         clusters = again
-    return _facts(draws, stacked, clusters)
+    return _facts(draws, roots, clusters)
+
+
+class _Roots(Sequence[sp.csr_array]):
+    """The roots of all draws; computed again each time, where keeping them would take much memory."""
+
+    def __init__(self, draws: Sequence[Draw]) -> None:
+        self._draws = draws
+        sizes = np.array([draw.topic_terms.nnz for draw in draws])
+        self._kept = [_roots(draw) for draw in draws] if sizes.sum() <= _PAIRS_AT_ONCE else None
+        # Draws that are looked at together.
+        self.groups = np.split(
+            np.arange(len(draws)), np.flatnonzero(np.diff(np.cumsum(sizes) // _PAIRS_AT_ONCE)) + 1
+        )
+
+    def __len__(self) -> int:
+        return len(self._draws)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._kept[i] if self._kept else _roots(self._draws[i])
 
 
 def _roots(draw: Draw) -> sp.csr_array:
@@ -83,11 +103,12 @@ def _roots(draw: Draw) -> sp.csr_array:
     )
 
 
-def _threshold(roots: list[sp.csr_array]) -> float:
+def _threshold(roots: _Roots) -> float:
     """Return half-way between 1 and the affinity of a topic to the nearest other one of its draw (median)."""
     nearest = []
     for i in np.linspace(0, len(roots) - 1, min(len(roots), _DRAWS_LOOKED_AT)).astype(int):
-        affinities = (roots[i] @ roots[i].T).toarray()
+        own = roots[i]
+        affinities = (own @ own.T).toarray()
         np.fill_diagonal(affinities, 0.0)
         nearest.append(affinities.max(axis=1))
     return min(_HIGHEST, (1.0 + float(np.median(np.concatenate(nearest)))) / 2.0)
@@ -104,21 +125,22 @@ def _in_turn(draws: Sequence[Sequence[Draw]]) -> list[int]:
     return [start, *(i for i in order if i != start)]
 
 
-def _one_after_another(roots: list[sp.csr_array], order: list[int], threshold: float) -> list[Array]:
+def _one_after_another(roots: _Roots, order: list[int], threshold: float) -> list[Array]:
     sums = sp.csr_array((roots[0].shape[1], 0), dtype=np.float32)  # terms by clusters
     clusters: list[Array] = [np.zeros(0, np.int64)] * len(roots)
     for i in order:
-        found = _match(roots[i], sums, threshold)
+        own = roots[i]
+        found = _match(own, sums, threshold)
         born = np.flatnonzero(found == _NONE)
         n_clusters = sums.shape[1] + born.size
         found[born] = np.arange(sums.shape[1], n_clusters)
         clusters[i] = found
         sums.resize((sums.shape[0], n_clusters))
-        sums = sums + _column_sums(roots[i], found, n_clusters)
+        sums = sums + _column_sums(own, found, n_clusters)
     return clusters
 
 
-def _rematched(roots: list[sp.csr_array], sums: sp.csr_array, sizes: Array, threshold: float) -> list[Array]:
+def _rematched(roots: _Roots, sums: sp.csr_array, sizes: Array, threshold: float) -> list[Array]:
     shared = np.flatnonzero(sizes > 1)
     centres, n_clusters = sums[:, shared], shared.size
     clusters = []
@@ -152,15 +174,20 @@ def _column_sums(roots: sp.csr_array, clusters: Array, n_clusters: int) -> sp.cs
     return (roots.T @ members).tocsr()
 
 
-def _sums(stacked: sp.csr_array, clusters: list[Array]) -> sp.csr_array:
-    return _column_sums(stacked, np.concatenate(clusters), _sizes(clusters).size)
+def _sums(roots: _Roots, clusters: list[Array]) -> sp.csr_array:
+    n_clusters, sums = _sizes(clusters).size, None
+    for group in roots.groups:
+        stacked = sp.vstack([roots[i] for i in group], format="csr")
+        some = _column_sums(stacked, np.concatenate([clusters[i] for i in group]), n_clusters)
+        sums = some if sums is None else sums + some
+    return sums
 
 
 def _sizes(clusters: list[Array]) -> Array:
     return np.bincount(np.concatenate(clusters))
 
 
-def _facts(draws: Sequence[Sequence[Draw]], stacked: sp.csr_array, clusters: list[Array]) -> Alignment:
+def _facts(draws: Sequence[Sequence[Draw]], roots: _Roots, clusters: list[Array]) -> Alignment:
     """Give the clusters numbers by support and weight, and say what is known of each."""
     flat = [draw for chain in draws for draw in chain]
     together = np.concatenate(clusters)
@@ -171,7 +198,7 @@ def _facts(draws: Sequence[Sequence[Draw]], stacked: sp.csr_array, clusters: lis
     rank = np.full(sizes.size, _NONE)
     rank[order] = np.arange(order.size)
     numbered = [rank[one] for one in clusters]
-    sums = _sums(stacked, numbered)
+    sums = _sums(roots, numbered)
     lengths = np.sqrt(np.bincount(sums.indices, sums.data.astype(float) ** 2, order.size))
     chain_support, begin = np.zeros(order.size), 0
     for chain in draws:

@@ -22,6 +22,8 @@ References
 - The diagnostics of MALLET (exclusivity, effective number of words).
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -32,6 +34,8 @@ from franchise.errors import CorpusError, SettingsError
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+_WORDS_AT_ONCE = 4_000_000  # in which pairs of terms are looked for
 
 
 def top_terms(phi: npt.ArrayLike, n: int = 10) -> Integers:
@@ -119,11 +123,15 @@ def coherence(phi: npt.ArrayLike, corpus: Corpus, *, measure: str = "c_npmi", n_
             "give a corpus with the vocabulary that the topics were fitted to"
         )
     terms, places = np.unique(top, return_inverse=True)
-    occurs = _occurrence(corpus, terms)
+    columns = places.reshape(top.shape)
+    together = np.zeros((*top.shape, top.shape[1]))  # of each topic, documents that have both of two terms
+    for begin, end in _ranges(corpus):
+        occurs = _occurrence(corpus, terms, begin, end)
+        for of_topic, own in zip(together, columns, strict=True):
+            part = occurs[:, own]
+            of_topic += (part.T @ part).toarray()
     n_documents = int(np.count_nonzero(corpus.document_lengths))
-    scores = [
-        _mean_over_pairs(occurs[:, columns], n_documents, measure) for columns in places.reshape(top.shape)
-    ]
+    scores = [_mean_over_pairs(of_topic, n_documents, measure) for of_topic in together]
     return np.array(scores, dtype=np.float64)
 
 
@@ -225,24 +233,34 @@ def _largest(row: Floats, n: int) -> Integers:
     return candidates[np.argsort(-row[candidates], kind="stable")[:n]]
 
 
-def _occurrence(corpus: Corpus, terms: Integers) -> sp.csc_array:
-    """Return documents by the given terms, 1.0 where the term occurs."""
-    column_of = np.full(corpus.n_terms, -1)
+def _ranges(corpus: Corpus) -> Iterator[tuple[int, int]]:
+    """Yield ranges of documents that have some millions of words, or are one document."""
+    begin = 0
+    while begin < corpus.n_documents:
+        words = corpus.doc_ptr[begin] + _WORDS_AT_ONCE
+        end = max(begin + 1, int(np.searchsorted(corpus.doc_ptr, words, side="right")) - 1)
+        yield begin, end
+        begin = end
+
+
+def _occurrence(corpus: Corpus, terms: Integers, begin: int, end: int) -> sp.csc_array:
+    """Return documents `begin` to `end` by the given terms, 1.0 where the term occurs."""
+    column_of = np.full(corpus.n_terms, -1, np.int32)
     column_of[terms] = np.arange(terms.size)
-    columns = column_of[corpus.x]
-    rows = np.repeat(np.arange(corpus.n_documents), corpus.document_lengths)
+    doc_ptr = corpus.doc_ptr[begin : end + 1]
+    columns = column_of[corpus.x[doc_ptr[0] : doc_ptr[-1]]]
+    rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(doc_ptr))
     wanted = columns >= 0
     ones = np.ones(np.count_nonzero(wanted))
-    shape = (corpus.n_documents, terms.size)
+    shape = (end - begin, terms.size)
     occurs = sp.coo_array((ones, (rows[wanted], columns[wanted])), shape=shape).tocsc()
     occurs.sum_duplicates()
     occurs.data[:] = 1.0
     return occurs
 
 
-def _mean_over_pairs(occurs: sp.csc_array, n_documents: int, measure: str) -> float:
-    """Score one topic; the columns are its top terms in their order."""
-    together = (occurs.T @ occurs).toarray()
+def _mean_over_pairs(together: Floats, n_documents: int, measure: str) -> float:
+    """Score one topic: documents that have both of two of its top terms, in their order."""
     alone = together.diagonal()
     lower, upper = np.tril_indices(alone.size, -1)  # each term with those ranked above it
     known = (alone[lower] > 0) & (alone[upper] > 0)

@@ -23,10 +23,14 @@ from franchise.errors import FranchiseError, SettingsError
 from franchise.model.state import ALPHA, ETA, GAMMA, Array
 from franchise.posterior.align import Alignment, align
 from franchise.sampling import Draw, Trace
+from franchise.sampling.trace import Documents
 
 LEVEL = 0.95
 # Points from which an interval is read, over all draws: its ends are then good to about a tenth of its width.
 _POINTS = 1000
+# Cells of documents by topics: so many are kept once they are known; else so many are in memory at a time,
+# few enough for the cache of a processor.
+_MOST_KEPT, _CELLS = 2**24, 2**20
 
 
 class Posterior:
@@ -222,10 +226,36 @@ class Posterior:
 
     @cached_property
     def document_topics(self) -> Array:
-        """Documents by topics: mean proportions; the last column is the unlisted part."""
-        total = np.zeros((self.corpus.n_documents, self.n_topics + 1))
+        """Documents by topics: mean proportions; the last column is the unlisted part.
+
+        Of many documents this takes much memory; `mixtures` returns some of its rows, `blocks` all in turn.
+        """
+        rows = np.empty((self.corpus.n_documents, self.n_topics + 1))
+        for first in range(0, len(rows), self._at_once):
+            some = slice(first, first + self._at_once)
+            rows[some] = self._mixtures(some)
+        return rows
+
+    def mixtures(self, documents: Documents) -> Array:
+        """Return the rows of `document_topics` of some documents, a range or numbers."""
+        n_cells = self.corpus.n_documents * (self.n_topics + 1)
+        if "document_topics" in vars(self) or n_cells <= _MOST_KEPT:
+            return self.document_topics[documents]
+        return self._mixtures(documents)
+
+    def blocks(self) -> Iterator[tuple[int, Array]]:
+        """Yield all rows of `document_topics`, some at a time, with the number of the first."""
+        for first in range(0, self.corpus.n_documents, self._at_once):
+            yield first, self.mixtures(slice(first, first + self._at_once))
+
+    @property
+    def _at_once(self) -> int:
+        return max(1, _CELLS // (self.n_topics + 1))
+
+    def _mixtures(self, documents: Documents) -> Array:
+        total = np.zeros((self._lengths[documents].size, self.n_topics + 1))
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
-            counts, prior, rest, lengths = self._mixture(draw)
+            counts, prior, rest, lengths = self._mixture(draw, documents)
             to = sp.csr_array(
                 (np.ones(column.size), (np.arange(column.size), column)),
                 shape=(column.size, self.n_topics + 1),
@@ -234,7 +264,8 @@ class Posterior:
             share[:, -1] += rest
             share /= lengths[:, None]
             total += share
-        return total / len(self.flat_draws)
+        total /= len(self.flat_draws)
+        return total
 
     def document_topics_interval(self, documents: Sequence[int] | Array, level: float = LEVEL) -> Array:
         """Return bounds of the proportions of some documents, (documents, topics, 2).
@@ -247,8 +278,8 @@ class Posterior:
         for bound, j in zip(bounds, chosen, strict=True):
             rng, theta = np.random.default_rng(j), []  # whatever else is asked for, the same answer
             for draw, column in zip(self.flat_draws, self.columns, strict=True):
-                counts, prior, rest, _ = self._mixture(draw)
-                shape = np.bincount(column, counts[[j]].toarray()[0] + prior, self.n_topics + 1)
+                counts, prior, rest, _ = self._mixture(draw, np.array([j]))
+                shape = np.bincount(column, counts.toarray()[0] + prior, self.n_topics + 1)
                 shape[-1] += rest
                 theta.append(rng.dirichlet(shape, points)[:, :-1])
             bound[:] = np.quantile(np.concatenate(theta), tails, axis=0).T
@@ -299,18 +330,23 @@ class Posterior:
         eta = float(draw.concentrations[ETA])
         return eta, draw.topic_terms.sum(axis=1) + self.corpus.n_terms * eta
 
-    def _mixture(self, draw: Draw) -> tuple[sp.csr_array, Array, float, Array]:
-        """Return n_jk, alpha beta_k, alpha times the rest of beta, and n_j + alpha."""
+    @cached_property
+    def _lengths(self) -> Array:
+        return self.corpus.document_lengths
+
+    def _mixture(self, draw: Draw, documents: Documents) -> tuple[sp.csr_array, Array, float, Array]:
+        """Return, of some documents, n_jk, alpha beta_k, alpha times the rest of beta, and n_j + alpha."""
         alpha, gamma = draw.concentrations[ALPHA], draw.concentrations[GAMMA]
         scale = alpha / (draw.m_k.sum() + gamma)
-        return draw.document_topics, scale * draw.m_k, scale * gamma, self.corpus.document_lengths + alpha
+        counts = draw.of_documents(documents)
+        return counts, scale * draw.m_k, scale * gamma, self._lengths[documents] + alpha
 
     def _thetas(self, documents: Array) -> Iterator[tuple[Draw, Array, Array]]:
         """Yield each draw with the proportions of some documents and what is left of them."""
         for draw in self.flat_draws:
-            counts, prior, rest, lengths = self._mixture(draw)
-            theta = (counts[documents].toarray() + prior) / lengths[documents, None]
-            yield draw, theta, rest / lengths[documents]
+            counts, prior, rest, lengths = self._mixture(draw, documents)
+            theta = (counts.toarray() + prior) / lengths[:, None]
+            yield draw, theta, rest / lengths
 
 
 def _numbers(name: str, given: Sequence[int] | Array, n: int) -> npt.NDArray[np.int64]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+_DRAWN_AT_ONCE = 5_000_000  # documents drawn anew, about 50 bytes each
 REPLICATES = 2000  # of which 50 lie outside at each end: bounds are then good to about a tenth of the width
 
 
@@ -129,7 +130,8 @@ class _Shares:
 
     def of_draw(self, i: int) -> Floats:
         """Return the shares of the listed topics in each group, in one draw."""
-        return self._shares(i, np.arange(len(self._documents)), self._group, len(self.sizes))
+        drawn = np.arange(len(self._documents))
+        return self._shares(self._words(i), drawn, self._group, len(self.sizes))
 
     def replicates(self, seed: int, at_least: int = REPLICATES) -> Floats:
         """Return the shares in replicates, (replicates, groups, topics)."""
@@ -139,28 +141,37 @@ class _Shares:
         # One document is drawn anew as itself.
         n_drawn = np.maximum(self.sizes - 1, 1)
         group = np.repeat(np.arange(n_groups), n_drawn)
-        rows = (group + n_groups * np.arange(each)[:, None]).ravel()
+        at_once = max(1, _DRAWN_AT_ONCE // len(group))
         found = []
         for i in range(self.n_draws):
-            rng = np.random.default_rng([seed, i])
-            drawn = first[group] + rng.integers(0, self.sizes[group], (each, len(group)))
-            found.append(self._shares(i, drawn.ravel(), rows, each * n_groups))
+            rng, words = np.random.default_rng([seed, i]), self._words(i)
+            for begin in range(0, each, at_once):
+                some = min(at_once, each - begin)
+                rows = (group + n_groups * np.arange(some)[:, None]).ravel()
+                drawn = first[group] + rng.integers(0, self.sizes[group], (some, len(group)))
+                found.append(self._shares(words, drawn.ravel(), rows, some * n_groups))
         return np.concatenate(found).reshape(self.n_draws * each, n_groups, -1)
 
-    def _shares(
-        self, i: int, drawn: npt.NDArray[np.int64], rows: npt.NDArray[np.int64], n_rows: int
-    ) -> Floats:
-        """Return the shares of the listed topics in rows of documents."""
-        draw, column = self._posterior.flat_draws[i], self._posterior.columns[i]
-        n_topics = self._posterior.n_topics
-        per_word = self._weights / self._lengths
-        members = sp.csr_array((per_word[drawn], (rows, drawn)), shape=(n_rows, len(self._documents)))
+    def _words(self, i: int) -> sp.csr_array:
+        """Return the words of each listed topic, and of all others, in each document in one draw."""
+        column, n_topics = self._posterior.columns[i], self._posterior.n_topics
         to = sp.csr_array(
             (np.ones(column.size), (np.arange(column.size), column)), shape=(column.size, n_topics + 1)
         )
-        words = (members @ (draw.document_topics[self._documents] @ to)).toarray()
+        return self._posterior.flat_draws[i].of_documents(self._documents) @ to
+
+    def _shares(
+        self,
+        words: sp.csr_array,
+        drawn: npt.NDArray[np.int64],
+        rows: npt.NDArray[np.int64],
+        n_rows: int,
+    ) -> Floats:
+        """Return the shares of the listed topics in rows of documents."""
+        per_word = self._weights / self._lengths
+        members = sp.csr_array((per_word[drawn], (rows, drawn)), shape=(n_rows, len(self._documents)))
         total = np.bincount(rows, self._weights[drawn], n_rows)
-        return words[:, :n_topics] / total[:, None]
+        return (members @ words).toarray()[:, : self._posterior.n_topics] / total[:, None]
 
 
 def _topics(topics: Sequence[int] | None, n_topics: int) -> list[int]:

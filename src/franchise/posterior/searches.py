@@ -15,7 +15,7 @@ from franchise.corpus import Corpus
 from franchise.errors import SettingsError
 from franchise.posterior.coherence import top_terms
 from franchise.posterior.labels import distinct
-from franchise.posterior.tables import opening, shares_of
+from franchise.posterior.tables import check_corpus, opening
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,11 +63,11 @@ def document_topics_frame(
     """
     import pandas as pd
 
-    shares_of(posterior, corpus)  # refuses another corpus
+    check_corpus(posterior, corpus)
     chosen = _documents(documents, corpus)
     index = pd.Index([printable(corpus.document_names[j]) for j in chosen], name="document")
     columns = distinct(labels, [_UNLISTED])
-    share = posterior.document_topics[chosen]
+    share = posterior.document_topics[chosen] if documents is None else posterior.mixtures(chosen)
     if not interval:
         return pd.DataFrame(share, index=index, columns=[*columns, _UNLISTED])
     bounds = posterior.document_topics_interval(chosen, level)
@@ -165,9 +165,9 @@ def documents_like(
     """
     import pandas as pd
 
-    given = np.asarray(mixture, np.float64)
-    shares = shares_of(posterior, corpus)
-    similarity = np.sqrt(_to_one(shares)) @ np.sqrt(_to_one(given))
+    check_corpus(posterior, corpus)
+    given = np.sqrt(_to_one(np.asarray(mixture, np.float64)))
+    similarity = np.concatenate([np.sqrt(_to_one(block[:, :-1])) @ given for _, block in posterior.blocks()])
     there = corpus.document_lengths > 0
     if but is not None:
         there[but] = False

@@ -6,7 +6,7 @@ share of topics that it does not list; here it is called unlisted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -127,22 +127,43 @@ def documents_frame(
     """
     import pandas as pd
 
-    shares = shares_of(posterior, corpus)
-    n_topics = min(whole_number("n_topics", n_topics, 1), shares.shape[1])
-    order = np.argsort(-shares, axis=1, kind="stable")[:, :n_topics]
-    largest = np.take_along_axis(shares, order, axis=1)
-    return pd.DataFrame(
-        {
-            "document": [printable(name) for name in corpus.document_names],
-            "words": corpus.document_lengths,
-            "topic": order[:, 0],
-            **({} if labels is None else {"label": [labels[k] for k in order[:, 0]]}),
-            "proportion": largest[:, 0],
-            "topics": [shares_in_words(*row, names or {}) for row in zip(order.tolist(), largest.tolist())],
-            "unlisted": posterior.document_topics[:, -1],
-            "opening": [opening(corpus, j) for j in range(corpus.n_documents)],
-        }
-    )
+    frames = documents_frames(posterior, corpus, n_topics=n_topics, labels=labels, names=names)
+    return pd.concat(frames, ignore_index=True)
+
+
+def documents_frames(
+    posterior: Posterior,
+    corpus: Corpus,
+    *,
+    n_topics: int = 3,
+    labels: Sequence[str] | None = None,
+    names: Mapping[int, str] | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Yield the table that `documents_frame` returns, some rows at a time: of many documents, it is large."""
+    import pandas as pd
+
+    check_corpus(posterior, corpus)
+    n_topics = min(whole_number("n_topics", n_topics, 1), posterior.n_topics)
+    words = corpus.document_lengths
+    for first, mixtures in posterior.blocks():
+        here = range(first, first + len(mixtures))
+        shares = mixtures[:, :-1]
+        order = np.argsort(-shares, axis=1, kind="stable")[:, :n_topics]
+        largest = np.take_along_axis(shares, order, axis=1)
+        rows = zip(order.tolist(), largest.tolist())
+        yield pd.DataFrame(
+            {
+                "document": [printable(corpus.document_names[j]) for j in here],
+                "words": words[here.start : here.stop],
+                "topic": order[:, 0],
+                **({} if labels is None else {"label": [labels[k] for k in order[:, 0]]}),
+                "proportion": largest[:, 0],
+                "topics": [shares_in_words(*row, names or {}) for row in rows],
+                "unlisted": mixtures[:, -1],
+                "opening": [opening(corpus, j) for j in here],
+            },
+            index=here,
+        )
 
 
 def representative_documents(posterior: Posterior, corpus: Corpus, topic: int, n: int = 5) -> pd.DataFrame:
@@ -172,33 +193,73 @@ def representative_documents(posterior: Posterior, corpus: Corpus, topic: int, n
     """
     import pandas as pd
 
-    shares = shares_of(posterior, corpus)
-    share = shares[:, whole_number("topic", topic, 0, shares.shape[1] - 1)]
-    words = corpus.document_lengths
-    chosen = np.argsort(-_lower_bound(share, words), kind="stable")
-    chosen = chosen[words[chosen] > 0][: whole_number("n", n, 1)]
+    check_corpus(posterior, corpus)
+    topic, words = whole_number("topic", topic, 0, posterior.n_topics - 1), corpus.document_lengths
+    best = MostAbout([topic], words, n)
+    for first, mixtures in posterior.blocks():
+        best.look_at(first, mixtures)
+    (chosen,) = best.documents
     return pd.DataFrame(
         {
             "number": chosen,
             "document": [printable(corpus.document_names[j]) for j in chosen],
-            "proportion": share[chosen],
+            "proportion": posterior.mixtures(chosen)[:, topic],
             "words": words[chosen],
             "text": [printable(_text(corpus, j)) for j in chosen.tolist()],
         }
     )
 
 
+class MostAbout:
+    """Finds the documents that show best what topics are about, looking at some after the other.
+
+    Parameters
+    ----------
+    topics
+        Which topics.
+    words
+        The number of words of each document; those without words are left out.
+    n
+        How many documents of each topic at most.
+
+    Attributes
+    ----------
+    documents
+        Of each topic, the best of those that were looked at, best first; of equal ones, the first.
+    """
+
+    def __init__(self, topics: Sequence[int], words: npt.NDArray[np.int64], n: int) -> None:
+        self._topics, self._words, self._n = topics, words, whole_number("n", n, 1)
+        self.documents: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64) for _ in topics]
+        self._bounds: list[Floats] = [np.zeros(0) for _ in topics]
+
+    def look_at(self, first: int, mixtures: Floats) -> None:
+        """Look at the mixtures of documents, from number `first` on."""
+        words = self._words[first : first + len(mixtures)]
+        there = np.flatnonzero(words)
+        for i, topic in enumerate(self._topics):
+            bounds = _lower_bound(mixtures[:, topic], words)
+            bounds = np.concatenate([self._bounds[i], bounds[there]])
+            best = np.argsort(-bounds, kind="stable")[: self._n]
+            self.documents[i] = np.concatenate([self.documents[i], first + there])[best]
+            self._bounds[i] = bounds[best]
+
+
 def shares_of(posterior: Posterior, corpus: Corpus) -> Floats:
     """Return the shares of the listed topics in each document; refuse another corpus."""
-    shares = np.asarray(posterior.document_topics)[:, :-1]
+    check_corpus(posterior, corpus)
+    return np.asarray(posterior.document_topics)[:, :-1]
+
+
+def check_corpus(posterior: Posterior, corpus: Corpus) -> None:
+    """Refuse another corpus than that which a posterior was fitted to."""
     given = (corpus.n_documents, corpus.n_terms)
-    expected = (len(shares), posterior.phi.shape[1])
+    expected = (posterior.corpus.n_documents, posterior.phi.shape[1])
     if given != expected:
         raise CorpusError(
             f"the corpus has {given[0]:,} documents and {given[1]:,} terms, the posterior {expected[0]:,} "
             f"and {expected[1]:,}; give the corpus that it was fitted to"
         )
-    return shares
 
 
 def shares_in_words(topics: Sequence[int], shares: Sequence[float], names: Mapping[int, str]) -> str:

@@ -14,7 +14,7 @@ from franchise.report.colours import topic_colours
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
 from franchise.report.runs import describe_runs, started
-from franchise.report.topics import TERMS_SHOWN, describe_topics, representatives
+from franchise.report.topics import TERMS_SHOWN, describe_topics, look_at_documents
 from franchise.report.words import findings, for_readers, headline, verdict
 from franchise.sampling import Chain
 
@@ -36,13 +36,15 @@ def page_data(
     labels: Mapping[int, str],
 ) -> dict[str, Any]:
     """Return `words` for the template, `page` and `documents` for the scripts."""
-    best = representatives(posterior, corpus)
-    chosen = choose_documents(corpus, best)
+    found = look_at_documents(posterior, corpus)
+    chosen = choose_documents(corpus, found.best)
+    mixtures = posterior.mixtures(np.array(chosen, np.int64))
     place = {j: i for i, j in enumerate(chosen)}
     topics = describe_topics(posterior, corpus)
     for k, row in enumerate(topics["topics"]):
-        shown = [j for j in best[k] if j in place]
-        row["documents"] = [(place[j], posterior.document_topics[j, k]) for j in shown]
+        shown = [place[j] for j in found.best[k] if j in place]
+        row["documents"] = [(i, mixtures[i, k]) for i in shown]
+        row["prevalence"] = found.prevalence[k]
     groupings, left_out = usable_groupings(corpus, posterior.n_topics)
     runs = describe_runs(posterior, chains)
     _add_colours(topics["topics"], runs["chains"])

@@ -96,8 +96,7 @@ def describe_documents(posterior: Posterior, corpus: Corpus, chosen: Sequence[in
     finder = Finder(corpus) if corpus.texts is not None else None
     log_phi = np.log(posterior.phi)
     described = []
-    for j in chosen:
-        theta = posterior.document_topics[j]
+    for j, theta in zip(chosen, posterior.mixtures(np.array(chosen, np.int64)), strict=True):
         if finder and corpus.texts is not None:
             text, cut = _shortened(printable(corpus.texts[j]))
             spans = finder(text)

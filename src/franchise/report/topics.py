@@ -6,17 +6,16 @@ the terms that can come up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
 from franchise.corpus import Corpus
-from franchise.corpus.corpus import numbered
 from franchise.posterior.coherence import coherence, top_terms
 from franchise.posterior.labels import own_terms, relevance
-from franchise.posterior.tables import representative_documents
+from franchise.posterior.tables import MostAbout
 
 if TYPE_CHECKING:
     from franchise.posterior.estimates import Posterior
@@ -97,24 +96,31 @@ def shares_by_draw(posterior: Posterior) -> Floats:
     return shares
 
 
-def prevalence(document_topics: Floats) -> Integers:
+def prevalence(shares: Floats) -> Integers:
     """Count documents by the share that each topic has of them, (topics, bins of equal width)."""
-    n_topics = document_topics.shape[1]
+    n_topics = shares.shape[1]
     counts = np.zeros((n_topics, PREVALENCE_BINS), np.int64)
     for k in range(n_topics):
-        bins = np.minimum((document_topics[:, k] * PREVALENCE_BINS).astype(int), PREVALENCE_BINS - 1)
+        bins = np.minimum((shares[:, k] * PREVALENCE_BINS).astype(int), PREVALENCE_BINS - 1)
         counts[k] = np.bincount(bins, minlength=PREVALENCE_BINS)
     return counts
 
 
-def representatives(posterior: Posterior, corpus: Corpus) -> list[list[int]]:
-    """Return the numbers of the documents that show best what each topic is about, best first."""
-    # Only numbers are asked for; names may hold half a character, which data frames refuse.
-    nameless = Corpus(corpus.x, corpus.doc_ptr, numbered(corpus.n_terms))
-    return [
-        representative_documents(posterior, nameless, k, DOCUMENTS_SHOWN)["number"].tolist()
-        for k in range(posterior.n_topics)
-    ]
+class InDocuments(NamedTuple):
+    """How topics occur in documents."""
+
+    best: list[list[int]]  # for each topic the documents that show best what it is about, best first
+    prevalence: Integers  # documents by the share that each topic has of them, (topics, bins of equal width)
+
+
+def look_at_documents(posterior: Posterior, corpus: Corpus) -> InDocuments:
+    """Look at all documents once, some at a time: there may be too many to have them all in memory."""
+    best = MostAbout(range(posterior.n_topics), corpus.document_lengths, DOCUMENTS_SHOWN)
+    counts = np.zeros((posterior.n_topics, PREVALENCE_BINS), np.int64)
+    for first, mixtures in posterior.blocks():
+        best.look_at(first, mixtures)
+        counts += prevalence(mixtures[:, :-1])
+    return InDocuments([documents.tolist() for documents in best.documents], counts)
 
 
 def draws_shown(posterior: Posterior) -> list[Integers]:
@@ -128,14 +134,13 @@ def draws_shown(posterior: Posterior) -> list[Integers]:
 
 
 def describe_topics(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
-    """Return all that the page needs of the topics, and the terms that it names."""
+    """Return what the page needs of the topics, documents apart, and the terms that it names."""
     terms = relevant_terms(posterior.phi, corpus.term_counts)
     top = top_terms(posterior.phi, TERMS_WITH_INTERVAL)
     own = own_terms(posterior.phi, corpus.term_counts, _TERMS_NAMED)
     named = np.unique(np.concatenate([*terms, top.ravel()]))
     place, shown_on_map = positions(posterior.similarity, posterior.weights)
     by_draw, shown = shares_by_draw(posterior), draws_shown(posterior)
-    counts = prevalence(posterior.document_topics[:, :-1])
     scores = coherence(posterior.phi, corpus)
     low, high = posterior.weights_interval().T
     rows = []
@@ -154,7 +159,6 @@ def describe_topics(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
                 "terms": np.searchsorted(named, terms[k]),
                 "phi": posterior.phi[k, terms[k]],
                 "intervals": _intervals(posterior, k, top[k], named),
-                "prevalence": counts[k],
                 "neighbours": _neighbours(posterior.similarity[k], k),
                 "by_draw": [by_draw[draws, k] for draws in shown],
                 "by_chain": _present(posterior, by_draw[:, k]),

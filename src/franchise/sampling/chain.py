@@ -9,6 +9,7 @@ from typing import Any
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.engines import (
+    Engine,
     EngineSettings,
     GivenTopics,
     Start,
@@ -65,7 +66,7 @@ class Chain:
     trace
         One row of numbers per sweep.
     draws
-        What the schedule keeps of the states.
+        What the schedule keeps of the states. In a run (`sampling.run`), large ones come to lie on disk.
     events
         The family tree of topics: which was born, died, was split from or merged into which, and when.
     trials
@@ -116,8 +117,9 @@ class Chain:
         self.mode: Draw | None = None
         self.mode_log_joint = -math.inf
         self._cut_off = False
+        self._take_up: Callable[[Engine], None] | None = None
         made_by = engine_named(engine_for(engine, corpus.n_words))
-        self.engine = made_by(
+        self._engine: Engine = made_by(
             arrays_for(made_by, corpus),
             EngineSettings(
                 self.priors,
@@ -128,6 +130,23 @@ class Chain:
         )
 
     @property
+    def engine(self) -> Engine:
+        """What makes the sweeps."""
+        if self._take_up is not None:
+            self._take_up(self._engine)
+            self._take_up = None
+        return self._engine
+
+    @property
+    def engine_name(self) -> str:
+        """The name of the engine; it does not ask for its state, as `engine` does."""
+        return self._engine.name
+
+    def take_up_later(self, take_up: Callable[[Engine], None]) -> None:
+        """Let the engine take up a state when it is first asked for: most questions do not need it."""
+        self._take_up = take_up
+
+    @property
     def state(self) -> State:
         """The current state."""
         return self.engine.state
@@ -135,11 +154,11 @@ class Chain:
     @property
     def progress(self) -> float:
         """The share of the sweep under way that is done, about."""
-        return self.engine.progress
+        return self._engine.progress  # asked for by another thread, which must not take up a state
 
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on, where the engine can."""
-        self.engine.use_threads(whole_number("threads", number, 1))
+        self._engine.use_threads(whole_number("threads", number, 1))
 
     @property
     def is_whole(self) -> bool:
@@ -227,7 +246,15 @@ class Chain:
 
     def draw(self) -> Draw:
         """Gather topics and mixtures of the current state."""
+        if self.draws and self.draws[-1].sweep == self.sweeps_done:
+            return self.draws[-1]  # no need to ask for the state, which may still be on disk
         return Draw(self.sweeps_done, *self.engine.counts())
+
+    def exchange(self, draw: Draw, same: Draw) -> None:
+        """Let the same draw, kept elsewhere, take the place of one."""
+        self.draws[:] = [same if one is draw else one for one in self.draws]
+        if self.mode is draw:
+            self.mode = same
 
     def _trials(self, sweep: int) -> Trials | None:
         setting = self.schedule.split_merge

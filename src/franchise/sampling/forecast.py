@@ -15,9 +15,11 @@ from franchise.moves.word_tables import word_tables
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import MOST_THREADS, threads
+from franchise.sampling.trace import LARGE_DRAW
 
 _SWEEPS = 3
 _MOST_WORDS = 100_000  # what a few sweeps take a second or two for
+_LARGE_DRAWS = 3  # that a chain has in memory: one that is kept, one that is written, and the mode
 _FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 _LONGEST_TO_COMPILE = (word_tables, table_topics, split_merge)
 
@@ -79,15 +81,13 @@ def _part_of(corpus: Corpus) -> Corpus:
 
 
 def _bytes_of(chain: Chain, corpus: Corpus, larger: float) -> int:
-    """Return the memory of a chain and its draws."""
+    """Return the memory of a chain and its draws; of large ones, few are in memory at a time."""
     draw, schedule = chain.draw(), chain.schedule
     kept = sum(schedule.keeps(sweep) for sweep in range(1, schedule.sweeps + 1))
-    counts = [
-        part for table in (draw.topic_terms, draw.document_topics) for part in (table.data, table.indices)
-    ]
-    of_draws = kept * sum(part.nbytes for part in counts)
+    if larger * draw.n_bytes >= LARGE_DRAW:
+        kept = min(kept, _LARGE_DRAWS)
     of_state: int = sum(array.nbytes for array in chain.state)
-    return int(larger * (of_draws + of_state)) + 4 * corpus.n_words
+    return int(larger * (kept * draw.n_bytes + of_state)) + 4 * corpus.n_words
 
 
 def _has_cache(kernel: object) -> bool:

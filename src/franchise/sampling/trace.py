@@ -26,6 +26,9 @@ _COLUMNS = (
 )
 _WHOLE = frozenset({"sweep", "n_topics", "n_tables"})
 
+Documents = slice | Array  # which documents: a range, or numbers
+LARGE_DRAW = 2**22  # bytes: from this size on, draws that are kept lie on disk
+
 
 class Trace:
     """One row of numbers per sweep; row 0 is the start.
@@ -125,3 +128,13 @@ class Draw(NamedTuple):
     document_topics: sp.csr_array  # n_j.k
     m_k: Array
     concentrations: Array  # alpha, gamma, eta
+
+    @property
+    def n_bytes(self) -> int:
+        """What its counts take in memory."""
+        tables = (self.topic_terms, self.document_topics)
+        return sum(part.nbytes for table in tables for part in (table.data, table.indices, table.indptr))
+
+    def of_documents(self, documents: Documents) -> sp.csr_array:
+        """Return n_j.k of some documents: of a large draw, all that need be in memory."""
+        return self.document_topics[documents]

@@ -10,32 +10,52 @@ A chain's folder::
 The first is the one that counts, and is written last: whatever is not mentioned there is left over from a run
 that was killed, and is not looked at. So a checkpoint costs the state and what is new. No random numbers are
 stored: their streams are named by seed, chain and sweep (`franchise.random`).
+
+Of a large chain, what `take` returns can be written while the chain goes on. One that is loaded has its draws
+mapped, and takes up its state when it is asked for it: by the next sweep, or never.
 """
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise.corpus import Corpus
-from franchise.engines import GivenTopics, Start
+from franchise.engines import Engine, GivenTopics, Start
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Schedule
-from franchise.sampling.trace import Trace
+from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
-from franchise.storage.draws import draw_path, read_draw, write_draw
+from franchise.storage.draws import draw_path, is_large, read_draw, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 from franchise.storage.version import VERSION, check_version
 
 _KIND, _FILE, _DRAWS, _MODE = "chain", "chain.safetensors", "draws", "mode"
 _EVENT_KINDS = ("born", "died", "split", "merged")
 _TRIAL_KINDS = ("split", "merge", "none")
+_LARGE = 2**24  # bytes: a larger state is taken up when it is needed, which is not before the next sweep
+
+
+class Taken(NamedTuple):
+    """What a checkpoint writes of a chain, in arrays that the chain does not change."""
+
+    facts: Facts
+    arrays: dict[str, Array]
+    rows: dict[str, Array]  # those that are new, by the name of their file
+    draws: list[Draw]  # likewise
+    mode: Draw | None  # likewise
+    corpus: Corpus
+
+    @property
+    def n_bytes(self) -> int:
+        """What will be written of it, draws apart."""
+        return sum(array.nbytes for array in (*self.arrays.values(), *self.rows.values()))
 
 
 class ChainWriter:
@@ -52,37 +72,67 @@ class ChainWriter:
     def __init__(self, folder: Path, since: int = -1) -> None:
         self._folder, self._since = folder, since
         self._rows: dict[str, RowFile] = {}
+        self._ahead: set[int] = set()  # draws since then that are already there
         self._mode: int | None = None  # of the last checkpoint that was written here
         self._draws: set[int] | None = None  # likewise
 
     def save(self, chain: Chain) -> None:
         """Save a chain; one that an error stopped in the middle of a sweep is refused."""
+        self.write(self.take(chain))
+
+    def take(self, chain: Chain) -> Taken:
+        """Take what `write` is to write, so that the chain can go on meanwhile; refuse as `save` does."""
         if not chain.is_whole:
             raise ModelError(
                 f"{self._folder}: an error stopped chain {chain.number} in the middle of a sweep; there is "
                 "nothing complete to save"
             )
-        for draw in chain.draws:
-            if draw.sweep > self._since:
-                write_draw(self._folder / _DRAWS, draw)
-        if chain.mode and chain.mode.sweep != self._mode:
-            write_draw(self._folder / _MODE, chain.mode)
-        trace = _trace_name(chain.trace.columns)
-        rows = {
-            trace: self._added(trace, chain.trace.as_array()),
-            "events": self._added("events", chain.events, _EVENT_KINDS),
-            "trials": self._added("trials", chain.trials, _TRIAL_KINDS),
-        }
-        arrays = {f"engine.{name}": array for name, array in chain.engine.arrays().items()}
-        write_arrays(self._folder / _FILE, _KIND, arrays, {**_facts(chain), "rows": rows})
-        self._since, self._draws = chain.sweeps_done, {draw.sweep for draw in chain.draws}
-        if chain.mode:
-            self._forget_earlier_modes(chain.mode.sweep)
+        return Taken(
+            facts=_facts(chain),
+            arrays={f"engine.{name}": array for name, array in chain.engine.arrays().items()},
+            rows={
+                name: self._new(name, rows, kinds)
+                for name, rows, kinds in (
+                    (_trace_name(chain.trace.columns), chain.trace.as_array(), ()),
+                    ("events", chain.events, _EVENT_KINDS),
+                    ("trials", chain.trials, _TRIAL_KINDS),
+                )
+            },
+            draws=self.new_draws(chain),
+            mode=chain.mode if chain.mode and chain.mode.sweep != self._mode else None,
+            corpus=chain.corpus,
+        )
 
-    def _added(self, name: str, rows: Any, kinds: tuple[str, ...] = ()) -> Facts:
+    def new_draws(self, chain: Chain) -> list[Draw]:
+        """Return the draws that the folder does not have yet."""
+        return [draw for draw in chain.draws if draw.sweep > self._since and draw.sweep not in self._ahead]
+
+    def write(self, taken: Taken) -> list[tuple[Draw, Draw]]:
+        """Write what was taken; return each large draw that was written with what is to take its place.
+
+        What is taken next must be taken after that.
+        """
+        placed = self.write_draws(taken.draws, taken.corpus)
+        if taken.mode:
+            placed += _placed(self._folder / _MODE, [taken.mode], taken.corpus)
+        rows = {name: self._rows[name].add(new) for name, new in taken.rows.items()}
+        write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
+        self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
+        self._ahead.clear()
+        if taken.facts["mode_sweep"] is not None:
+            self._forget_earlier_modes(taken.facts["mode_sweep"])
+        return placed
+
+    def write_draws(self, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[Draw, Draw]]:
+        """Write draws ahead of the checkpoint that will mention them; return what `write` returns."""
+        placed = _placed(self._folder / _DRAWS, draws, corpus)
+        self._ahead |= {draw.sweep for draw in draws}
+        return placed
+
+    def _new(self, name: str, rows: Any, kinds: tuple[str, ...]) -> Array:
         file = self._rows.setdefault(name, RowFile(self._folder / f"{name}.rows"))
         new = rows[file.n_rows :]
-        return file.add(_coded(new, kinds) if kinds else new)
+        return _coded(new, kinds) if kinds else new.copy()
 
     def _forget_earlier_modes(self, mode: int) -> None:
         """Remove modes but for this and the one before: someone may just be reading the last checkpoint."""
@@ -129,9 +179,15 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
         If a file is missing, damaged, from another version, or made for another corpus.
     """
     path = folder / _FILE
-    arrays, facts = read_arrays(path, _KIND)
+    is_large = path.is_file() and path.stat().st_size >= _LARGE
+    arrays, facts = read_arrays(path, _KIND, mapped=is_large)
     check_version(path, facts)
-    try:
+
+    def take_up(engine: Engine) -> None:
+        with _sound(path):
+            engine.restore({name.removeprefix("engine."): array for name, array in arrays.items()})
+
+    with _sound(path):
         if facts["corpus"] != corpus.fingerprint():
             raise ModelError(
                 f"{path}: the chain was made for another corpus; give the one that it was made for"
@@ -146,12 +202,21 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             engine=facts["engine"],
         )
         _fill(chain, folder, facts)
-        chain.engine.restore({name.removeprefix("engine."): array for name, array in arrays.items()})
+    chain.take_up_later(take_up)
+    if not is_large:
+        chain.engine  # noqa: B018 (takes up the state)
+    return chain
+
+
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """Refuse a file in plain words if what it holds does not fit together."""
+    try:
+        yield
     except (KeyError, IndexError, TypeError, ValueError, SettingsError) as error:
         raise ModelError(
             f"{path}: the file does not hold what a chain needs ({error}); restore it from a copy"
         ) from error
-    return chain
 
 
 def _fill(chain: Chain, folder: Path, facts: Facts) -> None:
@@ -246,13 +311,23 @@ def _facts(chain: Chain) -> Facts:
         "seed": chain.seed,
         "number": chain.number,
         "start": start_facts(chain.start_from),
-        "engine": chain.engine.name,
+        "engine": chain.engine_name,
         "sweeps_done": chain.sweeps_done,
         "trace_columns": list(chain.trace.columns),
         "draws": [draw.sweep for draw in chain.draws],
         "mode_sweep": chain.mode.sweep if chain.mode else None,
         "mode_log_joint": chain.mode_log_joint if chain.mode else None,
     }
+
+
+def _placed(folder: Path, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[Draw, Draw]]:
+    """Write draws; return the large ones, each with the same one as it lies on disk."""
+    placed = []
+    for draw in draws:
+        write_draw(folder, draw)
+        if is_large(draw):
+            placed.append((draw, read_draw(folder, draw.sweep, corpus)))
+    return placed
 
 
 def _trace_name(columns: Sequence[str]) -> str:

@@ -1,7 +1,13 @@
-"""The chains of a run in one folder: saved every so often, and resumed."""
+"""The chains of a run in one folder: saved every so often, and resumed.
+
+A checkpoint of a large corpus takes seconds to write. So what it holds is taken from the chain at once, and
+written by a thread of its own while the chain goes on; the next one waits for it. Large draws are written as
+soon as they are kept, in the same way, and the chain goes on with what is mapped from their files.
+"""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +15,18 @@ from pathlib import Path
 from franchise._files import locked
 from franchise.corpus import Corpus
 from franchise.errors import ModelError
+from franchise.sampling import Draw
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, check_thin
 from franchise.storage.chain import ChainWriter, draws_saved, load_chain, saved_chains, sweeps_saved
+from franchise.storage.draws import is_large
 
 _SECONDS_BETWEEN = 30.0
+_LARGE = 2**24  # bytes: smaller checkpoints are written at once
+_MOST_DRAWS = 3  # large ones of a chain that wait in memory for being written
 _OTHER = "give another folder, or the settings that it was made with"
+
+_Placed = list[tuple[Draw, Draw]]  # draws, each with what takes its place
 
 
 class Checkpoints:
@@ -32,11 +44,13 @@ class Checkpoints:
         self._folder, self._seconds = folder, seconds
         self._writers: dict[int, ChainWriter] = {}
         self._saved: dict[int, tuple[int, float]] = {}  # of each chain: the sweeps saved, and when
+        self._under_way: dict[int, Future[_Placed]] = {}  # what is being written of each chain
+        self._pool: ThreadPoolExecutor
 
     @contextmanager
     def keeping(self, chains: Sequence[Chain]) -> Iterator[None]:
         """Keep others from writing in the folder while these chains run."""
-        with locked(self._folder):
+        with locked(self._folder), ThreadPoolExecutor(max(1, len(chains)), "checkpoints") as self._pool:
             for chain in chains:
                 own = self._folder / str(chain.number)
                 sweep = sweeps_saved(own, chain)
@@ -50,13 +64,50 @@ class Checkpoints:
                 writer.forget_dropped()
 
     def save(self, chain: Chain, *, now: bool) -> None:
-        """Save a chain that is whole and has something new, if it is time."""
+        """Save a chain that is whole and has something new, if it is time.
+
+        The chain may go on while it is written, except that what is to be saved `now` has been when this
+        returns. An error is raised then, or the next time that the chain is to be saved.
+        """
+        writer = self._writers[chain.number]
+        large = [draw for draw in writer.new_draws(chain) if is_large(draw)]
+        if not self._is_free(chain, wait=now or len(large) >= _MOST_DRAWS):
+            return
         sweep, when = self._saved[chain.number]
         if not (chain.is_whole and len(chain.trace)) or sweep == chain.sweeps_done:
             return
         if now or time.monotonic() - when >= self._seconds:
-            self._writers[chain.number].save(chain)
+            taken = writer.take(chain)
+            self._write(chain, lambda: writer.write(taken), now or taken.n_bytes < _LARGE)
             self._saved[chain.number] = chain.sweeps_done, time.monotonic()
+        elif large := [draw for draw in writer.new_draws(chain) if is_large(draw)]:
+            self._write(chain, lambda: writer.write_draws(large, chain.corpus), at_once=False)
+
+    def _write(self, chain: Chain, write: Callable[[], _Placed], at_once: bool) -> None:
+        if at_once:
+            _exchange(chain, write())
+        else:
+            self._under_way[chain.number] = self._pool.submit(write)
+
+    def _is_free(self, chain: Chain, *, wait: bool) -> bool:
+        """Return whether nothing is being written of a chain any more; raise what went wrong with it."""
+        future = self._under_way.get(chain.number)
+        if future is None:
+            return True
+        if not (wait or future.done()):
+            return False
+        del self._under_way[chain.number]
+        try:
+            _exchange(chain, future.result())
+        except BaseException:
+            self._saved[chain.number] = -1, self._saved[chain.number][1]  # it has to be written again
+            raise
+        return True
+
+
+def _exchange(chain: Chain, placed: _Placed) -> None:
+    for draw, same in placed:
+        chain.exchange(draw, same)
 
 
 def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = False) -> list[Chain]:
@@ -103,8 +154,8 @@ def _difference(one: Chain, other: Chain) -> str:
     for name in ("seed", "start_from", "priors"):
         if getattr(one, name) != getattr(other, name):
             return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
-    if one.engine.name != other.engine.name:
-        return f"engine={one.engine.name!r}, not {other.engine.name!r}"
+    if one.engine_name != other.engine_name:
+        return f"engine={one.engine_name!r}, not {other.engine_name!r}"
     for name in ("burn_in", "thin", "warm_up", "split_merge", "concentrations"):
         if getattr(one.schedule, name) != getattr(other.schedule, name):
             return f"{name}={getattr(one.schedule, name)!r}, not {getattr(other.schedule, name)!r}"

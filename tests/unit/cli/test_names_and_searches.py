@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from franchise.cli import main
+from franchise.cli._output import FORMATS
 from franchise.datasets import arxiv_abstracts
 
 
@@ -108,6 +109,16 @@ def test_documents_are_shown_by_how_they_begin(folder):
     assert max(map(len, about.splitlines())) < 130
     whole = rows(call("documents", folder / "model", "--topic", "0", "-n", "2", "--format", "csv").stdout)
     assert all(row["text"] in texts for row in whole)
+
+
+def test_documents_are_printed_some_at_a_time(folder, monkeypatch):
+    """What is printed is the same."""
+    whole = {kind: call("documents", folder / "model", "--format", kind).stdout for kind in FORMATS}
+    assert len(json.loads(whole["json"])) == len(rows(whole["csv"])) == 60
+    monkeypatch.setattr("franchise.posterior.estimates._MOST_KEPT", 0)
+    monkeypatch.setattr("franchise.posterior.estimates._CELLS", 200)
+    for kind, text in whole.items():
+        assert call("documents", folder / "model", "--format", kind).stdout == text
 
 
 def test_documents_like_another(folder):

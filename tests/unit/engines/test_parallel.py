@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from franchise import Chain, Priors, Schedule
+from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
 from franchise.engines import parallel, revealing
 from franchise.engines.engine import EngineSettings
@@ -179,3 +179,17 @@ def test_an_error_in_a_thread_is_raised():
 
     with pytest.raises(ValueError, match=r"\(0, 1\)"):
         Threads(2).each(fail, [(0, 1), (1, 2)], [None, None])
+
+
+# ---------------------------------------------------------------- trials
+
+
+@pytest.mark.parametrize(("many", "expected"), [(10**6, [2] * 20), (100, ([0] * 9 + [20]) * 2)])
+def test_trials_of_ten_sweeps_come_together_where_words_are_many(monkeypatch, many, expected):
+    monkeypatch.setattr(parallel, "_MANY_WORDS", many)
+    corpus = planted(n_topics=3, n_terms=20, n_documents=20, document_length=10, seed=3).corpus
+    schedule = Schedule(sweeps=20, burn_in=10, split_merge=SplitMerge(trials=2, keep_trials=True))
+    chain = Chain(corpus, schedule=schedule, seed=2, engine="parallel")
+    chain.run()
+    made = [sum(trial.sweep == sweep for trial in chain.trials) for sweep in range(1, 21)]
+    assert made == expected

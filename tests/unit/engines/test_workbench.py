@@ -50,7 +50,9 @@ def test_trials_lay_out_the_tables_where_no_table_move_has(chain):
 
 def test_a_chain_names_its_engine():
     assert Chain(Corpus([0], [0, 1], ["a"])).engine.name == "collapsed"
-    with pytest.raises(SettingsError, match="engine='quantum': there is no such engine; give 'auto' or one of"):
+    with pytest.raises(
+        SettingsError, match="engine='quantum': there is no such engine; give 'auto' or one of"
+    ):
         Chain(Corpus([0], [0, 1], ["a"]), engine="quantum")
 
 

@@ -34,6 +34,9 @@ def fake_posterior(phi, document_topics, weights=None):
             [weights * (1 - level / 10), weights * (1 + level / 10)], axis=1
         ),
         document_topics=np.asarray(document_topics),
+        mixtures=lambda documents: np.asarray(document_topics)[documents],
+        blocks=lambda: iter([(0, np.asarray(document_topics))]),
+        corpus=SimpleNamespace(n_documents=len(document_topics)),
         support=np.linspace(1.0, 0.5, n_topics),
         chain_support=np.linspace(1.0, 0.75, n_topics),
         chain_counts=np.linspace(4, 3, n_topics).round().astype(int),

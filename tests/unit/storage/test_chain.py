@@ -186,7 +186,8 @@ def test_impossible_facts_are_refused(saved, value):
 
 def _set(place, value):
     def changed(array):
-        array = array.copy()
+        # Wide enough for any number; stored are the narrowest types.
+        array = array.astype(np.int32) if array.dtype.kind == "u" else array.copy()
         array[place] = value
         return array
 

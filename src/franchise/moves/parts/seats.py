@@ -18,6 +18,8 @@ from franchise._jit import helper, kernel
 from franchise.model.state import ALPHA, Array
 from franchise.random import integer, uniform
 
+_TOO_SMALL = 1e-250  # for S(n) / S(a) to be told from what is tabulated; u is 1e-16 or more
+
 
 class Seats(NamedTuple):
     """Working memory for the tables of one document's topics, in the order in which they are listed."""
@@ -107,11 +109,10 @@ def _seat_at_one_of_several(state, measure, scratch, first, s, tables):
 @helper
 def _before_next(survival, mass, seated, n, u):
     """Return how many words are seated before the next one that opens a table; n if none of the n does."""
-    known = survival.size - 1  # S of more words is multiplied out
-    value = survival[min(seated, known)]
-    for other in range(known, seated):
-        value *= other / (mass + other)
-    u *= value
+    known = survival.size - 1
+    if seated > known or survival[seated] < _TOO_SMALL:
+        return _before_next_untabulated(1.0, mass, seated, n, u)
+    u *= survival[seated]
     low, high = seated + 1, min(n, known)
     if low <= high and survival[high] < u:
         while low < high:
@@ -121,9 +122,14 @@ def _before_next(survival, mass, seated, n, u):
             else:
                 low = middle + 1
         return low - 1
-    value = survival[known]
-    for other in range(known, n):
+    return _before_next_untabulated(survival[known], mass, known, n, u)
+
+
+@helper
+def _before_next_untabulated(value, mass, seated, n, u):
+    """Return the same, where the probability up to here is `value`, by multiplying out."""
+    for other in range(seated, n):
         value *= other / (mass + other)
-        if other >= seated and value < u:
+        if value < u:
             return other
     return n

@@ -1,0 +1,140 @@
+"""Which engine makes the sweeps of a run, how cores are shared, and what a long sweep shows of itself."""
+
+import io
+import time
+
+import pytest
+
+from franchise import HDPTopicModel, SettingsError
+from franchise.corpus import planted
+from franchise.engines import engine_for
+from franchise.engines.parallel import ParallelEngine
+from franchise.estimator.settings import from_kept, to_keep
+from franchise.sampling.forecast import forecast
+from franchise.sampling.monitor import Progress
+from franchise.sampling.plan import plan_of
+from franchise.sampling.run import run_chains
+from franchise.sampling.terminal import LogMonitor
+
+CORPUS = planted(n_topics=3, n_terms=30, n_documents=30, document_length=12, seed=1).corpus
+USUAL = {"eta": 0.1, "alpha": None, "gamma": None, "alpha_prior": (1.0, 1.0), "gamma_prior": (1.0, 1.0)}
+USUAL |= {"init": "one", "sweeps": 4, "burn_in": 2, "thin": 1, "warm_up": None, "split_merge": "always"}
+
+
+def chains_of(engine, chains=2):
+    return plan_of(**USUAL, chains=chains, engine=engine, seed=3).chains(CORPUS)
+
+
+# ---------------------------------------------------------------- which engine
+
+
+@pytest.mark.parametrize(
+    ("name", "n_words", "expected"),
+    [
+        ("auto", 10, "collapsed"),
+        ("auto", 999_999, "collapsed"),
+        ("auto", 1_000_000, "parallel"),
+        ("collapsed", 10**9, "collapsed"),
+        ("parallel", 1, "parallel"),
+    ],
+)
+def test_the_engine_goes_by_the_size_of_the_corpus(name, n_words, expected):
+    assert engine_for(name, n_words) == expected
+
+
+@pytest.mark.parametrize("name", ["paralel", "", None, 3, ["parallel"]])
+def test_an_engine_that_there_is_not(name):
+    with pytest.raises(SettingsError, match=r"^engine=.*'auto' or one of 'collapsed', 'parallel'"):
+        HDPTopicModel(engine=name).fit(CORPUS)
+
+
+def test_a_model_keeps_its_engine_and_goes_on_with_it(tmp_path):
+    settings = {"sweeps": 6, "chains": 2, "init": "one", "engine": "parallel", "random_state": 5}
+    whole = HDPTopicModel(**settings).fit(CORPUS)
+    assert {chain.engine.name for chain in whole.chains_} == {"parallel"}
+    assert whole.settings_["engine"] == "parallel"
+    HDPTopicModel(**settings | {"sweeps": 3}, checkpoint_dir=tmp_path / "model", n_jobs=1).fit(CORPUS)
+    again = HDPTopicModel.load(tmp_path / "model")
+    assert again.engine == "parallel"
+    again.set_params(n_jobs=4).resume(3)
+    for one, other in zip(whole.chains_, again.chains_, strict=True):
+        assert one.state.t_ji.tobytes() == other.state.t_ji.tobytes()
+        assert one.trace["log_joint"].tobytes() == other.trace["log_joint"].tobytes()
+
+
+def test_models_from_before_there_were_engines():
+    model = HDPTopicModel()
+    kept = to_keep(model.get_params(), 0)
+    del kept["engine"]
+    assert from_kept(kept)[0]["engine"] == "collapsed"
+
+
+def test_a_fit_goes_on_with_the_engine_of_the_model_that_is_there(tmp_path):
+    settings = {"sweeps": 3, "chains": 1, "init": "one", "random_state": 5, "checkpoint_dir": tmp_path / "m"}
+    HDPTopicModel(**settings, engine="parallel").fit(CORPUS)
+    again = HDPTopicModel(**settings | {"sweeps": 5}).fit(CORPUS)
+    assert again.chains_[0].engine.name == "parallel"
+    assert again.chains_[0].sweeps_done == 5
+
+
+def test_a_forecast_is_of_the_engine_that_the_whole_corpus_gets(monkeypatch):
+    monkeypatch.setattr("franchise.engines._MANY_WORDS", 100)
+    used, use_threads = [], ParallelEngine.use_threads
+
+    def noted(self, number):
+        used.append(number)
+        use_threads(self, number)
+
+    monkeypatch.setattr(ParallelEngine, "use_threads", noted)
+    forecast(plan_of(**USUAL, chains=2, seed=0), CORPUS, jobs=8)
+    assert used[-1] == 4
+
+
+# ---------------------------------------------------------------- cores
+
+
+@pytest.mark.parametrize(
+    ("jobs", "chains", "expected"), [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 2, 2), (5, 1, 5)]
+)
+def test_cores_that_are_left_over_go_to_documents(jobs, chains, expected):
+    running = chains_of("parallel", chains)
+    run_chains(running, jobs=jobs)
+    assert {chain.engine._threads.number for chain in running} == {expected}
+
+
+def test_jobs_change_nothing():
+    found = []
+    for jobs in (1, 2, 7):
+        chains = chains_of("parallel")
+        run_chains(chains, jobs=jobs)
+        found.append([chain.state.t_ji.tobytes() + chain.trace["log_joint"].tobytes() for chain in chains])
+    assert found[0] == found[1] == found[2]
+
+
+# ---------------------------------------------------------------- progress
+
+
+def test_a_sweep_that_takes_seconds_shows_how_far_it_is(monkeypatch):
+    (chain,) = chains_of("parallel", 1)
+    chain.start()
+    chain.sweep()
+    assert Progress(chain).facts["sweep"] == "1/4"
+    assert chain.progress == pytest.approx(1.0)
+    monkeypatch.setattr("franchise.sampling.monitor._LONG_SWEEP", 0.0)
+    chain.engine.progress = 0.42
+    assert Progress(chain).facts["sweep"] == "1 +42%/4"
+    chain.run()
+    assert Progress(chain).facts["sweep"] == "4/4"
+
+
+def test_a_log_tells_of_a_chain_that_takes_long_to_start(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.run._SECONDS_A_LOOK", 0.01)
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    stream = io.StringIO()
+    (chain,) = chains_of("collapsed", 1)
+    start = chain.start
+    monkeypatch.setattr(chain, "start", lambda: (time.sleep(0.3), start()))
+    run_chains([chain], monitor=LogMonitor(stream, seconds=0.05))
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == lines[1] == "chain 0  starting"
+    assert lines[-1].startswith("chain 0  done")

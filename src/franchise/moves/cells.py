@@ -388,20 +388,3 @@ def _add_pair(scratch, pairs, v, n):
     scratch.term[pairs] = v
     scratch.number[pairs] = n
     return pairs + 1
-
-
-@kernel
-def recount_cells(state, tables, counts):
-    """Fill in the rows of all terms; `counts` (term, topic) is 0."""
-    for slot in range(state.k_jt.size):
-        k = state.k_jt[slot]
-        for pair in range(tables.pair_ptr[slot], tables.pair_ptr[slot + 1]):
-            counts[tables.term[pair], k] += tables.words[pair]
-    for v in range(state.row_len.size):
-        place = state.row_ptr[v]
-        for k in range(counts.shape[1]):
-            if counts[v, k] > 0:
-                state.row_k[place] = k
-                state.row_n[place] = counts[v, k]
-                place += 1
-        state.row_len[v] = place - state.row_ptr[v]

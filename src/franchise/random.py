@@ -15,7 +15,7 @@ from franchise._jit import helper
 # What a stream is for: one number per move, never reused.
 INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS, SPLIT_MERGE = 0, 1, 2, 3, 4
 FOLD_IN, LEFT_TO_RIGHT = 5, 6
-REVEAL, TOPIC_TERMS, DOCUMENTS = 7, 8, 9
+REVEAL, TOPIC_TERMS, DOCUMENTS, CELLS = 7, 8, 9, 10
 
 
 class Key(NamedTuple):
@@ -165,3 +165,131 @@ def log_beta_variate(stream, a, b):
     if x > y:
         return -math.log1p(math.exp(y - x))
     return (x - y) - math.log1p(math.exp(x - y))
+
+
+# Counts. Logarithms only of numbers that Python and compiled code round alike, so no lgamma.
+_SMALL_MEAN = 10.0  # below it counts are found by adding up probabilities from 0
+_FEW = 10  # so many are drawn from an urn one by one
+_LOG_FACTORIALS = tuple(math.log(float(math.factorial(k))) for k in range(16))
+
+
+@helper
+def _log_factorial(k):
+    """Return log k!, by Stirling's series where it is right to 15 digits."""
+    if k < 16:
+        return _LOG_FACTORIALS[k]
+    x = k + 1.0
+    y = 1.0 / (x * x)
+    rest = (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) / x
+    return (x - 0.5) * math.log(x) - x + 0.9189385332046728 + rest
+
+
+@helper
+def binomial(stream, n, yes, no):
+    """Draw how many of n are yes, each with probability yes / (yes + no): weights, so that none is lost."""
+    if n <= 0 or yes <= 0.0:
+        return 0
+    if no <= 0.0:
+        return n
+    p = min(yes, no) / (yes + no)
+    k = _few_of(stream, n, p) if n * p < _SMALL_MEAN else _many_of(stream, n, p)
+    return n - k if yes > no else k
+
+
+@helper
+def _few_of(stream, n, p):
+    """Draw a binomial count of a small mean by inversion; p is at most 1/2."""
+    while True:
+        u = uniform(stream)
+        if u < 1.0 - n * p:  # below the probability of 0, whatever that is
+            return 0
+        chance = math.exp(n * math.log1p(-p))
+        odds = p / (1.0 - p)
+        for k in range(n + 1):
+            if u < chance:
+                return k
+            u -= chance
+            chance *= odds * (n - k) / (k + 1)
+        # Rounding has left something of u: once in 10**15.
+
+
+@helper
+def _many_of(stream, n, p):
+    """Draw a binomial count of a mean of 10 or more by transformed rejection (Hoermann 1993, BTRS)."""
+    spread = math.sqrt(n * p * (1.0 - p))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    middle = n * p + 0.5
+    most = 0.92 - 4.2 / b
+    scale = (2.83 + 5.1 / b) * spread
+    log_odds = math.log(p / (1.0 - p))
+    mode = int((n + 1) * p)
+    at_mode = _log_factorial(mode) + _log_factorial(n - mode)
+    while True:
+        u = uniform(stream) - 0.5
+        v = 1.0 - uniform(stream)
+        us = 0.5 - abs(u)
+        if us <= 0.0:
+            continue
+        x = math.floor((2.0 * a / us + b) * u + middle)
+        if x < 0.0 or x > n:
+            continue
+        k = int(x)
+        if us >= 0.07 and v <= most:
+            return k
+        log_ratio = at_mode - _log_factorial(k) - _log_factorial(n - k) + (k - mode) * log_odds
+        if math.log(v * scale / (a / (us * us) + b)) <= log_ratio:
+            return k
+
+
+@helper
+def hypergeometric(stream, good, bad, n):
+    """Draw how many are good of n that are taken, without replacement, from an urn of good and bad ones."""
+    if n <= 0 or good <= 0:
+        return 0
+    if bad <= 0:
+        return n
+    total = good + bad
+    if n >= total:
+        return good
+    taken = min(n, total - n)  # or those that stay
+    fewer, more = min(good, bad), max(good, bad)
+    k = _one_by_one(stream, fewer, total, taken) if taken <= _FEW else _urn(stream, fewer, more, taken)
+    if good > bad:
+        k = taken - k
+    return k if n <= total - n else good - k
+
+
+@helper
+def _one_by_one(stream, good, total, n):
+    k = 0
+    for i in range(n):
+        k += integer(stream, total - i) < good - k
+    return k
+
+
+@helper
+def _urn(stream, good, bad, n):
+    """Draw a hypergeometric count by the ratio of uniforms (Stadlober 1989, HRUA)."""
+    total = float(good + bad)
+    p = good / total
+    middle = n * p + 0.5
+    spread = math.sqrt((total - n) * n * p * (1.0 - p) / (total - 1.0) + 0.5)
+    width = 1.7155277699214135 * spread + 0.8989161620588988  # 2 sqrt(2 / e), 3 - 2 sqrt(3 / e)
+    mode = int((n + 1.0) * (good + 1.0) / (total + 2.0))
+    at_mode = _log_ways(good, bad, n, mode)
+    end = min(n, good) + 1.0
+    while True:
+        u = 1.0 - uniform(stream)
+        x = middle + width * (uniform(stream) - 0.5) / u
+        if x < 0.0 or x >= end:
+            continue
+        k = int(x)
+        if 2.0 * math.log(u) <= at_mode - _log_ways(good, bad, n, k):
+            return k
+
+
+@helper
+def _log_ways(good, bad, n, k):
+    """Return minus the log probability of k, up to a constant."""
+    return _log_factorial(k) + _log_factorial(good - k) + _log_factorial(n - k) + _log_factorial(bad - n + k)

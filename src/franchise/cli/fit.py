@@ -206,11 +206,12 @@ DURATION, GAMMA = _Duration(), _Gamma()
 )
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "collapsed", "parallel"]),
+    type=click.Choice(["auto", "collapsed", "parallel", "cells"]),
     default="auto",
     show_default=True,
     help="How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at "
-    "once, all cores), or auto: parallel for a million words or more.",
+    "once, all cores), cells (all words of a term in a document at once, for large counts), or auto: "
+    "parallel for a million words or more.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option(

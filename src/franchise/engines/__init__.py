@@ -1,13 +1,17 @@
 """How one sweep of a chain is made, and where its documents live."""
 
+from typing import Any
+
 from franchise._settings import is_one_of
+from franchise.corpus import Corpus
+from franchise.engines.cells import CellsEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
 from franchise.engines.given_topics import SEED_WORDS, TOPICS, GivenTopics
 from franchise.engines.parallel import ParallelEngine
 from franchise.errors import SettingsError
 
-ENGINES: dict[str, type[Engine]] = {one.name: one for one in (CollapsedEngine, ParallelEngine)}
+ENGINES: dict[str, type[Engine]] = {one.name: one for one in (CollapsedEngine, ParallelEngine, CellsEngine)}
 
 __all__ = [
     "ENGINES",
@@ -20,6 +24,7 @@ __all__ = [
     "Start",
     "Swept",
     "Trials",
+    "arrays_for",
     "engine_for",
     "engine_named",
 ]
@@ -38,6 +43,11 @@ def engine_for(name: str, n_words: int) -> str:
         engine_named(name)
         return name
     return ParallelEngine.name if n_words >= _MANY_WORDS else CollapsedEngine.name
+
+
+def arrays_for(engine: type[Engine], corpus: Corpus) -> Any:
+    """Return the corpus as an engine takes it: words, or cells."""
+    return corpus.cells if engine.takes_cells else corpus.arrays
 
 
 def engine_named(name: str) -> type[Engine]:

@@ -41,6 +41,7 @@ class CollapsedEngine:
     """
 
     name: ClassVar[str] = "collapsed"
+    takes_cells: ClassVar[bool] = False
     progress = 0.0
 
     def __init__(self, corpus: CorpusArrays, settings: EngineSettings) -> None:

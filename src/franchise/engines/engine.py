@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import scipy.sparse as sp
 
-from franchise.corpus import CorpusArrays
 from franchise.engines.given_topics import GivenTopics, TopicsOfTerms
 from franchise.model import Priors, State
 from franchise.model.state import Array
@@ -60,9 +59,10 @@ class Engine(Protocol):
     """
 
     name: ClassVar[str]
+    takes_cells: ClassVar[bool]  # its corpus is `CellArrays`
     progress: float  # share of the sweep under way that is done, for people who wait
 
-    def __init__(self, corpus: CorpusArrays, settings: EngineSettings) -> None: ...
+    def __init__(self, corpus: Any, settings: EngineSettings) -> None: ...
 
     @property
     def state(self) -> State:

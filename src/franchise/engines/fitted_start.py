@@ -12,10 +12,10 @@ from franchise.corpus import CorpusArrays
 from franchise.model.state import Array
 from franchise.moves.fit_topics import fit_step
 
-_STEPS = 20
+STEPS = 20
 _GOLDEN_RATIO = (math.sqrt(5.0) - 1.0) / 2.0
-_STEPS_PER_DOCUMENT = 5  # for its mixture, given the topics
-_COMMON = 0.1  # share of the words that belong to no topic in particular
+STEPS_PER_DOCUMENT = 5  # for its mixture, given the topics
+COMMON = 0.1  # share of the words that belong to no topic in particular
 _TOPICS, _FEWEST_TOPICS, _MOST_TOPICS = 0.05, 1 / 6, 200
 # As many words and documents tell what the topics are; more would only take longer.
 _MOST_WORDS, _MOST_DOCUMENTS = 200_000, 20_000
@@ -27,7 +27,7 @@ class FittedTopics(NamedTuple):
     phi: Array  # (row, topic): no more rows than words were fitted, however many terms there are
     row: Array  # of each term in phi; the last, which is empty, for those that no fitted document has
     common: Array
-    steps: int = _STEPS_PER_DOCUMENT
+    steps: int = STEPS_PER_DOCUMENT
 
 
 def fit_topics(corpus: CorpusArrays, eta: float, seeds: Array | None = None) -> FittedTopics:
@@ -41,9 +41,8 @@ def fit_topics(corpus: CorpusArrays, eta: float, seeds: Array | None = None) -> 
     documents = np.flatnonzero(lengths)
     n_words = int(lengths.sum())
     share = min(1.0, _MOST_WORDS / max(1, n_words), _MOST_DOCUMENTS / max(1, documents.size))
-    documents = _spread(documents, math.ceil(share * documents.size))
-    n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
-    n_topics = min(n_topics, _MOST_TOPICS, documents.size)
+    documents = spread(documents, math.ceil(share * documents.size))
+    n_topics = number_of_topics(n_words, eta, documents.size)
     n_seeds = 0 if seeds is None else len(seeds)
     n_topics = max(n_topics, n_seeds)
     frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, n_words)
@@ -57,14 +56,20 @@ def fit_topics(corpus: CorpusArrays, eta: float, seeds: Array | None = None) -> 
     phi[:-1] = 0.5 * frequencies[terms, None]
     if seeds is not None:
         phi[:-1, :n_seeds] += 0.5 * seeds[:, terms].T
-    for k, j in enumerate(_spread(documents, n_topics - n_seeds), start=n_seeds):
+    for k, j in enumerate(spread(documents, n_topics - n_seeds), start=n_seeds):
         np.add.at(phi[:, k], row[_words(corpus, j)], 0.5 / lengths[j])
     fitted = FittedTopics(phi, row, _common(frequencies))
     theta = np.full((documents.size, n_topics), 1.0 / max(1, n_topics))
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
-    for _ in range(_STEPS):
+    for _ in range(STEPS):
         fit_step(corpus, documents, fitted, theta, new_phi, weight, expected)
     return fitted
+
+
+def number_of_topics(n_words: int, eta: float, n_documents: int) -> int:
+    """Return how many topics to fit to so many words."""
+    n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
+    return min(n_topics, _MOST_TOPICS, n_documents)
 
 
 def topics_as_given(corpus: CorpusArrays, phi: Array, known: Array) -> FittedTopics:
@@ -81,14 +86,14 @@ def topics_as_given(corpus: CorpusArrays, phi: Array, known: Array) -> FittedTop
 
 
 def _common(frequencies: Array) -> Array:
-    return np.asarray(_COMMON / (1.0 - _COMMON) * frequencies)
+    return np.asarray(COMMON / (1.0 - COMMON) * frequencies)
 
 
 def _words(corpus: CorpusArrays, j: np.integer) -> Array:
     return corpus.x[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]]
 
 
-def _spread(values: Array, number: int) -> Array:
+def spread(values: Array, number: int) -> Array:
     """Return so many of the values, spread evenly, in their order.
 
     By multiples of the golden ratio, and not at equal distances: of documents that take turns, every third

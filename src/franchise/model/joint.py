@@ -45,6 +45,19 @@ def log_p_tables(corpus, state, alpha):
 
 
 @kernel
+def log_p_tables_of_counts(doc_ptr, state, alpha):
+    """Return log p(t) of a state whose slots have no gaps (`model.cell_tables`)."""
+    at_alpha = math.lgamma(alpha)
+    total = state.totals[TABLES] * math.log(alpha)
+    for j in range(state.m_j.size):
+        if doc_ptr[j + 1] > doc_ptr[j]:
+            total += at_alpha - math.lgamma(alpha + (doc_ptr[j + 1] - doc_ptr[j]))
+    for slot in range(state.n_jt.size):
+        total += math.lgamma(state.n_jt[slot])
+    return total
+
+
+@kernel
 def count_table_sizes(corpus, state, tables_of_size, begin, end):
     """Add to `tables_of_size` how many tables of documents `begin` to `end` have each number of words."""
     for j in range(begin, end):

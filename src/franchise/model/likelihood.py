@@ -18,6 +18,7 @@ from franchise._jit import helper, kernel
 from franchise.model.state import TOPICS
 
 MOST_TABULATED = 1 << 16
+_STIRLING = 16.0  # from here on Stirling's series is right to 14 digits
 
 
 @helper
@@ -33,6 +34,31 @@ def log_gamma(table, offset, n):
     if n < table.size:
         return table[np.uint32(n)]
     return math.lgamma(n + offset)
+
+
+@helper
+def _stirling(x):
+    """Return the rest lnG(x) - (x - 1/2) ln x + x - ln(2 pi) / 2, for a large x."""
+    y = 1.0 / (x * x)
+    return (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) / x
+
+
+@helper
+def log_rise(x, log_gamma_x, n):
+    """Return ln [G(x + n) / G(x)], to full precision also where x is large and the two are all but equal."""
+    if x < _STIRLING:
+        return math.lgamma(x + n) - log_gamma_x
+    end = x + n
+    return (x - 0.5) * math.log1p(n / x) + n * (math.log(end) - 1.0) + (_stirling(end) - _stirling(x))
+
+
+@helper
+def rise(table, offset, n, c):
+    """Return ln [G(n + c + offset) / G(n + offset)], from the array where it reaches."""
+    if n + c < table.size:
+        return table[np.uint32(n + c)] - table[np.uint32(n)]
+    x = n + offset
+    return log_rise(x, math.lgamma(x) if x < _STIRLING else 0.0, c)
 
 
 @kernel

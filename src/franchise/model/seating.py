@@ -79,17 +79,39 @@ def end_of_run(words, first, end):
 
 
 @helper
-def move_table(state, slot, k, words, begin, end):
-    """Give the table at `slot` to the live topic k.
+def run_at(tables, at, end):
+    """Return the term at `at` in the words of tables, how many words of it stand there, and what is next.
 
-    Its words are `words[begin:end]`, equal ones side by side. The topic that it leaves is closed when this
-    was its last table.
+    Words are laid out one by one, equal ones of a table side by side, or as terms with counts.
+    """
+    v = np.int64(tables.table_words[at])
+    if tables.table_counts.size:
+        return v, np.int64(tables.table_counts[at]), at + 1
+    after = end_of_run(tables.table_words, at, end)
+    return v, np.int64(after - at), after
+
+
+@helper
+def words_in(tables, begin, end):
+    """Return how many words a table has that is laid out from `begin` to `end`."""
+    if tables.table_counts.size == 0:
+        return np.int64(end - begin)
+    n = np.int64(0)
+    for i in range(begin, end):
+        n += tables.table_counts[i]
+    return n
+
+
+@helper
+def move_table(state, slot, k, tables, begin, end):
+    """Give the table at `slot`, whose words are laid out from `begin` to `end`, to the live topic k.
+
+    The topic that it leaves is closed when this was its last table.
     """
     old = np.int64(state.k_jt[slot])
     first = begin
     while first < end:
-        after = end_of_run(words, first, end)
-        v, count = np.int64(words[first]), np.int64(after - first)
+        v, count, after = run_at(tables, first, end)
         take_from_row(state, v, find_in_row(state, v, old), count)
         put_in_row(state, v, k, count)
         first = after

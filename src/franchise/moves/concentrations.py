@@ -22,7 +22,10 @@ here as well, for gamma and alpha; there is none for eta, which is drawn by slic
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from franchise._jit import helper, kernel, part
+from franchise.model.likelihood import log_rise
 from franchise.model.priors import HIGHEST, LOWEST
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.random import log_beta_variate, log_gamma_variate, start_stream, uniform
@@ -30,7 +33,6 @@ from franchise.random import log_beta_variate, log_gamma_variate, start_stream, 
 _LOG_LOWEST, _LOG_HIGHEST = math.log(LOWEST), math.log(HIGHEST)
 _ROUNDS = 20  # auxiliary variables mix slowly: the paper's program takes 20 rounds as well
 _MOST_TRIES = 100  # to draw a Gamma variable between those ends; one in 40 is at a shape of 1e-4
-_STIRLING = 16.0  # from here on Stirling's series is right to 14 digits
 
 
 class ConcentrationsInfo(NamedTuple):
@@ -49,22 +51,33 @@ class _Conditional(NamedTuple):
     sizes: Array  # n_i, and how often each stands in the product
     times: Array
     n_sizes: int
-    histogram: Array  # histogram[c] of the counts are c
-    n_counts: int  # the end of the histogram; 0 for none
+    counts: Array  # c, and how often each stands in the product
+    times_counted: Array
+    n_counts: int
 
 
 @part
-def _count_counts(state, histogram):
-    """Set histogram[c] to the number of pairs n_kv = c; return the end of the part in use."""
+def _list_counts(state, scratch):
+    """List the different counts n_kv, or all where there is no room to count them; return how many."""
+    histogram, counts, times = scratch.histogram, scratch.counts, scratch.times_counted
     histogram[:] = 0
-    largest = 0
+    n_counts, largest = 0, np.int64(0)
     for v in range(state.row_len.size):
         first = state.row_ptr[v]
         for place in range(first, first + state.row_len[v]):
-            count = state.row_n[place]
-            histogram[count] += 1
-            largest = max(largest, count)
-    return largest + 1
+            count = np.int64(state.row_n[place])
+            if histogram.size == 0:
+                counts[n_counts], times[n_counts] = count, 1
+                n_counts += 1
+            else:
+                histogram[count] += 1
+                if count > largest:
+                    largest = count
+    for c in range(1, largest + 1):
+        if histogram[c] > 0:
+            counts[n_counts], times[n_counts] = c, histogram[c]
+            n_counts += 1
+    return n_counts
 
 
 @part
@@ -83,24 +96,9 @@ def _conditional(which, state, scratch, gamma_priors):
         power, scale, n_sizes = 0, float(state.row_len.size), n_topics
         for i in range(n_topics):
             sizes[i], times[i] = state.n_k[state.live[i]], 1
-        n_counts = _count_counts(state, scratch.histogram)
-    return _Conditional(shape, rate, power, scale, sizes, times, n_sizes, scratch.histogram, n_counts)
-
-
-@helper
-def _stirling(x):
-    """Return the rest lnG(x) - (x - 1/2) ln x + x - ln(2 pi) / 2, for a large x."""
-    y = 1.0 / (x * x)
-    return (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) / x
-
-
-@helper
-def _log_rise(x, log_gamma_x, n):
-    """Return ln [G(x + n) / G(x)], to full precision also where x is large and the two are all but equal."""
-    if x < _STIRLING:
-        return math.lgamma(x + n) - log_gamma_x
-    end = x + n
-    return (x - 0.5) * math.log1p(n / x) + n * (math.log(end) - 1.0) + (_stirling(end) - _stirling(x))
+        n_counts = _list_counts(state, scratch)
+    counts, times_counted = scratch.counts, scratch.times_counted
+    return _Conditional(shape, rate, power, scale, sizes, times, n_sizes, counts, times_counted, n_counts)
 
 
 @helper
@@ -111,11 +109,10 @@ def _log_density(given, log_x):
     scaled = given.scale * x
     at_zero = math.lgamma(scaled)
     for i in range(given.n_sizes):
-        total -= given.times[i] * _log_rise(scaled, at_zero, given.sizes[i])
+        total -= given.times[i] * log_rise(scaled, at_zero, given.sizes[i])
     at_zero = math.lgamma(x)
-    for c in range(1, given.n_counts):
-        if given.histogram[c] > 0:
-            total += given.histogram[c] * _log_rise(x, at_zero, c)
+    for i in range(given.n_counts):
+        total += given.times_counted[i] * log_rise(x, at_zero, given.counts[i])
     return total
 
 

@@ -149,3 +149,29 @@ def number_as_they_appear(corpus, state, number):
             state.k_jt[slot] = number[k]
         state.m_j[j] = 0
     return used
+
+
+@kernel
+def fit_step_of_cells(cells, documents, phi, common, theta, new_phi, weight, expected):
+    """Make one step of EM as `fit_step` does, the words of a cell at once; phi has a row for every term."""
+    new_phi[:, :] = 0.0
+    for place in range(documents.size):
+        expected[:] = 0.0
+        j = documents[place]
+        for cell in range(cells.cell_ptr[j], cells.cell_ptr[j + 1]):
+            v = cells.terms[cell]
+            share = cells.counts[cell] / _shares(theta[place], phi[v], common[v], weight)
+            row = new_phi[v]
+            for k in range(weight.size):
+                part = share * weight[k]
+                expected[k] += part
+                row[k] += part
+        _set_theta(theta[place], expected)
+    expected[:] = 0.0
+    for v in range(new_phi.shape[0]):
+        for k in range(weight.size):
+            expected[k] += new_phi[v, k]
+    for v in range(new_phi.shape[0]):
+        for k in range(weight.size):
+            if expected[k] > 0.0:
+                phi[v, k] = new_phi[v, k] / expected[k]

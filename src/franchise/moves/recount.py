@@ -61,3 +61,20 @@ def list_places(x, next_place, places):
     for i in range(x.size):
         places[next_place[x[i]]] = i
         next_place[x[i]] += 1
+
+
+@kernel
+def recount_cells(state, tables, counts):
+    """Fill in the rows of all terms; `counts` (term, topic) is 0."""
+    for slot in range(state.k_jt.size):
+        k = state.k_jt[slot]
+        for pair in range(tables.pair_ptr[slot], tables.pair_ptr[slot + 1]):
+            counts[tables.term[pair], k] += tables.words[pair]
+    for v in range(state.row_len.size):
+        place = state.row_ptr[v]
+        for k in range(counts.shape[1]):
+            if counts[v, k] > 0:
+                state.row_k[place] = k
+                state.row_n[place] = counts[v, k]
+                place += 1
+        state.row_len[v] = place - state.row_ptr[v]

@@ -83,24 +83,24 @@ def _gather_topic(state, trial, k, side, n_seen):
 
 
 @part
-def _log_united(trial, v_eta, n_seen):
+def _log_united(trial, eta, v_eta, n_seen):
     """Return log G(m) + log f(S) of both sides together."""
     n, m = trial.sizes[0, 0] + trial.sizes[1, 0], trial.sizes[0, 1] + trial.sizes[1, 1]
     total = math.lgamma(m) + trial.lgv[0] - log_gamma(trial.lgv, v_eta, n)
     for e in range(n_seen):
         v = trial.seen[e]
-        total += trial.lg[np.uint32(trial.words[v, 0] + trial.words[v, 1])] - trial.lg[0]
+        total += log_gamma(trial.lg, eta, trial.words[v, 0] + trial.words[v, 1]) - trial.lg[0]
     return total
 
 
 @helper
-def _log_side(trial, v_eta, n_seen, side):
+def _log_side(trial, eta, v_eta, n_seen, side):
     """Return log G(m) + log f(S) of one side."""
     total = (
         math.lgamma(trial.sizes[side, 1]) + trial.lgv[0] - log_gamma(trial.lgv, v_eta, trial.sizes[side, 0])
     )
     for e in range(n_seen):
-        total += trial.lg[np.uint32(trial.words[trial.seen[e], side])] - trial.lg[0]
+        total += log_gamma(trial.lg, eta, trial.words[trial.seen[e], side]) - trial.lg[0]
     return total
 
 
@@ -147,7 +147,7 @@ def _move_side(state, trial, n_items, side, k):
         if trial.kept[i] == side:
             position = trial.item[i]
             begin, end = trial.begin[position], trial.end[position]
-            move_table(state, trial.slot[position], k, trial.table_words, begin, end)
+            move_table(state, trial.slot[position], k, trial, begin, end)
 
 
 @part
@@ -166,7 +166,7 @@ def _choose_anchors(corpus, state, trial, anchors):
     if anchors <= SIZE:
         a, b = two_tables(corpus, state, trial, anchors == SIZE)
         return a, b, 0
-    a = table_by_size(corpus, state, trial.stream)
+    a = table_by_size(corpus, state, trial)
     k = np.int64(state.k_jt[a])
     if uniform(trial.stream) < 0.5:
         return a, another_table(state, trial, k, a) if state.m_k[k] > 1 else -1, 0
@@ -188,7 +188,8 @@ def _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, repl
     launch, scans = int(proposal[LAUNCH]), int(proposal[SCANS])
     log_q = allocate(trial, eta, v_eta, launch, scans, n_seen, n_items, replay)
     log_pair = _log_pair_divided(state, trial, int(proposal[ANCHORS]), k1, k2, n_seen, n_others)
-    log_sides = _log_side(trial, v_eta, n_seen, np.int64(0)) + _log_side(trial, v_eta, n_seen, np.int64(1))
+    log_sides = _log_side(trial, eta, v_eta, n_seen, np.int64(0))
+    log_sides += _log_side(trial, eta, v_eta, n_seen, np.int64(1))
     return math.log(gamma) + log_sides + log_pair - log_q
 
 
@@ -199,8 +200,8 @@ def log_acceptance(state, trial, proposal, k1, k2, n_seen, n_items):
     The sides hold the current state: everything on side 0, or each topic on its own.
     """
     split = k1 == k2
-    v_eta = state.row_len.size * state.concentrations[ETA]
-    log_united = _log_united(trial, v_eta, n_seen)
+    eta = state.concentrations[ETA]
+    log_united = _log_united(trial, eta, state.row_len.size * eta, n_seen)
     if proposal[ANCHORS] > SIZE:
         log_united += math.log(0.5) - math.log(n_items + 1)
     n_others = state.totals[TOPICS] if split else state.totals[TOPICS] - 1

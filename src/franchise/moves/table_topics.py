@@ -23,10 +23,10 @@ import numpy as np
 
 from franchise._jit import helper, kernel, part
 from franchise.model.capacity import is_full, open_topic
-from franchise.model.seating import end_of_run, move_table, prefetch_row
+from franchise.model.seating import move_table, prefetch_row, run_at
 from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
 from franchise.moves.parts.scratch import DOCUMENT, INSIDE, NOT_ENTERED
-from franchise.moves.parts.table_index import lay_out_document
+from franchise.moves.parts.table_index import lay_out_document, table_span
 from franchise.moves.parts.table_logs import draw_topic_by_logs
 from franchise.moves.parts.weights import add_four
 from franchise.random import start_stream, uniform
@@ -47,7 +47,7 @@ class TableTopicsInfo(NamedTuple):
 @part
 def _largest_small_table(corpus, scratch, eta, v_eta):
     """Return the largest n for which every weight is a product within the range of doubles."""
-    largest_factor = max((scratch.lg.size + eta) / eta, corpus.x.size + v_eta)
+    largest_factor = max((scratch.lg.size + eta) / eta, corpus.doc_ptr[-1] + v_eta)
     return min(scratch.base.shape[0] - 1, int(_LOG_RANGE / math.log(largest_factor)))
 
 
@@ -74,13 +74,10 @@ def _one_base(m, x, n):
 @part
 def _multiply_shared_terms(state, scratch, eta, k_old, begin, end):
     """Multiply up in scratch.shared what the table's terms give to the topics that have them."""
-    ratio, shared, words = scratch.ratio, scratch.shared, scratch.table_words
+    ratio, shared = scratch.ratio, scratch.shared
     at = begin
     while at < end:
-        v = words[at]
-        after = end_of_run(words, at, end)
-        c = after - at
-        at = after
+        v, c, at = run_at(scratch, at, end)
         first = state.row_ptr[v]
         row_k = state.row_k[first : first + state.row_len[v]]
         row_n = state.row_n[first : first + state.row_len[v]]
@@ -168,20 +165,20 @@ def table_topics(key, corpus, state, scratch):
                 return TableTopicsInfo(False, tables, moved, born)
             tables += 1
             k_old = np.int64(state.k_jt[first + t])
-            here, end = scratch.table_end[t] - n, scratch.table_end[t]
+            here, end = table_span(state, scratch, first + t, t)
             for i in range(here, end):
                 prefetch_row(state, scratch.table_words[i])
             if n <= largest_small:
                 k = _draw_topic(state, scratch, eta, gamma, v_eta, k_old, here, end)
             else:
-                k = draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, here, end)
+                k = draw_topic_by_logs(state, scratch, eta, gamma, v_eta, k_old, n, here, end)
             if k == k_old or (k < 0 and state.m_k[k_old] == 1):
                 continue
             if k < 0:
                 k = np.int64(open_topic(state))
                 born += 1
             moved += 1
-            move_table(state, first + t, k, scratch.table_words, here, end)
+            move_table(state, first + t, k, scratch, here, end)
             _prepare(scratch, k_old, state.m_k[k_old], state.n_k[k_old] + v_eta)
             _prepare(scratch, k, state.m_k[k], state.n_k[k] + v_eta)
         scratch.cursor[INSIDE] = NOT_ENTERED

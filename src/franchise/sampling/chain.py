@@ -15,6 +15,7 @@ from franchise.engines import (
     Start,
     Swept,
     Trials,
+    arrays_for,
     engine_for,
     engine_named,
 )
@@ -53,8 +54,8 @@ class Chain:
         that a few steps of EM fit to the documents; a number: that many random topics; ``"one"``: one topic;
         `GivenTopics`: by these.
     engine
-        How sweeps are made: ``"collapsed"``, ``"parallel"`` (`franchise.engines`), or ``"auto"``, by the size
-        of the corpus.
+        How sweeps are made: ``"collapsed"``, ``"parallel"``, ``"cells"``, for large counts
+        (`franchise.engines`), or ``"auto"``, by the size of the corpus.
     threads
         For engines that use several; they do not change the chain.
     capacity
@@ -117,8 +118,9 @@ class Chain:
         self.mode_log_joint = -math.inf
         self._cut_off = False
         self._take_up: Callable[[Engine], None] | None = None
-        self._engine: Engine = engine_named(engine_for(engine, corpus.n_words))(
-            corpus.arrays,
+        made_by = engine_named(engine_for(engine, corpus.n_words))
+        self._engine: Engine = made_by(
+            arrays_for(made_by, corpus),
             EngineSettings(
                 self.priors,
                 self.schedule.concentrations,

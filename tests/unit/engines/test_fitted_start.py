@@ -159,7 +159,7 @@ def test_documents_that_take_turns_are_all_taken(period, monkeypatch):
     documents = [[j % period] * 5 for j in range(100 * period)]
     taken = fit_topics(corpus_of(documents, period).arrays, 0.1)
     assert np.all(taken.phi[taken.row].sum(axis=1) > 0.0)
-    places = fitted_start._spread(np.arange(100 * period), 10 * period)
+    places = fitted_start.spread(np.arange(100 * period), 10 * period)
     counts = np.bincount(places % period, minlength=period)
     assert counts.min() >= 8
     assert counts.max() <= 12

@@ -8,7 +8,7 @@ from scipy import stats
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import parallel
+from franchise.engines import parallel, revealing
 from franchise.engines.engine import EngineSettings
 from franchise.engines.parallel import ParallelEngine
 from franchise.engines.threads import Threads, falling_ranges
@@ -109,7 +109,8 @@ def test_gammas(shape, seed):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(parallel, "_BLOCK", 7)
+    for module in (parallel, revealing):
+        monkeypatch.setattr(module, "_BLOCK", 7)
     monkeypatch.setattr(parallel, "_COLLAPSED_WORDS", 300)
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []

@@ -49,6 +49,9 @@ def run_chains() -> None:
                     Chain(corpus, priors, schedule, seed=number, start=start, capacity=1).run()
         for priors in (*PRIORS, Priors(eta=1e-100)):
             Chain(corpus, priors, Schedule(sweeps=4, burn_in=0), engine="parallel", threads=2).run()
+            for start in ("one", "fitted", 3):
+                schedule = Schedule(sweeps=4, burn_in=0)
+                Chain(corpus, priors, schedule, start=start, engine="cells", capacity=1, threads=2).run()
 
 
 def use_models(folder: Path) -> None:

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammainc
-from scipy.stats import beta, norm
+from scipy.stats import beta, binom, hypergeom, norm
 
 from franchise.random import (
     Key,
+    binomial,
+    hypergeometric,
     integer,
     log_beta_variate,
     log_gamma_variate,
@@ -154,3 +156,73 @@ def test_gamma_variates_below_the_smallest_double_keep_their_logarithm(seed):
 def test_streams_of_neighbouring_items_do_not_repeat_each_other():
     firsts = Counter(uniform(stream_of((1, 0, sweep, 1), item)) for sweep in range(20) for item in range(200))
     assert max(firsts.values()) == 1
+
+
+def in_bins(draws, law, most=40):
+    """Test counts against a law, in no more than about so many bins."""
+    ends = np.unique(law.ppf(np.linspace(0, 1, most + 1)[1:-1]).astype(int))
+    chances = np.diff([0.0, *law.cdf(ends), 1.0])
+    assert_frequencies(np.searchsorted(ends, draws).tolist(), dict(enumerate(chances)))
+
+
+# The first of each kind are added up from 0, or drawn one by one; others are drawn by rejection.
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("n", "p"),
+    [
+        (1, 0.3),
+        (6, 0.5),
+        (40, 0.2),
+        (10**9, 3e-9),
+        (21, 0.49),
+        (40, 0.3),
+        (300, 0.9),
+        (10**6, 0.5),
+        (2**31, 0.01),
+    ],
+)
+def test_binomial(n, p, seed):
+    draws = draws_of(binomial, 2_000, seed, n, 7.0 * p, 7.0 * (1.0 - p))
+    assert min(draws) >= 0
+    assert max(draws) <= n
+    in_bins(draws, binom(n, p))
+
+
+@pytest.mark.nojit
+def test_binomial_at_the_ends():
+    stream = stream_of((0, 0, 0, 0))
+    assert [binomial(stream, 0, 1.0, 1.0), binomial(stream, 9, 0.0, 1.0), binomial(stream, 9, 1.0, 0.0)] == [
+        0,
+        0,
+        9,
+    ]
+    assert binomial(stream, 2**31, 1e-300, 1.0) == 0
+    assert binomial(stream, 2**31, 1.0, 1e-300) == 2**31
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("good", "bad", "n"),
+    [
+        *((3, 4, 2), (30, 20, 8), (20, 30, 45), (30, 20, 12), (20, 30, 28), (500, 90, 300)),
+        *((10**6, 3, 10**5), (10**6, 10**6, 10**6), (2**30, 2**29, 2**20)),
+    ],
+)
+def test_hypergeometric(good, bad, n, seed):
+    draws = draws_of(hypergeometric, 2_000, seed, good, bad, n)
+    assert min(draws) >= max(0, n - bad)
+    assert max(draws) <= min(n, good)
+    in_bins(draws, hypergeom(good + bad, good, n))
+
+
+@pytest.mark.nojit
+def test_hypergeometric_at_the_ends():
+    stream = stream_of((0, 0, 0, 0))
+    for good, bad, n, expected in [
+        (5, 5, 0, 0),
+        (0, 5, 3, 0),
+        (5, 0, 3, 3),
+        (5, 7, 12, 5),
+        (2**31, 1, 2**31 + 1, 2**31),
+    ]:
+        assert hypergeometric(stream, good, bad, n) == expected

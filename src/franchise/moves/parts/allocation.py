@@ -20,6 +20,8 @@ import math
 import numpy as np
 
 from franchise._jit import helper, part
+from franchise.model.likelihood import rise
+from franchise.model.seating import words_in
 from franchise.random import uniform
 
 SEQUENTIAL, EM = 0, 1
@@ -32,11 +34,17 @@ _SMALLEST, _LARGEST = 1e-100, 1e100
 
 
 @helper
+def count_at(trial, i):
+    """Return how many words stand at place i of the words of tables: one, unless they are counted."""
+    return trial.table_counts[i] if trial.table_counts.size else np.int32(1)
+
+
+@helper
 def add_table(trial, side, begin, end):
-    """Add the table with the words table_words[begin:end] to a side."""
+    """Add the table with the words from `begin` to `end` to a side."""
     for i in range(begin, end):
-        trial.words[trial.table_words[i], side] += 1
-    trial.sizes[side, 0] += end - begin
+        trial.words[trial.table_words[i], side] += count_at(trial, i)
+    trial.sizes[side, 0] += words_in(trial, begin, end)
     trial.sizes[side, 1] += 1
 
 
@@ -44,8 +52,8 @@ def add_table(trial, side, begin, end):
 def _take_table(trial, side, begin, end):
     """Take a table from a side."""
     for i in range(begin, end):
-        trial.words[trial.table_words[i], side] -= 1
-    trial.sizes[side, 0] -= end - begin
+        trial.words[trial.table_words[i], side] -= count_at(trial, i)
+    trial.sizes[side, 0] -= words_in(trial, begin, end)
     trial.sizes[side, 1] -= 1
 
 
@@ -73,6 +81,8 @@ def _log_odds(trial, eta, v_eta, begin, end):
     By products rather than lnG, which is quicker for the small counts that most tables have; a
     logarithm is taken before the products can leave the range of doubles.
     """
+    if trial.table_counts.size:
+        return _log_odds_of_counts(trial, eta, v_eta, begin, end)
     x0, x1 = trial.sizes[0, 0] + v_eta, trial.sizes[1, 0] + v_eta
     over, under = float(trial.sizes[0, 1]), float(trial.sizes[1, 1])
     total, last, times = 0.0, -1, 0
@@ -86,6 +96,19 @@ def _log_odds(trial, eta, v_eta, begin, end):
             total += math.log(over) - math.log(under)
             over, under = 1.0, 1.0
     return total + math.log(over) - math.log(under)
+
+
+@helper
+def _log_odds_of_counts(trial, eta, v_eta, begin, end):
+    """Return the same for a table that is laid out in counts, which may be large."""
+    n = words_in(trial, begin, end)
+    total = math.log(trial.sizes[0, 1]) - math.log(trial.sizes[1, 1])
+    total += rise(trial.lgv, v_eta, trial.sizes[1, 0], n) - rise(trial.lgv, v_eta, trial.sizes[0, 0], n)
+    for i in range(begin, end):
+        v, c = trial.table_words[i], np.int64(trial.table_counts[i])
+        total += rise(trial.lg, eta, np.int64(trial.words[v, 0]), c)
+        total -= rise(trial.lg, eta, np.int64(trial.words[v, 1]), c)
+    return total
 
 
 @helper
@@ -139,18 +162,18 @@ def _weigh_terms(trial, eta, v_eta, n_seen):
 def _table_log_odds(trial, log_odds, begin, end):
     """Return the log odds of side 0 for a table, given those of the sides."""
     for i in range(begin, end):
-        log_odds += trial.log_odds[trial.table_words[i]]
+        log_odds += count_at(trial, i) * trial.log_odds[trial.table_words[i]]
     return min(max(log_odds, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
 
 
 @part
 def _add_softly(trial, share, begin, end):
     """Add a table to side 0 by its share, and to side 1 by the rest."""
-    n = end - begin
+    n = words_in(trial, begin, end)
     for i in range(begin, end):
-        v = trial.table_words[i]
-        trial.soft_words[v, 0] += share
-        trial.soft_words[v, 1] += 1.0 - share
+        v, c = trial.table_words[i], count_at(trial, i)
+        trial.soft_words[v, 0] += c * share
+        trial.soft_words[v, 1] += c * (1.0 - share)
     trial.soft_sizes[0, 0] += share * n
     trial.soft_sizes[0, 1] += share
     trial.soft_sizes[1, 0] += (1.0 - share) * n

@@ -28,12 +28,12 @@ _EVENLY = 0.2
 
 
 @helper
-def _document_of(corpus, i):
-    """Return the document of word i."""
-    low, high = 0, corpus.doc_ptr.size - 1
+def _place_of(ends, i):
+    """Return the place of word i: the document, or the table, before which `ends` counts the words."""
+    low, high = 0, ends.size - 1
     while high - low > 1:
         middle = (low + high) // 2
-        if corpus.doc_ptr[middle] <= i:
+        if ends[middle] <= i:
             low = middle
         else:
             high = middle
@@ -41,10 +41,12 @@ def _document_of(corpus, i):
 
 
 @helper
-def table_by_size(corpus, state, stream):
+def table_by_size(corpus, state, trial):
     """Return the slot of a table chosen in proportion to its words."""
-    i = integer(stream, corpus.x.size)
-    return corpus.doc_ptr[_document_of(corpus, i)] + state.t_ji[i]
+    if trial.size_ptr.size:
+        return np.int64(_place_of(trial.size_ptr, integer(trial.stream, trial.size_ptr[-1])))
+    i = integer(trial.stream, corpus.x.size)
+    return corpus.doc_ptr[_place_of(corpus.doc_ptr, i)] + state.t_ji[i]
 
 
 @helper
@@ -54,10 +56,10 @@ def two_tables(corpus, state, trial, by_size):
     if n_tables < 2:
         return -1, -1
     if by_size:
-        a = table_by_size(corpus, state, trial.stream)
+        a = table_by_size(corpus, state, trial)
         b = a
         while b == a:
-            b = table_by_size(corpus, state, trial.stream)
+            b = table_by_size(corpus, state, trial)
         return a, b
     p = integer(trial.stream, n_tables)
     q = integer(trial.stream, n_tables - 1)

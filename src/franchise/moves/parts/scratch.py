@@ -56,6 +56,8 @@ class TableScratch(NamedTuple):
     base: Array  # (n, topic): m_k / [x_k ... (x_k + n - 1)], x_k = n_k + V eta
     # The words of tables.
     table_words: Array  # word axis: the terms of every document, table by table (`table_index`)
+    table_counts: Array  # empty, or how many words each of these stands for
+    pair_ptr: Array  # empty, or where the words of each slot begin
     table_end: Array  # end in table_words of each table of the document at hand
     count_v: Array  # term axis, 0 between uses
     terms: Array  # distinct terms of the table at hand
@@ -92,6 +94,9 @@ class TrialScratch(NamedTuple):
     is_seen: Array
     # Shared with the table move.
     table_words: Array
+    table_counts: Array
+    pair_ptr: Array
+    size_ptr: Array  # empty, or words before each slot
     lg: Array
     lgv: Array
 
@@ -104,7 +109,9 @@ class ConcentrationScratch(NamedTuple):
     times: Array  # and how often each stands there
     lengths: Array  # the different document lengths, 0 apart
     documents_of_length: Array  # how many documents have each
-    histogram: Array  # how many counts n_kv have a value
+    histogram: Array  # how many counts n_kv have a value; empty where they are too large for that
+    counts: Array  # the different counts, and how often each is there
+    times_counted: Array
 
 
 class Scratch(NamedTuple):
@@ -126,11 +133,26 @@ _TOPIC_AXIS = {
 
 def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
     """Allocate working memory for a state, and compute the functions for its eta."""
-    capacity, stream = state.n_k.size, np.zeros(4, np.uint64)
     n_j = np.diff(corpus.doc_ptr)
-    lengths, documents_of_length = np.unique(n_j[n_j > 0], return_counts=True)
     largest_count = int(np.diff(state.row_ptr).max(initial=0))
-    tables = _table_scratch(corpus, capacity, stream, int(n_j.max(initial=0)), largest_count)
+    tables = _table_scratch(corpus, state, int(n_j.max(initial=0)), largest_count, corpus.x.size)
+    return _scratch(corpus, state, tables, n_j, largest_count)
+
+
+def new_scratch_for_counts(slots: CorpusArrays, state: State, n_j: Array, largest_count: int) -> Scratch:
+    """Allocate working memory for a state whose tables hold counts (`model.cell_tables`).
+
+    There is none for the words of tables: their terms and counts are put in their place.
+    """
+    tables = _table_scratch(slots, state, 0, min(largest_count, MOST_TABULATED), int(n_j.sum()))
+    return _scratch(slots, state, tables, n_j, -1)
+
+
+def _scratch(
+    corpus: CorpusArrays, state: State, tables: TableScratch, n_j: Array, largest_count: int
+) -> Scratch:
+    capacity, stream = state.n_k.size, tables.stream
+    lengths, documents_of_length = np.unique(n_j[n_j > 0], return_counts=True)
     scratch = Scratch(
         words=WordScratch(
             stream=stream,
@@ -156,6 +178,8 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
             lengths=lengths,
             documents_of_length=documents_of_length,
             histogram=np.zeros(largest_count + 1, np.int64),
+            counts=np.zeros(max(0, largest_count), np.int64),
+            times_counted=np.zeros(max(0, largest_count), np.int64),
         ),
     )
     follow_eta(state, tables)
@@ -163,10 +187,11 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
 
 
 def _table_scratch(
-    corpus: CorpusArrays, capacity: int, stream: Array, longest: int, largest_count: int
+    corpus: CorpusArrays, state: State, longest: int, largest_count: int, n_words: int
 ) -> TableScratch:
+    capacity = state.n_k.size
     return TableScratch(
-        stream=stream,
+        stream=np.zeros(4, np.uint64),
         cursor=np.array([0, NOT_ENTERED, 0]),
         documents=np.arange(corpus.doc_ptr.size - 1, dtype=np.int64),
         shared=np.ones(capacity),
@@ -176,11 +201,13 @@ def _table_scratch(
         candidate=np.zeros(capacity, np.int32),
         base=np.zeros((min(_SMALL_TABLE, longest) + 1, capacity)),
         table_words=np.zeros(corpus.x.size, np.int32),
+        table_counts=np.zeros(0, np.int32),
+        pair_ptr=np.zeros(0, np.int64),
         table_end=np.zeros(longest, np.int64),
         count_v=np.zeros(corpus.n_terms, np.int32),
         terms=np.zeros(longest, np.int32),
         lg=np.zeros(largest_count + 1),
-        lgv=np.zeros(min(corpus.x.size + 1, MOST_TABULATED)),
+        lgv=np.zeros(min(n_words + 1, MOST_TABULATED)),
         ratio=np.zeros(largest_count + 1),
     )
 
@@ -201,6 +228,9 @@ def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) ->
         seen=np.zeros(corpus.n_terms, np.int32),
         is_seen=np.zeros(corpus.n_terms, np.bool_),
         table_words=tables.table_words,
+        table_counts=tables.table_counts,
+        pair_ptr=tables.pair_ptr,
+        size_ptr=tables.pair_ptr,
         lg=tables.lg,
         lgv=tables.lgv,
     )

@@ -16,6 +16,8 @@ from franchise.model.state import NUMBERED
 def lay_out_document(corpus, state, scratch, j):
     """Lay the words of document j table by table, equal terms together; table t ends at table_end[t]."""
     first = corpus.doc_ptr[j]
+    if scratch.pair_ptr.size:  # as they always are
+        return
     begin = first
     for t in range(state.m_j[j]):
         scratch.table_end[t] = begin
@@ -29,6 +31,14 @@ def lay_out_document(corpus, state, scratch, j):
         if scratch.table_end[t] - begin > 2:  # of two, equal ones stand together already
             _group_terms(scratch, begin, scratch.table_end[t])
         begin = scratch.table_end[t]
+
+
+@helper
+def table_span(state, scratch, slot, t):
+    """Return where the words of table t, at `slot`, begin and end, in the document that was laid out last."""
+    if scratch.pair_ptr.size:
+        return scratch.pair_ptr[slot], scratch.pair_ptr[slot + 1]
+    return scratch.table_end[t] - state.n_jt[slot], scratch.table_end[t]
 
 
 @part
@@ -76,6 +86,9 @@ def index_tables(corpus, state, trial):
             position = trial.start_k[k]
             trial.start_k[k] += 1
             trial.slot[position] = slot
+            if trial.pair_ptr.size:
+                trial.begin[position], trial.end[position] = trial.pair_ptr[slot], trial.pair_ptr[slot + 1]
+                continue
             trial.begin[position] = begin
             begin += state.n_jt[slot]
             trial.end[position] = begin

@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from franchise._jit import part
-from franchise.model.likelihood import log_gamma
-from franchise.model.seating import end_of_run
+from franchise.model.likelihood import log_gamma, rise
+from franchise.model.seating import run_at
 from franchise.model.state import NUMBERED
 from franchise.random import uniform
 
@@ -24,10 +24,9 @@ _NEGLIGIBLE = 48.0
 
 
 @part
-def draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, begin, end):
-    """Draw the topic of a table; -1 is a new one."""
-    n = end - begin
-    _add_shared_terms(state, scratch, k_old, begin, end)
+def draw_topic_by_logs(state, scratch, eta, gamma, v_eta, k_old, n, begin, end):
+    """Draw the topic of a table of n words; -1 is a new one."""
+    _add_shared_terms(state, scratch, eta, k_old, begin, end)
     lgv = scratch.lgv
     new = math.log(gamma) + lgv[0] - log_gamma(lgv, v_eta, n)
     n_candidates, largest = _list_candidates(state, scratch, v_eta, k_old, n, new)
@@ -43,22 +42,20 @@ def draw_topic_by_logs(state, scratch, gamma, v_eta, k_old, begin, end):
 
 
 @part
-def _add_shared_terms(state, scratch, k_old, begin, end):
+def _add_shared_terms(state, scratch, eta, k_old, begin, end):
     """Add up in scratch.log_shared what the table's terms give to the topics that have them."""
-    lg, shared, words = scratch.lg, scratch.log_shared, scratch.table_words
+    lg, shared = scratch.lg, scratch.log_shared
     at = begin
     while at < end:
-        v = words[at]
-        after = end_of_run(words, at, end)
-        c = np.uint32(after - at)
-        at = after
-        alone = lg[c] - lg[0]
+        v, count, at = run_at(scratch, at, end)
+        c = np.uint32(count)
+        alone = log_gamma(lg, eta, c) - lg[0]
         first = state.row_ptr[v]
         row_k = state.row_k[first : first + state.row_len[v]]
         row_n = state.row_n[first : first + state.row_len[v]]
         for i in range(row_k.size):
             n = row_n[i] - c * np.uint32(row_k[i] == k_old)
-            shared[row_k[i]] += lg[n + c] - lg[n] - alone
+            shared[row_k[i]] += rise(lg, eta, n, c) - alone
 
 
 @part

@@ -1,0 +1,60 @@
+"""The tables of a franchise of cells: words of one term at one table are a count, not words.
+
+The state is that of words (`model.state`), but for this: words have no seats of their own, so ``t_ji`` is
+empty; and slots have no gaps, table t of document j being slot ``slot_ptr[j] + t``. That is all that most
+moves and counts know of documents, and they are given it as a corpus without words (`slots_as_corpus`).
+Terms have room for as many topics as there is room for in the state, or as many as they have words.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise.corpus import CorpusArrays
+from franchise.corpus.cells import CellArrays
+from franchise.model.state import Array, State
+
+
+class CellTables(NamedTuple):
+    """What each table holds: terms, each once, with counts."""
+
+    slot_ptr: Array  # int64: tables before each document
+    pair_ptr: Array  # int64: pairs of a term and a count before each table
+    term: Array  # int32
+    words: Array  # int32, 1 or more: how many of the term
+
+
+def no_tables(n_documents: int) -> CellTables:
+    """Return the tables of documents whose words sit nowhere yet."""
+    empty = np.zeros(0, np.int32)
+    return CellTables(np.zeros(n_documents + 1, np.int64), np.zeros(1, np.int64), empty, empty.copy())
+
+
+def slots_as_corpus(cells: CellArrays, tables: CellTables) -> CorpusArrays:
+    """Return what moves and counts take for a corpus."""
+    doc_ptr, x = tables.slot_ptr.copy(), np.zeros(0, np.int32)
+    doc_ptr.flags.writeable = x.flags.writeable = False  # of the same type as the arrays of a corpus
+    return CorpusArrays(x, doc_ptr, cells.n_terms)
+
+
+def term_counts(cells: CellArrays) -> Array:
+    """Return the number of words of each term."""
+    return np.bincount(cells.terms, weights=cells.counts, minlength=cells.n_terms).astype(np.int64)
+
+
+def empty_cell_state(cells: CellArrays, capacity: int) -> State:
+    """Return the state in which no word is seated and there is no topic."""
+    row_ptr = np.zeros(cells.n_terms + 1, np.int64)
+    np.cumsum(np.minimum(term_counts(cells), capacity), out=row_ptr[1:])
+    return State(
+        **{name: np.zeros(0, np.int32) for name in ("t_ji", "n_jt", "k_jt")},
+        m_j=np.zeros(cells.doc_ptr.size - 1, np.int32),
+        row_ptr=row_ptr,
+        row_len=np.zeros(cells.n_terms, np.int32),
+        row_k=np.zeros(row_ptr[-1], np.uint32),
+        row_n=np.zeros(row_ptr[-1], np.uint32),
+        **{name: np.zeros(capacity, np.int64) for name in ("n_k", "m_k", "name_k")},
+        **{name: np.zeros(capacity, np.int32) for name in ("live", "place", "dead")},
+        totals=np.zeros(5, np.int64),
+        concentrations=np.ones(3),
+    )

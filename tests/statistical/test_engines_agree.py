@@ -59,7 +59,7 @@ def run(engine_class, seed, number, sweeps, eta):
         sweeps=BURN_IN + sweeps, burn_in=BURN_IN, thin=sweeps, split_merge=SplitMerge(trials=2)
     )
     chain = Chain(corpus, priors, schedule, seed=seed, number=number)
-    chain.engine = engine_class(corpus.arrays, EngineSettings(priors))
+    chain._engine = engine_class(corpus.arrays, EngineSettings(priors))
     chain.run()
     kept = slice(BURN_IN + 1, None)
     return chain.trace["n_topics"][kept], np.column_stack([chain.trace[name][kept] for name in COLUMNS])

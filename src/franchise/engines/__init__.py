@@ -25,16 +25,17 @@ __all__ = [
     "Swept",
     "Trials",
     "arrays_for",
+    "check_engine",
     "engine_for",
     "engine_named",
 ]
 
 
-# Words from which on the parallel engine reaches the same quality sooner, on one core (docs/benchmarks.md).
+# Words from which on the other engines reach the same quality sooner, on one core (docs/benchmarks.md).
 _MANY_WORDS = 1_000_000
 
 
-def engine_for(name: str, n_words: int) -> str:
+def engine_for(name: str, corpus: Corpus) -> str:
     """Return the name of the engine for a corpus; ``"auto"`` goes by its size, and by nothing else.
 
     Not by the number of cores, for one: the same seed gives the same chain on every machine.
@@ -42,12 +43,20 @@ def engine_for(name: str, n_words: int) -> str:
     if name != "auto":
         engine_named(name)
         return name
-    return ParallelEngine.name if n_words >= _MANY_WORDS else CollapsedEngine.name
+    if corpus.n_words < _MANY_WORDS:
+        return CollapsedEngine.name
+    return CellsEngine.name if corpus.keeps_cells else ParallelEngine.name
 
 
 def arrays_for(engine: type[Engine], corpus: Corpus) -> Any:
     """Return the corpus as an engine takes it: words, or cells."""
     return corpus.cells if engine.takes_cells else corpus.arrays
+
+
+def check_engine(name: str) -> None:
+    """Refuse what is neither ``"auto"`` nor the name of an engine."""
+    if name != "auto":
+        engine_named(name)
 
 
 def engine_named(name: str) -> type[Engine]:

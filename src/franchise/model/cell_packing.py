@@ -10,18 +10,21 @@ _CAPACITY = 64
 
 
 def packed_cells(state: State, tables: CellTables) -> dict[str, Array]:
-    """Return what a state is made of, topics in the order of `live`, numbered without gaps."""
+    """Return what a state is made of, topics in the order of `live`, numbered without gaps.
+
+    The arrays share no memory with it.
+    """
     live = state.live[: state.totals[TOPICS]]
     return {
-        "m_j": state.m_j,
-        "n_jt": state.n_jt,
+        "m_j": state.m_j.copy(),
+        "n_jt": state.n_jt.copy(),
         "k_jt": state.place[state.k_jt],
         "n_pairs": np.diff(tables.pair_ptr).astype(np.int32),
-        "term": tables.term,
-        "count": tables.words,
+        "term": tables.term.copy(),
+        "count": tables.words.copy(),
         "name_k": state.name_k[live],
-        "born": state.totals[BORN : BORN + 1],
-        "concentrations": state.concentrations,
+        "born": state.totals[BORN : BORN + 1].copy(),
+        "concentrations": state.concentrations.copy(),
     }
 
 

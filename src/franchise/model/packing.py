@@ -24,7 +24,7 @@ def packed(corpus: CorpusArrays, state: State) -> dict[str, Array]:
         for name in names:
             source = getattr(state, name)
             gathered = np.empty(n_used, source.dtype)
-            _gather(first, used, source, gathered)
+            _gather(first, used, _one_type(source), _one_type(gathered))
             arrays[name] = _narrow(gathered)
     for name in ("totals", "concentrations"):
         arrays[name] = getattr(state, name).copy()
@@ -55,13 +55,20 @@ def unpacked(corpus: CorpusArrays, arrays: dict[str, Array]) -> State:
         for name in names:
             values = np.zeros(int(used.sum(dtype=np.int64)), getattr(state, name).dtype)
             _fill(values, arrays[name], name)
-            _scatter(first, used, values, getattr(state, name))
+            _scatter(first, used, _one_type(values), _one_type(getattr(state, name)))
     return state
 
 
 def _in_use(corpus: CorpusArrays, state: State) -> tuple[tuple[tuple[str, ...], Array, Array], ...]:
     """Return the arrays that have unused places, where each row of theirs begins, and how many it uses."""
-    return (_TABLE_AXIS, corpus.doc_ptr, state.m_j), (_PAIR_AXIS, state.row_ptr, state.row_len)
+    return (_TABLE_AXIS, _one_type(corpus.doc_ptr), state.m_j), (_PAIR_AXIS, state.row_ptr, state.row_len)
+
+
+def _one_type(array: Array) -> Array:
+    """Return what the kernels below take: signed numbers in an array that says nothing of being read-only."""
+    if not array.flags.writeable:
+        return array.copy()  # one number per document
+    return array.view(np.int32) if array.dtype == np.uint32 else array
 
 
 @kernel

@@ -118,7 +118,7 @@ class Chain:
         self.mode_log_joint = -math.inf
         self._cut_off = False
         self._take_up: Callable[[Engine], None] | None = None
-        made_by = engine_named(engine_for(engine, corpus.n_words))
+        made_by = engine_named(engine_for(engine, corpus))
         self._engine: Engine = made_by(
             arrays_for(made_by, corpus),
             EngineSettings(

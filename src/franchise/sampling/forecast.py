@@ -45,7 +45,7 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     Of a large corpus only some documents are looked at, so that this takes a few seconds at most once the
     sampler has been compiled.
     """
-    plan = replace(plan, engine=engine_for(plan.engine, corpus.n_words))  # not by the size of a part
+    plan = replace(plan, engine=engine_for(plan.engine, corpus))  # not by the size of a part
     Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine).run(2)  # compiles if needed
     part = _part_of(corpus)
     larger = corpus.n_words / part.n_words

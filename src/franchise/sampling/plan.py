@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise._settings import is_one_of, is_positive, whole_number
 from franchise.corpus import Corpus
-from franchise.engines import SEED_WORDS, GivenTopics, Start, engine_for
+from franchise.engines import SEED_WORDS, GivenTopics, Start, check_engine, engine_for, engine_named
 from franchise.errors import SettingsError
 from franchise.model import Priors
 from franchise.model.priors import Setting
@@ -80,6 +80,10 @@ class Plan:
 
     def chains(self, corpus: Corpus) -> list[Chain]:
         """Return new chains."""
+        engine = engine_named(engine_for(self.engine, corpus))
+        # Of starts that differ, cells take those that they can.
+        differ = engine.takes_cells and len(set(self.starts)) > 1
+        starts = ["fitted" if differ and start == "sequential" else start for start in self.starts]
         return [
             Chain(
                 corpus,
@@ -88,9 +92,9 @@ class Plan:
                 seed=self.seed,
                 number=i,
                 start=start,
-                engine=self.engine,
+                engine=engine.name,
             )
-            for i, start in enumerate(self.starts)
+            for i, start in enumerate(starts)
         ]
 
 
@@ -131,7 +135,7 @@ def plan_of(
         split_merge=_split_merge(split_merge, burn_in),
         warm_up=warm_up,
     )
-    engine_for(engine, 0)  # says if there is none
+    check_engine(engine)
     starts = starts_of(init, chains)
     return Plan(priors=priors, schedule=schedule, starts=starts, seed=seed, engine=engine)
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.nojit
 
 
 def new_chain(corpus, **options):
-    chain = Chain(corpus, PRIORS, seed=4, **options)
+    chain = Chain(corpus, PRIORS, seed=4, start=3, **options)
     chain.run(3)
     return chain
 

@@ -2,6 +2,7 @@
 
 import io
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,17 +30,27 @@ def chains_of(engine, chains=2):
 
 
 @pytest.mark.parametrize(
-    ("name", "n_words", "expected"),
+    ("name", "n_words", "keeps_cells", "expected"),
     [
-        ("auto", 10, "collapsed"),
-        ("auto", 999_999, "collapsed"),
-        ("auto", 1_000_000, "parallel"),
-        ("collapsed", 10**9, "collapsed"),
-        ("parallel", 1, "parallel"),
+        ("auto", 10, False, "collapsed"),
+        ("auto", 999_999, True, "collapsed"),
+        ("auto", 1_000_000, False, "parallel"),
+        ("auto", 1_000_000, True, "cells"),
+        ("collapsed", 10**9, False, "collapsed"),
+        ("parallel", 1, True, "parallel"),
+        ("cells", 1, False, "cells"),
     ],
 )
-def test_the_engine_goes_by_the_size_of_the_corpus(name, n_words, expected):
-    assert engine_for(name, n_words) == expected
+def test_the_engine_goes_by_the_size_of_the_corpus(name, n_words, keeps_cells, expected):
+    assert engine_for(name, SimpleNamespace(n_words=n_words, keeps_cells=keeps_cells)) == expected
+
+
+def test_chains_of_cells_that_start_apart():
+    settings = USUAL | {"init": "apart"}
+    chains = plan_of(**settings, chains=4, engine="cells", seed=3).chains(CORPUS)
+    assert [chain.start_from for chain in chains] == ["one", "fitted", 50, 200]
+    with pytest.raises(SettingsError, match="'fitted', 'one' or a number"):
+        HDPTopicModel(engine="cells", init="sequential").fit(CORPUS)
 
 
 @pytest.mark.parametrize("name", ["paralel", "", None, 3, ["parallel"]])

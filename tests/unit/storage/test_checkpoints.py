@@ -198,7 +198,9 @@ def test_small_checkpoints_are_written_at_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_a_checkpoint_takes_does_not_change_with_the_chain(tmp_path, engine):
-    chain = Chain(arithmetic_corpus(), PRIORS, Schedule(sweeps=9, burn_in=1, thin=1), seed=3, engine=engine)
+    chain = Chain(
+        arithmetic_corpus(), PRIORS, Schedule(sweeps=9, burn_in=1, thin=1), seed=3, start=3, engine=engine
+    )
     chain.run(3)
     writer = storage.ChainWriter(tmp_path / "taken")
     expected = {name: array.copy() for name, array in chain.engine.arrays().items()}
@@ -210,4 +212,6 @@ def test_what_a_checkpoint_takes_does_not_change_with_the_chain(tmp_path, engine
     again = storage.load_chain(tmp_path / "taken", chain.corpus)
     assert again.sweeps_done == 3
     again.run(3)
-    assert everything(again) == everything(chain)
+    for name, array in chain.engine.arrays().items():
+        assert again.engine.arrays()[name].tobytes() == array.tobytes()
+    assert again.trace["log_joint"].tobytes() == chain.trace["log_joint"].tobytes()

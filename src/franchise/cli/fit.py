@@ -211,7 +211,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
     show_default=True,
     help="How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at "
     "once, all cores), cells (all words of a term in a document at once, for large counts), or auto: "
-    "parallel for a million words or more.",
+    "collapsed below a million words, above it cells for large counts and else parallel.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @click.option(

@@ -38,7 +38,7 @@ from franchise.corpus.checks import (
     strings,
     texts_for,
 )
-from franchise.corpus.growing import pieces
+from franchise.corpus.growing import count_terms, pieces
 from franchise.corpus.metadata import Metadata, as_metadata
 from franchise.errors import CorpusError
 
@@ -230,8 +230,7 @@ class Corpus:
     def term_counts(self) -> npt.NDArray[np.int64]:
         """Number of words of each term in the whole corpus."""
         if self._cells is None:
-            # In pieces: NumPy widens what it counts to 64 bits.
-            return sum(np.bincount(piece, minlength=self.n_terms) for piece in self._pieces())  # type: ignore[return-value]
+            return count_terms(self.x, self.n_terms)
         terms, counts = self._cells.terms, self._cells.counts
         return np.bincount(terms, weights=counts, minlength=self.n_terms).astype(np.int64)
 

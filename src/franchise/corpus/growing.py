@@ -105,3 +105,11 @@ def let_go(*mapped: npt.NDArray[Any]) -> None:
 def pieces(n: int) -> Iterator[slice]:
     """Cut so many numbers into pieces to work on one at a time."""
     return (slice(start, min(start + PIECE, n)) for start in range(0, n, PIECE))
+
+
+def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
+    """Count the words of each term; in pieces, as NumPy widens what it counts to 64 bits."""
+    counts = np.zeros(n_terms, np.int64)
+    for piece in pieces(x.size):
+        counts += np.bincount(x[piece], minlength=n_terms)
+    return counts

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.corpus import CorpusArrays
+from franchise.corpus.growing import count_terms
 from franchise.model.state import Array
 from franchise.moves.fit_topics import fit_step
 
@@ -45,7 +46,7 @@ def fit_topics(corpus: CorpusArrays, eta: float, seeds: Array | None = None) -> 
     n_topics = number_of_topics(n_words, eta, documents.size)
     n_seeds = 0 if seeds is None else len(seeds)
     n_topics = max(n_topics, n_seeds)
-    frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, n_words)
+    frequencies = count_terms(corpus.x, corpus.n_terms) / max(1, n_words)
     in_use = [_words(corpus, j) for j in documents] or [corpus.x]
     if seeds is not None:
         in_use.append(np.flatnonzero(seeds.sum(axis=0)))
@@ -78,7 +79,7 @@ def topics_as_given(corpus: CorpusArrays, phi: Array, known: Array) -> FittedTop
     Of a term that they do not know, they say as much as the corpus does: it is as common in every topic as in
     all documents, and its words go where the other words of their documents go.
     """
-    frequencies = np.bincount(corpus.x, minlength=corpus.n_terms) / max(1, corpus.x.size)
+    frequencies = count_terms(corpus.x, corpus.n_terms) / max(1, corpus.x.size)
     unknown = np.where(known, 0.0, frequencies)
     rows = (1.0 - unknown.sum()) * phi / phi.sum(axis=1, keepdims=True) + unknown
     row = np.arange(corpus.n_terms)

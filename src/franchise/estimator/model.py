@@ -76,7 +76,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     engine
         How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once, on all
         cores; ``"cells"``, all words of a term in a document at once, for large counts; ``"auto"`` takes the
-        second for a million words or more. All sample the same posterior, but do not give the same chain.
+        first below a million words, above it the third for large counts and else the second. All sample
+        the same posterior, but do not give the same chain.
     n_jobs
         Number of threads; None or -1 for all cores. It does not change the answer.
     random_state

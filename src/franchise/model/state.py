@@ -36,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus import CorpusArrays
+from franchise.corpus.growing import count_terms
 
 # Places in state.concentrations.
 ALPHA, GAMMA, ETA = 0, 1, 2
@@ -71,7 +72,7 @@ def empty_state(corpus: CorpusArrays, capacity: int = 64) -> State:
     """Return the state in which no word is seated (t_ji = -1) and there is no topic."""
     n_words, n_documents = corpus.x.size, corpus.doc_ptr.size - 1
     row_ptr = np.zeros(corpus.n_terms + 1, np.int64)
-    np.cumsum(np.bincount(corpus.x, minlength=corpus.n_terms), out=row_ptr[1:])
+    np.cumsum(count_terms(corpus.x, corpus.n_terms), out=row_ptr[1:])
     return State(
         t_ji=np.full(n_words, -1, np.int32),
         n_jt=np.zeros(n_words, np.int32),

@@ -29,7 +29,7 @@ from franchise.sampling.plan import plan_of
 
 PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
 LENGTH, TOPICS_A_DOCUMENT = 100, 6
-SETTLE, TIMED = 2, 4  # sweeps before the clock starts, and then
+SETTLE, TIMED = 2, 10  # sweeps before the clock starts, and then: trials come in every tenth
 WARM_UP = 41  # sweeps and the start
 CLOSE = 0.005  # nats per word: seeds differ by as much
 MARKS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)

@@ -1,4 +1,4 @@
-"""Both engines have the same posterior on a corpus that cannot be enumerated: 15 documents of 12 words.
+"""All engines have the same posterior on a corpus that cannot be enumerated: 15 documents of 12 words.
 
 The probabilities of numbers of topics, and the means of what a trace has, from long runs of each. The
 parallel engine makes its collapsed moves on a document or two a sweep, other ones each time.
@@ -11,7 +11,8 @@ import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import EngineSettings
+from franchise.engines import EngineSettings, arrays_for
+from franchise.engines.cells import CellsEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.parallel import ParallelEngine
 from franchise.model.state import GAMMA, TOPICS
@@ -24,6 +25,14 @@ COLUMNS = ("n_tables", "log_joint", "alpha", "gamma", "eta")
 
 class Few(ParallelEngine):
     """Collapsed moves of a tenth of the documents in a sweep."""
+
+    def __init__(self, corpus, settings):
+        super().__init__(corpus, settings)
+        self._turns = np.array_split(np.random.default_rng(0).permutation(corpus.doc_ptr.size - 1), 10)
+
+
+class FewTables(CellsEngine):
+    """The engine for cells; table moves of a tenth of the documents in a sweep."""
 
     def __init__(self, corpus, settings):
         super().__init__(corpus, settings)
@@ -58,8 +67,8 @@ def run(engine_class, seed, number, sweeps, eta):
     schedule = Schedule(
         sweeps=BURN_IN + sweeps, burn_in=BURN_IN, thin=sweeps, split_merge=SplitMerge(trials=2)
     )
-    chain = Chain(corpus, priors, schedule, seed=seed, number=number)
-    chain._engine = engine_class(corpus.arrays, EngineSettings(priors))
+    chain = Chain(corpus, priors, schedule, seed=seed, number=number, start="one")
+    chain._engine = engine_class(arrays_for(engine_class, corpus), EngineSettings(priors))
     chain.run()
     kept = slice(BURN_IN + 1, None)
     return chain.trace["n_topics"][kept], np.column_stack([chain.trace[name][kept] for name in COLUMNS])
@@ -79,16 +88,18 @@ def compare(seed, sweeps, eta, engine_class=Few):
     assert_means(names, found, means.mean(axis=0), means.var(axis=0, ddof=1) / BATCHES)
 
 
-def test_short_run(seed):
+@pytest.mark.parametrize("engine_class", [Few, FewTables])
+def test_short_run(seed, engine_class):
     """6,000 sweeps see a probability off by 0.1."""
-    compare(seed, 6_000, 0.5)
+    compare(seed, 6_000, 0.5, engine_class)
 
 
 @pytest.mark.statistical
+@pytest.mark.parametrize("engine_class", [Few, FewTables])
 @pytest.mark.parametrize("eta", [0.15, (2.0, 4.0)])
-def test_long_run(seed, eta):
+def test_long_run(seed, eta, engine_class):
     """20,000 sweeps see a probability off by 0.05."""
-    compare(seed, 20_000, eta)
+    compare(seed, 20_000, eta, engine_class)
 
 
 @pytest.mark.statistical

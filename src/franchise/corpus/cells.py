@@ -192,7 +192,8 @@ def checked(cells: CellArrays) -> CellArrays:
 def _check_cells(
     doc_ptr: npt.NDArray[Any], cell_ptr: npt.NDArray[Any], terms: npt.NDArray[Any], counts: npt.NDArray[Any]
 ) -> None:
-    if len(cell_ptr) != len(doc_ptr) or cell_ptr[:1] != [0] or np.any(np.diff(cell_ptr) < 0):
+    starts = len(cell_ptr) == len(doc_ptr) > 0 and cell_ptr[0] == 0
+    if not starts or np.any(np.diff(cell_ptr) < 0):
         raise CorpusError("cell_ptr does not fit doc_ptr; give the number of cells before each document")
     if not cell_ptr[-1] == len(terms) == len(counts):
         raise CorpusError(

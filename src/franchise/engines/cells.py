@@ -45,6 +45,11 @@ class CellsEngine(RevealingEngine):
         self._bench: CellBench | None = None
         self._turns = turns(cells.cell_ptr, _TABLE_CELLS)
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the state and of what tables hold."""
+        return sum(array.nbytes for array in (*self.state, *self.tables))
+
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on; it changes no bit."""
         super().use_threads(number)
@@ -95,7 +100,6 @@ class CellsEngine(RevealingEngine):
         """Make one sweep, with `eta` held at a value where one is given."""
         if eta is not None:
             self.workbench.set_eta(eta)
-        self.progress = 0.0
         documents = self._update_documents(key)
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
         swept = super().sweep(key, trials, eta)

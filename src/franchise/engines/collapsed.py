@@ -57,6 +57,11 @@ class CollapsedEngine:
             self._workbench = Workbench(self._corpus, self._empty_state(self._settings.capacity))
         return self._workbench
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the state and of the words laid out by table."""
+        return sum(array.nbytes for array in self.state) + 4 * self._corpus.x.size
+
     def use_threads(self, number: int) -> None:
         """Go on in the calling thread: words are drawn one by one."""
 

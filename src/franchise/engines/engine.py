@@ -68,6 +68,10 @@ class Engine(Protocol):
     def state(self) -> State:
         """The present franchise, gathered where it lives elsewhere."""
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory that it holds, about; the corpus not counted."""
+
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on, if it can; that changes no bit."""
 

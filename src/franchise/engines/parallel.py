@@ -22,7 +22,6 @@ from franchise.moves.documents import DocumentScratch, new_document_scratch, upd
 from franchise.moves.recount import add_up_counts, list_places, number_tables, recount_terms
 from franchise.random import DOCUMENTS, Key
 
-_BLOCK = 64  # terms, as in `engines.revealing`
 _BYTES_TO_COUNT = 10  # a word: threads count in memory of their own up to that much in all
 # About what a gamma variable costs, in words that are drawn.
 _GAMMA_IN_WORDS = 0.5
@@ -47,6 +46,12 @@ class ParallelEngine(RevealingEngine):
         # Where each term has its words, and the columns of all words, if they are to be counted by these.
         self._z, self._places = np.zeros(0, np.int32), np.zeros(0, np.uint32)
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the state, of the words laid out by table, of G_0 and of what words are counted in."""
+        others = (*(self._measure or ()), self._counts, self._z, self._places)
+        return super().n_bytes + int(sum(array.nbytes for array in others))
+
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on; it changes no bit."""
         super().use_threads(number)
@@ -58,7 +63,6 @@ class ParallelEngine(RevealingEngine):
         """Make one sweep, with `eta` held at a value where one is given."""
         if eta is not None:
             self.workbench.set_eta(eta)
-        self.progress = 0.0
         documents = self._update_documents(key)
         self.workbench.threads = self._threads
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
@@ -73,13 +77,13 @@ class ParallelEngine(RevealingEngine):
         alpha, gamma = float(state.concentrations[ALPHA]), float(state.concentrations[GAMMA])
         longest = self._documents_of_length.size
         sizes = [np.zeros(longest, np.int64) for _ in range(self._threads.number)]
-        lg, sums = self.workbench.log_gammas, np.zeros(corpus.n_terms // _BLOCK + 1)
+        lg, sums = self.workbench.log_gammas, np.zeros(corpus.n_terms // self._block + 1)
 
         def count(one: Range, own: Array) -> None:
             count_table_sizes(corpus, state, own, *one)
 
         def add(one: Range, own: Array) -> None:
-            log_p_terms(state, lg, sums, _BLOCK, *one)
+            log_p_terms(state, lg, sums, self._block, *one)
 
         self._threads.each(count, self._documents_each, sizes)
         self._threads.each(add, self._terms_each, sizes)
@@ -134,7 +138,9 @@ class ParallelEngine(RevealingEngine):
                 row_ptr = self.state.row_ptr
                 self._z, self._places = np.zeros(n_words, np.int32), np.zeros(n_words, np.uint32)
                 list_places(self._corpus.x, row_ptr[:-1].copy(), self._places)
-        elif self._counts.shape[2] < columns:
+            return self._counts
+        self._z, self._places = np.zeros(0, np.int32), np.zeros(0, np.uint32)
+        if self._counts.shape[2] < columns:
             self._counts = np.zeros((threads, n_terms, columns + columns // 8), np.int32)
         return self._counts
 

@@ -10,13 +10,12 @@ from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.measure import FREE, Measure, new_measure
 from franchise.model.state import BORN, DEAD, NUMBERED, TABLES, TOPICS, Array, State
 from franchise.moves.parts.seats import fill_survival
-from franchise.moves.reveal import draw_terms, finish_terms, redraw_topic, reveal_weights
+from franchise.moves.reveal import ENOUGH, draw_terms, finish_terms, redraw_topic, reveal_weights
 from franchise.random import REVEAL, TOPIC_TERMS, Key
 
-_EPSILON = 0.02  # of one document's share: topics of a table or more are nearly always above it
+_EPSILON = 0.02  # of a table's share, about: topics of a table or more are nearly always above it
 _BLOCK = 64  # terms: what is added up over all terms, is by blocks of so many first
 _ATTEMPTS = 100
-_ENOUGH = 1e-12  # see `moves.reveal`
 _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -33,15 +32,17 @@ class RevealingEngine(CollapsedEngine):
 
     def __init__(self, corpus: Any, settings: EngineSettings) -> None:
         super().__init__(corpus, settings)
-        self._epsilon = _EPSILON / max(1, corpus.doc_ptr.size - 1)
+        # A document of n words has about log n tables for each unit of alpha. The state must not matter.
+        self._epsilon = _EPSILON / max(1.0, float(np.log1p(np.diff(corpus.doc_ptr)).sum()))
+        self._block = _BLOCK
         self.use_threads(settings.threads)
 
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on; it changes no bit."""
         terms = np.arange(self._corpus.n_terms + 1)
         self._threads = Threads(number)
-        self._terms = falling_ranges(terms, number, _BLOCK)
-        self._terms_each = falling_ranges(terms, number, _BLOCK, each=1)  # for work that is soon done
+        self._terms = falling_ranges(terms, number, self._block)
+        self._terms_each = falling_ranges(terms, number, self._block, each=1)  # for work that is soon done
         self._measure: Measure | None = None
         self._own: list[Any] = []
 
@@ -64,17 +65,17 @@ class RevealingEngine(CollapsedEngine):
         ):
             measure = self._room(needed + needed // 4, state)
         moving = int(measure.sizes[0])
-        sums = np.zeros((self._corpus.n_terms // _BLOCK + 1, max(1, moving)))
+        sums = np.zeros((self._corpus.n_terms // self._block + 1, max(1, moving)))
         terms_key = key._replace(move=TOPIC_TERMS)
 
         def draw(one: Range, own: Any) -> None:
-            draw_terms(terms_key, state, measure, own.words_c, _BLOCK, sums, own.stream, *one)
+            draw_terms(terms_key, state, measure, own.words_c, self._block, sums, own.stream, *one)
 
         for own in self._own:
             own.words_c[:] = 0
         self._threads.each(draw, self._terms, self._own)
         totals = sums.sum(axis=0)
-        for c in np.flatnonzero(totals[:moving] < _ENOUGH):
+        for c in np.flatnonzero((totals[:moving] < ENOUGH) & (measure.number[:moving] == FREE)):
             totals[c] = redraw_topic(terms_key, state, measure, c, _ATTEMPTS, stream)
 
         def finish(one: Range, own: Any) -> None:

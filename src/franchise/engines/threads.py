@@ -3,6 +3,7 @@
 What a range is given depends on the range alone, so the number of threads changes no bit.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
@@ -27,7 +28,12 @@ class Threads:
 
     def __init__(self, number: int = 1) -> None:
         self.number = number
-        self._pool: ThreadPoolExecutor | None = None  # kept: threads take as long to start as some work
+        # Kept: threads take as long to start as some work. After a fork the child has none of them.
+        self._pool: ThreadPoolExecutor | None = None
+        self._process = os.getpid()
+
+    def __reduce__(self) -> tuple[type["Threads"], tuple[int]]:
+        return Threads, (self.number,)  # a copy starts threads of its own
 
     def each(self, work: Callable[[Range, T], Any], ranges: Sequence[Range], memory: Sequence[T]) -> None:
         """Call ``work(range, own memory)`` for all ranges; there is memory for every thread."""
@@ -42,8 +48,9 @@ class Threads:
             for one in waiting:
                 work(one, own)
 
-        if self._pool is None:
+        if self._pool is None or self._process != os.getpid():
             self._pool = ThreadPoolExecutor(self.number, "franchise-documents")
+            self._process = os.getpid()
         threads = [self._pool.submit(take, memory[i]) for i in range(n)]
         wait(threads)
         for thread in threads:

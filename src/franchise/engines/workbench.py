@@ -114,6 +114,8 @@ class Workbench:
 
     def set_eta(self, eta: float) -> None:
         """Change eta, and what is computed from it."""
+        if self.state.concentrations[ETA] == eta:
+            return
         self.state.concentrations[ETA] = eta
         follow_eta(self.state, self._scratch.tables)
 

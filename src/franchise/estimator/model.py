@@ -207,6 +207,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         check_moment(self.get_params(), time_budget)
         corpus = training_corpus(self, X, metadata)
         plan.check(corpus)
+        given["engine"] = plan.engine_of(corpus)  # kept with the model, whatever "auto" may once stand for
         with self._alone() as folder:
             if folder is None:
                 self.chains_ = plan.chains(corpus)

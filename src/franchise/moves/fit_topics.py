@@ -45,6 +45,28 @@ def _set_theta(theta, expected):
             theta[k] = expected[k] / total
 
 
+@helper
+def _add_shares(share, weight, expected, row):
+    """Give each topic its part in the words of a term (E step)."""
+    for k in range(weight.size):
+        part = share * weight[k]
+        expected[k] += part
+        row[k] += part
+
+
+@helper
+def _set_phi(phi, new_phi, sums):
+    """Set the topics to the shares of their terms (M step); one that has lost all words stays as it is."""
+    sums[:] = 0.0
+    for r in range(new_phi.shape[0]):
+        for k in range(sums.size):
+            sums[k] += new_phi[r, k]
+    for r in range(new_phi.shape[0]):
+        for k in range(sums.size):
+            if sums[k] > 0.0:
+                phi[r, k] = new_phi[r, k] / sums[k]
+
+
 @kernel
 def fit_step(corpus, documents, fitted, theta, new_phi, weight, expected):
     """Make one step of EM for the topics and the mixtures theta of these documents."""
@@ -56,21 +78,9 @@ def fit_step(corpus, documents, fitted, theta, new_phi, weight, expected):
         for i in range(corpus.doc_ptr[j], corpus.doc_ptr[j + 1]):
             v = corpus.x[i]
             share = 1.0 / _shares(theta[place], phi[fitted.row[v]], fitted.common[v], weight)
-            row = new_phi[fitted.row[v]]
-            for k in range(weight.size):
-                part = share * weight[k]
-                expected[k] += part
-                row[k] += part
+            _add_shares(share, weight, expected, new_phi[fitted.row[v]])
         _set_theta(theta[place], expected)
-    expected[:] = 0.0
-    for r in range(new_phi.shape[0]):
-        for k in range(weight.size):
-            expected[k] += new_phi[r, k]
-    for r in range(new_phi.shape[0]):
-        for k in range(weight.size):
-            # A topic that has lost all its words stays as it is.
-            if expected[k] > 0.0:
-                phi[r, k] = new_phi[r, k] / expected[k]
+    _set_phi(phi, new_phi, expected)
 
 
 class DrawScratch(NamedTuple):
@@ -161,17 +171,6 @@ def fit_step_of_cells(cells, documents, phi, common, theta, new_phi, weight, exp
         for cell in range(cells.cell_ptr[j], cells.cell_ptr[j + 1]):
             v = cells.terms[cell]
             share = cells.counts[cell] / _shares(theta[place], phi[v], common[v], weight)
-            row = new_phi[v]
-            for k in range(weight.size):
-                part = share * weight[k]
-                expected[k] += part
-                row[k] += part
+            _add_shares(share, weight, expected, new_phi[v])
         _set_theta(theta[place], expected)
-    expected[:] = 0.0
-    for v in range(new_phi.shape[0]):
-        for k in range(weight.size):
-            expected[k] += new_phi[v, k]
-    for v in range(new_phi.shape[0]):
-        for k in range(weight.size):
-            if expected[k] > 0.0:
-                phi[v, k] = new_phi[v, k] / expected[k]
+    _set_phi(phi, new_phi, expected)

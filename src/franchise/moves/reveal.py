@@ -9,7 +9,7 @@ from franchise.model.measure import FREE
 from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS
 from franchise.random import gamma_variate, integer, log_gamma_variate, start_stream, uniform
 
-_ENOUGH = 1e-12  # a sum of gammas from which the shares can be told
+ENOUGH = 1e-12  # a sum of gammas from which the shares can be told
 
 
 @kernel
@@ -101,7 +101,7 @@ def redraw_topic(key, state, measure, c, attempts, stream):
             value = gamma_variate(stream, eta)
             measure.phi[v, c] = value
             total += value
-        if total >= _ENOUGH:
+        if total >= ENOUGH:
             return total
     measure.phi[:, c] = 0.0
     measure.phi[integer(stream, n_terms), c] = 1.0

@@ -211,6 +211,7 @@ class Chain:
         self._cut_off = True
         yield
         self._cut_off = False
+        self._engine.progress = 0.0  # of the next
 
     def run(self, sweeps: int | None = None, callback: Callable[["Chain"], None] | None = None) -> None:
         """Make `sweeps` more sweeps, by default those that the schedule still has.

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.corpus import Corpus
-from franchise.engines import engine_for
+from franchise.engines.cells import CellsEngine
+from franchise.engines.collapsed import CollapsedEngine
 from franchise.moves.split_merge import split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
@@ -18,7 +19,7 @@ from franchise.sampling.run import MOST_THREADS, threads
 from franchise.sampling.trace import LARGE_DRAW
 
 _SWEEPS = 3
-_MOST_WORDS = 100_000  # what a few sweeps take a second or two for
+_MOST = 100_000  # words, or cells: what a few sweeps take a second or two for
 _LARGE_DRAWS = 3  # that a chain has in memory: one that is kept, one that is written, and the mode
 _FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 _LONGEST_TO_COMPILE = (word_tables, table_topics, split_merge)
@@ -39,28 +40,58 @@ class Forecast(NamedTuple):
         return f"{max(1, round(self.seconds))} seconds"
 
 
+class _Timed(NamedTuple):
+    """What a few sweeps over a part of the documents took."""
+
+    chain: Chain
+    size: int  # words, or cells
+    start: float  # seconds
+    sweep: float
+
+
 def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     """Make a few sweeps of the first chain, and estimate what all sweeps of all chains will take.
 
     Of a large corpus only some documents are looked at, so that this takes a few seconds at most once the
-    sampler has been compiled.
+    sampler has been compiled. Where some of the time does not grow with the documents, two such parts tell
+    how much.
     """
-    plan = replace(plan, engine=engine_for(plan.engine, corpus))  # not by the size of a part
-    Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine).run(2)  # compiles if needed
-    part = _part_of(corpus)
-    larger = corpus.n_words / part.n_words
-    (first, *_) = plan.chains(part)
+    plan = replace(plan, engine=plan.engine_of(corpus))  # not by the size of a part
+    Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
     at_once = threads(jobs, len(plan.starts))
-    first.use_threads(threads(jobs, MOST_THREADS) // at_once)
+    own = threads(jobs, MOST_THREADS) // at_once
+    part = _timed(plan, _part_of(plan, corpus, _MOST), own)
+    size = _size(plan, corpus)
+    larger, start, sweep = size / part.size, part.start, part.sweep
+    if plan.engine == CollapsedEngine.name:
+        start, sweep = larger * start, larger * sweep
+    elif part.size < size:
+        more = _timed(plan, _part_of(plan, corpus, 3 * _MOST), own)
+        start, sweep = (
+            then + max(0.0, then - now) * (size - more.size) / max(1, more.size - part.size)
+            for now, then in ((part.start, more.start), (part.sweep, more.sweep))
+        )
+    rounds = -(-len(plan.starts) // at_once)
+    seconds = rounds * (start + sweep * plan.schedule.sweeps)
+    of_corpus = 8 * corpus.cells.terms.size if corpus.keeps_cells else 4 * corpus.n_words
+    return Forecast(seconds, len(plan.starts) * _bytes_of(part.chain, larger) + of_corpus)
+
+
+def _timed(plan: Plan, part: Corpus, own_threads: int) -> _Timed:
+    (chain, *_) = plan.chains(part)
+    chain.use_threads(own_threads)
     began = time.perf_counter()
-    first.start()
+    chain.start()
     started = time.perf_counter()
     for _ in range(_SWEEPS):
-        first.sweep()
+        chain.sweep()
     a_sweep = (time.perf_counter() - started) / _SWEEPS
-    rounds = -(-len(plan.starts) // at_once)
-    seconds = larger * rounds * (started - began + a_sweep * plan.schedule.sweeps)
-    return Forecast(seconds, len(plan.starts) * _bytes_of(first, corpus, larger))
+    return _Timed(chain, _size(plan, part), started - began, a_sweep)
+
+
+def _size(plan: Plan, corpus: Corpus) -> int:
+    """Return how many there are of what a sweep goes through."""
+    return corpus.cells.terms.size if plan.engine == CellsEngine.name else corpus.n_words
 
 
 def is_compiled() -> bool:
@@ -68,26 +99,28 @@ def is_compiled() -> bool:
     return all(_has_cache(kernel) for kernel in _LONGEST_TO_COMPILE)
 
 
-def _part_of(corpus: Corpus) -> Corpus:
-    """Return documents at equal distances that have no more words in all than can be looked at."""
-    n_documents = int(corpus.n_documents * min(1.0, _MOST_WORDS / corpus.n_words))
+def _part_of(plan: Plan, corpus: Corpus, most: int) -> Corpus:
+    """Return documents at equal distances that have no more words, or cells, in all than can be looked at."""
+    n_documents = int(corpus.n_documents * min(1.0, most / _size(plan, corpus)))
     if n_documents == corpus.n_documents:
         return corpus
-    chosen = np.linspace(0, corpus.n_documents - 1, max(2, n_documents)).astype(int)
-    documents = [corpus.document(j)[:_MOST_WORDS] for j in np.unique(chosen)]
+    chosen = np.unique(np.linspace(0, corpus.n_documents - 1, max(2, n_documents)).astype(int))
+    if plan.engine == CellsEngine.name:
+        part = corpus.select(chosen)
+        return part if part.n_words else corpus
+    documents = [corpus.document(j)[:most] for j in chosen]
     if not any(map(len, documents)):
         return corpus
     return Corpus(np.concatenate(documents), np.cumsum([0, *map(len, documents)]), corpus.vocabulary)
 
 
-def _bytes_of(chain: Chain, corpus: Corpus, larger: float) -> int:
+def _bytes_of(chain: Chain, larger: float) -> int:
     """Return the memory of a chain and its draws; of large ones, few are in memory at a time."""
     draw, schedule = chain.draw(), chain.schedule
     kept = sum(schedule.keeps(sweep) for sweep in range(1, schedule.sweeps + 1))
     if larger * draw.n_bytes >= LARGE_DRAW:
         kept = min(kept, _LARGE_DRAWS)
-    of_state: int = sum(array.nbytes for array in chain.state)
-    return int(larger * (kept * draw.n_bytes + of_state)) + 4 * corpus.n_words
+    return int(larger * (kept * draw.n_bytes + chain.engine.n_bytes))
 
 
 def _has_cache(kernel: object) -> bool:

@@ -66,7 +66,7 @@ class Progress:
         self._kinds.update(event.kind for event in chain.events[self._kinds.total() :])
         speed = n_words / last["seconds"] if last["seconds"] > 0 else 0.0
         return facts | {
-            "sweep": f"{chain.sweeps_done}{self._part}/{chain.schedule.sweeps}",
+            "sweep": f"{self._sweeps}/{chain.schedule.sweeps}",
             "topics": str(last["n_topics"]),
             "joint/word": f"{last['log_joint'] / n_words:.4f}",
             "splits": str(self._kinds["split"]),
@@ -76,11 +76,12 @@ class Progress:
         }
 
     @property
-    def _part(self) -> str:
-        """How far the sweep under way is, where sweeps take seconds."""
-        if self.phase == "done" or self.chain.trace.last["seconds"] < _LONG_SWEEP:
-            return ""
-        return f" +{min(self.chain.progress, 0.99):.0%}"
+    def _sweeps(self) -> str:
+        """The sweeps made; with the part of the one under way, where sweeps take seconds."""
+        done, part = self.chain.sweeps_done, self.chain.progress  # 0 too where the engine cannot tell
+        if not part or self.phase == "done" or self.chain.trace.last["seconds"] < _LONG_SWEEP:
+            return str(done)
+        return f"{done + min(part, 0.9):.1f}"
 
     def _left(self) -> str:
         done = self.chain.sweeps_done - self._first

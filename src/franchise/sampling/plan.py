@@ -72,15 +72,27 @@ class Plan:
     seed: int
     engine: str = "auto"
 
+    def engine_of(self, corpus: Corpus) -> str:
+        """Return the name of the engine for these documents."""
+        name = engine_for(self.engine, corpus)
+        if self.engine == "auto" and engine_named(name).takes_cells and set(self.starts) == {"sequential"}:
+            return "parallel"  # which can seat word after word
+        return name
+
     def check(self, corpus: Corpus) -> None:
         """Refuse documents that the chains could not start with."""
+        if engine_named(self.engine_of(corpus)).takes_cells and set(self.starts) == {"sequential"}:
+            raise SettingsError(
+                "init='sequential': engine='cells' seats the words of a cell at once, not one after another; "
+                "start from 'fitted', 'one' or a number of random topics, or take engine='parallel'"
+            )
         for start in set(self.starts):
             if isinstance(start, GivenTopics):
                 start.check(corpus)
 
     def chains(self, corpus: Corpus) -> list[Chain]:
         """Return new chains."""
-        engine = engine_named(engine_for(self.engine, corpus))
+        engine = engine_named(self.engine_of(corpus))
         # Of starts that differ, cells take those that they can.
         differ = engine.takes_cells and len(set(self.starts)) > 1
         starts = ["fitted" if differ and start == "sequential" else start for start in self.starts]

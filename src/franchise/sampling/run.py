@@ -48,13 +48,20 @@ class _NoKeeper:
 def threads(jobs: int | None, most: int) -> int:
     """Return how many threads to use: all cores for None or -1, never more than there is work for."""
     if jobs is None or jobs == -1:
-        jobs = os.cpu_count() or 1
+        jobs = _cores()
     try:
         return min(whole_number("n_jobs", jobs, 1), max(most, 1))
     except SettingsError:
         raise SettingsError(
             f"n_jobs={jobs!r}: give a number of threads, or None or -1 for all cores"
         ) from None
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def run_chains(

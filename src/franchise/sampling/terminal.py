@@ -191,10 +191,11 @@ class NotebookMonitor(_Showing):
                 self._show()
 
     def interrupted(self) -> None:
-        """Say under the table that the run is about to end."""
+        """Say under the table that the run is about to end, at the next look.
+
+        Not now: Ctrl-C comes in the middle of anything, perhaps of a look, which holds the lock.
+        """
         self._note = _ENDING
-        with suppress(Exception), self._lock:
-            self._show()
 
     def end(self) -> None:
         """Leave the table as it stands, if there is one."""

@@ -18,6 +18,7 @@ mapped, and takes up its state when it is asked for it: by the next sweep, or ne
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from franchise.engines import Engine, GivenTopics, Start
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
+from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
@@ -80,6 +82,7 @@ class ChainWriter:
         """Save a chain; one that an error stopped in the middle of a sweep is refused."""
         self.write(self.take(chain))
 
+    @interrupts_deferred()  # it calls compiled code
     def take(self, chain: Chain) -> Taken:
         """Take what `write` is to write, so that the chain can go on meanwhile; refuse as `save` does."""
         if not chain.is_whole:
@@ -182,11 +185,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
     is_large = path.is_file() and path.stat().st_size >= _LARGE
     arrays, facts = read_arrays(path, _KIND, mapped=is_large)
     check_version(path, facts)
-
-    def take_up(engine: Engine) -> None:
-        with _sound(path):
-            engine.restore({name.removeprefix("engine."): array for name, array in arrays.items()})
-
+    state = {name.removeprefix("engine."): array for name, array in arrays.items()}
     with _sound(path):
         if facts["corpus"] != corpus.fingerprint():
             raise ModelError(
@@ -202,10 +201,15 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             engine=facts["engine"],
         )
         _fill(chain, folder, facts)
-    chain.take_up_later(take_up)
+    chain.take_up_later(partial(_restore, path, state))
     if not is_large:
         chain.engine  # noqa: B018 (takes up the state)
     return chain
+
+
+def _restore(path: Path, state: dict[str, Array], engine: Engine) -> None:
+    with _sound(path):
+        engine.restore(state)
 
 
 @contextmanager

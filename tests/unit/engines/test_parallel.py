@@ -109,8 +109,7 @@ def test_gammas(shape, seed):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    for module in (parallel, revealing):
-        monkeypatch.setattr(module, "_BLOCK", 7)
+    monkeypatch.setattr(revealing, "_BLOCK", 7)
     monkeypatch.setattr(parallel, "_COLLAPSED_WORDS", 300)
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []

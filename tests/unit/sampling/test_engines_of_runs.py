@@ -1,21 +1,25 @@
 """Which engine makes the sweeps of a run, how cores are shared, and what a long sweep shows of itself."""
 
 import io
+import pickle
 import time
+from copy import deepcopy
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from franchise import HDPTopicModel, SettingsError
+from franchise import HDPTopicModel, SettingsError, from_counts
 from franchise.corpus import planted
 from franchise.engines import engine_for
 from franchise.engines.parallel import ParallelEngine
 from franchise.estimator.settings import from_kept, to_keep
+from franchise.random import Key
 from franchise.sampling.forecast import forecast
 from franchise.sampling.monitor import Progress
 from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains
-from franchise.sampling.terminal import LogMonitor
+from franchise.sampling.terminal import LogMonitor, NotebookMonitor
 
 CORPUS = planted(n_topics=3, n_terms=30, n_documents=30, document_length=12, seed=1).corpus
 USUAL = {"eta": 0.1, "alpha": None, "gamma": None, "alpha_prior": (1.0, 1.0), "gamma_prior": (1.0, 1.0)}
@@ -49,8 +53,30 @@ def test_chains_of_cells_that_start_apart():
     settings = USUAL | {"init": "apart"}
     chains = plan_of(**settings, chains=4, engine="cells", seed=3).chains(CORPUS)
     assert [chain.start_from for chain in chains] == ["one", "fitted", 50, 200]
-    with pytest.raises(SettingsError, match="'fitted', 'one' or a number"):
-        HDPTopicModel(engine="cells", init="sequential").fit(CORPUS)
+
+
+def test_cells_cannot_be_seated_word_after_word(tmp_path):
+    settings = {"init": "sequential", "sweeps": 2, "chains": 1, "checkpoint_dir": tmp_path / "model"}
+    with pytest.raises(SettingsError, match=r"^init='sequential': engine='cells' seats"):
+        HDPTopicModel(engine="cells", **settings).fit(CORPUS)
+    assert not (tmp_path / "model").exists()
+
+
+def test_auto_takes_what_a_start_needs(monkeypatch):
+    monkeypatch.setattr("franchise.engines._MANY_WORDS", 100)
+    corpus = from_counts(np.full((4, 3), 50))
+    assert corpus.keeps_cells
+    settings = {"sweeps": 2, "chains": 1, "random_state": 0}
+    for init, engine in (("sequential", "parallel"), ("one", "cells")):
+        model = HDPTopicModel(init=init, **settings).fit(corpus)
+        assert model.settings_["engine"] == model.chains_[0].engine_name == engine
+
+
+def test_a_model_whose_threads_have_run_can_be_copied():
+    model = HDPTopicModel(engine="parallel", n_jobs=2, chains=1, sweeps=3, random_state=0).fit(CORPUS)
+    for again in (deepcopy(model), pickle.loads(pickle.dumps(model))):
+        again.resume(2)
+        assert again.chains_[0].sweeps_done == 5
 
 
 @pytest.mark.parametrize("name", ["paralel", "", None, 3, ["parallel"]])
@@ -130,10 +156,14 @@ def test_a_sweep_that_takes_seconds_shows_how_far_it_is(monkeypatch):
     chain.start()
     chain.sweep()
     assert Progress(chain).facts["sweep"] == "1/4"
-    assert chain.progress == pytest.approx(1.0)
+    assert chain.progress == 0.0
+    other = chains_of("parallel", 1)[0]
+    other.start()
+    other.engine.sweep(Key(3, 0, 1, 0), None)
+    assert other.progress == pytest.approx(1.0)
     monkeypatch.setattr("franchise.sampling.monitor._LONG_SWEEP", 0.0)
     chain.engine.progress = 0.42
-    assert Progress(chain).facts["sweep"] == "1 +42%/4"
+    assert Progress(chain).facts["sweep"] == "1.4/4"
     chain.run()
     assert Progress(chain).facts["sweep"] == "4/4"
 
@@ -149,3 +179,10 @@ def test_a_log_tells_of_a_chain_that_takes_long_to_start(monkeypatch):
     lines = stream.getvalue().splitlines()
     assert lines[0] == lines[1] == "chain 0  starting"
     assert lines[-1].startswith("chain 0  done")
+
+
+def test_ctrl_c_in_the_middle_of_a_look():
+    monitor = NotebookMonitor()
+    with monitor._lock:  # as if the signal came while the table is shown
+        monitor.interrupted()
+    assert monitor._note == "stopping after this sweep"

@@ -1,12 +1,14 @@
 """What a run will take: known soon, also for a large corpus, and not after compiling for a minute."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from franchise import Corpus, Priors, Schedule
 from franchise.corpus import planted
+from franchise.engines import ENGINES
 from franchise.sampling import forecast as module
 from franchise.sampling.forecast import Forecast, forecast, is_compiled
 from franchise.sampling.plan import Plan, starts_of
@@ -26,24 +28,38 @@ def repeated(corpus, times):
 
 
 def test_a_large_corpus_takes_no_longer(corpus):
-    forecast(PLAN, corpus, 1)  # compiled
+    plan = replace(PLAN, engine="collapsed")
+    forecast(plan, corpus, 1)  # compiled
     large = repeated(corpus, 100)
     began = time.process_time()
-    found = forecast(PLAN, large, 1)
+    found = forecast(plan, large, 1)
     assert time.process_time() - began < 10.0  # a single sweep of it takes several seconds
-    small = forecast(PLAN, corpus, 1)
+    small = forecast(plan, corpus, 1)
     assert 20 < found.seconds / small.seconds < 500
     assert 20 < found.memory / small.memory < 500
 
 
 def test_documents_that_are_looked_at(corpus):
-    assert module._part_of(corpus) is corpus
-    part = module._part_of(repeated(corpus, 100))
-    assert 0.5 * module._MOST_WORDS < part.n_words < 1.5 * module._MOST_WORDS
+    most = module._MOST
+    assert module._part_of(PLAN, corpus, most) is corpus
+    part = module._part_of(PLAN, repeated(corpus, 100), most)
+    assert 0.5 * most < part.n_words < 1.5 * most
     one = Corpus(np.zeros(300_000, int), [0, 300_000, 300_000], ["a"])
-    assert module._part_of(one).n_words == module._MOST_WORDS
+    assert module._part_of(PLAN, one, most).n_words == most
     empty = Corpus(np.zeros(300_000, int), [0, 0, 300_000, 300_000], ["a"])
-    assert module._part_of(empty) is empty
+    assert module._part_of(PLAN, empty, most) is empty
+    of_cells = module._part_of(replace(PLAN, engine="cells"), corpus, 5_000)
+    assert 2_500 < of_cells.cells.terms.size < 7_500
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_part_tells_what_the_whole_takes(corpus, engine, monkeypatch):
+    plan = replace(PLAN, starts=("fitted",), engine=engine)
+    expected = forecast(plan, corpus, 1)
+    monkeypatch.setattr(module, "_MOST", 8_000)
+    found = forecast(plan, corpus, 1)
+    assert 0.2 < found.seconds / expected.seconds < 5.0
+    assert 0.5 < found.memory / expected.memory < 2.0
 
 
 def test_threads_are_counted(corpus):

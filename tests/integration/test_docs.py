@@ -10,7 +10,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    ("name", "n_outputs"), [("tutorial.md", 8), ("topics-over-time.md", 7), ("choosing-eta.md", 2)]
+    ("name", "n_outputs"),
+    [
+        ("tutorial.md", 8),
+        ("topics-over-time.md", 7),
+        ("choosing-eta.md", 2),
+        ("counts-that-are-not-words.md", 6),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:there are .* topics for .* documents")  # with a small eta
 def test_page(name, n_outputs):

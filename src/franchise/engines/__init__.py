@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-# Words from which on the other engines reach the same quality sooner, on one core (docs/benchmarks.md).
+# Words from which on the other engines reach the same quality sooner, on one core (docs/engines.md).
 _MANY_WORDS = 1_000_000
 
 

@@ -29,8 +29,9 @@ _MOST_PASSES = 4
 # Words in a sweep, about, of documents whose words and tables are drawn one by one: more make the number of
 # topics move faster, but nothing else, and they are drawn by one thread.
 _COLLAPSED_WORDS = 50_000
-# Trials of ten sweeps are made at once where it takes long to find out which words each table has.
-_MANY_WORDS, _SWEEPS_AT_ONCE = 1_000_000, 10
+# Trials of ten sweeps are made at once where it takes long to find out which words each table has; of more than
+# two million words, fewer, as one thread makes them.
+_MANY_WORDS, _SWEEPS_AT_ONCE, _MOST_AT_ONCE = 1_000_000, 10, 20_000_000
 
 
 class ParallelEngine(RevealingEngine):
@@ -66,9 +67,11 @@ class ParallelEngine(RevealingEngine):
         documents = self._update_documents(key)
         self.workbench.threads = self._threads
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
-        if trials is not None and self._corpus.x.size >= _MANY_WORDS:
+        n_words = self._corpus.x.size
+        if trials is not None and n_words >= _MANY_WORDS:
+            times = min(max(1, _MOST_AT_ONCE // n_words), _SWEEPS_AT_ONCE)
             is_due = key.sweep % _SWEEPS_AT_ONCE == 0
-            trials = trials._replace(number=_SWEEPS_AT_ONCE * trials.number) if is_due else None
+            trials = trials._replace(number=times * trials.number) if is_due else None
         swept = super().sweep(key, trials, eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
 

@@ -183,9 +183,19 @@ def test_an_error_in_a_thread_is_raised():
 # ---------------------------------------------------------------- trials
 
 
-@pytest.mark.parametrize(("many", "expected"), [(10**6, [2] * 20), (100, ([0] * 9 + [20]) * 2)])
-def test_trials_of_ten_sweeps_come_together_where_words_are_many(monkeypatch, many, expected):
+@pytest.mark.parametrize(
+    ("many", "most", "expected"),
+    [
+        (10**6, 10**7, [2] * 20),
+        (100, 2_000, ([0] * 9 + [20]) * 2),
+        (100, 600, ([0] * 9 + [6]) * 2),
+        (100, 10, ([0] * 9 + [2]) * 2),
+    ],
+)
+def test_trials_of_ten_sweeps_come_together_where_words_are_many(monkeypatch, many, most, expected):
+    """There are 200 words."""
     monkeypatch.setattr(parallel, "_MANY_WORDS", many)
+    monkeypatch.setattr(parallel, "_MOST_AT_ONCE", most)
     corpus = planted(n_topics=3, n_terms=20, n_documents=20, document_length=10, seed=3).corpus
     schedule = Schedule(sweeps=20, burn_in=10, split_merge=SplitMerge(trials=2, keep_trials=True))
     chain = Chain(corpus, schedule=schedule, seed=2, engine="parallel")

@@ -141,9 +141,12 @@ def _is_worth_it(trace: Trace | None, begin: int) -> bool:
     """Return whether the trials of the block of sweeps from `begin` on moved enough words."""
     if trace is None or "split_merge.words_moved" not in trace.columns:
         return True
-    block = slice(begin, begin + _BLOCK)
-    moved = np.nansum(trace["split_merge.words_moved"][block])
-    visited = np.nansum(trace["split_merge.words_visited"][block])
+    # A view: whole columns would be copied in every sweep of a long chain.
+    block = trace.as_array()[begin : begin + _BLOCK]
+    moved, visited = (
+        np.nansum(block[:, trace.columns.index(f"split_merge.{name}")])
+        for name in ("words_moved", "words_visited")
+    )
     return bool(moved >= _WORTH * visited)
 
 

@@ -211,7 +211,6 @@ class Chain:
         self._cut_off = True
         yield
         self._cut_off = False
-        self._engine.progress = 0.0  # of the next
 
     def run(self, sweeps: int | None = None, callback: Callable[["Chain"], None] | None = None) -> None:
         """Make `sweeps` more sweeps, by default those that the schedule still has.
@@ -294,6 +293,7 @@ class Chain:
 
     def _record(self, sweep: int, infos: dict[str, Any], began: float) -> None:
         numbers = self.engine.numbers()
+        self.engine.progress = 0.0  # of the next sweep
         self.trace.append(numbers | {"sweep": sweep, "seconds": time.perf_counter() - began}, infos)
 
 

@@ -83,7 +83,7 @@ def _as(column: Column, kind: Kind) -> Column:
 
 
 def _renumbered(column: Column, seen: dict[str, int]) -> npt.NDArray[np.int32]:
-    """Number texts as they come; -1, where there is none, stays the last."""
+    """Return places of texts in the order in which they came; -1, where there is none, stays."""
     new = np.array([*(seen.setdefault(text, len(seen)) for text in column.categories), -1], np.int32)
     return np.asarray(new[column.values])
 

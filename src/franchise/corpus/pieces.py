@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from franchise._files import Array, Facts, read_arrays, write_arrays
 from franchise.corpus.checks import numbered
-from franchise.corpus.convert import iterate, learn_vocabulary
+from franchise.corpus.convert import apply_vocabulary, iterate, learn_vocabulary
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.growing import count_terms
-from franchise.corpus.metadata import Metadata
 from franchise.corpus.shards import About
 from franchise.corpus.stored import packed_metadata, texts_in, unpacked_metadata
 from franchise.corpus.strings import packed, unpacked
@@ -87,17 +86,20 @@ def piece_of(corpus: Corpus, *, keep_texts: bool = True) -> Piece:
     )
 
 
-def piece_of_texts(
-    texts: Iterable[str],
-    options: TextOptions,
-    keep_texts: bool | int,
-    names: Callable[[], Sequence[str] | None],
-    metadata: Callable[[], Metadata | None],
-) -> Piece:
-    """Split texts into words; names and metadata are asked for when all texts have been read."""
+def piece_of_texts(texts: Iterable[str], options: TextOptions, keep_texts: bool | int) -> Piece:
+    """Split texts into words; their documents have no names yet."""
     kept = KeptTexts(keep_texts)
     x, doc_ptr, terms = learn_vocabulary(split_texts(texts, options, keep=kept.add))
-    return Piece(x, doc_ptr, terms, "texts", About(names(), kept.texts, metadata()), options)
+    return Piece(x, doc_ptr, terms, "texts", About(None, kept.texts, None), options)
+
+
+def piece_of_lists(documents: Iterable[Any], vocabulary: Sequence[str] | None) -> Piece:
+    """Take lists of words, or with a vocabulary of term ids, as they are; documents have no names yet."""
+    if vocabulary is None:
+        x, doc_ptr, terms = learn_vocabulary(documents)
+        return Piece(x, doc_ptr, terms, "lists", About(None, None, None))
+    x, doc_ptr = apply_vocabulary(documents, vocabulary)
+    return Piece(x, doc_ptr, vocabulary, "vocabulary", About(None, None, None))
 
 
 def pieces_of_documents(documents: Any, options: TextOptions) -> Iterable[Piece]:
@@ -106,18 +108,18 @@ def pieces_of_documents(documents: Any, options: TextOptions) -> Iterable[Piece]
     while batch := list(islice(left, 1 if first == 0 else _BATCH)):
         kinds = {_kind_of(one) for one in batch}
         if len(kinds) > 1 or kinds == {""}:
+            found = " and ".join(sorted(filter(None, kinds))) or "of no known kind"
             raise CorpusError(
-                f"documents {first:,} and after are {' and '.join(sorted(filter(None, kinds))) or 'unknown'}; "
-                "give texts, lists of words, or corpora, and one kind of them"
+                f"documents {first:,} and after are {found}; give texts, lists of words, or corpora, and one "
+                "kind of them"
             )
         first += len(batch)
         if kinds == {"corpora"}:
             yield from map(piece_of, batch)
         elif kinds == {"texts"}:
-            yield piece_of_texts(batch, options, False, lambda: None, lambda: None)
+            yield piece_of_texts(batch, options, keep_texts=False)
         else:
-            x, doc_ptr, terms = learn_vocabulary(batch)
-            yield Piece(x, doc_ptr, terms, "lists", About(None, None, None))
+            yield piece_of_lists(batch, None)
 
 
 def _kind_of(document: Any) -> str:
@@ -190,7 +192,8 @@ class Terms:
 
 def put_aside(piece: Piece, path: Path) -> Callable[[], Piece]:
     """Write a piece into a file, and return what takes it up again; it is mapped then."""
-    arrays: dict[str, Array] = {"x": piece.x, "doc_ptr": piece.doc_ptr} | packed("terms", piece.terms)
+    arrays: dict[str, Array] = packed("terms", piece.terms)
+    arrays |= {"x": piece.x, "doc_ptr": piece.doc_ptr}
     facts: Facts = {"metadata": None}
     names, texts, metadata = piece.about
     if names is not None:

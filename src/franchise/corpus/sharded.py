@@ -1,8 +1,8 @@
 """A corpus whose documents lie in shards of a folder (`shards`), perhaps more than fit in memory.
 
 What is known of all documents together is there at once. What grows with their number (words, offsets, names,
-texts, metadata) is brought together only when someone asks for it: a corpus in shards can be used wherever any
-other can, and costs as much there.
+texts, metadata) is brought together only when someone asks for it: a corpus in shards can be used wherever
+any other can, and costs as much there.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ShardedCorpus(Corpus):
     # ------------------------------------------------------------ brought together when asked for
 
     @cached_property
-    def doc_ptr(self) -> npt.NDArray[np.int64]:  # type: ignore[override]
+    def doc_ptr(self) -> npt.NDArray[np.int64]:
         """Offsets of all documents."""
         doc_ptr = np.zeros(self.n_documents + 1, np.int64)
         for shard, arrays in self._arrays_of_shards():
@@ -119,26 +119,26 @@ class ShardedCorpus(Corpus):
         return handed_over(doc_ptr)
 
     @cached_property
-    def _x(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
+    def _x(self) -> npt.NDArray[np.int32]:
         words = Growing()
         for _, arrays in self._arrays_of_shards():
             words.extend(arrays.x)
         return handed_over(words.array())
 
     @cached_property
-    def document_names(self) -> tuple[str, ...]:  # type: ignore[override]
+    def document_names(self) -> tuple[str, ...]:
         """Names of all documents."""
         if not self._manifest.facts["named"]:
             return numbered(self.n_documents)
         return tuple(name for shard in self.shards for name in self._names(shard))
 
     @cached_property
-    def texts(self) -> Sequence[str] | None:  # type: ignore[override]
+    def texts(self) -> Sequence[str] | None:
         """The texts, where they were kept; each is read when it is asked for."""
         return TextsOfShards(self) if self._manifest.facts["texts"] else None
 
     @cached_property
-    def metadata(self) -> Metadata | None:  # type: ignore[override]
+    def metadata(self) -> Metadata | None:
         """The metadata of all documents."""
         return self._metadata((shard, None) for shard in self.shards)
 
@@ -234,9 +234,7 @@ class ShardedCorpus(Corpus):
         assert names is not None
         return names
 
-    def _grouped(
-        self, increasing: npt.NDArray[np.int64]
-    ) -> Iterator[tuple[Shard, npt.NDArray[np.int64]]]:
+    def _grouped(self, increasing: npt.NDArray[np.int64]) -> Iterator[tuple[Shard, npt.NDArray[np.int64]]]:
         """Yield each shard that has some of these documents, and their places in it."""
         ends = np.searchsorted(increasing, [*self._firsts[1:], self.n_documents])
         begin = 0
@@ -333,5 +331,7 @@ def arrays_of_shard(corpus: Corpus, shard: Shard) -> CorpusArrays:
 def _opened_again(folder: str, fingerprint: str) -> ShardedCorpus:
     corpus = open_shards(folder)
     if corpus.fingerprint() != fingerprint:
-        raise CorpusError(f"{folder}: the shards there are of another corpus now; write the former ones again")
+        raise CorpusError(
+            f"{folder}: the shards there are of another corpus now; write the former ones again"
+        )
     return corpus

@@ -22,6 +22,7 @@ from franchise.corpus.checks import MAX_WORDS, Fingerprint, offsets_of
 from franchise.corpus.convert import drop_unknown
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
+from franchise.corpus.formats.guess import by_name
 from franchise.corpus.joined import Settling, in_kinds, joined
 from franchise.corpus.pieces import Piece, Terms, piece_of, pieces_of_documents, put_aside
 from franchise.corpus.sharded import ShardedCorpus, open_shards
@@ -112,6 +113,20 @@ def shard_pieces(
     return open_shards(target)
 
 
+def files_of(path: str) -> list[str]:
+    """Return the files of a folder of tables or counts, such as those of Spark; else the path itself.
+
+    A folder of shards, and one of text files, is read as a whole.
+    """
+    folder = Path(path)
+    if path == "-" or not folder.is_dir() or is_sharded(folder):
+        return [path]
+    there = sorted(one for one in folder.iterdir() if one.is_file() and not one.name.startswith((".", "_")))
+    if any(by_name(one) == "txt" for one in there):
+        return [path]
+    return [str(one) for one in there if by_name(one) is not None] or [path]
+
+
 def refuse_to_replace(folder: Path, overwrite: bool) -> None:
     """Refuse to write where something already exists, except for shards that may be replaced."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
@@ -122,9 +137,7 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
         raise CorpusError(f"{folder}: there are shards already; give another name, or overwrite=True")
 
 
-def _write(
-    pieces: Iterable[Piece], folder: Path, number: int, overwrite: bool, progress: Progress
-) -> None:
+def _write(pieces: Iterable[Piece], folder: Path, number: int, overwrite: bool, progress: Progress) -> None:
     temporary, old = (folder.with_name(f".{folder.name}.{kind}") for kind in ("tmp", "old"))
     for left_over in (temporary, old):
         shutil.rmtree(left_over, ignore_errors=True)
@@ -161,7 +174,8 @@ class _Writing:
 
     def write(self, pieces: Iterable[Piece]) -> None:
         """Put all pieces aside, then write them in the terms of all."""
-        terms, columns, again = Terms(), Settling(), []
+        terms, columns = Terms(), Settling()
+        again: list[Callable[[], Piece]] = []
         named, with_texts = False, True
         downsampling: dict[Downsampling | None, None] = {}
         for piece in pieces:
@@ -180,7 +194,7 @@ class _Writing:
         self._fingerprint = Fingerprint(self._total, terms.n_documents, len(self._vocabulary))
         self._write_all(again)
         shutil.rmtree(self._folder / _PIECES, ignore_errors=True)
-        about = list(downsampling)[0] if len(downsampling) == 1 else None
+        about = next(iter(downsampling)) if len(downsampling) == 1 else None
         facts = {
             "documents": self._n_documents,
             "words": self._n_words,

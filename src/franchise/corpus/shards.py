@@ -20,7 +20,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._files import Array, Facts, from_json, read_arrays, read_text, to_json, write_arrays, write_text
+from franchise._files import (
+    Array,
+    Facts,
+    from_json,
+    read_arrays,
+    read_text,
+    to_json,
+    write_arrays,
+    write_text,
+)
 from franchise._settings import whole_number
 from franchise._version import VERSION, check_version
 from franchise.corpus.checks import check_offsets
@@ -142,7 +151,8 @@ def is_first(before: npt.NDArray[np.int64], earlier: int, n_words: int, number: 
 
 def write_words(folder: Path, shard: Shard, x: Array, doc_ptr: Array, n_terms: int) -> Shard:
     """Write the words of a shard; return it with the digest by which they are known."""
-    arrays = {"x": np.ascontiguousarray(x, np.int32), "doc_ptr": np.ascontiguousarray(doc_ptr, np.int64)}
+    arrays: dict[str, Array] = {}
+    arrays |= {"x": np.ascontiguousarray(x, np.int32), "doc_ptr": np.ascontiguousarray(doc_ptr, np.int64)}
     shard = shard._replace(digest=_digest(arrays))
     facts = {"version": VERSION, "n_terms": n_terms, "shard": list(shard)}
     write_arrays(_words_path(folder, shard), _KIND_OF_WORDS, arrays, facts)
@@ -243,7 +253,8 @@ def is_sharded(path: Any) -> bool:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write what is known of all shards together; this makes the folder one that can be opened."""
     arrays = packed("vocabulary", manifest.vocabulary) | {
-        name: np.asarray(getattr(manifest, name), np.int64) for name in ("term_counts", "lengths", "documents")
+        name: np.asarray(getattr(manifest, name), np.int64)
+        for name in ("term_counts", "lengths", "documents")
     }
     digest = _digest(arrays)
     write_arrays(folder / _TERMS, _KIND_OF_TERMS, arrays, {"version": VERSION, "digest": digest})

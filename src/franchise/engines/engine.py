@@ -60,6 +60,7 @@ class Engine(Protocol):
 
     name: ClassVar[str]
     takes_cells: ClassVar[bool]  # its corpus is `CellArrays`
+    takes_corpus: ClassVar[bool]  # its corpus is a `Corpus`; it may live elsewhere
     progress: float  # share of the sweep under way that is done, for people who wait
 
     def __init__(self, corpus: Any, settings: EngineSettings) -> None: ...

@@ -61,12 +61,15 @@ class Workbench:
         """The logarithms of the gammas of all counts of a term plus eta."""
         return self._scratch.tables.lg
 
-    def visit(self, documents: Array) -> None:
-        """Draw the words and tables of these documents, in this order, from now on."""
+    def visit(self, documents: Array, numbers: Array | None = None) -> None:
+        """Draw the words and tables of these documents, in this order, from now on.
+
+        `numbers` are theirs in the whole corpus, where the bench has only some of it.
+        """
         documents = documents.astype(np.int64)
+        given = {"documents": documents, "numbers": documents if numbers is None else numbers}
         self._scratch = self._scratch._replace(
-            words=self._scratch.words._replace(documents=documents),
-            tables=self._scratch.tables._replace(documents=documents),
+            words=self._scratch.words._replace(**given), tables=self._scratch.tables._replace(**given)
         )
 
     def make_room(self, n_topics: int) -> None:

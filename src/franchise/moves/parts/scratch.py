@@ -14,12 +14,15 @@ from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
 from franchise.model.state import ETA, TABLES, Array, State
+from franchise.moves.parts.anchors import CHOICE
 
 # Places in a cursor: position in the list of documents, or the trial; the word or table of that
 # document to continue with; how many topics of the document are listed.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
 TRIAL = DOCUMENT
 NOT_ENTERED = -1
+# The topics of a split-merge trial have at most so many words together.
+MOST_WORDS_OF_A_TRIAL = 5_000_000
 _SMALL_TABLE = 24  # words: the table move keeps weights ready for tables up to this size
 
 
@@ -72,6 +75,8 @@ class TrialScratch(NamedTuple):
 
     stream: Array
     cursor: Array
+    choice: Array  # of the anchors (`anchors.CHOICE`)
+    most_words: Array  # of a trial, one number
     # Topic axis.
     start_k: Array  # where the topic's tables begin on the table axis
     squares_k: Array  # sum of the topic's squared counts
@@ -216,6 +221,8 @@ def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) ->
     return TrialScratch(
         stream=tables.stream,
         cursor=np.array([0, NOT_ENTERED, 0]),
+        choice=np.zeros(len(CHOICE), np.int64),
+        most_words=np.array([MOST_WORDS_OF_A_TRIAL]),
         start_k=np.zeros(capacity, np.int64),
         squares_k=np.zeros(capacity),
         weight=np.zeros(capacity),

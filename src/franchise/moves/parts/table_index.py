@@ -96,12 +96,12 @@ def index_tables(corpus, state, trial):
         trial.start_k[k] -= state.m_k[k]
 
 
-@part
-def square_topics(state, trial):
+@helper
+def square_topics(state, squares_k):
     """Add up the squared counts of every topic."""
-    trial.squares_k[: state.totals[NUMBERED]] = 0.0
+    squares_k[: state.totals[NUMBERED]] = 0.0
     for v in range(state.row_len.size):
         first = state.row_ptr[v]
         for place in range(first, first + state.row_len[v]):
             count = float(state.row_n[place])
-            trial.squares_k[state.row_k[place]] += count * count
+            squares_k[state.row_k[place]] += count * count

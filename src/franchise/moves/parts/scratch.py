@@ -175,7 +175,9 @@ def _scratch(
             weight=np.zeros(capacity),
         ),
         tables=tables,
-        trial=_trial_scratch(corpus, capacity, tables),
+        trial=new_trial_scratch(corpus.n_terms, capacity, tables.lg, tables.lgv)._replace(
+            stream=stream, table_words=tables.table_words
+        ),
         concentrations=ConcentrationScratch(
             stream=stream,
             sizes=np.zeros(capacity, np.int64),
@@ -217,9 +219,11 @@ def _table_scratch(
     )
 
 
-def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) -> TrialScratch:
+def new_trial_scratch(n_terms: int, capacity: int, lg: Array, lgv: Array) -> TrialScratch:
+    """Allocate working memory for trials, without any tables; `lg` and `lgv` are as the table move has them."""
+    words, slots = np.zeros(0, np.int32), np.zeros(0, np.int64)
     return TrialScratch(
-        stream=tables.stream,
+        stream=np.zeros(4, np.uint64),
         cursor=np.array([0, NOT_ENTERED, 0]),
         choice=np.zeros(len(CHOICE), np.int64),
         most_words=np.array([MOST_WORDS_OF_A_TRIAL]),
@@ -228,18 +232,18 @@ def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) ->
         weight=np.zeros(capacity),
         **_table_axis(0),
         sizes=np.zeros((2, 2), np.int64),
-        words=np.zeros((corpus.n_terms, 2), np.int32),
+        words=np.zeros((n_terms, 2), np.int32),
         soft_sizes=np.zeros((2, 2)),
-        soft_words=np.zeros((corpus.n_terms, 2)),
-        log_odds=np.zeros(corpus.n_terms),
-        seen=np.zeros(corpus.n_terms, np.int32),
-        is_seen=np.zeros(corpus.n_terms, np.bool_),
-        table_words=tables.table_words,
-        table_counts=tables.table_counts,
-        pair_ptr=tables.pair_ptr,
-        size_ptr=tables.pair_ptr,
-        lg=tables.lg,
-        lgv=tables.lgv,
+        soft_words=np.zeros((n_terms, 2)),
+        log_odds=np.zeros(n_terms),
+        seen=np.zeros(n_terms, np.int32),
+        is_seen=np.zeros(n_terms, np.bool_),
+        table_words=words,
+        table_counts=words,
+        pair_ptr=slots,
+        size_ptr=slots,
+        lg=lg,
+        lgv=lgv,
     )
 
 
@@ -271,6 +275,14 @@ def with_room_for_tables(scratch: Scratch, state: State) -> Scratch:
     if scratch.trial.slot.size >= n_tables:
         return scratch
     return scratch._replace(trial=scratch.trial._replace(**_table_axis(n_tables + n_tables // 4)))
+
+
+def with_room_for_items(trial: TrialScratch, n_tables: int) -> TrialScratch:
+    """Return the scratch with room for a trial of so many tables, which are listed elsewhere."""
+    if trial.item.size >= n_tables:
+        return trial
+    axis = _table_axis(n_tables + n_tables // 4)
+    return trial._replace(**{name: axis[name] for name in ("item", "side", "kept")})
 
 
 def grown_scratch(scratch: Scratch) -> Scratch:

@@ -29,7 +29,7 @@ def lay_out_document(corpus, state, scratch, j):
     begin = first
     for t in range(state.m_j[j]):
         if scratch.table_end[t] - begin > 2:  # of two, equal ones stand together already
-            _group_terms(scratch, begin, scratch.table_end[t])
+            group_terms(scratch.table_words, scratch.count_v, scratch.terms, begin, scratch.table_end[t])
         begin = scratch.table_end[t]
 
 
@@ -41,27 +41,30 @@ def table_span(state, scratch, slot, t):
     return scratch.table_end[t] - state.n_jt[slot], scratch.table_end[t]
 
 
-@part
-def _group_terms(scratch, begin, end):
-    """Put equal terms of table_words[begin:end] side by side, in the order of their first words."""
+@helper
+def group_terms(words, count_v, terms, begin, end):
+    """Put equal terms of words[begin:end] side by side, in the order of their first words.
+
+    `count_v`, on the term axis, is 0 before and after; `terms` has room for all terms of a table.
+    """
     n_terms = 0
     for i in range(begin, end):
-        v = scratch.table_words[i]
-        if scratch.count_v[v] == 0:
-            scratch.terms[n_terms] = v
+        v = words[i]
+        if count_v[v] == 0:
+            terms[n_terms] = v
             n_terms += 1
-        scratch.count_v[v] += 1
+        count_v[v] += 1
     if n_terms == end - begin:
         for i in range(begin, end):
-            scratch.count_v[scratch.table_words[i]] = 0
+            count_v[words[i]] = 0
         return
     i = begin
     for e in range(n_terms):
-        v = scratch.terms[e]
-        for _ in range(scratch.count_v[v]):
-            scratch.table_words[i] = v
+        v = terms[e]
+        for _ in range(count_v[v]):
+            words[i] = v
             i += 1
-        scratch.count_v[v] = 0
+        count_v[v] = 0
 
 
 @kernel

@@ -34,7 +34,7 @@ class ListedTables:
         self.start_k = np.concatenate([self.start_k, more])
 
     def how_many_fit(self, state: State, trials: Sequence[set[int]]) -> int:
-        """Return how many of these trials, by their topics, can be made from what is held at once; one can."""
+        """Return for how many of these trials, by their topics, tables can be held; for one they can."""
         needed: set[int] = set()
         for number, topics in enumerate(trials):
             needed |= topics
@@ -62,7 +62,7 @@ class ListedTables:
         Those of both are then listed again without being fetched.
         """
         moved = np.sort(positions)
-        slots = self.slot[moved]
+        slots: Array = self.slot[moved]
         parts = [self._tables(k) for k in (leaves, goes_to) if k in self._n_tables]
         stay = np.ones(parts[0].slot.size, np.bool_)
         stay[moved - self.start_k[leaves]] = False

@@ -68,8 +68,8 @@ class TrialMaker:
     n_words, n_terms
         Of the whole corpus.
     lg, lgv
-        The functions of counts that follow eta (`moves.parts.scratch.TableScratch`); changed in place by whoever
-        changes eta.
+        The functions of counts that follow eta (`moves.parts.scratch.TableScratch`); whoever changes eta
+        changes them in place.
     threads
         Who makes them. Their number changes no bit, nor do the rest:
     at_once
@@ -140,19 +140,16 @@ class _Trials:
         self._words = _KnownWords(source)
         self._source = source
         self._squares_k: Array | None = None  # None: to be added up
+        self._accepted: _Accepted | None = None  # the first, among those that are made at once
         self._lock = Lock()
 
     def make_some(self) -> None:
         """Make some trials at once, up to the first that is accepted."""
         self._choose(min(self._maker.at_once, len(self.records) - self.number))
-        self._accepted: _Accepted | None = None
+        self._accepted = None
         self._in_threads(LIKENESS, self._finish_choice)
         self._in_threads(READY, self._try)
-        if self._accepted is None:
-            self.number += len(self._choices)
-        else:
-            self._carry_out(self._accepted)
-            self.number += self._accepted.row + 1
+        self.number += self._carry_out_first()
 
     # ------------------------------------------------------------ anchors
 
@@ -186,7 +183,7 @@ class _Trials:
     # ------------------------------------------------------------ trials
 
     def _in_threads(self, needs: int, work: Callable[[int, TrialScratch], None]) -> None:
-        """Do some work for the choices that need the same, in their order, as many as memory allows at once."""
+        """Do some work for the choices that need the same, in order, as many at once as memory allows."""
         of_interest = (needs, NO_TRIAL) if needs == READY else (needs,)
         rows = [row for row, it in enumerate(self._choices[:, NEEDS].tolist()) if it in of_interest]
         while rows and self._accepted is None:
@@ -227,8 +224,11 @@ class _Trials:
                 tables = slice(n_items + 2)
                 self._accepted = _Accepted(row, own.item[tables].copy(), own.kept[tables].copy())
 
-    def _carry_out(self, accepted: _Accepted) -> None:
-        """Change counts and tables as an accepted trial proposes."""
+    def _carry_out_first(self) -> int:
+        """Change counts and tables as the first accepted trial proposes; return how many trials that makes."""
+        accepted = self._accepted
+        if accepted is None:
+            return len(self._choices)
         if self.state.totals[DEAD] == 0 and self.state.totals[NUMBERED] == self.state.n_k.size:
             self.state = grown(self.state)
         choice, record = self._choices[accepted.row], self.records[self.number + accepted.row]
@@ -241,6 +241,7 @@ class _Trials:
         self._source.relabel(slots, int(goes_to))
         self._words.relabel(slots, int(goes_to))
         self._squares_k = None
+        return accepted.row + 1
 
 
 class _KnownWords:

@@ -16,9 +16,9 @@ A trial goes through the words of the topics concerned; with similar anchors als
 of their terms. The kernel here makes trials one after another, from an index of all tables that it makes once
 and after every acceptance; `moves.single_trials` makes them one by one, from the tables of their topics.
 
-Topics that have more than `parts.scratch.MOST_WORDS_OF_A_TRIAL` words together are left alone: what a trial
-takes in time and memory has a bound. Whether a trial is made depends on its tables together, which are the same
-before a split and after it, so it is in balance with its way back.
+Topics that have more than `parts.scratch.MOST_WORDS_OF_A_TRIAL` words together are left alone, so that what
+a trial takes in time and memory has a bound. The words of a split and of the merge that undoes it are the
+same: both are made or neither, and detailed balance holds.
 
 A split leaves its topic to the larger part and opens a new one for the smaller; a merge moves the
 smaller topic into the larger: so a topic keeps its name as long as most of it lives on.
@@ -162,6 +162,12 @@ def info_of(records: Array) -> SplitMergeInfo:
     """Return what trials did that have all been made, from their records."""
     made = records[records[:, SPLIT] >= 0.0]
     split, accepted = made[:, SPLIT] == 1.0, made[:, ACCEPTED] == 1.0
-    numbers = [split, split & accepted, ~split, ~split & accepted]
-    words_moved, words_visited = (int(made[:, column].sum()) for column in (WORDS_MOVED, N_WORDS))
-    return SplitMergeInfo(True, *(int(np.sum(one)) for one in numbers), words_moved, words_visited)
+    return SplitMergeInfo(
+        complete=True,
+        splits_tried=int(split.sum()),
+        splits=int((split & accepted).sum()),
+        merges_tried=int((~split).sum()),
+        merges=int((~split & accepted).sum()),
+        words_moved=int(made[:, WORDS_MOVED].sum()),
+        words_visited=int(made[:, N_WORDS].sum()),
+    )

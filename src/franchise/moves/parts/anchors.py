@@ -15,8 +15,8 @@ log 1/2 - log(m - 1), m being the tables of the topic, and in the divided state
 log 1/2 + log r(k2 | k1) - log m_2, r being the chance of the second topic given the first.
 
 A choice knows the counts of the topics, not the tables. It goes on until it needs more: at which table a
-word sits (`WORDS`), or what tables a topic has (`LIKENESS`). Whoever makes the trial finds that out, nearby or
-far away, and lets the choice go on, from the same random stream.
+word sits (`WORDS`), or what tables a topic has (`LIKENESS`). Whoever makes the trial finds that out, nearby
+or far away, and lets the choice go on, from the same random stream.
 """
 
 import math

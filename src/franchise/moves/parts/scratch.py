@@ -220,7 +220,7 @@ def _table_scratch(
 
 
 def new_trial_scratch(n_terms: int, capacity: int, lg: Array, lgv: Array) -> TrialScratch:
-    """Allocate working memory for trials, without any tables; `lg` and `lgv` are as the table move has them."""
+    """Allocate working memory for trials, without tables; `lg` and `lgv` are those of the table move."""
     words, slots = np.zeros(0, np.int32), np.zeros(0, np.int64)
     return TrialScratch(
         stream=np.zeros(4, np.uint64),

@@ -225,7 +225,7 @@ class _Trials:
                 self._accepted = _Accepted(row, own.item[tables].copy(), own.kept[tables].copy())
 
     def _carry_out_first(self) -> int:
-        """Change counts and tables as the first accepted trial proposes; return how many trials that makes."""
+        """Change counts and tables as the first accepted trial proposes; return how many are done then."""
         accepted = self._accepted
         if accepted is None:
             return len(self._choices)

@@ -16,9 +16,7 @@ from franchise.moves.parts.table_index import group_terms
 class GatherScratch(NamedTuple):
     """For a thread that lists tables."""
 
-    table_end: (
-        Array  # table axis of a document: where the next word of the table goes, -1 if it is not asked for
-    )
+    table_end: Array  # table axis of a document: where its next word goes, -1 for a table not asked for
     count_v: Array  # term axis, 0 between uses
     terms: Array  # distinct terms of the table at hand
 

@@ -263,12 +263,6 @@ def follow_eta(state, tables):
         tables.ratio[n] = (n + eta) / eta
 
 
-def with_own_list(tables: TableScratch) -> TableScratch:
-    """Return the scratch for another thread that lays out documents (`table_index`) in the same words."""
-    own = {name: np.zeros_like(getattr(tables, name)) for name in ("table_end", "count_v", "terms")}
-    return tables._replace(**own)
-
-
 def with_room_for_tables(scratch: Scratch, state: State) -> Scratch:
     """Return the scratch with room for all tables in split-merge."""
     n_tables = int(state.totals[TABLES])

@@ -5,10 +5,10 @@ a list of terms with counts, read in one pass and in no more memory than its wor
 document when it comes to it. Split-merge changes neither words nor tables, so it reads what the table move
 has left; its own list of tables by topic is made once per sweep, in time proportional to the number of
 tables, and again after an accepted trial: those are rare, and lists kept up to date through all other moves
-would cost more.
+would cost more. Where the table move has left out documents, `moves.gather_tables` lists tables instead.
 """
 
-from franchise._jit import helper, kernel, part
+from franchise._jit import helper, part
 from franchise.model.state import NUMBERED
 
 
@@ -65,13 +65,6 @@ def group_terms(words, count_v, terms, begin, end):
             words[i] = v
             i += 1
         count_v[v] = 0
-
-
-@kernel
-def lay_out_words(corpus, state, tables, begin, end):
-    """Lay out the words of documents `begin` to `end`, as the table move leaves them."""
-    for j in range(begin, end):
-        lay_out_document(corpus, state, tables, j)
 
 
 @part

@@ -14,12 +14,15 @@ from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
 from franchise.model.state import ETA, TABLES, Array, State
+from franchise.moves.parts.anchors import CHOICE
 
 # Places in a cursor: position in the list of documents, or the trial; the word or table of that
 # document to continue with; how many topics of the document are listed.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
 TRIAL = DOCUMENT
 NOT_ENTERED = -1
+# The topics of a split-merge trial have at most so many words together.
+MOST_WORDS_OF_A_TRIAL = 5_000_000
 _SMALL_TABLE = 24  # words: the table move keeps weights ready for tables up to this size
 
 
@@ -74,6 +77,8 @@ class TrialScratch(NamedTuple):
 
     stream: Array
     cursor: Array
+    choice: Array  # of the anchors (`anchors.CHOICE`)
+    most_words: Array  # of a trial, one number
     # Topic axis.
     start_k: Array  # where the topic's tables begin on the table axis
     squares_k: Array  # sum of the topic's squared counts
@@ -204,7 +209,9 @@ def _scratch(
             weight=np.zeros(capacity),
         ),
         tables=tables,
-        trial=_trial_scratch(corpus, capacity, tables),
+        trial=new_trial_scratch(corpus.n_terms, capacity, tables.lg, tables.lgv)._replace(
+            stream=stream, table_words=tables.table_words
+        ),
         concentrations=ConcentrationScratch(
             stream=stream,
             sizes=np.zeros(capacity, np.int64),
@@ -247,27 +254,31 @@ def _table_scratch(
     )
 
 
-def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) -> TrialScratch:
+def new_trial_scratch(n_terms: int, capacity: int, lg: Array, lgv: Array) -> TrialScratch:
+    """Allocate working memory for trials, without tables; `lg` and `lgv` are those of the table move."""
+    words, slots = np.zeros(0, np.int32), np.zeros(0, np.int64)
     return TrialScratch(
-        stream=tables.stream,
+        stream=np.zeros(4, np.uint64),
         cursor=np.array([0, NOT_ENTERED, 0]),
+        choice=np.zeros(len(CHOICE), np.int64),
+        most_words=np.array([MOST_WORDS_OF_A_TRIAL]),
         start_k=np.zeros(capacity, np.int64),
         squares_k=np.zeros(capacity),
         weight=np.zeros(capacity),
         **_table_axis(0),
         sizes=np.zeros((2, 2), np.int64),
-        words=np.zeros((corpus.n_terms, 2), np.int32),
+        words=np.zeros((n_terms, 2), np.int32),
         soft_sizes=np.zeros((2, 2)),
-        soft_words=np.zeros((corpus.n_terms, 2)),
-        log_odds=np.zeros(corpus.n_terms),
-        seen=np.zeros(corpus.n_terms, np.int32),
-        is_seen=np.zeros(corpus.n_terms, np.bool_),
-        table_words=tables.table_words,
-        table_counts=tables.table_counts,
-        pair_ptr=tables.pair_ptr,
-        size_ptr=tables.pair_ptr,
-        lg=tables.lg,
-        lgv=tables.lgv,
+        soft_words=np.zeros((n_terms, 2)),
+        log_odds=np.zeros(n_terms),
+        seen=np.zeros(n_terms, np.int32),
+        is_seen=np.zeros(n_terms, np.bool_),
+        table_words=words,
+        table_counts=words,
+        pair_ptr=slots,
+        size_ptr=slots,
+        lg=lg,
+        lgv=lgv,
     )
 
 
@@ -287,18 +298,20 @@ def follow_eta(state, tables):
         tables.ratio[n] = (n + eta) / eta
 
 
-def with_own_list(tables: TableScratch) -> TableScratch:
-    """Return the scratch for another thread that lays out documents (`table_index`) in the same words."""
-    own = {name: np.zeros_like(getattr(tables, name)) for name in ("table_end", "count_v", "terms")}
-    return tables._replace(**own)
-
-
 def with_room_for_tables(scratch: Scratch, state: State) -> Scratch:
     """Return the scratch with room for all tables in split-merge."""
     n_tables = int(state.totals[TABLES])
     if scratch.trial.slot.size >= n_tables:
         return scratch
     return scratch._replace(trial=scratch.trial._replace(**_table_axis(n_tables + n_tables // 4)))
+
+
+def with_room_for_items(trial: TrialScratch, n_tables: int) -> TrialScratch:
+    """Return the scratch with room for a trial of so many tables, which are listed elsewhere."""
+    if trial.item.size >= n_tables:
+        return trial
+    axis = _table_axis(n_tables + n_tables // 4)
+    return trial._replace(**{name: axis[name] for name in ("item", "side", "kept")})
 
 
 def grown_scratch(scratch: Scratch) -> Scratch:

@@ -1,8 +1,8 @@
 """The parallel engine on many machines: documents and seats live with workers, and never move.
 
 A sweep is that of the parallel engine, to the bit. The head, here, has topics and counts. It sends these to
-the workers; each draws G_0 from them and the key, as everyone would, then the topics and tables of its documents,
-and sends its counts back. The documents whose words are drawn one by one in this sweep, and the tables of
+the workers; each draws G_0 from them and the key, as everyone would, then the topics and tables of its
+documents, and sends its counts back. The documents whose words are drawn one by one in this sweep, and the tables of
 topics that are tried to be split or merged, come to the head.
 
 When a worker is lost, the chain takes up its last snapshot and makes the sweeps since then again: the same
@@ -32,6 +32,7 @@ from franchise.engines.parallel import joint_by_sizes, passes_for, trials_due
 from franchise.engines.part import Part, Seats
 from franchise.engines.revealer import Revealer, epsilon_for
 from franchise.engines.revealing import DocumentsInfo, number_of_turns, renumber
+from franchise.engines.table_source import TablesInParts
 from franchise.engines.threads import Threads
 from franchise.engines.worker import read_seats, write_seats
 from franchise.errors import ClusterError, SettingsError
@@ -107,7 +108,7 @@ class ClusterEngine(CollapsedEngine):
     @property
     def state(self) -> State:
         """The current state, gathered here."""
-        arrays, part = packed_head(self.workbench), Part(self._whole.arrays, 0, self._facts.longest, 1)
+        arrays, part = packed_head(self.workbench), Part(self._whole.arrays, self._facts.longest, 1)
         begin = 0
         for shard, seats in zip(self._shards(), self._seats_by_shard(), strict=True):
             part.seat(begin, begin := begin + shard.n_documents, seats)
@@ -117,7 +118,7 @@ class ClusterEngine(CollapsedEngine):
     def seat(self, state: State) -> None:
         """Take up a state, with every word seated, as if the engine had reached it."""
         whole = self._whole.arrays
-        part = Part(whole, 0, self._facts.longest, 1)
+        part = Part(whole, self._facts.longest, 1)
         part.state = copy_state(state)
         compact(whole, part.state)
         arrays = packed(whole, part.state)
@@ -306,6 +307,10 @@ class ClusterEngine(CollapsedEngine):
         if eta is not None:
             self.workbench.set_eta(eta)
         documents, self._number = self._update_documents(key)
+        self.workbench.tables = TablesInParts(
+            [job.first_word for job in self._crew_here().jobs], self._tables
+        )
+        self.workbench.threads = self._threads
         swept = super().sweep(key, trials_due(trials, key.sweep, self._facts.n_words), eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
 
@@ -331,6 +336,9 @@ class ClusterEngine(CollapsedEngine):
         infos = head.gibbs(key)
         crew.each(self._chain, "put", [(one,) for one in _divided(head.take_away(), taken)])
         return infos
+
+    def _tables(self, what: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
+        return self._crew_here().each(self._chain, "tables", [(what, *own) for own in arguments])
 
     def _compact(self) -> None:
         crew, number = self._crew_here(), self.workbench.new_numbers()

@@ -4,12 +4,14 @@ Its state has the rows of all terms and all that is known of topics. Of document
 drawn one by one in the sweep under way: the collapsed moves look at others through the counts alone.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from franchise.corpus import Corpus, CorpusArrays
+from franchise.engines.engine import Trials
 from franchise.engines.part import Seats, Summed, Topics
+from franchise.engines.table_source import TableSource
 from franchise.engines.threads import Range, Threads
 from franchise.engines.workbench import Workbench
 from franchise.model import State
@@ -18,6 +20,7 @@ from franchise.model.rows import add_rows, append_rows, rows_of, widened
 from franchise.model.state import BORN, DEAD, NUMBERED, TABLES, TOPICS, Array, state_of_counts
 from franchise.moves.parts.scratch import new_scratch_for_some, with_words
 from franchise.moves.recount import fill_rows
+from franchise.random import Key
 
 _CELLS_AT_ONCE = 1 << 20  # of terms by columns, that a thread adds up
 
@@ -63,6 +66,16 @@ class Head(Workbench):
         largest = int(facts.term_counts.max(initial=0))
         self._scratch = new_scratch_for_some(self.corpus, state, facts.lengths, largest)
         self._laid_out = False
+        self._trial_maker = None
+        self.tables: TableSource | None = None  # of all documents, for trials
+
+    def _tables(self) -> TableSource:
+        assert self.tables is not None
+        return self.tables
+
+    def try_splits_and_merges(self, key: Key, trials: Trials) -> tuple[Any, Array]:
+        """Make split-merge trials; return their Info and their records."""
+        return self._try_in_threads(key, trials)
 
     def _documents(self, x: Array, lengths: Array) -> CorpusArrays:
         """Return some documents; behind them comes one that stands for the words of all others."""

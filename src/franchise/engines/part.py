@@ -4,7 +4,7 @@ All that depends on other documents comes from the head, or follows from what co
 So it does not matter how the documents are cut into ranges.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,7 @@ from franchise.engines.document_pass import DocumentPass
 from franchise.engines.fitted_start import FittedTopics
 from franchise.engines.revealer import Revealer
 from franchise.engines.revealing import turns
+from franchise.engines.table_source import HeldTables
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.packing import gathered, narrow
 from franchise.model.rows import Rows, rows_of, widened
@@ -89,16 +90,18 @@ class Part:
     ----------
     corpus
         The documents.
-    first_document
-        The number of the first one in the whole corpus.
     longest
         The most words of a document of the whole corpus.
     threads
         How many; they change no bit.
+    first_document, first_word
+        The numbers of the first ones in the whole corpus.
     """
 
-    def __init__(self, corpus: CorpusArrays, first_document: int, longest: int, threads: int) -> None:
-        self.corpus, self.first_document = corpus, first_document
+    def __init__(
+        self, corpus: CorpusArrays, longest: int, threads: int, first_document: int = 0, first_word: int = 0
+    ) -> None:
+        self.corpus, self.first_document, self._first_word = corpus, first_document, first_word
         self.progress = 0.0
         self._threads = Threads(threads)
         self._pass = DocumentPass(corpus, threads, first_document)
@@ -188,6 +191,11 @@ class Part:
         first, lengths = self.corpus.doc_ptr[documents], np.diff(self.corpus.doc_ptr)[documents]
         ends = np.cumsum(lengths)
         return np.repeat(first - (ends - lengths), lengths) + np.arange(ends[-1] if ends.size else 0)
+
+    def tables(self, what: str, *arguments: Any) -> Any:
+        """Answer what is asked of tables for split-merge trials (`HeldTables`)."""
+        held = HeldTables(self.corpus, self.state, self._threads, self._first_word)
+        return getattr(held, what)(*arguments)
 
     def finish(self, number: Array | None) -> Array:
         """Give topics other numbers, if some are given; return how many tables have each number of words."""

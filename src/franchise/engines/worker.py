@@ -53,8 +53,10 @@ class Worker:
 
     def _part(self, chain: int) -> Part:
         if chain not in self._parts:
-            first = self._shards[0].first_document
-            self._parts[chain] = Part(self._corpus, first, self._longest, self._threads)
+            first = self._shards[0]
+            self._parts[chain] = Part(
+                self._corpus, self._longest, self._threads, first.first_document, first.first_word
+            )
         return self._parts[chain]
 
     def to_fit(self, before: int, most: float) -> tuple[Array, CorpusArrays]:

@@ -7,6 +7,7 @@ concentrations. Time and memory go with the number of cells and topics, not with
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -38,6 +39,7 @@ class CellsEngine(RevealingEngine):
 
     name: ClassVar[str] = "cells"
     takes_cells: ClassVar[bool] = True
+    seats_in_turn: ClassVar[bool] = False
 
     def __init__(self, cells: CellArrays, settings: EngineSettings) -> None:
         self._cells = cells
@@ -125,7 +127,7 @@ class CellsEngine(RevealingEngine):
         """Return what the state is made of; the rest follows."""
         return packed_cells(self.state, self.tables)
 
-    def restore(self, arrays: dict[str, Array]) -> None:
+    def restore(self, arrays: dict[str, Array], seats: Path | None = None) -> None:
         """Take up a state; one that does not add up is refused before compiled code sees it."""
         state, tables = unpacked_cells(self._cells, arrays)
         bench = CellBench(self._cells, state, tables)

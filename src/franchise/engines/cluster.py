@@ -2,8 +2,8 @@
 
 A sweep is that of the parallel engine, to the bit. The head, here, has topics and counts. It sends these to
 the workers; each draws G_0 from them and the key, as everyone would, then the topics and tables of its
-documents, and sends its counts back. The documents whose words are drawn one by one in this sweep, and the tables of
-topics that are tried to be split or merged, come to the head.
+documents, and sends its counts back. The documents whose words are drawn one by one in this sweep, and the
+tables of topics that are tried to be split or merged, come to the head.
 
 When a worker is lost, the chain takes up its last snapshot and makes the sweeps since then again: the same
 keys make the same sweeps.
@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from franchise.corpus import Corpus, CorpusArrays
 from franchise.corpus.shards import Shard
 from franchise.engines import parallel
-from franchise.engines.collapsed import CollapsedEngine, by_size, topic_terms_of
+from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
 from franchise.engines.crew import Crew, WorkersLostError, shards_for
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.fitted_start import Sample, documents_alone, number_to_fit
@@ -60,6 +60,7 @@ class ClusterEngine(CollapsedEngine):
     """
 
     name: ClassVar[str] = "ray"
+    seats_in_turn: ClassVar[bool] = False
     takes_corpus: ClassVar[bool] = True
 
     def __init__(self, corpus: Corpus, settings: EngineSettings) -> None:
@@ -71,9 +72,20 @@ class ClusterEngine(CollapsedEngine):
         self._crew: Crew | None = None
         self._chain = 0
         self._generation = -1  # of the crew that has the seats
+        self._passing = False  # workers are going through their documents
         self._snapshot: Snapshot | None = None
         self._since: list[Callable[[], object]] = []  # what was done since then
         self.use_threads(settings.threads)
+
+    @property
+    def progress(self) -> float:
+        """The share of the pass under way that is done."""
+        crew = self._crew
+        return crew.progress(self._chain) if crew is not None and self._passing else 0.0
+
+    @progress.setter
+    def progress(self, share: float) -> None:
+        """Do nothing: workers begin every pass anew."""
 
     def use_threads(self, number: int) -> None:
         """Let the head work in so many threads from now on; it changes no bit."""
@@ -145,6 +157,8 @@ class ClusterEngine(CollapsedEngine):
 
     def counts(self) -> Counts:
         """Return the counts of the current state."""
+        if self._crew is None:
+            return counts_of(self._whole.arrays, self.state)
         state = self.workbench.state
         live = by_size(state)
         parts = self._asked("document_topics", ranks(state, live), live.size)
@@ -166,7 +180,7 @@ class ClusterEngine(CollapsedEngine):
         """Return the topics and counts; seats are written by `write_seats`."""
         return {**packed_head(self.workbench), "tables_of_size": self._sizes}
 
-    def write_seats(self, folder: Path) -> None:
+    def write_seats(self, folder: Path) -> bool:
         """Let the workers write the seats of every shard, or write those that were gathered or saved."""
         folder.mkdir(parents=True, exist_ok=True)
         if self._crew is not None and (self._since or self._snapshot is None):
@@ -175,6 +189,7 @@ class ClusterEngine(CollapsedEngine):
         else:
             for shard, arrays in zip(self._shards(), self._seats_by_shard(), strict=True):
                 write_seats(folder, shard, arrays)
+        return True
 
     def restore(self, arrays: dict[str, Array], seats: Path | None = None) -> None:
         """Take up what was saved; the seats when there is a crew."""
@@ -319,7 +334,11 @@ class ClusterEngine(CollapsedEngine):
         measure = self._revealer.weights(key, head.state, self._epsilon)
         passes = passes_for(measure, facts.n_terms, facts.n_words)
         topics = crew.share(head.topics())
-        summed = crew.ask(self._chain, "update", key, topics, self._epsilon, passes)
+        self._passing = True
+        try:
+            summed = crew.ask(self._chain, "update", key, topics, self._epsilon, passes)
+        finally:
+            self._passing = False
         words, tables = (
             np.sum([getattr(one, name) for one in summed], axis=0) for name in ("words", "tables")
         )

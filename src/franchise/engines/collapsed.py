@@ -4,6 +4,7 @@ A sweep draws the table of every word, then the topic of every table, makes spli
 concentrations, and numbers the topics without gaps.
 """
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,7 @@ class CollapsedEngine:
 
     name: ClassVar[str] = "collapsed"
     takes_cells: ClassVar[bool] = False
+    seats_in_turn: ClassVar[bool] = True
     takes_corpus: ClassVar[bool] = False
     progress = 0.0
 
@@ -61,10 +63,13 @@ class CollapsedEngine:
     @property
     def n_bytes(self) -> int:
         """Memory of the state and of the words laid out by table."""
-        return sum(array.nbytes for array in self.state) + 4 * self._corpus.x.size
+        return sum(array.nbytes for array in self.state) + 4 * int(self._corpus.x.size)
 
     def use_threads(self, number: int) -> None:
         """Go on in the calling thread: words are drawn one by one."""
+
+    def use_crew(self, crew: Any, chain: int) -> None:
+        """Go on in this process."""
 
     @property
     def state(self) -> State:
@@ -180,7 +185,11 @@ class CollapsedEngine:
         """Return the used parts of the state's arrays."""
         return packed(self._corpus, self.state)
 
-    def restore(self, arrays: dict[str, Array]) -> None:
+    def write_seats(self, folder: Path) -> bool:
+        """Write nothing: all is in the arrays."""
+        return False
+
+    def restore(self, arrays: dict[str, Array], seats: Path | None = None) -> None:
         """Take up a state; one that does not add up is refused before compiled code sees it."""
         state = unpacked(self._corpus, arrays)
         if broken := broken_invariants(self._corpus, state):

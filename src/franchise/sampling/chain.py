@@ -160,6 +160,11 @@ class Chain:
         """Make sweeps in so many threads from now on, where the engine can."""
         self._engine.use_threads(whole_number("threads", number, 1))
 
+    def use_crew(self, crew: Any) -> None:
+        """Let the workers of a crew make the sweeps, where the engine has them do it; None: leave them."""
+        if self.is_whole:
+            self.engine.use_crew(crew, self.number)
+
     @property
     def is_whole(self) -> bool:
         """False after an error in the middle of a sweep: nothing that the chain holds may be kept then."""

@@ -46,7 +46,8 @@ def test_many_files_are_one_corpus(parts, tmp_path):
         open_shards(tmp_path / "s"),
         read_corpus(tmp_path / "all.jsonl", text_column="body", id_column="nr"),
     )
-    assert corpus == expected and corpus.fingerprint() == expected.fingerprint()
+    assert corpus == expected
+    assert corpus.fingerprint() == expected.fingerprint()
     assert corpus.texts == expected.texts
     assert corpus.metadata["year"].as_list() == expected.metadata["year"].as_list()
     assert said == (
@@ -55,7 +56,8 @@ def test_many_files_are_one_corpus(parts, tmp_path):
     files = [parts / f"part-{name}" for name in ("0.jsonl", "1.jsonl.gz", "2.jsonl", "3.jsonl")]
     call("shard", *files, *READING, "--max-features", 50, "--metadata", "none", "-o", tmp_path / "t")
     few = open_shards(tmp_path / "t")
-    assert few.n_terms == 50 and few.metadata is None
+    assert few.n_terms == 50
+    assert few.metadata is None
 
 
 def test_where_a_file_would_be(parts, tmp_path):
@@ -79,9 +81,11 @@ def test_counts_and_shards_again(tmp_path):
     (tmp_path / "b.ldac").write_text("0\n1 5:4\n")
     call("shard", tmp_path / "a.ldac", tmp_path / "b.ldac", "-o", tmp_path / "s")
     corpus = open_shards(tmp_path / "s")
-    assert corpus.vocabulary == tuple("012345") and corpus.document_lengths.tolist() == [3, 1, 0, 4]
+    assert corpus.vocabulary == tuple("012345")
+    assert corpus.document_lengths.tolist() == [3, 1, 0, 4]
     call("shard", tmp_path / "s", "--shards", 1, "-o", tmp_path / "t")
-    assert open_shards(tmp_path / "t") == corpus and len(open_shards(tmp_path / "t").shards) == 1
+    assert open_shards(tmp_path / "t") == corpus
+    assert len(open_shards(tmp_path / "t").shards) == 1
 
 
 def test_lists_of_words_in_parquet(tmp_path):
@@ -112,7 +116,8 @@ def test_lists_of_term_ids_in_parquet(tmp_path):
     given = ["--vocabulary", tmp_path / "terms.txt"]
     call("shard", path, "--text-column", "ids", *given, "-o", tmp_path / "s")
     corpus = open_shards(tmp_path / "s")
-    assert corpus.vocabulary == ("ant", "bee", "cat") and corpus.x.tolist() == [0, 2, 2, 1]
+    assert corpus.vocabulary == ("ant", "bee", "cat")
+    assert corpus.x.tolist() == [0, 2, 2, 1]
     told = call("shard", path, "--text-column", "ids", "-o", tmp_path / "t", ending=1).stderr
     assert f"{path}: document 0, word 0 is 0 (int); words are strings; for term ids give" in told
     (tmp_path / "two.txt").write_text("ant\nbee\n")

@@ -125,6 +125,34 @@ class TestSameCorpus:
         assert many.in_one_piece() == one
         assert not isinstance(many.in_one_piece(), ShardedCorpus)
 
+    def test_other_names_of_terms_and_other_metadata_need_no_shard(self, folder: Path) -> None:
+        one, many = corpus_of_texts(), open_shards(folder)
+        terms = [term.upper() for term in one.vocabulary]
+        changed = many.with_vocabulary(terms).with_metadata({"n": range(200)})
+        assert isinstance(changed, ShardedCorpus)
+        assert touched(changed) == {"metadata"}
+        assert changed.metadata_names == ("n",)
+        for same in (changed, pickle.loads(pickle.dumps(changed))):
+            assert same == one.with_vocabulary(terms)
+            assert same.fingerprint() == one.with_vocabulary(terms).fingerprint()
+            assert same.select([5, 2]).metadata["n"].as_list() == [5, 2]
+        assert not touched(many)
+        assert many.vocabulary == one.vocabulary
+        with pytest.raises(CorpusError, match="give one per term"):
+            many.with_vocabulary(["a"])
+        with pytest.raises(CorpusError, match="'a' twice"):
+            many.with_vocabulary(["a"] * many.n_terms)
+
+    def test_some_documents_of_a_few_shards(self, tmp_path: Path) -> None:
+        corpus = planted(n_documents=1000, document_length=5, n_topics=3, n_terms=30, seed=1).corpus
+        many = shard(corpus, tmp_path / "s", 50)
+        for number in (1, 2, 30, 160, 1000):
+            chosen = many.spread(number)
+            assert len({many.shard_with(j).number for j in chosen.tolist()}) <= 8
+            assert 0 < len(chosen) <= number
+            assert np.all(np.diff(chosen) > 0)
+        assert many.spread(30)[-1] == 999
+
     def test_documents_without_names_have_no_file_of_names(self, tmp_path: Path) -> None:
         corpus = from_tokens([["a", "b"], [], ["b"]])
         many = shard(corpus, tmp_path / "s", 2)

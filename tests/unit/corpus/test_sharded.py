@@ -283,10 +283,12 @@ class TestWriting:
             shard(texts(), tmp_path / "s")
         with pytest.raises(CorpusError, match="no word was found"):
             shard(["", "the"], tmp_path / "s")
-        with pytest.raises(CorpusError, match="no known kind"):
+        with pytest.raises(CorpusError, match=r"document 0 is 3 \(int\); give texts"):
             shard([3, 4], tmp_path / "s")
-        with pytest.raises(CorpusError, match="lists of words and texts"):
+        with pytest.raises(CorpusError, match="document 2 is a list of words, after a text"):
             shard(["ant", "bee", ["cat"]], tmp_path / "s")
+        with pytest.raises(CorpusError, match="of the documents from 1 on, document 1, word 0 is 5"):
+            shard([["ant"], ["bee"], [5]], tmp_path / "s")
         with pytest.raises(CorpusError, match="single string"):
             shard("ant", tmp_path / "s")
         with pytest.raises(SettingsError, match="shards=0"):

@@ -6,9 +6,11 @@ whoever comes next takes the pieces up one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +36,7 @@ from franchise.corpus.vectorize import (
 from franchise.errors import CorpusError
 
 _KIND = "piece of a corpus"
+_CORPORA, _TEXTS, _LISTS = "a corpus", "a text", "a list of words"
 _BATCH = 20_000  # documents of a list that make a piece
 
 
@@ -102,32 +105,46 @@ def piece_of_lists(documents: Iterable[Any], vocabulary: Sequence[str] | None) -
     return Piece(x, doc_ptr, vocabulary, "vocabulary", About(None, None, None))
 
 
-def pieces_of_documents(documents: Any, options: TextOptions) -> Iterable[Piece]:
+def pieces_of_documents(documents: Any, options: TextOptions) -> Iterator[Piece]:
     """Cut an iterable of texts, of lists of words or of corpora into pieces."""
-    left, first = iterate(documents, "documents"), 0
-    while batch := list(islice(left, 1 if first == 0 else _BATCH)):
-        kinds = {_kind_of(one) for one in batch}
-        if len(kinds) > 1 or kinds == {""}:
-            found = " and ".join(sorted(filter(None, kinds))) or "of no known kind"
-            raise CorpusError(
-                f"documents {first:,} and after are {found}; give texts, lists of words, or corpora, and one "
-                "kind of them"
-            )
-        first += len(batch)
-        if kinds == {"corpora"}:
-            yield from map(piece_of, batch)
-        elif kinds == {"texts"}:
+    left, n_before, kind = iterate(documents, "documents"), 0, ""
+    # One corpus is a piece, and so is the first document, which tells what there is.
+    while batch := list(islice(left, _BATCH if kind in (_TEXTS, _LISTS) else 1)):
+        for j, document in enumerate(batch, start=n_before):
+            own = _kind_of(document)
+            if own == "" or own != (kind or own):
+                found = own or f"{shortened(document)} ({type(document).__name__})"
+                before = f", after {kind}" if kind else ""
+                raise CorpusError(
+                    f"document {j} is {found}{before}; give texts, lists of words, or corpora, all of one kind"
+                )
+            kind = own
+        n_before += len(batch)
+        if kind == _CORPORA:
+            yield piece_of(batch.pop())
+        elif kind == _TEXTS:
             yield piece_of_texts(batch, options, keep_texts=False)
         else:
-            yield piece_of_lists(batch, None)
+            with _counted_from(n_before - len(batch)):
+                piece = piece_of_lists(batch, None)
+            yield piece
+
+
+@contextmanager
+def _counted_from(first: int) -> Iterator[None]:
+    """Say where the count of documents in an error begins, if not at the first of all."""
+    try:
+        yield
+    except CorpusError as error:
+        raise CorpusError(f"of the documents from {first:,} on, {error}" if first else str(error)) from None
 
 
 def _kind_of(document: Any) -> str:
     if isinstance(document, Corpus):
-        return "corpora"
+        return _CORPORA
     if isinstance(document, str):
-        return "texts"
-    return "lists of words" if isinstance(document, list | tuple | np.ndarray) else ""
+        return _TEXTS
+    return _LISTS if isinstance(document, list | tuple | np.ndarray) else ""
 
 
 class Terms:

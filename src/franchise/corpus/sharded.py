@@ -15,18 +15,20 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.checks import document_numbers, numbered, offsets_of
+from franchise.corpus.checks import check_distinct, document_numbers, numbered, offsets_of, strings
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.growing import PIECE, Growing, handed_over
 from franchise.corpus.joined import joined
-from franchise.corpus.metadata import Metadata
+from franchise.corpus.metadata import Metadata, as_metadata
 from franchise.corpus.shards import About, Manifest, Shard, read_about, read_manifest, read_shard
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
     from franchise.corpus.cells import CellArrays
+
+_FEW_SHARDS = 8
 
 
 class ShardedCorpus(Corpus):
@@ -46,6 +48,7 @@ class ShardedCorpus(Corpus):
 
     folder: Path
     shards: tuple[Shard, ...]
+    changes: dict[str, Any]  # what is other than on disk: see `with_vocabulary` and `with_metadata`
     _manifest: Manifest
     _last: tuple[int, CorpusArrays] | None
     _last_about: tuple[int, About] | None
@@ -60,6 +63,7 @@ class ShardedCorpus(Corpus):
             text_options=TextOptions.from_dict(options) if options else None,
             downsampling=Downsampling(**downsampling) if downsampling else None,
             keeps_cells=False,
+            changes={},
             _cells=None,
             _fingerprint=facts["fingerprint"],
             _last=None,
@@ -105,6 +109,8 @@ class ShardedCorpus(Corpus):
     @property
     def metadata_names(self) -> tuple[str, ...]:
         """The names of the columns of metadata."""
+        if "metadata" in self.changes:
+            return tuple(self.metadata or ())
         return tuple(column["name"] for column in self._manifest.facts["metadata"])
 
     # ------------------------------------------------------------ brought together when asked for
@@ -170,7 +176,7 @@ class ShardedCorpus(Corpus):
             if self.texts is not None:
                 texts += [self.texts[shard.first_document + i] for i in here.tolist()]
         in_order = [words[i] for i in back.tolist()]
-        metadata = self._metadata(self._grouped(chosen[order]))
+        metadata = self._metadata_of(chosen[order])
         return Corpus(
             np.concatenate([np.empty(0, np.int32), *in_order]),
             offsets_of(np.array([len(one) for one in in_order], np.int64)),
@@ -181,6 +187,38 @@ class ShardedCorpus(Corpus):
             metadata=None if metadata is None else metadata.select(back),
             downsampling=self.downsampling,
         )
+
+    def spread(self, number: int) -> npt.NDArray[np.int64]:
+        """Return the numbers of about so many documents, of a few shards that lie far from each other.
+
+        To look at some documents, not all files have to be read.
+        """
+        shards = [self.shards[i] for i in _apart(len(self.shards), _FEW_SHARDS).tolist()]
+        first = np.array([shard.first_document for shard in shards])
+        ends = np.cumsum([shard.n_documents for shard in shards])
+        chosen = _apart(int(ends[-1]), number)
+        own = np.searchsorted(ends, chosen, side="right")
+        return np.asarray(first[own] + chosen - np.append(0, ends)[own])
+
+    def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
+        """Return the same documents with as many other names for the terms; no shard is read."""
+        terms = strings(vocabulary, "vocabulary", "term")
+        check_distinct(terms)
+        if len(terms) != self.n_terms:
+            raise CorpusError(f"{len(terms):,} names for {self.n_terms:,} terms; give one per term")
+        changed = self._changed("vocabulary", terms)
+        changed._set(_fingerprint="")
+        return changed
+
+    def with_metadata(self, metadata: Any) -> Corpus:
+        """Return the same corpus with other metadata, as the constructor takes them; no shard is read."""
+        return self._changed("metadata", as_metadata(metadata, self.n_documents))
+
+    def _changed(self, name: str, value: Any) -> ShardedCorpus:
+        other = object.__new__(ShardedCorpus)
+        changes = self.changes | {name: value}
+        other.__dict__.update(self.__dict__ | changes | {"changes": changes})
+        return other
 
     def downsampled(self, words: int, *, seed: int = 0) -> Corpus:
         """Keep at most so many words of each document; what comes out is in one piece."""
@@ -243,6 +281,11 @@ class ShardedCorpus(Corpus):
                 yield shard, increasing[begin:end] - shard.first_document
             begin = end
 
+    def _metadata_of(self, increasing: npt.NDArray[np.int64]) -> Metadata | None:
+        if "metadata" in self.changes:
+            return None if self.metadata is None else self.metadata.select(increasing)
+        return self._metadata(self._grouped(increasing))
+
     def _metadata(self, parts: Iterable[tuple[Shard, npt.NDArray[np.int64] | None]]) -> Metadata | None:
         if not self._manifest.facts["metadata"]:
             return None
@@ -271,7 +314,8 @@ class ShardedCorpus(Corpus):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Corpus], tuple[Any, ...]]:
         # Other processes open the folder. `__reduce__` gives the parts of the corpus in one piece.
-        return _opened_again, (str(self.folder.absolute()), self.fingerprint())
+        written = self._manifest.facts["fingerprint"]
+        return _opened_again, (str(self.folder.absolute()), written, self.changes)
 
 
 class TextsOfShards(Sequence[str]):
@@ -328,10 +372,26 @@ def arrays_of_shard(corpus: Corpus, shard: Shard) -> CorpusArrays:
     return CorpusArrays(x, handed_over(doc_ptr - doc_ptr[0]), corpus.n_terms)
 
 
-def _opened_again(folder: str, fingerprint: str) -> ShardedCorpus:
-    corpus = open_shards(folder)
+def metadata_names(corpus: Corpus) -> tuple[str, ...]:
+    """Return the names of the columns of metadata of any corpus; no shard is read."""
+    if isinstance(corpus, ShardedCorpus):
+        return corpus.metadata_names
+    return tuple(corpus.metadata or ())
+
+
+def _opened_again(folder: str, fingerprint: str, changes: dict[str, Any]) -> Corpus:
+    corpus: Corpus = open_shards(folder)
     if corpus.fingerprint() != fingerprint:
         raise CorpusError(
             f"{folder}: the shards there are of another corpus now; write the former ones again"
         )
-    return corpus
+    if "vocabulary" in changes:
+        corpus = corpus.with_vocabulary(changes["vocabulary"])
+    return corpus.with_metadata(changes["metadata"]) if "metadata" in changes else corpus
+
+
+def _apart(n: int, number: int) -> npt.NDArray[np.int64]:
+    """Return so many of the numbers below n, at equal distances; all if there are no more."""
+    if number >= n:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, max(1, number)).astype(np.int64))

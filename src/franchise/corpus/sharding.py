@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -108,8 +109,6 @@ def shard_pieces(
             _write(pieces, target.resolve(), number, overwrite, progress or (lambda done, total: None))
     except ModelError as error:
         raise CorpusError(str(error)) from error
-    except OSError as error:
-        raise CorpusError(str(cannot_write(target, error))) from error
     return open_shards(target)
 
 
@@ -142,15 +141,25 @@ def _write(pieces: Iterable[Piece], folder: Path, number: int, overwrite: bool, 
     for left_over in (temporary, old):
         shutil.rmtree(left_over, ignore_errors=True)
     try:
-        temporary.mkdir(parents=True)
+        with _worded(folder):
+            temporary.mkdir(parents=True)
         _Writing(temporary, number, progress).write(pieces)
         refuse_to_replace(folder, overwrite)
-        if folder.exists():
-            folder.rename(old)
-        temporary.rename(folder)
+        with _worded(folder):
+            if folder.exists():
+                folder.rename(old)
+            temporary.rename(folder)
     finally:
         for left_over in (temporary, old):
             shutil.rmtree(left_over, ignore_errors=True)
+
+
+@contextmanager
+def _worded(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(folder, error) from error
 
 
 class _Block(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import scipy.sparse as sp
 
 from franchise.engines.given_topics import GivenTopics, TopicsOfTerms
+from franchise.engines.parts import PartsOfDraw
 from franchise.model import Priors, State
 from franchise.model.state import Array
 from franchise.random import Key
@@ -47,7 +48,7 @@ class Counts(NamedTuple):
 
     names: Array  # serial number of each topic's birth in its chain
     topic_terms: sp.csr_array  # n_..k^v
-    document_topics: sp.csr_array  # n_j.k
+    document_topics: sp.csr_array | PartsOfDraw  # n_j.k
     m_k: Array
     concentrations: Array  # alpha, gamma, eta
 

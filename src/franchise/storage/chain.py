@@ -4,7 +4,7 @@ A chain's folder::
 
     chain.safetensors             the engine's arrays, the settings, and how much of the other files counts
     trace-28.rows, events.rows, trials.rows    one row per sweep (of 28 numbers), event, trial; they only grow
-    draws/000150.safetensors      one file per kept draw
+    draws/000150.safetensors      one file per kept draw; of many documents, more (`storage.draws`)
     mode/000150.safetensors       the draw of the highest log joint
     seats/000180/00007.safetensors    of a chain on a cluster: who sits where, a file for every shard
 
@@ -18,7 +18,7 @@ mapped, and takes up its state when it is asked for it: by the next sweep, or ne
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
-from franchise.storage.draws import draw_path, is_large, read_draw, write_draw
+from franchise.storage.draws import is_large, keep_only, read_draw, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 
 _KIND, _FILE, _DRAWS, _MODE, _SEATS = "chain", "chain.safetensors", "draws", "mode", "seats"
@@ -149,11 +149,8 @@ class ChainWriter:
 
     def _forget_earlier_modes(self, mode: int) -> None:
         """Remove modes but for this and the one before: someone may just be reading the last checkpoint."""
-        kept = {draw_path(self._folder / _MODE, sweep) for sweep in (mode, self._mode) if sweep is not None}
         if self._mode is not None:
-            with suppress(OSError):
-                for path in set((self._folder / _MODE).iterdir()) - kept:
-                    path.unlink()
+            keep_only(self._folder / _MODE, {mode, self._mode})
         self._mode = mode
 
     def _forget_earlier_seats(self, name: str | None) -> None:
@@ -171,12 +168,8 @@ class ChainWriter:
 
         Only at the end of a run: someone may still have been reading the checkpoint before.
         """
-        if self._draws is None:
-            return
-        kept = {draw_path(self._folder / _DRAWS, sweep) for sweep in self._draws}
-        with suppress(OSError):
-            for path in set((self._folder / _DRAWS).iterdir()) - kept:
-                path.unlink()
+        if self._draws is not None:
+            keep_only(self._folder / _DRAWS, self._draws)
 
 
 def save_chain(chain: Chain, folder: Path) -> None:

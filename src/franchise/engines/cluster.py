@@ -12,24 +12,24 @@ keys make the same sweeps.
 import math
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise.corpus import Corpus, CorpusArrays, ShardedCorpus
 from franchise.corpus.shards import Shard
 from franchise.engines import parallel
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
 from franchise.engines.crew import Crew, WorkersLostError, shards_for
+from franchise.engines.draw_parts import PARTS, PartsOfDraw
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.fitted_start import Sample, documents_alone, number_to_fit
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.head import SEATS, Head, facts_of, packed_head, unpacked_head, without_seats
 from franchise.engines.parallel import joint_by_sizes, passes_for, trials_due
-from franchise.engines.part import Part, Seats
+from franchise.engines.part import Part, Seats, added_up, divided
 from franchise.engines.revealer import Revealer, epsilon_for
 from franchise.engines.revealing import DocumentsInfo, number_of_turns, renumber
 from franchise.engines.table_source import TablesInParts
@@ -72,6 +72,8 @@ class ClusterEngine(CollapsedEngine):
         self._crew: Crew | None = None
         self._chain = 0
         self._generation = -1  # of the crew that has the seats
+        self._at = 0  # the last sweep
+        self._folder: Path | None = None
         self._passing = False  # workers are going through their documents
         self._snapshot: Snapshot | None = None
         self._since: list[Callable[[], object]] = []  # what was done since then
@@ -98,8 +100,12 @@ class ClusterEngine(CollapsedEngine):
         A crew that is left is asked for the seats first, unless what was saved last has them.
         """
         if self._crew is not None and (self._since or self._snapshot is None) and self._head is not None:
-            self._snapshot, self._since = Snapshot(packed_head(self._head), self._gathered_seats()), []
+            self._snapshot, self._since = Snapshot(self.arrays(), self._gathered_seats()), []
         self._crew, self._chain, self._generation = crew, chain, -1
+
+    def keep_in(self, folder: Path) -> None:
+        """Let the workers write what is to be kept somewhere in this folder."""
+        self._folder = folder
 
     # ------------------------------------------------------------ what is asked of every engine
 
@@ -137,7 +143,9 @@ class ClusterEngine(CollapsedEngine):
         seats = [
             part.seated(one.first_document, one.first_document + one.n_documents) for one in self._shards()
         ]
-        self._take_up(Snapshot({name: arrays[name] for name in arrays if name not in SEATS}, seats))
+        head = {name: arrays[name] for name in arrays if name not in SEATS}
+        sizes = np.bincount(arrays["n_jt"], minlength=1)
+        self._take_up(Snapshot({**head, "tables_of_size": sizes, "at": np.zeros(1, np.int64)}, seats))
 
     def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
         """Seat every word by fitted, given or random topics."""
@@ -161,14 +169,22 @@ class ClusterEngine(CollapsedEngine):
             return counts_of(self._whole.arrays, self.state)
         state = self.workbench.state
         live = by_size(state)
-        parts = self._asked("document_topics", ranks(state, live), live.size)
         return Counts(
             names=state.name_k[live],
             topic_terms=topic_terms_of(state, live),
-            document_topics=sp.vstack(parts, format="csr"),
+            document_topics=self._document_topics(ranks(state, live), live.size),
             m_k=state.m_k[live],
             concentrations=state.concentrations.copy(),
         )
+
+    def _document_topics(self, rank: Array, n_topics: int) -> Any:
+        """Return n_j.k: written in parts by the workers, if there may be more than should come together."""
+        if self._folder is None or not isinstance(self._whole, ShardedCorpus):
+            return sp.vstack(self._asked("document_topics", rank, n_topics), format="csr")
+        folder = (self._folder / PARTS).resolve()
+        ask = self._to_all(str(folder), self._at, rank, n_topics)
+        parts = self._do_again(lambda: self._crew_here().call("write_part", ask))
+        return PartsOfDraw(folder, self._at, parts, n_topics)
 
     def _joint(self) -> Joint:
         lengths = self._facts.lengths
@@ -178,14 +194,15 @@ class ClusterEngine(CollapsedEngine):
 
     def arrays(self) -> dict[str, Array]:
         """Return the topics and counts; seats are written by `write_seats`."""
-        return {**packed_head(self.workbench), "tables_of_size": self._sizes}
+        return {**packed_head(self.workbench), "tables_of_size": self._sizes, "at": np.array([self._at])}
 
     def write_seats(self, folder: Path) -> bool:
         """Let the workers write the seats of every shard, or write those that were gathered or saved."""
         folder.mkdir(parents=True, exist_ok=True)
         if self._crew is not None and (self._since or self._snapshot is None):
             self._do_again(lambda: self._crew_here().call("write_seats", self._to_all(str(folder.resolve()))))
-            self._snapshot, self._since = Snapshot(self.arrays(), folder), []
+            if self._folder is not None and folder.is_relative_to(self._folder):  # where it stays
+                self._snapshot, self._since = Snapshot(self.arrays(), folder), []
         else:
             for shard, arrays in zip(self._shards(), self._seats_by_shard(), strict=True):
                 write_seats(folder, shard, arrays)
@@ -200,7 +217,7 @@ class ClusterEngine(CollapsedEngine):
     def _take_up(self, snapshot: Snapshot) -> None:
         """Take up topics and counts; the seats are taken up with the next thing that is to be done."""
         arrays = dict(snapshot.head)
-        self._sizes = arrays.pop("tables_of_size")
+        self._sizes, self._at = arrays.pop("tables_of_size"), int(arrays.pop("at")[0])
         self._head = unpacked_head(self._facts, arrays)
         self._snapshot, self._since, self._generation = snapshot, [], -1
 
@@ -293,7 +310,7 @@ class ClusterEngine(CollapsedEngine):
         summed = crew.each(self._chain, "settle", [(own,) for own in numbers])
         self._head = None
         self.workbench.open_topics(numbers, summed)
-        self._sizes = _added_up(crew.ask(self._chain, "finish", None))
+        self._sizes = added_up(crew.ask(self._chain, "finish", None))
 
     def _sample(self) -> Sample:
         crew, facts = self._crew_here(), self._facts
@@ -319,6 +336,7 @@ class ClusterEngine(CollapsedEngine):
     # ------------------------------------------------------------ a sweep
 
     def _sweep(self, key: Key, trials: Trials | None, eta: float | None) -> Swept:
+        self._at = key.sweep
         if eta is not None:
             self.workbench.set_eta(eta)
         documents, self._number = self._update_documents(key)
@@ -353,7 +371,7 @@ class ClusterEngine(CollapsedEngine):
         taken = crew.ask(self._chain, "take", self._number, key.sweep % n_turns, n_turns)
         head.bring(Seats(*(np.concatenate(parts) for parts in zip(*taken, strict=True))))
         infos = head.gibbs(key)
-        crew.each(self._chain, "put", [(one,) for one in _divided(head.take_away(), taken)])
+        crew.each(self._chain, "put", [(one,) for one in divided(head.take_away(), taken)])
         return infos
 
     def _tables(self, what: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
@@ -361,22 +379,4 @@ class ClusterEngine(CollapsedEngine):
 
     def _compact(self) -> None:
         crew, number = self._crew_here(), self.workbench.new_numbers()
-        self._sizes = _added_up(crew.ask(self._chain, "finish", number))
-
-
-def _divided(seats: Seats, taken: list[Seats]) -> list[Seats]:
-    """Give each worker its own documents again."""
-    documents = np.cumsum([0, *(one.numbers.size for one in taken)])
-    words = np.cumsum([0, *(one.x.size for one in taken)])
-    by_document, by_word = ("numbers", "lengths", "m_j"), ("x", "t_ji", "n_jt", "k_jt")
-    divided = []
-    for (a, b), (c, d) in zip(pairwise(documents), pairwise(words), strict=True):
-        own = {name: getattr(seats, name)[a:b] for name in by_document}
-        divided.append(Seats(**own, **{name: getattr(seats, name)[c:d] for name in by_word}))
-    return divided
-
-
-def _added_up(sizes: list[Array]) -> Array:
-    """Add up histograms of different lengths."""
-    longest = max(one.size for one in sizes)
-    return np.asarray(sum(np.pad(one, (0, longest - one.size)) for one in sizes))
+        self._sizes = added_up(crew.ask(self._chain, "finish", number))

@@ -71,6 +71,9 @@ class CollapsedEngine:
     def use_crew(self, crew: Any, chain: int) -> None:
         """Go on in this process."""
 
+    def keep_in(self, folder: Path) -> None:
+        """Leave it to others: all is here."""
+
     @property
     def state(self) -> State:
         """The current state."""

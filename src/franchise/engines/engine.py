@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import scipy.sparse as sp
 
+from franchise.engines.draw_parts import PartsOfDraw
 from franchise.engines.given_topics import GivenTopics, TopicsOfTerms
-from franchise.engines.parts import PartsOfDraw
 from franchise.model import Priors, State
 from franchise.model.state import Array
 from franchise.random import Key
@@ -81,6 +81,9 @@ class Engine(Protocol):
 
     def use_crew(self, crew: Any, chain: int) -> None:
         """Let the workers of a crew do the work, if it is done by such; the chain has this number there."""
+
+    def keep_in(self, folder: Path) -> None:
+        """Write what lives elsewhere, and is to be kept, somewhere in this folder of the chain's own."""
 
     def seat(self, state: State) -> None:
         """Take up a franchise in which every word is seated, as if the engine had reached it."""

@@ -4,6 +4,7 @@ All that depends on other documents comes from the head, or follows from what co
 So it does not matter how the documents are cut into ranges.
 """
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -248,3 +249,21 @@ class Part:
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
         """Return n_j.k of the documents; topic k is column rank[k]."""
         return document_topics_of(self.corpus, self.state, rank.copy(), n_topics)
+
+
+def divided(seats: Seats, taken: list[Seats]) -> list[Seats]:
+    """Give each worker its own documents again."""
+    documents = np.cumsum([0, *(one.numbers.size for one in taken)])
+    words = np.cumsum([0, *(one.x.size for one in taken)])
+    by_document, by_word = ("numbers", "lengths", "m_j"), ("x", "t_ji", "n_jt", "k_jt")
+    parts = []
+    for (a, b), (c, d) in zip(pairwise(documents), pairwise(words), strict=True):
+        own = {name: getattr(seats, name)[a:b] for name in by_document}
+        parts.append(Seats(**own, **{name: getattr(seats, name)[c:d] for name in by_word}))
+    return parts
+
+
+def added_up(sizes: list[Array]) -> Array:
+    """Add up histograms of different lengths."""
+    longest = max(one.size for one in sizes)
+    return np.asarray(sum(np.pad(one, (0, longest - one.size)) for one in sizes))

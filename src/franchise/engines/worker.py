@@ -9,6 +9,7 @@ from franchise._files import read_arrays, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import CorpusArrays
 from franchise.corpus.shards import Shard, read_shard
+from franchise.engines.draw_parts import DrawPart, write_part
 from franchise.engines.fitted_start import documents_alone, places_of
 from franchise.engines.part import Part
 from franchise.model.state import Array
@@ -71,6 +72,12 @@ class Worker:
         return places[near], documents_alone(self._corpus, documents[near])
 
     # ------------------------------------------------------------ on disk
+
+    def write_part(self, chain: int, folder: str, sweep: int, rank: Array, n_topics: int) -> DrawPart:
+        """Write the counts by document of a draw (`draw_parts`)."""
+        part = self._part(chain)
+        counts = part.document_topics(rank, n_topics)
+        return write_part(Path(folder), sweep, part.first_document, counts)
 
     def write_seats(self, chain: int, folder: str) -> None:
         """Write the seats of every shard, each as a file that is whole or not there."""

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from franchise._settings import whole_number
@@ -164,6 +165,10 @@ class Chain:
         """Let the workers of a crew make the sweeps, where the engine has them do it; None: leave them."""
         if self.is_whole:
             self.engine.use_crew(crew, self.number)
+
+    def keep_in(self, folder: Path) -> None:
+        """Let the engine write what lives elsewhere, and is to be kept, somewhere in this folder."""
+        self._engine.keep_in(folder)
 
     @property
     def is_whole(self) -> bool:

@@ -129,6 +129,7 @@ class ChainWriter:
             placed += _placed(self._folder / _MODE, [taken.mode], taken.corpus)
         rows = {name: self._rows[name].add(new) for name, new in taken.rows.items()}
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
+        keep_after(self._folder / PARTS, self._since)  # all up to there has been written
         self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
         self._ahead.clear()
         self._forget_earlier_seats(taken.facts["seats"])
@@ -157,10 +158,9 @@ class ChainWriter:
         """Remove the seats of earlier checkpoints but for the one before, which someone may be reading."""
         if name is None:
             return
-        with suppress(OSError):
-            for path in (self._folder / _SEATS).iterdir():
-                if path.name not in (name, self._seats):
-                    shutil.rmtree(path, ignore_errors=True)
+        for path in (self._folder / _SEATS).iterdir():
+            if path.name not in (name, self._seats):
+                shutil.rmtree(path, ignore_errors=True)
         self._seats = name
 
     def forget_dropped(self) -> None:
@@ -170,6 +170,7 @@ class ChainWriter:
         """
         if self._draws is not None:
             keep_only(self._folder / _DRAWS, self._draws)
+            shutil.rmtree(self._folder / PARTS, ignore_errors=True)
 
 
 def save_chain(chain: Chain, folder: Path) -> None:

@@ -30,6 +30,7 @@ from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.engines import Engine, GivenTopics, Start
+from franchise.engines.draw_parts import PARTS
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
@@ -37,7 +38,7 @@ from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
-from franchise.storage.draws import is_large, keep_only, read_draw, write_draw
+from franchise.storage.draws import is_large, keep_after, keep_only, read_draw, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 
 _KIND, _FILE, _DRAWS, _MODE, _SEATS = "chain", "chain.safetensors", "draws", "mode", "seats"

@@ -20,6 +20,9 @@ from franchise.errors import ModelError
 
 Documents = slice | Array  # which documents: a range, or numbers
 
+# In a chain's folder: where parts wait until it is known whether the draw is kept, is a mode, or both.
+WAITING = "parts"
+
 _KIND = "part of a draw"
 _ARRAYS = ("data", "indices", "indptr")
 

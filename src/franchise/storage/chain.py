@@ -28,6 +28,7 @@ from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.engines import Engine, GivenTopics, Start
+from franchise.engines.parts import WAITING
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
@@ -35,7 +36,7 @@ from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
-from franchise.storage.draws import is_large, keep_only, read_draw, write_draw
+from franchise.storage.draws import forget_up_to, is_large, keep_only, read_draw, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 
 _KIND, _FILE, _DRAWS, _MODE = "chain", "chain.safetensors", "draws", "mode"
@@ -122,6 +123,7 @@ class ChainWriter:
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
         self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
         self._ahead.clear()
+        forget_up_to(self._folder / WAITING, taken.facts["sweeps_done"])
         if taken.facts["mode_sweep"] is not None:
             self._forget_earlier_modes(taken.facts["mode_sweep"])
         return placed

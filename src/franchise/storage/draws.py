@@ -34,7 +34,7 @@ from franchise.engines.parts import (
 )
 from franchise.sampling.trace import LARGE_DRAW, Draw
 
-__all__ = ["draw_path", "is_large", "keep_only", "read_draw", "write_draw", "write_part"]
+__all__ = ["draw_path", "forget_up_to", "is_large", "keep_only", "read_draw", "write_draw", "write_part"]
 
 _KIND = "draw"
 _PARTS = ("data", "indices", "indptr")
@@ -163,6 +163,14 @@ def keep_only(folder: Path, sweeps: set[int]) -> None:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink()
+
+
+def forget_up_to(folder: Path, sweep: int) -> None:
+    """Remove parts that were waiting for their draws to be written, up to those of a sweep."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.name.isdecimal() and int(path.name) <= sweep:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _parts(arrays: dict[str, Array], name: str) -> tuple[Array, ...]:

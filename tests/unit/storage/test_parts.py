@@ -30,7 +30,7 @@ def chain():
 
 def in_parts(folder, draw, cuts=CUTS):
     """Return the draw with its documents in parts, as workers would have left it."""
-    counts = draw.document_topics
+    counts = draw.of_documents(slice(None))
     ranges = [*pairwise([*cuts, counts.shape[0]])]
     parts = [write_part(folder, draw.sweep, first, counts[first:last]) for first, last in reversed(ranges)]
     return draw._replace(document_topics=PartsOfDraw(folder, draw.sweep, parts, counts.shape[1]))
@@ -202,6 +202,20 @@ class TestChains:
             assert [in_bits(draw) for draw in one.draws] == [in_bits(draw) for draw in chain.draws]
             assert in_bits(one.mode) == in_bits(chain.mode)
             assert not any(map(is_large, one.draws))
+
+    def test_parts_that_wait_go_when_their_draws_are_written(self, tmp_path, parted):
+        shutil.copytree(tmp_path / "workers", tmp_path / "chain" / "parts")
+        for draw in [*parted.draws, parted.mode]:
+            parts = PartsOfDraw(tmp_path / "chain" / "parts", draw.sweep, draw[3].parts, draw[3].n_topics)
+            parted.exchange(draw, draw._replace(document_topics=parts))
+        later = in_parts(tmp_path / "chain" / "parts", parted.draws[0]._replace(sweep=10))
+        writer = ChainWriter(tmp_path / "chain")
+        for draw, same in writer.write(writer.take(parted)):
+            parted.exchange(draw, same)
+        assert [path.name for path in (tmp_path / "chain" / "parts").iterdir()] == ["000010"]
+        later[3].check_files()
+        for draw in (*parted.draws, parted.mode):
+            assert draw.of_documents(slice(None)).nnz
 
     def test_a_mode_that_is_also_kept_has_files_in_both_places(self, tmp_path, chain, parted):
         kept = parted.draws[-1]

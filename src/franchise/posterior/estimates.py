@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.engines.parts import Documents
+from franchise.engines.draw_parts import Documents
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model.state import ALPHA, ETA, GAMMA, Array
 from franchise.posterior.align import Alignment, align

@@ -4,7 +4,7 @@ A large draw is not read: its arrays are mapped, and brought into memory as far 
 counts by document, which are most of it, columns and counts are stored in the narrowest type that holds them
 all; whoever asks for some documents gets these in the usual width.
 
-The counts by document of a draw may lie in parts (`engines.parts`), each of which someone else has written::
+The counts by document of a draw may lie in parts (`engines.draw_parts`), each written by someone else::
 
     draws/000150.safetensors                 all else, and the list of parts; written after them
     draws/000150/000000000000.safetensors    the documents from the first on
@@ -22,10 +22,10 @@ import scipy.sparse as sp
 from franchise._files import Array, cannot_write, read_arrays, whole_file, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.engines.parts import (
+from franchise.engines.draw_parts import (
     Documents,
+    DrawPart,
     NarrowCounts,
-    Part,
     PartsOfDraw,
     narrow_arrays,
     part_path,
@@ -34,7 +34,7 @@ from franchise.engines.parts import (
 )
 from franchise.sampling.trace import LARGE_DRAW, Draw
 
-__all__ = ["draw_path", "forget_up_to", "is_large", "keep_only", "read_draw", "write_draw", "write_part"]
+__all__ = ["draw_path", "is_large", "keep_after", "keep_only", "read_draw", "write_draw", "write_part"]
 
 _KIND = "draw"
 _PARTS = ("data", "indices", "indptr")
@@ -133,7 +133,7 @@ def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
     in_parts = "parts" in facts
     documents: NarrowCounts | PartsOfDraw
     if in_parts:
-        documents = PartsOfDraw(folder, sweep, [Part(*part) for part in facts["parts"]], n_topics)
+        documents = PartsOfDraw(folder, sweep, [DrawPart(*part) for part in facts["parts"]], n_topics)
         if documents.shape[0] != corpus.n_documents:
             raise ValueError("the parts of a draw do not have every document")
         documents.check_files()
@@ -153,6 +153,14 @@ def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
     )
 
 
+def keep_after(folder: Path, sweep: int) -> None:
+    """Remove the parts of draws up to a sweep."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.name.isdecimal() and int(path.name) <= sweep:
+                shutil.rmtree(path, ignore_errors=True)
+
+
 def keep_only(folder: Path, sweeps: set[int]) -> None:
     """Remove what a folder has of the draws of other sweeps."""
     kept = {path for sweep in sweeps for path in (draw_path(folder, sweep), parts_folder(folder, sweep))}
@@ -163,14 +171,6 @@ def keep_only(folder: Path, sweeps: set[int]) -> None:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink()
-
-
-def forget_up_to(folder: Path, sweep: int) -> None:
-    """Remove parts that were waiting for their draws to be written, up to those of a sweep."""
-    with suppress(OSError):
-        for path in folder.iterdir():
-            if path.name.isdecimal() and int(path.name) <= sweep:
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def _parts(arrays: dict[str, Array], name: str) -> tuple[Array, ...]:

@@ -16,7 +16,7 @@ from numba.core.dispatcher import Dispatcher
 from scipy.sparse import csr_array
 
 import franchise
-from franchise import Chain, Corpus, HDPTopicModel, Priors, Schedule, from_counts, from_tokens
+from franchise import Chain, Corpus, HDPTopicModel, Priors, Schedule, SplitMerge, from_counts, from_tokens
 from franchise.compat.options import HdpOptions
 from franchise.compat.test_mode import test
 from franchise.compat.train import train
@@ -54,6 +54,14 @@ def run_chains() -> None:
                 Chain(corpus, priors, schedule, start=start, engine="cells", capacity=1, threads=2).run()
 
 
+def run_chains_that_take_turns() -> None:
+    """Documents that take turns, so that trials list the tables of their topics, similar ones too."""
+    for corpus in (from_counts(30_000 * COUNTS), from_counts(csr_array(30_000 * COUNTS))):
+        for threads in (1, 2):
+            schedule = Schedule(sweeps=4, burn_in=0, split_merge=SplitMerge(trials=20))
+            Chain(corpus, schedule=schedule, start=40, engine="parallel", threads=threads, capacity=1).run()
+
+
 def use_models(folder: Path) -> None:
     """Fit, save, load and resume a model, and ask it about new documents."""
     model = HDPTopicModel(chains=2, sweeps=4, burn_in=0, thin=1, verbose=0, random_state=0).fit(COUNTS)
@@ -88,6 +96,7 @@ def kernels() -> dict[str, Dispatcher]:
 
 if __name__ == "__main__":
     run_chains()
+    run_chains_that_take_turns()
     with tempfile.TemporaryDirectory() as temporary:
         use_models(Path(temporary))
         run_the_papers_program(Path(temporary))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from franchise import Chain, ModelError, Schedule
 from franchise._files import read_arrays, write_arrays
-from franchise.engines.parts import PartsOfDraw, write_part
+from franchise.engines.draw_parts import PartsOfDraw, write_part
 from franchise.sampling.trace import Draw
 from franchise.storage.chain import ChainWriter, load_chain
 from franchise.storage.draws import is_large, read_draw, write_draw
@@ -98,7 +98,7 @@ def test_a_part_is_read_when_its_documents_are_asked_for_and_checked_once(tmp_pa
     draw = chain.draws[0]
     write_draw(tmp_path, in_parts(tmp_path, draw))
     opened = read_draw(tmp_path, draw.sweep, chain.corpus)
-    monkeypatch.setattr("franchise.engines.parts.read_arrays", noted)
+    monkeypatch.setattr("franchise.engines.draw_parts.read_arrays", noted)
     for documents in (slice(0, 3), slice(3, 7), slice(8, 9), slice(0, 1)):
         opened.of_documents(documents)
     assert seen == [(f"{0:012d}", False), (f"{8:012d}", False), (f"{0:012d}", True)]
@@ -202,20 +202,6 @@ class TestChains:
             assert [in_bits(draw) for draw in one.draws] == [in_bits(draw) for draw in chain.draws]
             assert in_bits(one.mode) == in_bits(chain.mode)
             assert not any(map(is_large, one.draws))
-
-    def test_parts_that_wait_go_when_their_draws_are_written(self, tmp_path, parted):
-        shutil.copytree(tmp_path / "workers", tmp_path / "chain" / "parts")
-        for draw in [*parted.draws, parted.mode]:
-            parts = PartsOfDraw(tmp_path / "chain" / "parts", draw.sweep, draw[3].parts, draw[3].n_topics)
-            parted.exchange(draw, draw._replace(document_topics=parts))
-        later = in_parts(tmp_path / "chain" / "parts", parted.draws[0]._replace(sweep=10))
-        writer = ChainWriter(tmp_path / "chain")
-        for draw, same in writer.write(writer.take(parted)):
-            parted.exchange(draw, same)
-        assert [path.name for path in (tmp_path / "chain" / "parts").iterdir()] == ["000010"]
-        later[3].check_files()
-        for draw in (*parted.draws, parted.mode):
-            assert draw.of_documents(slice(None)).nnz
 
     def test_a_mode_that_is_also_kept_has_files_in_both_places(self, tmp_path, chain, parted):
         kept = parted.draws[-1]

@@ -20,10 +20,9 @@ from franchise.errors import ModelError
 
 Documents = slice | Array  # which documents: a range, or numbers
 
-# In a chain's folder: where parts wait until it is known whether the draw is kept, is a mode, or both.
-WAITING = "parts"
-
 _KIND = "part of a draw"
+# In the folder of a chain: where parts lie of draws that are not written yet, and may never be.
+PARTS = "parts"
 _ARRAYS = ("data", "indices", "indptr")
 
 
@@ -79,7 +78,7 @@ def narrow_arrays(counts: sp.csr_array) -> dict[str, Array]:
     }
 
 
-class Part(NamedTuple):
+class DrawPart(NamedTuple):
     """A file with the counts of a range of documents, as others know it."""
 
     first_document: int
@@ -93,12 +92,12 @@ def parts_folder(folder: Path, sweep: int) -> Path:
     return folder / f"{sweep:06d}"
 
 
-def part_path(folder: Path, sweep: int, part: Part) -> Path:
+def part_path(folder: Path, sweep: int, part: DrawPart) -> Path:
     """Return the file of a part."""
     return parts_folder(folder, sweep) / f"{part.first_document:012d}.safetensors"
 
 
-def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.csr_array) -> Part:
+def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.csr_array) -> DrawPart:
     """Write n_j.k of a range of documents, whole or not at all.
 
     Parameters
@@ -114,7 +113,7 @@ def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.c
 
     Returns
     -------
-    Part
+    DrawPart
         What `PartsOfDraw` must be told.
 
     Raises
@@ -126,7 +125,7 @@ def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.c
     digest = hashlib.blake2b(digest_size=16)
     for name in _ARRAYS:
         digest.update(np.ascontiguousarray(arrays[name], "<i8").data)
-    part = Part(first_document, counts.shape[0], 0, digest.hexdigest())
+    part = DrawPart(first_document, counts.shape[0], 0, digest.hexdigest())
     facts = {
         "version": VERSION,
         "sweep": sweep,
@@ -159,7 +158,7 @@ class PartsOfDraw:
         If a document is missing, or is there twice.
     """
 
-    def __init__(self, folder: str | Path, sweep: int, parts: list[Part], n_topics: int) -> None:
+    def __init__(self, folder: str | Path, sweep: int, parts: list[DrawPart], n_topics: int) -> None:
         self.folder, self.sweep, self.n_topics = Path(folder), sweep, n_topics
         self.parts = tuple(sorted(parts))
         ends = np.cumsum([0, *(part.n_documents for part in self.parts)])
@@ -180,7 +179,7 @@ class PartsOfDraw:
         """What they take on disk."""
         return sum(part.n_bytes for part in self.parts)
 
-    def path(self, part: Part) -> Path:
+    def path(self, part: DrawPart) -> Path:
         """Return the file of a part."""
         return part_path(self.folder, self.sweep, part)
 
@@ -269,7 +268,7 @@ class PartsOfDraw:
             self._last = i, counts
         return self._last[1]
 
-    def _check(self, part: Part, facts: Facts, counts: NarrowCounts) -> None:
+    def _check(self, part: DrawPart, facts: Facts, counts: NarrowCounts) -> None:
         expected = (self.sweep, part.first_document, self.n_topics, part.digest)
         if tuple(facts[name] for name in ("sweep", "first_document", "topics", "digest")) != expected:
             raise ValueError("it is a part of another draw")

@@ -18,8 +18,6 @@ from tests.reference.kernels import Kernels
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
 from tests.unit.engines.test_table_source import in_parts
 
-pytestmark = pytest.mark.nojit
-
 AT = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
 KINDS = [
     Proposal(anchors="uniform"),
@@ -102,7 +100,7 @@ def test_every_kind_is_the_same(seed, anchors, launch, scans, particles):
     assert accepted(found[0]) > 2
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.nojit), 2, 3])
 @pytest.mark.parametrize("at_once", [1, 2, 7, 100])
 def test_threads_and_numbers_at_once_change_no_bit(seed, threads, at_once):
     kernels = started(longer(seed), 8, AT, seed, topics=4)
@@ -125,6 +123,7 @@ def test_little_memory_changes_no_bit(seed, most_kept):
     assert found == made_by_kernel(kernels, KINDS, 60, seed)
 
 
+@pytest.mark.nojit
 def test_a_head_without_words(seed):
     """As on a cluster, where no array by word or document is where the counts are; the topics need room."""
     kernels = started(longer(seed), 8, AT._replace(gamma=20.0), seed, topics=1, capacity=1)
@@ -178,6 +177,7 @@ class Asked:
         self.held.relabel(slots, topic)
 
 
+@pytest.mark.nojit
 def test_nothing_is_asked_for_twice(seed):
     """Tables of topics that have changed are known too."""
     kernels = started(longer(seed), 8, AT, seed, topics=4)
@@ -189,6 +189,7 @@ def test_nothing_is_asked_for_twice(seed):
     assert len(asked.topics) <= 4
 
 
+@pytest.mark.nojit
 def test_tables_that_do_not_add_up_are_refused(seed):
     kernels = started(longer(seed), 8, AT, seed, topics=2)
     state = copy_state(kernels.state)

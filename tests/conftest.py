@@ -57,3 +57,12 @@ def pytest_runtest_makereport(item):
 def seed() -> int:
     """Seed of the random tests; set FRANCHISE_TEST_SEED to try another."""
     return SEED
+
+
+@pytest.fixture(scope="module")
+def ray_cluster():
+    """Start a Ray cluster of two nodes with two CPUs each, for the tests of a file."""
+    from tests.ray_cluster import two_nodes
+
+    with two_nodes() as cluster:
+        yield cluster

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus, TextOptions, from_counts, from_texts, from_tokens, read_ldac
-    from franchise.errors import CorpusError, FranchiseError, ModelError, SettingsError
+    from franchise.errors import ClusterError, CorpusError, FranchiseError, ModelError, SettingsError
     from franchise.estimator import HDPTopicModel, compare, tune_eta
     from franchise.model import Priors
     from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Chain",
+    "ClusterError",
     "Corpus",
     "CorpusError",
     "FranchiseError",
@@ -40,6 +41,7 @@ __all__ = [
 
 _HOME = {
     "Chain": "franchise.sampling",
+    "ClusterError": "franchise.errors",
     "Corpus": "franchise.corpus",
     "CorpusError": "franchise.errors",
     "FranchiseError": "franchise.errors",

@@ -5,11 +5,25 @@ once; those about input and settings are `ValueError` as well, and a missing
 package is an `ImportError`.
 """
 
-__all__ = ["CorpusError", "FranchiseError", "MissingPackageError", "ModelError", "SettingsError"]
+__all__ = [
+    "ClusterError",
+    "CorpusError",
+    "FranchiseError",
+    "MissingPackageError",
+    "ModelError",
+    "SettingsError",
+]
 
 
 class FranchiseError(Exception):
     """Base class of every error that Franchise raises on purpose."""
+
+
+class ClusterError(FranchiseError):
+    """A cluster that cannot be reached, or cannot do what is asked of it.
+
+    The message says what is missing there and what to do.
+    """
 
 
 class CorpusError(FranchiseError, ValueError):

@@ -68,13 +68,15 @@ class Kernels:
     def start_sequential(self, seed: int) -> None:
         words = self.scratch.words
         shuffle_documents(Key(seed, 0, 0, INITIALIZE), words.stream, words.documents)
+        words.numbers[:] = words.documents
         self.make(INITIALIZE, seed, sweep=0)
-        self.scratch.words.documents.sort()
+        for order in (self.scratch.words.documents, self.scratch.words.numbers):
+            order.sort()
 
     def start_random(self, seed: int, n_topics: int) -> None:
         number, table = np.full((2, n_topics), -1, np.int32)
         key = Key(seed, 0, 0, INITIALIZE)
-        used = draw_topics(key, self.corpus, self.state, self.scratch.words.stream, number, table)
+        used = draw_topics(key, self.corpus, self.state, self.scratch.words.stream, number, table, 0)
         state = empty_state(self.corpus, max(used, self.state.n_k.size))
         for name in ("t_ji", "k_jt", "concentrations"):
             getattr(state, name)[:] = getattr(self.state, name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-_NOT_OF_THE_MODEL = ("config", "dry_run", "force", "quiet", "time_budget", "jobs")
+_NOT_OF_THE_MODEL = ("config", "dry_run", "force", "quiet", "time_budget", "jobs", "ray", "workers")
 
 
 def use_config(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:

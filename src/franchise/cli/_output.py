@@ -36,6 +36,8 @@ _OPTIONS = {
     "n_terms": "num-top-words",
     "overwrite": "force",
     "random_state": "seed",
+    "ray_address": "ray",
+    "ray_workers": "workers",
     "terms": "find",
 }
 _VALUE = r"""'[^']*'|"[^"]*"|\([^)]*\)|\[[^]]*\]|[^\s:;,()]+"""

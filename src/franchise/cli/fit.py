@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franchise.cli import INTERRUPTED
+from franchise.cli._cluster import cluster_options, use_cluster
 from franchise.cli._config import as_toml, use_config
 from franchise.cli._input import (
     MOST_TEXT,
@@ -206,14 +207,16 @@ DURATION, GAMMA = _Duration(), _Gamma()
 )
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "collapsed", "parallel", "cells"]),
+    type=click.Choice(["auto", "collapsed", "parallel", "cells", "ray"]),
     default="auto",
     show_default=True,
     help="How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at "
-    "once, all cores), cells (all words of a term in a document at once, for large counts), or auto: "
-    "collapsed below a million words, above it cells for large counts and else parallel.",
+    "once, all cores), cells (all words of a term in a document at once, for large counts), ray (as "
+    "parallel, on a cluster), or auto: collapsed below a million words, above it cells for large counts and "
+    "else parallel.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@cluster_options("Fit")
 @click.option(
     "--time-budget",
     type=DURATION,
@@ -239,10 +242,12 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
       franchise fit speeches.csv --text-column text --metadata year,party -o model/
       franchise fit mutations.mtx --downsample 1000 -o model/
+      franchise fit wiki.franchise -o model/ --ray auto --workers 16
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
     from franchise._files import write_text
 
+    use_cluster(values)
     for name in ("alpha", "gamma"):
         if values[name] is not None and values[f"{name}_prior"] is not None:
             raise click.UsageError(f"--{name} fixes {name}, which needs no --{name}-prior; leave out one")
@@ -276,6 +281,8 @@ def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
         init=_init(values),
         random_state=values["seed"],
         n_jobs=values["jobs"],
+        ray_address=values.get("ray"),
+        ray_workers=values.get("workers"),
         checkpoint_dir=output,
         verbose=0 if values["quiet"] else 1,
     )
@@ -307,16 +314,17 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
     from franchise.cli._output import print_facts
+    from franchise.corpus.sharded import metadata_names
     from franchise.estimator.settings import of_chains
     from franchise.sampling.forecast import is_compiled
     from franchise.sampling.plan import plan_of
 
     facts: dict[str, Any] = {
         "documents": corpus.n_documents,
-        "empty documents": int((corpus.document_lengths == 0).sum()),
+        "empty documents": int(corpus.documents_of_length[0]),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
-        "metadata": ", ".join(corpus.metadata or ()) or "none",
+        "metadata": ", ".join(metadata_names(corpus)) or "none",
     }
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()

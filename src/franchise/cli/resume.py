@@ -3,6 +3,7 @@
 import click
 
 from franchise.cli import INTERRUPTED
+from franchise.cli._cluster import cluster_options, quiet_ray
 from franchise.cli._output import as_commands
 from franchise.cli.fit import DURATION
 
@@ -21,6 +22,7 @@ from franchise.cli.fit import DURATION
     help="Keep one sweep out of this many.  [default: as for the fit; if not given there, to keep 25 to 50]",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@cluster_options("Resume a fit of engine ray")
 @click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
@@ -31,6 +33,8 @@ def command(
     burn_in: int | None,
     thin: int | None,
     jobs: int | None,
+    ray: str | None,
+    workers: int | None,
     time_budget: float | None,
     quiet: bool,
 ) -> None:
@@ -44,11 +48,17 @@ def command(
       franchise resume model/
       franchise resume model/ --sweeps 500
       franchise resume model/ --sweeps 500 --burn-in 700
+      franchise resume model/ --ray auto --workers 4
     """
     from franchise.estimator import HDPTopicModel
 
+    quiet_ray()
     fitted = HDPTopicModel.load(model).set_params(
-        checkpoint_dir=model, n_jobs=jobs, verbose=0 if quiet else 1
+        checkpoint_dir=model,
+        n_jobs=jobs,
+        ray_address=ray,
+        ray_workers=workers,
+        verbose=0 if quiet else 1,
     )
     fitted.resume(sweeps, burn_in=burn_in, thin=thin, time_budget=time_budget)
     click.echo(as_commands(str(fitted), model))

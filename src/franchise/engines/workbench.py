@@ -12,7 +12,7 @@ import numpy as np
 
 from franchise.corpus import CorpusArrays
 from franchise.engines.engine import Trials
-from franchise.engines.table_source import HeldTables
+from franchise.engines.table_source import HeldTables, TableSource
 from franchise.engines.threads import Threads
 from franchise.engines.trials import TrialMaker
 from franchise.model import State
@@ -61,12 +61,15 @@ class Workbench:
         """The logarithms of the gammas of all counts of a term plus eta."""
         return self._scratch.tables.lg
 
-    def visit(self, documents: Array) -> None:
-        """Draw the words and tables of these documents, in this order, from now on."""
+    def visit(self, documents: Array, numbers: Array | None = None) -> None:
+        """Draw the words and tables of these documents, in this order, from now on.
+
+        `numbers` are theirs in the whole corpus, where the bench has only some of it.
+        """
         documents = documents.astype(np.int64)
+        given = {"documents": documents, "numbers": documents if numbers is None else numbers}
         self._scratch = self._scratch._replace(
-            words=self._scratch.words._replace(documents=documents),
-            tables=self._scratch.tables._replace(documents=documents),
+            words=self._scratch.words._replace(**given), tables=self._scratch.tables._replace(**given)
         )
 
     def make_room(self, n_topics: int) -> None:
@@ -105,14 +108,16 @@ class Workbench:
     def _try_in_threads(self, key: Key, trials: Trials) -> tuple[Any, Array]:
         """Do that from the tables of the topics concerned; it changes no bit."""
         if self._trial_maker is None:
-            tables, n_words = self._scratch.tables, self.corpus.x.size
+            tables, n_words = self._scratch.tables, int(self.corpus.doc_ptr[-1])
             self._trial_maker = TrialMaker(n_words, self.corpus.n_terms, tables.lg, tables.lgv)
         self._trial_maker.threads = self.threads
-        held = HeldTables(self.corpus, self.state, self.threads)
-        self.state, info, records = self._trial_maker.make(self.state, held, key, trials)
+        self.state, info, records = self._trial_maker.make(self.state, self._tables(), key, trials)
         while self._scratch.trial.weight.size < self.state.n_k.size:
             self._scratch = grown_scratch(self._scratch)
         return info, records
+
+    def _tables(self) -> TableSource:
+        return HeldTables(self.corpus, self.state, self.threads)
 
     def set_eta(self, eta: float) -> None:
         """Change eta, and what is computed from it."""

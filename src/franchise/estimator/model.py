@@ -20,11 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from franchise._settings import flag, whole_number
 from franchise.corpus.doubts import doubts_about_topics
 from franchise.errors import FranchiseError, ModelError, SettingsError
+from franchise.estimator.crews import crew_for
 from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.offers import Offers
 from franchise.estimator.plans import longer, plan_to_fit
-from franchise.estimator.settings import check_moment, from_kept, of_chains, to_keep
-from franchise.estimator.summary import posterior_of, trace_frame
+from franchise.estimator.settings import check_moment, folder_of, from_kept, of_chains, to_keep
+from franchise.estimator.summary import interrupted_after, posterior_of, trace_frame
 from franchise.sampling import SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import extended, plan_of, what_to_keep
@@ -77,9 +78,14 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once, on all
         cores; ``"cells"``, all words of a term in a document at once, for large counts; ``"auto"`` takes the
         first below a million words, above it the third for large counts and else the second. All sample
-        the same posterior, but do not give the same chain.
+        the same posterior, but do not give the same chain. ``"ray"`` makes the chain of ``"parallel"`` on a
+        cluster.
     n_jobs
         Number of threads; None or -1 for all cores. It does not change the answer.
+    ray_address, ray_workers
+        For ``engine="ray"``: the cluster, ``"auto"`` (one that runs), ``"local"`` (this machine alone) or
+        HOST:PORT, by default the first of these that there is; and how many workers share the documents, by
+        default one per machine. They do not change the answer, and are not kept with the model.
     random_state
         A whole number, for the same answer every time; a NumPy Generator or RandomState; or None.
     checkpoint_dir
@@ -144,6 +150,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         split_merge: str | SplitMerge = "always",
         engine: str = "auto",
         n_jobs: int | None = None,
+        ray_address: str | None = None,
+        ray_workers: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         checkpoint_dir: StrPath | None = None,
         callback: Callback | None = None,
@@ -163,6 +171,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.split_merge = split_merge
         self.engine = engine
         self.n_jobs = n_jobs
+        self.ray_address = ray_address
+        self.ray_workers = ray_workers
         self.random_state = random_state
         self.checkpoint_dir = checkpoint_dir
         self.callback = callback
@@ -201,9 +211,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             Replace a model that is in `checkpoint_dir`, instead of continuing it.
         """
         flag("overwrite", overwrite)
-        given, plan = plan_to_fit(
-            None if overwrite else self._folder(), of_chains(self.get_params()), self.random_state
-        )
+        folder = None if overwrite else folder_of(self.checkpoint_dir)
+        given, plan = plan_to_fit(folder, of_chains(self.get_params()), self.random_state)
         check_moment(self.get_params(), time_budget)
         corpus = training_corpus(self, X, metadata)
         plan.check(corpus)
@@ -281,7 +290,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     @contextmanager
     def _alone(self) -> Iterator[Path | None]:
         """Let no other process write in the folder, if there is one."""
-        folder = self._folder()
+        folder = folder_of(self.checkpoint_dir)
         with store.writing(folder) if folder else nullcontext():
             yield folder
 
@@ -297,25 +306,22 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _run(self, folder: Path | None, time_budget: float | None) -> None:
         self._kept = {folder.resolve(): store.stamp(folder)} if folder else {}
-        self.ending_: Ending = run_chains(
-            self.chains_,
-            jobs=self.n_jobs,
-            monitor=monitor_for(self.verbose),
-            callback=self.callback,
-            keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
-            time_budget=time_budget,
-        )
-        self._summarise()
-        if folder:
-            self._write_answer(folder)
+        with crew_for(self.get_params() | self._made_with, self.corpus_, self.chains_) as crew:
+            self.ending_: Ending = run_chains(
+                self.chains_,
+                jobs=self.n_jobs,
+                monitor=monitor_for(self.verbose),
+                callback=self.callback,
+                keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
+                time_budget=time_budget,
+                **crew,
+            )
+            self._summarise()  # for which the state of a chain may be needed, and that is with the workers
+            if folder:
+                self._write_answer(folder)
         warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
-            done, planned = min(chain.sweeps_done for chain in self.chains_), self.chains_[0].schedule.sweeps
-            warnings.warn(
-                f"interrupted after {done} of {planned} sweeps: the answer is based on the sweeps made "
-                "so far; continue with resume()",
-                stacklevel=3,
-            )
+            warnings.warn(interrupted_after(self.chains_), stacklevel=3)
 
     def _summarise(self) -> None:
         started = [chain for chain in self.chains_ if len(chain.trace)]
@@ -389,11 +395,3 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise()
         return model
-
-    def _folder(self) -> Path | None:
-        given: object = self.checkpoint_dir
-        if given is None:
-            return None
-        if not isinstance(given, str | os.PathLike) or not os.fspath(given):
-            raise SettingsError(f"checkpoint_dir={given!r}: give the name of a folder, or None")
-        return Path(given)

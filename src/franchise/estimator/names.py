@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise._text import counted
 from franchise.errors import ModelError, SettingsError
+from franchise.estimator.settings import folder_of
 from franchise.posterior.label_files import given_labels, labels_frame
 from franchise.posterior.labels import Named, carried, remember, topic_labels
 from franchise.storage import model as store
@@ -29,7 +30,7 @@ class Names:
 
     corpus_: Corpus
     posterior_: Posterior
-    _folder: Callable[[], Path | None]
+    checkpoint_dir: str | os.PathLike[str] | None
     _keep_in: Callable[[Path], None]
     _for_people: Callable[[], dict[str, str]]
     _kept: dict[Path, str]
@@ -130,7 +131,7 @@ class Names:
         """Change what things are called, here and in the folder of the model, or neither."""
         before = {name: getattr(self, name) for name in names}
         vars(self).update(names)
-        folder = self._folder()
+        folder = folder_of(self.checkpoint_dir)
         if folder and folder.resolve() in self._kept:
             try:
                 self.save_labels(folder)

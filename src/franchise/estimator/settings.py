@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from franchise._files import Facts
-from franchise._settings import positive_number, whole_number
+from franchise._ray import check_address
+from franchise._settings import is_one_of, positive_number, whole_number
 from franchise.engines import GivenTopics
 from franchise.errors import SettingsError
 from franchise.estimator.starts import start_of
@@ -18,7 +20,7 @@ from franchise.sampling.run import threads
 from franchise.storage.chain import split_merge_from, start_facts
 
 # Settings that belong to one call, not to the model.
-_NOT_KEPT = ("random_state", "checkpoint_dir", "callback")
+_NOT_KEPT = ("random_state", "checkpoint_dir", "callback", "ray_address", "ray_workers")
 _NOT_OF_CHAINS = (*_NOT_KEPT, "n_jobs", "verbose")
 _LARGEST_SEED = 2**63 - 1
 
@@ -57,6 +59,29 @@ def check_moment(settings: Facts, time_budget: float | None = None) -> None:
         raise SettingsError(f"callback={callback!r}: give a function of a chain, or None")
     if time_budget is not None:
         positive_number("time_budget", time_budget)
+    _check_cluster(settings)
+
+
+def _check_cluster(settings: Facts) -> None:
+    address, workers = settings["ray_address"], settings["ray_workers"]
+    for name, value in (("ray_address", address), ("ray_workers", workers)):
+        if value is not None and not is_one_of(settings["engine"], ["ray"]):
+            raise SettingsError(
+                f"{name}={value!r}: only engine='ray' runs on a cluster, not engine={settings['engine']!r}; "
+                "leave out one of them"
+            )
+    check_address(address)
+    if workers is not None:
+        whole_number("ray_workers", workers, 1)
+
+
+def folder_of(checkpoint_dir: object) -> Path | None:
+    """Return the folder in which a model is kept while it is fitted, if there is one."""
+    if checkpoint_dir is None:
+        return None
+    if not isinstance(checkpoint_dir, str | os.PathLike) or not os.fspath(checkpoint_dir):
+        raise SettingsError(f"checkpoint_dir={checkpoint_dir!r}: give the name of a folder, or None")
+    return Path(checkpoint_dir)
 
 
 def seed_of(random_state: object) -> int:

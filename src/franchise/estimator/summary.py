@@ -31,3 +31,12 @@ def trace_frame(chains: Sequence[Chain]) -> pd.DataFrame:
     frame = pd.concat(frames, ignore_index=True)
     frame.insert(0, "chain", frame.pop("chain"))
     return frame
+
+
+def interrupted_after(chains: Sequence[Chain]) -> str:
+    """Say how far chains were that Ctrl-C has ended."""
+    done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
+    return (
+        f"interrupted after {done} of {planned} sweeps: the answer is based on the sweeps made so far; "
+        "continue with resume()"
+    )

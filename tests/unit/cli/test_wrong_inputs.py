@@ -32,6 +32,8 @@ PYTHON = (
     "checkpoint_dir",
     "overwrite=",
     "n_jobs",
+    "ray_address",
+    "ray_workers",
     "random_state",
     "<class",
 )

@@ -6,7 +6,7 @@ import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import parallel
+from franchise.engines import document_pass, parallel
 from franchise.storage.chain import load_chain, save_chain
 
 SWEEPS = 8
@@ -66,8 +66,8 @@ def in_one_piece():
 def test_any_number_of_threads(in_one_piece, threads):
     chain = new_chain(threads)
     chain.run()
-    assert len(chain.engine._terms) > 3
-    assert len(chain.engine._documents) > 3
+    assert len(chain.engine._revealer.terms) > 3
+    assert len(chain.engine._pass.ranges) > 3
     assert differences(chain, in_one_piece) == []
 
 
@@ -97,7 +97,7 @@ def test_another_number_of_threads_for_every_sweep(in_one_piece):
 def test_room_and_the_way_of_counting(in_one_piece, monkeypatch):
     """Neither room for topics, nor whether threads count their words as they go, changes a bit."""
     for budget in (0, 10_000):
-        monkeypatch.setattr(parallel, "_BYTES_TO_COUNT", budget)
+        monkeypatch.setattr(document_pass, "_BYTES_TO_COUNT", budget)
         chain = Chain(
             corpus(),
             in_one_piece.priors,

@@ -38,7 +38,7 @@ def test_documents_that_are_not_visited_stay(chain):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_trials_are_the_same_where_no_table_move_has_laid_out_the_words(chain, threads):
-    """A bench whose table move has seen all documents, one without any move, and one that saw none of them."""
+    """A bench whose table move has seen all documents, one without any move, and one that saw none."""
     corpus, trials, key = chain.corpus.arrays, Trials(30, SplitMerge().as_array()), Key(1, 0, 1, TABLE_TOPICS)
     first = Workbench(corpus, copy_state(chain.state))
     first.draw_tables(key)

@@ -32,6 +32,7 @@ class WordScratch(NamedTuple):
     stream: Array  # uint64[4]: the random stream in use
     cursor: Array  # where the kernel stands
     documents: Array  # the order in which documents are visited
+    numbers: Array  # of these, in the whole corpus: streams are named by them
     sums: Array  # A = sum_k m_k w_k and B = sum_k n_jk w_k
     w_k: Array  # 1 / (n_k + V eta)
     mw_k: Array  # m_k w_k
@@ -50,6 +51,7 @@ class TableScratch(NamedTuple):
     stream: Array
     cursor: Array
     documents: Array
+    numbers: Array
     # Topic axis.
     shared: Array  # factor of the terms that a table shares with the topic, else 1
     log_shared: Array  # its logarithm, for large tables, else 0
@@ -141,7 +143,7 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
     n_j = np.diff(corpus.doc_ptr)
     largest_count = int(np.diff(state.row_ptr).max(initial=0))
     tables = _table_scratch(corpus, state, int(n_j.max(initial=0)), largest_count, corpus.x.size)
-    return _scratch(corpus, state, tables, n_j, largest_count)
+    return _scratch(corpus, state, tables, different_lengths(n_j), largest_count)
 
 
 def new_scratch_for_counts(slots: CorpusArrays, state: State, n_j: Array, largest_count: int) -> Scratch:
@@ -150,19 +152,51 @@ def new_scratch_for_counts(slots: CorpusArrays, state: State, n_j: Array, larges
     There is none for the words of tables: their terms and counts are put in their place.
     """
     tables = _table_scratch(slots, state, 0, min(largest_count, MOST_TABULATED), int(n_j.sum()))
-    return _scratch(slots, state, tables, n_j, -1)
+    return _scratch(slots, state, tables, different_lengths(n_j), -1)
+
+
+def new_scratch_for_some(
+    corpus: CorpusArrays, state: State, lengths: tuple[Array, Array], largest_count: int
+) -> Scratch:
+    """Allocate working memory for a state with the counts of all documents and the seats of some.
+
+    Of all documents, it is known which lengths they have, how many have each, and the largest count of a
+    term.
+    """
+    longest, n_words = int(lengths[0].max(initial=0)), int(lengths[0] @ lengths[1])
+    tables = _table_scratch(corpus, state, longest, largest_count, n_words)
+    return _scratch(corpus, state, tables, lengths, largest_count)
+
+
+def different_lengths(n_j: Array) -> tuple[Array, Array]:
+    """Return the different lengths of documents, 0 apart, and how many have each."""
+    return np.unique(n_j[n_j > 0], return_counts=True)
+
+
+def with_words(scratch: Scratch, n_words: int) -> Scratch:
+    """Return the scratch with room for the words of other documents, so many in all."""
+    if scratch.tables.table_words.size >= n_words:
+        return scratch
+    words = np.zeros(n_words + n_words // 4, np.int32)
+    return scratch._replace(
+        tables=scratch.tables._replace(table_words=words), trial=scratch.trial._replace(table_words=words)
+    )
 
 
 def _scratch(
-    corpus: CorpusArrays, state: State, tables: TableScratch, n_j: Array, largest_count: int
+    corpus: CorpusArrays,
+    state: State,
+    tables: TableScratch,
+    lengths: tuple[Array, Array],
+    largest_count: int,
 ) -> Scratch:
     capacity, stream = state.n_k.size, tables.stream
-    lengths, documents_of_length = np.unique(n_j[n_j > 0], return_counts=True)
     scratch = Scratch(
         words=WordScratch(
             stream=stream,
             cursor=np.array([0, NOT_ENTERED, 0]),
             documents=np.arange(state.m_j.size, dtype=np.int64),
+            numbers=np.arange(state.m_j.size, dtype=np.int64),
             sums=np.zeros(2),
             w_k=np.zeros(capacity),
             mw_k=np.zeros(capacity),
@@ -182,8 +216,8 @@ def _scratch(
             stream=stream,
             sizes=np.zeros(capacity, np.int64),
             times=np.zeros(capacity, np.int64),
-            lengths=lengths,
-            documents_of_length=documents_of_length,
+            lengths=lengths[0],
+            documents_of_length=lengths[1],
             histogram=np.zeros(largest_count + 1, np.int64),
             counts=np.zeros(max(0, largest_count), np.int64),
             times_counted=np.zeros(max(0, largest_count), np.int64),
@@ -201,6 +235,7 @@ def _table_scratch(
         stream=np.zeros(4, np.uint64),
         cursor=np.array([0, NOT_ENTERED, 0]),
         documents=np.arange(corpus.doc_ptr.size - 1, dtype=np.int64),
+        numbers=np.arange(corpus.doc_ptr.size - 1, dtype=np.int64),
         shared=np.ones(capacity),
         log_shared=np.zeros(capacity),
         log_x=np.zeros(capacity),

@@ -1,0 +1,28 @@
+"""Ray: reaching a cluster, what its machines offer, and what went wrong with it.
+
+Ray is imported when a cluster is asked for, never before. Nothing here knows of documents or chains: what
+runs on a cluster is in `engines` (fits) and in `predict` (new documents).
+"""
+
+from franchise._ray.agreement import check_nodes, same_versions, versions
+from franchise._ray.connecting import check_address, connected
+from franchise._ray.faults import first_line, in_words, lost
+from franchise._ray.machines import Node, Places, check_memory, nodes, places
+from franchise._ray.module import ray_module
+
+__all__ = [
+    "Node",
+    "Places",
+    "check_address",
+    "check_memory",
+    "check_nodes",
+    "connected",
+    "first_line",
+    "in_words",
+    "lost",
+    "nodes",
+    "places",
+    "ray_module",
+    "same_versions",
+    "versions",
+]

@@ -1,0 +1,44 @@
+"""What goes wrong on a cluster: what can be repaired, and the words for the rest."""
+
+from franchise._ray.module import ray_module
+from franchise.errors import ClusterError, FranchiseError
+
+
+def lost(error: BaseException) -> bool:
+    """Return whether a worker or a machine is gone, or what it held: others can take its place.
+
+    Not so where a worker's own code failed, also as it started; where memory ran out, which it would again;
+    and where an answer has not come in time, which may still come.
+    """
+    gone = ray_module().exceptions
+    if isinstance(error, gone.RayTaskError):
+        return isinstance(error.cause, BaseException) and lost(error.cause)
+    if isinstance(error, gone.RayActorError):
+        return not error.actor_init_failed
+    kinds = gone.WorkerCrashedError, gone.NodeDiedError, gone.LocalRayletDiedError, gone.ObjectLostError
+    return isinstance(error, kinds)
+
+
+def in_words(error: BaseException) -> BaseException:
+    """Return the error to raise for one of Ray's: our own from within a worker, or one for people to read."""
+    gone = ray_module().exceptions
+    if isinstance(error, gone.RayTaskError) and isinstance(error.cause, FranchiseError | MemoryError):
+        return error.cause
+    if isinstance(error, gone.OutOfMemoryError):
+        return ClusterError(
+            "a worker was stopped as its machine ran out of memory; give fewer workers for each machine, or "
+            "machines with more memory"
+        )
+    if isinstance(error, gone.ObjectStoreFullError | gone.OutOfDiskError):
+        return ClusterError(f"Ray's store of objects is full: {first_line(error)}")
+    if isinstance(error, gone.GetTimeoutError):
+        return ClusterError(
+            "a worker did not answer in time (`ray status` shows whether machines are missing)"
+        )
+    if isinstance(error, gone.RayActorError | gone.RaySystemError) or lost(error):
+        return ClusterError(f"a worker of the cluster is lost: {first_line(error)}")
+    return error
+
+
+def first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,40 @@
+"""A Ray cluster of two nodes on this machine, each with processes of its own, for the tests."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+NODE = {"num_cpus": 2, "object_store_memory": 80 * 2**20}  # the smallest store that Ray takes
+
+
+@contextmanager
+def two_nodes() -> Iterator[object]:
+    """Start the cluster (seven seconds) and end it, whatever happens in between.
+
+    It has `address`, `add_node(**NODE)` and `remove_node(node)`; nobody is connected to it yet.
+    """
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    from ray.cluster_utils import Cluster
+
+    before = {name: os.environ.get(name) for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ADDRESS")}
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.pop("RAY_ADDRESS", None)
+    cluster = None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Ray's own
+            cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+            cluster.add_node(**NODE)
+        yield cluster
+    finally:
+        ray.shutdown()
+        if cluster is not None:
+            cluster.shutdown()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,91 @@
+"""``--ray`` and ``--workers``: what they stand for, and when they are refused."""
+
+import pytest
+from click.testing import CliRunner
+
+from franchise.cli import main
+from franchise.cli._config import as_toml
+from franchise.estimator import HDPTopicModel
+
+TEXTS = "the cat drinks milk\na dog and a cat\nstocks and bonds fell\nbonds rose\n" * 3
+
+
+@pytest.fixture
+def seen(monkeypatch, tmp_path):
+    """Fit nothing, but keep the estimator that would be fitted."""
+    models = []
+
+    def fit(self, *_, **__):
+        models.append(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(HDPTopicModel, "fit", fit)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.txt").write_text(TEXTS)
+    return models
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, [*arguments])
+
+
+@pytest.mark.parametrize(
+    ("options", "engine", "address", "workers"),
+    [
+        (["--ray", "local"], "ray", "local", None),
+        (["--ray", "auto", "--workers", "3"], "ray", "auto", 3),
+        (["--ray", "10.0.0.1:6379", "--engine", "ray"], "ray", "10.0.0.1:6379", None),
+        (["--engine", "ray", "--workers", "2"], "ray", None, 2),
+        (["--engine", "parallel"], "parallel", None, None),
+    ],
+)
+def test_fit(seen, options, engine, address, workers):
+    assert call("fit", "texts.txt", "-o", "m", *options).exit_code == 130
+    assert (seen[0].engine, seen[0].ray_address, seen[0].ray_workers) == (engine, address, workers)
+
+
+def test_a_configuration(seen, tmp_path):
+    (tmp_path / "fit.toml").write_text('ray = "10.0.0.1:6379"\nworkers = 4\n')
+    call("fit", "texts.txt", "-o", "m", "--config", "fit.toml")
+    assert (seen[0].engine, seen[0].ray_address, seen[0].ray_workers) == ("ray", "10.0.0.1:6379", 4)
+
+
+@pytest.mark.parametrize(
+    "line", ["ray = 3", 'ray = "nowhere"', "workers = 2.5", "workers = 0", 'workers = "2"']
+)
+def test_a_configuration_that_cannot_be(seen, tmp_path, line):
+    (tmp_path / "fit.toml").write_text(f"{line}\n")
+    assert call("fit", "texts.txt", "-o", "m", "--engine", "ray", "--config", "fit.toml").exit_code == 2
+    assert not seen
+
+
+def test_where_a_model_was_fitted_is_not_written_down():
+    values = {"engine": "ray", "ray": "10.0.0.1:6379", "workers": 3}
+    assert as_toml(values).splitlines()[1:] == ['engine = "ray"']
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("fit texts.txt -o m --ray nowhere", "'nowhere': give 'auto', 'local' or HOST:PORT"),
+        ("fit texts.txt -o m --ray ray://head:10001", "run on a machine of the cluster"),
+        ("fit texts.txt -o m --ray auto --engine cells", "--ray does not go with --engine cells"),
+        ("fit texts.txt -o m --workers 3", "--workers needs a cluster"),
+        ("fit texts.txt -o m --ray local --workers 0", "--workers"),
+    ],
+)
+def test_what_does_not_go_together(seen, command, words):
+    result = call(*command.split())
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert not seen
+
+
+def test_resume_of_a_model_of_another_engine(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    HDPTopicModel(sweeps=2, chains=1, random_state=0, checkpoint_dir="m", verbose=0).fit(TEXTS.splitlines())
+    result = call("resume", "m", "--ray", "local", "--sweeps", "1")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(
+        "franchise: --ray local: only --engine ray runs on a cluster, not --engine "
+    )

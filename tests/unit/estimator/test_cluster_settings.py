@@ -1,0 +1,63 @@
+"""The settings for a cluster: when they may be given, and that they are not part of a model."""
+
+import pytest
+from sklearn.base import clone
+
+from franchise import HDPTopicModel, SettingsError
+from franchise.estimator.settings import check_moment, of_chains, to_keep
+
+
+def settings(**given):
+    return HDPTopicModel(**given).get_params()
+
+
+@pytest.mark.parametrize("address", [None, "auto", "local", "10.0.0.1:6379"])
+@pytest.mark.parametrize("workers", [None, 1, 16])
+def test_a_cluster_and_its_workers(address, workers):
+    check_moment(settings(engine="ray", ray_address=address, ray_workers=workers))
+
+
+@pytest.mark.parametrize("engine", ["auto", "collapsed", "parallel", "cells"])
+def test_other_engines_have_no_cluster(engine):
+    for given in ({"ray_address": "auto"}, {"ray_workers": 2}):
+        with pytest.raises(
+            SettingsError, match=rf"only engine='ray' runs on a cluster, not engine='{engine}'"
+        ):
+            check_moment(settings(engine=engine, **given))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"ray_address": "head"}, "ray_address='head': give 'auto', 'local' or HOST:PORT"),
+        ({"ray_address": "ray://head:10001"}, "run on a machine of the cluster"),
+        ({"ray_address": ["auto"]}, "ray_address="),
+        ({"ray_workers": 0}, "ray_workers=0: give a whole number, 1 or more"),
+        ({"ray_workers": 2.5}, r"ray_workers=2\.5"),
+        ({"ray_workers": True}, "ray_workers=True"),
+    ],
+)
+def test_what_cannot_be(given, words):
+    with pytest.raises(SettingsError, match=words):
+        check_moment(settings(engine="ray", **given))
+
+
+def test_nothing_is_read_or_written_before_they_are_checked(tmp_path):
+    model = HDPTopicModel(checkpoint_dir=tmp_path / "m", ray_address="auto", engine="parallel")
+    with pytest.raises(SettingsError, match="ray_address='auto'"):
+        model.fit(["the cat and the dog"])
+    with pytest.raises(SettingsError, match="ray_address='auto'"):
+        model.forecast(["the cat and the dog"])
+    assert not (tmp_path / "m").exists()
+
+
+def test_the_cluster_is_no_part_of_the_model():
+    given = settings(engine="ray", ray_address="10.0.0.1:6379", ray_workers=3)
+    for kept in (of_chains(given), to_keep(given, 0)):
+        assert kept["engine"] == "ray"
+        assert not {"ray_address", "ray_workers"} & set(kept)
+
+
+def test_scikit_learn_copies_them():
+    copy = clone(HDPTopicModel(engine="ray", ray_address="local", ray_workers=3))
+    assert (copy.ray_address, copy.ray_workers) == ("local", 3)

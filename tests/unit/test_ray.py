@@ -1,0 +1,244 @@
+"""The connection to Ray, as far as there need be no cluster; with one: tests/integration/test_ray.py."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from franchise import _ray
+from franchise._ray import Node, Places, check_address, check_memory, connected, lost, places
+from franchise._ray.machines import _places
+from franchise.errors import ClusterError, MissingPackageError, SettingsError
+
+
+@pytest.fixture(autouse=True)
+def nothing_started_here(monkeypatch, tmp_path):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+
+
+@contextmanager
+def server(answer: bytes, silent: bool = False):
+    """Answer whoever connects with some bytes, or not at all; yield the port."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve():
+            try:
+                connection, _ = listening.accept()
+                with connection:
+                    connection.recv(100)
+                    if not silent:
+                        connection.sendall(answer)
+                    else:
+                        connection.recv(100)
+            except OSError:
+                pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield listening.getsockname()[1]
+
+
+# ---------------------------------------------------------------- addresses
+
+
+@pytest.mark.parametrize(
+    "address", [None, "auto", "local", "10.0.0.1:6379", "head.cluster:6380", "[::1]:6379"]
+)
+def test_addresses(address):
+    check_address(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "head", "head:", ":6379", "head:port", "head:0", "head:70000", 6379, True]
+)
+def test_what_is_no_address_is_refused(address):
+    with pytest.raises(SettingsError, match=r"ray_address=.*HOST:PORT"):
+        check_address(address)
+
+
+def test_ray_client_is_refused():
+    with pytest.raises(SettingsError, match=r"Ray Client.*run on a machine of the cluster"):
+        check_address("ray://head:10001")
+    with pytest.raises(SettingsError, match="port of Ray Client; give the cluster's own, usually 6379"):
+        check_address("head:10001")
+
+
+# ---------------------------------------------------------------- clusters that are not there
+
+
+def refused(address, words):
+    pytest.importorskip("ray", reason="ray is not installed")
+    began = time.monotonic()
+    with pytest.raises(ClusterError, match=words), connected(address):
+        pass
+    assert time.monotonic() - began < 20
+
+
+def test_a_port_that_nobody_listens_at():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    refused(f"127.0.0.1:{port}", rf"cluster at 127\.0\.0\.1:{port} cannot be reached \(Connection refused\)")
+
+
+def test_a_machine_that_does_not_exist():
+    refused("no-such-machine.invalid:6379", r"no-such-machine\.invalid:6379 cannot be reached")
+
+
+def test_a_server_that_is_not_ray():
+    with server(b"HTTP/1.1 400 Bad Request\r\n\r\n") as port:
+        refused(f"127.0.0.1:{port}", "something answers there, but it is not Ray")
+
+
+def test_a_server_that_says_nothing(monkeypatch):
+    monkeypatch.setattr("franchise._ray.connecting._SECONDS_TO_ANSWER", 0.2)
+    with server(b"", silent=True) as port:
+        refused(f"127.0.0.1:{port}", "does not answer within")
+
+
+def test_no_cluster_on_this_machine(tmp_path):
+    refused("auto", "no Ray cluster on this machine: start one with `ray start --head`")
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "ray_current_cluster").write_text("127.0.0.1:1")  # which was stopped
+    refused("auto", "no Ray cluster on this machine")
+
+
+def test_the_environment_names_a_cluster(monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    for address in (None, "auto"):
+        refused(address, r"127\.0\.0\.1:1 \(the environment variable RAY_ADDRESS\) cannot be reached")
+    monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
+    refused("auto", "the environment variable RAY_ADDRESS: Ray Client.*cannot be used")
+
+
+def test_without_ray_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with (
+        pytest.raises(MissingPackageError, match=r'needs ray.*pip install "franchise\[ray\]"'),
+        connected("local"),
+    ):
+        pass
+
+
+def test_ray_is_not_imported_before_it_is_needed():
+    code = (
+        "import sys, franchise, franchise._ray, franchise.estimator, franchise.cli.fit, franchise.cli.infer;"
+        "print([name for name in sys.modules if name.partition('.')[0] == 'ray'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+# ---------------------------------------------------------------- places
+
+
+@pytest.mark.parametrize(
+    ("cpus", "workers", "threads"),
+    [
+        ([8, 8], 2, 8),
+        ([8, 8], 1, 8),
+        ([8, 8], 3, 4),
+        ([8, 8], 16, 1),
+        ([16, 4], 5, 4),
+        ([16, 4], 2, 8),
+        ([3], 2, 1),
+    ],
+)
+def test_as_many_threads_as_there_can_be(cpus, workers, threads):
+    assert _places(cpus, workers) == Places(workers, threads, threads)
+
+
+def test_one_worker_on_each_machine():
+    assert _places([8, 6, 8], None) == Places(3, 6, 6.0)
+    with pytest.warns(UserWarning, match="uses 8 of 68 CPUs.*ray_workers=17 would use more"):
+        assert _places([64, 4], None) == Places(2, 4, 4.0)
+
+
+@pytest.mark.parametrize(("cpus", "workers"), [([2], 5), ([1, 2], 7), ([1], 3), ([3], 10)])
+def test_more_workers_than_cpus_share_them(cpus, workers):
+    with pytest.warns(UserWarning, match=f"ray_workers={workers}: the cluster has only {sum(cpus)} CPU"):
+        found = _places(cpus, workers)
+    assert (found.workers, found.threads) == (workers, 1)
+    assert sum(int(n / found.num_cpus + 1e-9) for n in cpus) >= workers  # Ray finds a place for all
+
+
+def a_node(name="a", cpus=4, memory=8_000_000_000, store=1_000_000_000):
+    return Node(name, name, cpus, memory, store)
+
+
+def test_memory(monkeypatch):
+    monkeypatch.setattr(
+        "franchise._ray.machines.nodes", lambda: [a_node("a"), a_node("b", memory=4_000_000_000)]
+    )
+    check_memory(4_000_000_000, Places(2, 4, 4.0))
+    check_memory(4_000_000_000, Places(3, 2, 2.0))
+    check_memory(0, Places(100, 1, 0.1))
+    with pytest.raises(ClusterError) as caught:
+        check_memory(4_000_000_001, Places(3, 2, 2.0))
+    assert str(caught.value) == (
+        "too little memory: 3 workers of 4.00 GB each do not fit on 2 machines with 12.00 GB for workers in "
+        "all; there is room for 1. Add machines, or give them more memory (`ray start --memory`)"
+    )
+    with pytest.raises(ClusterError, match=r"2\.00 GB have to be in Ray's store of objects.*a has 1\.00 GB"):
+        check_memory(1, Places(2, 4, 4.0), in_store=2_000_000_000)
+
+
+def test_machines_without_cpus_do_not_count(monkeypatch):
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    dead = {"Alive": False, "Resources": {"CPU": 4.0}}
+    head = {"Alive": True, "Resources": {"memory": 1.0}}
+    monkeypatch.setattr(ray, "nodes", lambda: [dead, head])
+    with pytest.raises(ClusterError, match="no machine of the cluster has a CPU"):
+        places(None)
+
+
+# ---------------------------------------------------------------- versions
+
+
+def test_other_versions_are_refused_by_machine():
+    own = _ray.versions()
+    assert set(own) == {"python", "franchise", "numpy", "numba"}
+    _ray.same_versions({"a": own, "b": dict(own)})
+    with pytest.raises(ClusterError) as caught:
+        _ray.same_versions({"a": own, "b": own | {"numba": "0.1"}})
+    assert str(caught.value) == (
+        f"the machine b has numba 0.1, but this process {own['numba']}: install the same versions everywhere"
+    )
+    with pytest.raises(ClusterError, match="the machine c has no franchise"):
+        _ray.same_versions({"c": own | {"franchise": ""}})
+
+
+# ---------------------------------------------------------------- faults
+
+
+def test_what_can_be_repaired():
+    gone = pytest.importorskip("ray.exceptions", reason="ray is not installed")
+    for error in (
+        gone.ActorDiedError(),
+        gone.ActorUnavailableError("gone for now", b"0" * 16),
+        gone.WorkerCrashedError(),
+        gone.NodeDiedError("gone"),
+        gone.ObjectLostError("00", None, ""),
+        gone.OwnerDiedError("00", None, ""),
+    ):
+        assert lost(error), error
+        assert isinstance(_ray.in_words(error), ClusterError)
+    for error in (gone.OutOfMemoryError("full"), gone.GetTimeoutError("late")):
+        assert not lost(error), error
+        assert isinstance(_ray.in_words(error), ClusterError)
+    failed = gone.RayActorError(actor_init_failed=True)
+    assert not lost(failed)
+    for error in (ValueError(), KeyboardInterrupt(), gone.TaskCancelledError()):
+        assert not lost(error)
+        assert _ray.in_words(error) is error
+
+
+def test_our_own_errors_come_back_as_they_were():
+    gone = pytest.importorskip("ray.exceptions", reason="ray is not installed")
+    own = SettingsError("sweeps=0: give more")
+    assert _ray.in_words(gone.RayTaskError("work", "Traceback ...", own)) is own
+    assert lost(gone.RayTaskError("work", "Traceback ...", gone.ObjectLostError("00", None, "")))
+    assert not lost(gone.RayTaskError("work", "Traceback ...", ValueError()))

@@ -66,6 +66,11 @@ class RayCrew(Crew):
     ) -> None:
         self._open.close()
 
+    @property
+    def threads(self) -> int:
+        """How many threads each worker has."""
+        return self._places.threads
+
     def call(self, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Call a method of all workers, each with its own arguments; WorkersLostError if one is gone."""
         actors = list(self._actors)

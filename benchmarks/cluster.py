@@ -1,0 +1,321 @@
+"""The engine on Ray: what it costs against threads alone, what travels, and what that says of larger corpora.
+
+    python -m benchmarks.cluster speed                             (20 million planted words; 4 GB, ten minutes)
+    python -m benchmarks.cluster speed --words 5e6 --workers 1 2 --ray HOST:PORT
+    python -m benchmarks.cluster grid --output grid.json           (several sizes, for the model of cost)
+    python -m benchmarks.cluster forecast --grid grid.json
+
+Speed: chains start at the planted truth; all figures of a table are from one run. The grid measures sweeps of
+several numbers of words, terms, topics and workers; the forecast fits `Cost` to it and says what it makes of
+corpora that nobody has measured.
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from benchmarks.parallel import PRIORS, SETTLE, TIMED, large_planted
+from benchmarks.planted_start import planted_state
+from benchmarks.tables import console, show
+from franchise import Chain, Schedule, SplitMerge
+from franchise.corpus.synthetic import Planted
+from franchise.engines.ray_crew import RayCrew
+from franchise.model import State, copy_state
+
+CALLS = ("update", "take", "put", "tables", "finish")
+# Corpora of which there is only a forecast: words, terms, topics; pairs of a term and a topic that has it.
+FORECASTS = {
+    "PubMed abstracts": (730e6, 141_000, 1_000, 0.12),
+    "Wikipedia": (2e9, 200_000, 2_000, 0.12),
+    "100 billion words": (100e9, 1_000_000, 5_000, 0.05),
+}
+
+
+class Measured(NamedTuple):
+    """A few sweeps of one kind, per sweep."""
+
+    words: int
+    terms: int
+    topics: float
+    pairs: int  # of a term and a topic that has words of it
+    workers: int
+    threads: int  # of a worker
+    seconds: float
+    update: float  # of these, in the pass over all documents
+    sent: float  # bytes
+    received: float
+    calls: float
+
+
+@contextmanager
+def timed_calls(crew: RayCrew) -> Iterator[dict[str, float]]:
+    """Add up the seconds that the head waits for workers, by what it asks for."""
+    seconds: dict[str, float] = dict.fromkeys((*CALLS, "number"), 0.0)
+    call = crew.call
+
+    def timed(what: str, arguments: Any) -> Any:
+        began = time.perf_counter()
+        answers = call(what, arguments)
+        name = arguments[0][1] if what == "ask" else what
+        seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - began
+        seconds["number"] += 1
+        return answers
+
+    crew.call = timed  # type: ignore[method-assign]
+    yield seconds
+    crew.call = call  # type: ignore[method-assign]
+
+
+def new_chain(truth: Planted, engine: str, trials: int, threads: int = 1) -> Chain:
+    """Return a chain with so many trials in a sweep."""
+    schedule = Schedule(sweeps=100, burn_in=50, split_merge=SplitMerge(trials=trials) if trials else None)
+    return Chain(truth.corpus, PRIORS, schedule, seed=1, engine=engine, threads=threads)
+
+
+def by_threads(truth: Planted, state: State, threads: int, trials: int, sweeps: int) -> float:
+    """Return the seconds of a sweep without Ray."""
+    chain = new_chain(truth, "parallel", trials, threads)
+    chain.start_at(copy_state(state))
+    chain.run(SETTLE)
+    began = time.perf_counter()
+    chain.run(sweeps)
+    return (time.perf_counter() - began) / sweeps
+
+
+def by_workers(
+    truth: Planted, state: State, address: str | None, workers: int, trials: int, sweeps: int
+) -> tuple[Measured, dict[str, float]]:
+    """Time a few sweeps on so many workers."""
+    with RayCrew(truth.corpus, address, workers) as crew:
+        chain = new_chain(truth, "ray", trials, threads=len(os.sched_getaffinity(0)))
+        chain.use_crew(crew)
+        chain.start_at(state)
+        chain.run(SETTLE)
+        with timed_calls(crew) as seconds:
+            sent, received, began = crew.sent, crew.received, time.perf_counter()
+            chain.run(sweeps)
+            took = (time.perf_counter() - began) / sweeps
+        head = chain.engine.workbench.state
+        parts = {name: part / sweeps for name, part in seconds.items()}
+        measured = Measured(
+            words=truth.corpus.n_words,
+            terms=truth.corpus.n_terms,
+            topics=float(chain.trace.last["n_topics"] + chain.trace.last["documents.topics_revealed"]),
+            pairs=int(head.row_len.sum(dtype=np.int64)),
+            workers=workers,
+            threads=crew.threads,
+            seconds=took,
+            update=parts["update"],
+            sent=(crew.sent - sent) / sweeps,
+            received=(crew.received - received) / sweeps,
+            calls=parts.pop("number"),
+        )
+    return measured, parts
+
+
+def speed(options: argparse.Namespace) -> None:
+    """Print what Ray costs, and what more workers bring."""
+    console.print("drawing the corpus ...")
+    truth = large_planted(int(options.words), options.terms, options.topics)
+    state = planted_state(truth, PRIORS)
+    rows, one = [], 0.0
+    for threads in options.threads:
+        seconds = by_threads(truth, state, threads, options.trials, options.sweeps)
+        one = one or seconds
+        rows.append(["threads", "-", str(threads), f"{seconds:.3f}", f"{one / seconds:.2f}", *["-"] * 8])
+        console.print("  ".join(rows[-1]))
+    for workers in options.workers:
+        found, parts = by_workers(truth, state, options.ray, workers, options.trials, options.sweeps)
+        head = found.seconds - sum(parts[name] for name in CALLS)
+        rows.append(
+            [
+                "ray",
+                str(workers),
+                str(found.threads),
+                f"{found.seconds:.3f}",
+                f"{one / found.seconds:.2f}",
+                *(f"{1e3 * parts[name]:.0f}" for name in CALLS),
+                f"{1e3 * head:.0f}",
+                f"{found.sent / 1e6:.1f}",
+                f"{found.received / 1e6:.1f}",
+            ]
+        )
+        console.print("  ".join(rows[-1]))
+    columns = ["", "workers", "threads each", "s/sweep", "ratio"]
+    columns += [*(f"{name} ms" for name in CALLS), "head ms", "MB out", "MB in"]
+    title = f"{options.words:,.0f} words, {options.terms:,} terms, {options.topics:,} topics, from the truth"
+    show(title, columns, rows)
+
+
+# ---------------------------------------------------------------- a model of cost
+
+
+class Cost(NamedTuple):
+    """Seconds, each of one thread: what a sweep is made of."""
+
+    word: float  # the pass
+    gamma: float  # a term of a topic, drawn by every worker
+    pair: float  # packed and unpacked by a worker and by the head, there and back
+    pair_of_worker: float  # added up by the head, of each worker
+    rest: float  # documents drawn word by word, concentrations
+
+    def seconds(
+        self, of: Measured, bandwidth: float = np.inf, latency: float = 0.0, calls: float = 4.0
+    ) -> float:
+        """Return what a sweep takes, with a network of so many bytes and seconds a call."""
+        return float(np.dot(self, parts_of(of))) + (of.sent + of.received) / bandwidth + latency * calls
+
+
+def parts_of(of: Measured) -> list[float]:
+    """Return how much of each part of the cost a sweep has; a worker's own work is shared by its threads."""
+    by_worker = min(of.pairs, of.words / of.workers)
+    return [
+        of.words / (of.workers * of.threads),
+        of.terms * of.topics / of.threads,
+        float(of.pairs),
+        by_worker * of.workers,
+        1.0,
+    ]
+
+
+def bytes_of(words: float, terms: float, pairs: float, workers: int) -> tuple[float, float]:
+    """Return the bytes that the head sends and receives in a sweep, without trials.
+
+    Of a pair, topic and count; of a term, how many pairs it has; of each word that is drawn alone, who sits
+    where. To each machine counts go once.
+    """
+    own = min(pairs, words / workers)
+    alone = 50_000 * 5 * 4
+    sent = workers * (pairs * (2 + 2) + 2 * terms) + alone
+    return sent, workers * (own * (2 + 1.5) + 2 * terms) + alone
+
+
+def grid(options: argparse.Namespace) -> None:
+    """Measure sweeps of several sizes."""
+    found = []
+    for words, terms, topics in (
+        (2e6, 20_000, 50),
+        (2e6, 20_000, 400),
+        (8e6, 20_000, 100),
+        (8e6, 60_000, 200),
+    ):
+        truth = large_planted(int(words), terms, topics)
+        state = planted_state(truth, PRIORS)
+        for workers in options.workers:
+            measured, _ = by_workers(truth, state, options.ray, workers, 0, options.sweeps)
+            found.append(measured._asdict())
+            console.print(measured)
+    Path(options.output).write_text(json.dumps(found, indent=1))
+
+
+def forecast(options: argparse.Namespace) -> None:
+    """Fit the model of cost, and say what it makes of larger corpora."""
+    found = [Measured(**row) for row in json.loads(Path(options.grid).read_text())]
+    weights = 1.0 / np.array([one.seconds for one in found])
+    design = np.array([parts_of(one) for one in found]) * weights[:, None]
+    cost = Cost(*nnls(design, np.ones(len(found)))[0])
+    show(
+        "Cost, in nanoseconds (the rest in milliseconds)",
+        list(Cost._fields),
+        [[*(f"{1e9 * x:.1f}" for x in cost[:-1]), f"{1e3 * cost.rest:.0f}"]],
+    )
+    rows = []
+    for one in found:
+        sent, received = bytes_of(one.words, one.terms, one.pairs, one.workers)
+        rows.append(
+            [
+                f"{one.words:,.0f}",
+                f"{one.terms:,}",
+                f"{one.topics:.0f}",
+                f"{one.pairs:,}",
+                str(one.workers),
+                f"{one.seconds:.2f}",
+                f"{cost.seconds(one):.2f}",
+                f"{one.sent / 1e6:.1f}",
+                f"{sent / 1e6:.1f}",
+                f"{one.received / 1e6:.1f}",
+                f"{received / 1e6:.1f}",
+            ]
+        )
+    columns = [
+        "words",
+        "terms",
+        "topics",
+        "pairs",
+        "workers",
+        "s",
+        "model",
+        "MB out",
+        "model",
+        "MB in",
+        "model",
+    ]
+    show("Measured, and what the model says", columns, rows)
+    rows = []
+    for name, (words, terms, topics, share) in FORECASTS.items():
+        for machines in options.machines:
+            pairs = share * terms * topics
+            sent, received = bytes_of(words, terms, pairs, machines)
+            of = Measured(
+                int(words), terms, topics, int(pairs), machines, options.cores, 0.0, 0.0, sent, received, 4.0
+            )
+            seconds = cost.seconds(of, options.bandwidth, options.latency)
+            memory = words / machines * 32 / 1e9
+            rows.append(
+                [
+                    name,
+                    str(machines),
+                    f"{seconds:,.1f}",
+                    f"{words / seconds / 1e6:,.0f}",
+                    f"{(sent + received) / 1e9:,.2f}",
+                    f"{memory:,.0f}",
+                ]
+            )
+    show(
+        f"Forecast: machines of {options.cores} cores, {options.bandwidth / 1e9:g} GB/s, {options.latency * 1e3:g} ms",
+        ["", "machines", "s/sweep", "M words/s", "GB sent", "GB a machine and chain"],
+        rows,
+    )
+
+
+def main() -> None:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    one = commands.add_parser("speed")
+    one.add_argument("--words", type=float, default=20e6)
+    one.add_argument("--terms", type=int, default=20_000)
+    one.add_argument("--topics", type=int, default=100)
+    one.add_argument("--threads", type=int, nargs="*", default=[1, 2])
+    one.add_argument("--trials", type=int, default=10)
+    one.set_defaults(run=speed)
+    two = commands.add_parser("grid")
+    two.add_argument("--output", default="grid.json")
+    two.set_defaults(run=grid)
+    for each in (one, two):
+        each.add_argument("--workers", type=int, nargs="*", default=[1, 2])
+        each.add_argument("--ray", default="local")
+        each.add_argument("--sweeps", type=int, default=TIMED)
+    three = commands.add_parser("forecast")
+    three.add_argument("--grid", default="grid.json")
+    three.add_argument("--machines", type=int, nargs="*", default=[1, 4, 16, 64])
+    three.add_argument("--cores", type=int, default=16)
+    three.add_argument("--bandwidth", type=float, default=1.25e9, help="bytes a second (10 Gbit)")
+    three.add_argument("--latency", type=float, default=1e-3)
+    three.set_defaults(run=forecast)
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,9 +4,9 @@
     python -m benchmarks.trials --words 20e6 --terms 50000 --topics 500 --trials 10
     python -m benchmarks.trials --words 3e6 --united                (pairs of topics as one: splits succeed)
 
-The trials of one sweep, from the planted truth. Shown is processor time, of several threads that of the slowest, which is what
-it takes where every thread has a core; so other work on the machine counts little. The kernel that makes them one after
-another needs the words of all documents laid out by table, which is counted too.
+The trials of one sweep, from the planted truth. Shown is processor time, of several threads that of the
+slowest: what it takes where every thread has a core, about; so other work on the machine counts little. The
+kernel that makes them one after another needs the words of all documents laid out by table: that is counted.
 """
 
 import argparse

@@ -81,6 +81,9 @@ class TestSameCorpus:
         assert many.fingerprint() == one.fingerprint()
         assert many.metadata_names == ("year", "who")
         assert not touched(many)
+        with pytest.raises(CorpusError, match="sees no shards there; every machine that works on the doc"):
+            many.x  # noqa: B018
+        (alone / "documents").mkdir()
         with pytest.raises(CorpusError, match="there is no such file; write the shards again"):
             many.x  # noqa: B018
 

@@ -110,7 +110,7 @@ def test_gammas(shape, seed):
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     monkeypatch.setattr(revealing, "BLOCK", 7)
-    monkeypatch.setattr(parallel, "_COLLAPSED_WORDS", 300)
+    monkeypatch.setattr(parallel, "COLLAPSED_WORDS", 300)
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []
     for threads in (1, 2, 3, 16):

@@ -8,6 +8,7 @@ from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
 from franchise.engines import document_pass, parallel
 from franchise.storage.chain import load_chain, save_chain
+from tests.reference.chains import differences
 
 SWEEPS = 8
 THREADS = (1, 2, 3, 16)
@@ -26,29 +27,10 @@ def new_chain(threads, **changes):
     return Chain(corpus(), priors, schedule, seed=5, engine="parallel", threads=threads)
 
 
-def everything(chain):
-    """Return all that a chain has gathered but the time that it took, in bytes, by name."""
-    found = {name: array.tobytes() for name, array in chain.engine.arrays().items()}
-    found |= {name: chain.trace[name].tobytes() for name in chain.trace.columns if name != "seconds"}
-    for draw in (*chain.draws, chain.mode):
-        for table in (draw.topic_terms, draw.document_topics):
-            name = f"draw {draw.sweep}, {table.shape}"
-            found[name] = table.data.tobytes() + table.indices.tobytes() + table.indptr.tobytes()
-        rest = (draw.names, draw.m_k, draw.concentrations)
-        found[f"draw {draw.sweep}"] = b"".join(array.tobytes() for array in rest)
-    return found | {"events": chain.events, "trials": chain.trials, "mode": chain.mode_log_joint}
-
-
-def differences(a, b):
-    """Return the names of what is not the same."""
-    a, b = everything(a), everything(b)
-    return [name for name in a.keys() | b.keys() if a.get(name) != b.get(name)]
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _two_turns():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_COLLAPSED_WORDS", 20_000)
+        patch.setattr(parallel, "COLLAPSED_WORDS", 20_000)
         yield
 
 

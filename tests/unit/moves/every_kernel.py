@@ -21,6 +21,7 @@ from franchise.compat.options import HdpOptions
 from franchise.compat.test_mode import test
 from franchise.compat.train import train
 from franchise.corpus import draw_hdp, five_topics
+from franchise.engines.crew import CrewInProcess
 
 COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 1]])
 PRIORS = [Priors(), Priors(alpha=1, gamma=2, eta=(1, 1)), Priors(alpha=(1, 2), gamma=0.5, eta=1)]
@@ -62,6 +63,16 @@ def run_chains_that_take_turns() -> None:
             Chain(corpus, schedule=schedule, start=40, engine="parallel", threads=threads, capacity=1).run()
 
 
+def run_chains_on_workers() -> None:
+    for corpus in corpora():
+        for start in ("one", "fitted", 3):
+            chain = Chain(
+                corpus, schedule=Schedule(sweeps=4, burn_in=0), start=start, engine="ray", capacity=1
+            )
+            chain.use_crew(CrewInProcess(corpus, 2, threads=2))
+            chain.run()
+
+
 def use_models(folder: Path) -> None:
     """Fit, save, load and resume a model, and ask it about new documents."""
     model = HDPTopicModel(chains=2, sweeps=4, burn_in=0, thin=1, verbose=0, random_state=0).fit(COUNTS)
@@ -97,6 +108,7 @@ def kernels() -> dict[str, Dispatcher]:
 if __name__ == "__main__":
     run_chains()
     run_chains_that_take_turns()
+    run_chains_on_workers()
     with tempfile.TemporaryDirectory() as temporary:
         use_models(Path(temporary))
         run_the_papers_program(Path(temporary))

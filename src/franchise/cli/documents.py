@@ -1,5 +1,7 @@
 """``franchise documents``."""
 
+from collections.abc import Sequence
+
 import click
 
 from franchise.cli._output import format_option, print_frame, print_frames
@@ -54,6 +56,6 @@ def command(model: str, topic: str | None, like: str | None, number: int | None,
         print_frame(frame, format_out)
 
 
-def _document(given: str, names: tuple[str, ...]) -> int | str:
+def _document(given: str, names: Sequence[str]) -> int | str:
     """Return a document's number, if it is one and no name."""
     return int(given) if given.isdecimal() and given not in names else given

@@ -114,7 +114,7 @@ class Corpus:
 
     doc_ptr: npt.NDArray[np.int64]
     vocabulary: tuple[str, ...]
-    document_names: tuple[str, ...]
+    document_names: Sequence[str]
     texts: Sequence[str] | None
     text_options: TextOptions | None
     metadata: Metadata | None

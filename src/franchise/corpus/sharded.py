@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.checks import check_distinct, document_numbers, numbered, offsets_of, strings
+from franchise.corpus.by_shard import NamesOfShards, TextsOfShards
+from franchise.corpus.checks import check_distinct, document_numbers, offsets_of, strings
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.growing import PIECE, Growing, handed_over
@@ -107,6 +108,11 @@ class ShardedCorpus(Corpus):
         return counts
 
     @property
+    def is_named(self) -> bool:
+        """Whether documents have names of their own, and not just numbers."""
+        return bool(self._manifest.facts["named"])
+
+    @property
     def metadata_names(self) -> tuple[str, ...]:
         """The names of the columns of metadata."""
         if "metadata" in self.changes:
@@ -132,11 +138,9 @@ class ShardedCorpus(Corpus):
         return handed_over(words.array())
 
     @cached_property
-    def document_names(self) -> tuple[str, ...]:
-        """Names of all documents."""
-        if not self._manifest.facts["named"]:
-            return numbered(self.n_documents)
-        return tuple(name for shard in self.shards for name in self._names(shard))
+    def document_names(self) -> Sequence[str]:
+        """The names of all documents; each is read when it is asked for."""
+        return NamesOfShards(self)
 
     @cached_property
     def texts(self) -> Sequence[str] | None:
@@ -170,18 +174,17 @@ class ShardedCorpus(Corpus):
         for shard, here in self._grouped(chosen[order]):
             x, doc_ptr, _ = self._arrays(shard)
             words += [x[doc_ptr[i] : doc_ptr[i + 1]].copy() for i in here.tolist()]
-            if self._manifest.facts["named"]:
-                own = self._names(shard)
-                names += [own[i] for i in here.tolist()]
+            there = (shard.first_document + here).tolist()
+            names += [self.document_names[j] for j in there]
             if self.texts is not None:
-                texts += [self.texts[shard.first_document + i] for i in here.tolist()]
+                texts += [self.texts[j] for j in there]
         in_order = [words[i] for i in back.tolist()]
         metadata = self._metadata_of(chosen[order])
         return Corpus(
             np.concatenate([np.empty(0, np.int32), *in_order]),
             offsets_of(np.array([len(one) for one in in_order], np.int64)),
             self.vocabulary,
-            [names[i] for i in back.tolist()] if names else [str(j) for j in chosen.tolist()],
+            [names[i] for i in back.tolist()],
             texts=None if self.texts is None else [texts[i] for i in back.tolist()],
             text_options=self.text_options,
             metadata=None if metadata is None else metadata.select(back),
@@ -233,13 +236,6 @@ class ShardedCorpus(Corpus):
         """Return the shard that has document ``j``."""
         return self.shards[int(np.searchsorted(self._firsts, j, side="right")) - 1]
 
-    def text_of(self, j: int) -> str:
-        """Return the text of document ``j``; only its shard is read."""
-        shard = self.shard_with(j)
-        texts = self._about(shard).texts
-        assert texts is not None
-        return texts[j - shard.first_document]
-
     def parts(self) -> Iterator[tuple[CorpusArrays, About]]:
         """Yield shard after shard: its words, and what else is known of its documents."""
         facts = self._manifest.facts
@@ -261,16 +257,12 @@ class ShardedCorpus(Corpus):
         assert self._last is not None
         return self._last[1]
 
-    def _about(self, shard: Shard) -> About:
+    def about_shard(self, shard: Shard) -> About:
+        """Return names, texts and metadata of the documents of a shard; the last one stays at hand."""
         if self._last_about is None or self._last_about[0] != shard.number:
             self._set(_last_about=(shard.number, read_about(self.folder, shard)))
         assert self._last_about is not None
         return self._last_about[1]
-
-    def _names(self, shard: Shard) -> Sequence[str]:
-        names = self._about(shard).names
-        assert names is not None
-        return names
 
     def _grouped(self, increasing: npt.NDArray[np.int64]) -> Iterator[tuple[Shard, npt.NDArray[np.int64]]]:
         """Yield each shard that has some of these documents, and their places in it."""
@@ -292,7 +284,7 @@ class ShardedCorpus(Corpus):
 
         def columns() -> Iterator[Metadata]:
             for shard, here in parts:
-                metadata = self._about(shard).metadata
+                metadata = self.about_shard(shard).metadata
                 assert metadata is not None
                 yield metadata if here is None else metadata.select(here)
 
@@ -316,35 +308,6 @@ class ShardedCorpus(Corpus):
         # Other processes open the folder. `__reduce__` gives the parts of the corpus in one piece.
         written = self._manifest.facts["fingerprint"]
         return _opened_again, (str(self.folder.absolute()), written, self.changes)
-
-
-class TextsOfShards(Sequence[str]):
-    """The texts of a corpus in shards, each read when it is asked for."""
-
-    def __init__(self, corpus: ShardedCorpus) -> None:
-        self._corpus = corpus
-
-    def __len__(self) -> int:
-        return self._corpus.n_documents
-
-    @overload
-    def __getitem__(self, j: int) -> str: ...
-
-    @overload
-    def __getitem__(self, j: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, j: int | slice) -> str | tuple[str, ...]:
-        places = range(len(self))[j]  # an error where there is none
-        if isinstance(places, range):
-            return tuple(map(self._corpus.text_of, places))
-        return self._corpus.text_of(places)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or isinstance(other, str):
-            return NotImplemented
-        return len(self) == len(other) and all(one == two for one, two in zip(self, other))
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def open_shards(folder: str | Path) -> ShardedCorpus:

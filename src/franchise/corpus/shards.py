@@ -13,6 +13,7 @@ Whoever works on a shard needs the folder and a `Shard`, and reads nothing of th
 from __future__ import annotations
 
 import hashlib
+import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -180,6 +181,11 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
         If the file is missing, damaged, or belongs to another corpus.
     """
     path = _words_path(Path(folder), shard)
+    if not path.parent.is_dir():
+        raise CorpusError(
+            f"{folder}: this machine ({socket.gethostname()}) sees no shards there; every machine that works "
+            "on the documents must see the folder under this path"
+        )
     arrays, facts = _read(path, _KIND_OF_WORDS)
     try:
         x, doc_ptr, n_terms = arrays["x"], arrays["doc_ptr"], int(facts["n_terms"])

@@ -129,7 +129,7 @@ def _together(corpus: Corpus, state: State, test: Corpus) -> Corpus:
         np.concatenate([corpus.x, test.x]),
         np.concatenate([corpus.doc_ptr, corpus.n_words + test.doc_ptr[1:]]),
         corpus.vocabulary,
-        corpus.document_names + test.document_names,
+        [*corpus.document_names, *test.document_names],
     )
 
 

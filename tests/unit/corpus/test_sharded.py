@@ -26,8 +26,9 @@ from franchise.corpus import (
 from franchise.corpus.shards import is_first, read_about
 from franchise.errors import CorpusError, SettingsError
 
-# What grows with the number of documents, under the names by which it is kept once it was asked for.
-LAZY = {"doc_ptr", "_x", "document_names", "texts", "metadata"}
+# What grows with the number of documents, under the names by which it is kept once it was asked for. Names
+# and texts do not: each is read when it is asked for.
+LAZY = {"doc_ptr", "_x", "metadata"}
 
 TEXTS = [f"ant bee cat{i % 7} dog{i % 5} " * (i % 4) for i in range(200)]
 YEARS = {
@@ -80,6 +81,9 @@ class TestSameCorpus:
         assert many.fingerprint() == one.fingerprint()
         assert many.metadata_names == ("year", "who")
         assert not touched(many)
+        with pytest.raises(CorpusError, match="sees no shards there; every machine that works on the doc"):
+            many.x  # noqa: B018
+        (alone / "documents").mkdir()
         with pytest.raises(CorpusError, match="there is no such file; write the shards again"):
             many.x  # noqa: B018
 
@@ -98,9 +102,25 @@ class TestSameCorpus:
         terms, counts = many.runs(151)
         assert terms.tolist() == one.runs(151)[0].tolist()
         assert counts.tolist() == one.runs(151)[1].tolist()
-        assert touched(many) <= {"texts"}
+        assert not touched(many)
         with pytest.raises(CorpusError, match="documents 0 to 199"):
             many.document(200)
+
+    def test_names_and_texts_are_read_one_at_a_time(self, folder: Path) -> None:
+        one, many = corpus_of_texts(), open_shards(folder)
+        for ours, theirs in ((many.document_names, one.document_names), (many.texts, one.texts)):
+            assert ours is not None
+            assert theirs is not None
+            assert (ours[7], ours[-1], ours[198:]) == (theirs[7], theirs[-1], tuple(theirs[198:]))
+            assert ours == theirs
+            assert theirs == ours
+            assert ours != [*theirs[1:], ""]
+            assert ours.index(theirs[9]) == theirs.index(theirs[9])
+            assert "nothing like this" not in ours
+            assert repr(ours) == "<200 strings in 7 shards>"
+            with pytest.raises(IndexError):
+                ours[200]
+        assert not touched(many)
 
     def test_it_is_pickled_as_its_folder(self, folder: Path) -> None:
         many = open_shards(folder)
@@ -157,6 +177,7 @@ class TestSameCorpus:
         corpus = from_tokens([["a", "b"], [], ["b"]])
         many = shard(corpus, tmp_path / "s", 2)
         assert many.document_names == ("0", "1", "2")
+        assert (many.document_names[1], many.document_names[-1]) == ("1", "2")
         assert not list((tmp_path / "s" / "documents").glob("*.about.*"))
         assert shard(many, tmp_path / "again", 3) == corpus
 
@@ -371,7 +392,7 @@ class TestDamage:
         with pytest.raises(
             CorpusError, match=rf"00002.{kind}.safetensors: the file is damaged.*write the shards"
         ):
-            _ = corpus.x if kind == "words" else corpus.document_names
+            _ = corpus.x if kind == "words" else list(corpus.document_names)
 
     @pytest.mark.parametrize("kind", ["words", "about"])
     def test_a_shard_of_another_corpus(self, own: Path, tmp_path: Path, kind: str) -> None:

@@ -1,6 +1,10 @@
 """All that a chain has gathered, to compare it with another to the bit."""
 
+from franchise.engines import ENGINES
 from franchise.model.packing import packed
+
+# Engines that need no workers.
+ALONE = [name for name, one in ENGINES.items() if not one.takes_corpus]
 
 
 def everything(chain):

@@ -58,7 +58,7 @@ from franchise.random import SPLIT_MERGE, Key
 
 _AT_ONCE = 100  # trials, at most: what is asked for them together
 _FEW = 4  # of them for each thread, after one was accepted
-_MOST_KEPT = 4 * MOST_WORDS_OF_A_TRIAL  # words of tables
+_MOST_KEPT = MOST_WORDS_OF_A_TRIAL  # words of tables
 
 
 class TrialMaker:

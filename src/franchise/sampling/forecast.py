@@ -9,7 +9,9 @@ import numpy as np
 
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines.cells import CellsEngine
+from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
+from franchise.engines.parallel import ParallelEngine
 from franchise.moves.split_merge import split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
@@ -54,9 +56,11 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
 
     Of a large corpus only some documents are looked at, so that this takes a few seconds at most once the
     sampler has been compiled. Where some of the time does not grow with the documents, two such parts tell
-    how much.
+    how much. For an engine on a cluster, it is what this machine alone would take.
     """
-    plan = replace(plan, engine=plan.engine_of(corpus))  # not by the size of a part
+    engine = plan.engine_of(corpus)  # not by the size of a part
+    # What a cluster would take depends on its machines; this one makes the same chain by itself.
+    plan = replace(plan, engine=ParallelEngine.name if engine == ClusterEngine.name else engine)
     Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
     at_once = threads(jobs, len(plan.starts))
     own = threads(jobs, MOST_THREADS) // at_once

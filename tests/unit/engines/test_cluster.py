@@ -18,6 +18,7 @@ from franchise.storage.chain import load_chain, save_chain
 from tests.reference.chains import differences
 
 SWEEPS = 8
+pytestmark = pytest.mark.filterwarnings("ignore:a worker was lost")
 
 
 @cache
@@ -171,6 +172,15 @@ def test_sweeps_since_the_last_checkpoint_are_made_again(tmp_path):
     chain.run(2)
     assert made == [7, 5, 6, 7, 8]  # 7 failed
     assert differences(chain, by_threads()) == []
+
+
+@pytest.mark.filterwarnings("default:a worker was lost")
+def test_a_lost_worker_is_told_of():
+    chain = on_workers(crew := CrewInProcess(corpus(), 2))
+    chain.run(1)
+    crew.workers[0] = None
+    with pytest.warns(UserWarning, match="another has taken its place; chain 0 makes 3 sweeps again"):
+        chain.run(1)
 
 
 def test_both_chains_take_up_their_snapshots():

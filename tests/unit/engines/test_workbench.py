@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from franchise import Chain, Corpus, SettingsError
-from franchise.engines import ENGINES, EngineSettings, Trials, arrays_for, engine_named
+from franchise.engines import EngineSettings, Trials, arrays_for, engine_named
 from franchise.engines.threads import Threads
 from franchise.engines.workbench import Workbench
 from franchise.model import Priors, broken_invariants, copy_state
@@ -12,6 +12,7 @@ from franchise.model.packing import packed
 from franchise.random import TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling import SplitMerge
 from tests.golden.fingerprint import arithmetic_corpus
+from tests.reference.chains import ALONE
 
 pytestmark = pytest.mark.nojit
 
@@ -67,7 +68,7 @@ def test_a_chain_names_its_engine():
         Chain(Corpus([0], [0, 1], ["a"]), engine="quantum")
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", ALONE)
 def test_an_engine_goes_on_from_its_arrays(name):
     """Two engines, one handed the other's arrays, make the same sweep."""
     made_by, trials = engine_named(name), Trials(5, SplitMerge().as_array())
@@ -84,7 +85,7 @@ def test_an_engine_goes_on_from_its_arrays(name):
         assert ours.tolist() == theirs.tolist()
 
 
-@pytest.mark.parametrize("name", [name for name, one in ENGINES.items() if not one.takes_cells])
+@pytest.mark.parametrize("name", ["collapsed", "parallel"])
 def test_an_engine_refuses_arrays_that_do_not_add_up(name):
     engine = engine_named(name)(arithmetic_corpus().arrays, EngineSettings(Priors()))
     engine.start(Key(4, 0, 0, 0), 3)

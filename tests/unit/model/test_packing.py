@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from franchise import Chain, Corpus
-from franchise.engines import ENGINES
 from franchise.model.packing import packed, unpacked
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, seats
+from tests.reference.chains import ALONE
 
 pytestmark = pytest.mark.nojit
 
@@ -17,7 +17,7 @@ def new_chain(corpus, **options):
     return chain
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ALONE)
 def test_they_share_no_memory_with_the_state(engine):
     """A checkpoint is written while the chain goes on."""
     chain = new_chain(arithmetic_corpus(), engine=engine)

@@ -8,10 +8,10 @@ import pytest
 
 from franchise import Corpus, Priors, Schedule
 from franchise.corpus import planted
-from franchise.engines import ENGINES
 from franchise.sampling import forecast as module
 from franchise.sampling.forecast import Forecast, forecast, is_compiled
 from franchise.sampling.plan import Plan, starts_of
+from tests.reference.chains import ALONE
 
 PLAN = Plan(priors=Priors(), schedule=Schedule(sweeps=100, burn_in=50), starts=starts_of("fitted", 2), seed=1)
 
@@ -52,7 +52,7 @@ def test_documents_that_are_looked_at(corpus):
     assert 2_500 < of_cells.cells.terms.size < 7_500
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ALONE)
 def test_a_part_tells_what_the_whole_takes(corpus, engine, monkeypatch):
     plan = replace(PLAN, starts=("fitted",), engine=engine)
     expected = forecast(plan, corpus, 1)
@@ -92,3 +92,9 @@ def test_what_is_compiled_is_known(corpus, tmp_path, monkeypatch):
     assert not is_compiled()
     (tmp_path / "test_forecast.kernel-12.py311.nbi").write_bytes(b"")
     assert is_compiled()
+
+
+def test_a_cluster_is_not_needed_for_a_forecast():
+    corpus = planted(n_topics=3, n_terms=30, n_documents=20, document_length=20, seed=0).corpus
+    settings = dict(priors=Priors(), schedule=Schedule(sweeps=10, burn_in=5), starts=("one",), seed=0)
+    assert forecast(Plan(**settings, engine="ray"), corpus, 1).seconds > 0.0

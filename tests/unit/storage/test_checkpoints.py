@@ -8,7 +8,6 @@ import time
 import pytest
 
 from franchise import ModelError, Schedule
-from franchise.engines import ENGINES
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, starts_of
 from franchise.sampling.run import run_chains
@@ -16,6 +15,7 @@ from franchise.storage import chain as storage
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from franchise.storage.draws import is_large
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
+from tests.reference.chains import ALONE
 
 SWEEPS, PATIENCE = 12, 60.0  # seconds, for what takes none
 
@@ -196,7 +196,7 @@ def test_small_checkpoints_are_written_at_once(tmp_path, monkeypatch):
     assert not any(name.startswith("checkpoints") for name in disk.threads)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ALONE)
 def test_what_a_checkpoint_takes_does_not_change_with_the_chain(tmp_path, engine):
     chain = Chain(
         arithmetic_corpus(), PRIORS, Schedule(sweeps=9, burn_in=1, thin=1), seed=3, start=3, engine=engine

@@ -22,7 +22,7 @@ DOCUMENT, INSIDE, N_HERE = 0, 1, 2
 TRIAL = DOCUMENT
 NOT_ENTERED = -1
 # The topics of a split-merge trial have at most so many words together.
-MOST_WORDS_OF_A_TRIAL = 5_000_000
+MOST_WORDS_OF_A_TRIAL = 20_000_000
 _SMALL_TABLE = 24  # words: the table move keeps weights ready for tables up to this size
 
 

@@ -9,15 +9,18 @@ from franchise._ray.connecting import check_address, connected
 from franchise._ray.faults import first_line, in_words, lost
 from franchise._ray.machines import Node, Places, check_memory, nodes, places
 from franchise._ray.module import ray_module
+from franchise._ray.tasks import OnRay, in_tasks
 
 __all__ = [
     "Node",
+    "OnRay",
     "Places",
     "check_address",
     "check_memory",
     "check_nodes",
     "connected",
     "first_line",
+    "in_tasks",
     "in_words",
     "lost",
     "nodes",

@@ -14,6 +14,7 @@ from franchise.corpus.formats import FORMATS, Format
 from franchise.corpus.groups import Groups, groups_of
 from franchise.corpus.metadata import Metadata
 from franchise.corpus.others import from_anndata, from_bow
+from franchise.corpus.pieces import read_new_in_pieces
 from franchise.corpus.readers import read_corpus, read_ldac, read_new
 from franchise.corpus.synthetic import HDPDraw, Planted, draw_hdp, five_topics, planted
 from franchise.corpus.vectorize import TextOptions, from_texts
@@ -44,6 +45,7 @@ __all__ = [
     "read_corpus",
     "read_ldac",
     "read_new",
+    "read_new_in_pieces",
     "write_corpus",
     "write_ldac",
 ]

@@ -134,15 +134,19 @@ def read_new(
             names: list[str] = []
             encoded = encode(_texts_of(documents, names), like)
             return encoded._replace(document_names=tuple(names)) if documents.has_names else encoded
-        counts = documents.counts
-        if vocabulary is None and any(one.vocabulary == numbered(one.n_terms) for one in (counts, like)):
-            if counts.n_terms > like.n_terms:
-                raise CorpusError(
-                    f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but only "
-                    f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)"
-                )
-            counts = counts.with_names(like.vocabulary, counts.document_names)
-        return encode(counts, like)
+        return counts_in_terms(documents, documents.counts, like, vocabulary is not None)
+
+
+def counts_in_terms(documents: _Documents, counts: Corpus, like: Corpus, has_terms: bool) -> Encoded:
+    """Bring counts into the terms of a corpus; where neither names its terms, by their numbers."""
+    if not has_terms and any(one.vocabulary == numbered(one.n_terms) for one in (counts, like)):
+        if counts.n_terms > like.n_terms:
+            raise CorpusError(
+                f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but only "
+                f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)"
+            )
+        counts = counts.with_names(like.vocabulary, counts.document_names)
+    return encode(counts, like)
 
 
 def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = None) -> Corpus:

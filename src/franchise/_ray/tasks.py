@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from franchise._ray.agreement import check_nodes
 from franchise._ray.connecting import connected
 from franchise._ray.faults import in_words
-from franchise._ray.machines import nodes
+from franchise._ray.machines import nodes, warn_if_busy
 from franchise._ray.module import ray_module
 
 _RETRIES = 10  # of a piece whose worker or machine is lost
@@ -47,6 +47,7 @@ def in_tasks(
     ray = ray_module()
     with connected(where.address):
         check_nodes()
+        warn_if_busy(1)
         most = where.workers or _AHEAD * sum(node.cpus for node in nodes())
         task = ray.remote(work).options(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")
         under_way: deque[tuple[T, Any]] = deque()

@@ -11,7 +11,7 @@ from franchise.model.state import GAMMA
 from franchise.moves import complete_move
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
 from franchise.moves.parts.scratch import follow_eta, new_scratch, with_room_for_tables
-from franchise.moves.parts.table_index import lay_out_words
+from franchise.moves.parts.table_index import lay_out_document
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
@@ -68,13 +68,15 @@ class Kernels:
     def start_sequential(self, seed: int) -> None:
         words = self.scratch.words
         shuffle_documents(Key(seed, 0, 0, INITIALIZE), words.stream, words.documents)
+        words.numbers[:] = words.documents
         self.make(INITIALIZE, seed, sweep=0)
-        self.scratch.words.documents.sort()
+        for order in (self.scratch.words.documents, self.scratch.words.numbers):
+            order.sort()
 
     def start_random(self, seed: int, n_topics: int) -> None:
         number, table = np.full((2, n_topics), -1, np.int32)
         key = Key(seed, 0, 0, INITIALIZE)
-        used = draw_topics(key, self.corpus, self.state, self.scratch.words.stream, number, table)
+        used = draw_topics(key, self.corpus, self.state, self.scratch.words.stream, number, table, 0)
         state = empty_state(self.corpus, max(used, self.state.n_k.size))
         for name in ("t_ji", "k_jt", "concentrations"):
             getattr(state, name)[:] = getattr(self.state, name)
@@ -122,13 +124,20 @@ class Kernels:
     def split_merge(self, kinds: Sequence[Proposal], trials: int, seed: int, sweep: int = 1):
         """Make split-merge trials and return their records and Info."""
         self.scratch = with_room_for_tables(self.scratch, self.state)
-        lay_out_words(self.corpus, self.state, self.scratch.tables, 0, self.state.m_j.size)
+        lay_out_words(self.corpus, self.state, self.scratch.tables)
         proposals, records = SplitMerge(proposals=tuple(kinds)).as_array(), np.zeros((trials, len(RECORD)))
         key = Key(seed, 0, sweep, SPLIT_MERGE)
         self.state, self.scratch, info = complete_move(
             split_merge, key, self.corpus, self.state, self.scratch, "trial", proposals, records
         )
         return records, info
+
+
+@kernel
+def lay_out_words(corpus, state, tables):
+    """Lay out the words of all documents, as the table move leaves them."""
+    for j in range(state.m_j.size):
+        lay_out_document(corpus, state, tables, j)
 
 
 @kernel
@@ -142,7 +151,7 @@ def _sweep_often(
             table_topics(Key(seed, chain, i + 1, TABLE_TOPICS), corpus, state, tables)
         if records.shape[0] > 0:
             state.concentrations[GAMMA] = gamma * error
-            lay_out_words(corpus, state, tables, 0, state.m_j.size)
+            lay_out_words(corpus, state, tables)
             split_merge(Key(seed, chain, i + 1, SPLIT_MERGE), corpus, state, trial, proposals, records)
             state.concentrations[GAMMA] = gamma
         for j in range(state.m_j.size):

@@ -32,6 +32,7 @@ _COMMANDS = {
     "report": "Write a report on a model, to open in a browser.",
     "inspect": "Describe a model folder or a file of documents.",
     "convert": "Convert documents to another format.",
+    "shard": "Cut documents into shards, for more than one machine holds.",
     "demo": "Fit 2,000 abstracts that come with Franchise.",
     "hdp": "Drop-in replacement for the paper's own program.",
 }

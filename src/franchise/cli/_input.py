@@ -249,8 +249,8 @@ def read(
 
 
 @contextmanager
-def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show how much of a file has been read, once it has taken a moment."""
+def reading_bar(path: str, verb: str = "reading") -> Iterator[Callable[[int, int | None], None]]:
+    """Show how much of a file has been read, or written, once it has taken a moment."""
     import time
     from pathlib import Path
 
@@ -267,7 +267,7 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
         transient=True,
         disable=not console.is_terminal,
     )
-    task = bar.add_task("reading", verb="reading", path=_short(Path(path).name or path), total=None)
+    task = bar.add_task("reading", verb=verb, path=_short(Path(path).name or path), total=None)
     began, started = time.monotonic(), False
 
     def progress(done: int, total: int | None) -> None:
@@ -276,8 +276,8 @@ def reading_bar(path: str) -> Iterator[Callable[[int, int | None], None]]:
             bar.start()
             started = True
         # What has been read is still to be put in order, which of many words takes a while too.
-        verb = "sorting" if total is not None and done >= total else "reading"
-        bar.update(task, completed=done, total=total, verb=verb)
+        now = "sorting" if total is not None and done >= total and verb == "reading" else verb
+        bar.update(task, completed=done, total=total, verb=now)
 
     try:
         yield progress

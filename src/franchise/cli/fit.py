@@ -314,16 +314,17 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
     from franchise.cli._output import print_facts
+    from franchise.corpus.sharded import metadata_names
     from franchise.estimator.settings import of_chains
     from franchise.sampling.forecast import is_compiled
     from franchise.sampling.plan import plan_of
 
     facts: dict[str, Any] = {
         "documents": corpus.n_documents,
-        "empty documents": int((corpus.document_lengths == 0).sum()),
+        "empty documents": int(corpus.documents_of_length[0]),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
-        "metadata": ", ".join(corpus.metadata or ()) or "none",
+        "metadata": ", ".join(metadata_names(corpus)) or "none",
     }
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()

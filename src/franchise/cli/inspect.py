@@ -70,13 +70,14 @@ def _agreement_facts(model: "HDPTopicModel") -> dict[str, Any]:
 
 
 def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:
-    lengths = corpus.document_lengths
+    of_length = corpus.documents_of_length
+    median = (of_length.cumsum() > corpus.n_documents // 2).argmax()
     return {
         "documents": corpus.n_documents,
-        "empty documents": int((lengths == 0).sum()),
+        "empty documents": int(of_length[0]),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
-        "words per document, median": int(sorted(lengths)[len(lengths) // 2]),
+        "words per document, median": int(median),
         **_downsampling(corpus),
         **({} if corpus.metadata is None else {"metadata": _metadata(corpus.metadata)}),
         "fingerprint": corpus.fingerprint(),

@@ -4,7 +4,7 @@
 ``others`` from the objects of other libraries, ``documents`` from any of these, ``readers`` from files in any
 of ``formats`` (``writers`` goes back), and ``synthetic`` draws one from a known model. ``spans`` finds the
 words of a corpus in its texts; ``metadata`` is what else is known of its documents, and ``groups`` puts them
-into groups by that.
+into groups by that. ``sharded`` is a corpus whose documents lie in several files, ``sharding`` writes one.
 """
 
 from franchise.corpus.convert import from_counts, from_tokens
@@ -13,9 +13,12 @@ from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.formats import FORMATS, Format
 from franchise.corpus.groups import Groups, groups_of
 from franchise.corpus.metadata import Metadata
+from franchise.corpus.new_pieces import read_new_in_pieces
 from franchise.corpus.others import from_anndata, from_bow
-from franchise.corpus.pieces import read_new_in_pieces
 from franchise.corpus.readers import read_corpus, read_ldac, read_new
+from franchise.corpus.sharded import ShardedCorpus, arrays_of_shard, open_shards
+from franchise.corpus.sharding import shard
+from franchise.corpus.shards import Shard, read_shard, shards_of
 from franchise.corpus.synthetic import HDPDraw, Planted, draw_hdp, five_topics, planted
 from franchise.corpus.vectorize import TextOptions, from_texts
 from franchise.corpus.writers import write_corpus, write_ldac
@@ -30,7 +33,10 @@ __all__ = [
     "HDPDraw",
     "Metadata",
     "Planted",
+    "Shard",
+    "ShardedCorpus",
     "TextOptions",
+    "arrays_of_shard",
     "as_corpus",
     "draw_hdp",
     "encode",
@@ -41,11 +47,15 @@ __all__ = [
     "from_texts",
     "from_tokens",
     "groups_of",
+    "open_shards",
     "planted",
     "read_corpus",
     "read_ldac",
     "read_new",
     "read_new_in_pieces",
+    "read_shard",
+    "shard",
+    "shards_of",
     "write_corpus",
     "write_ldac",
 ]

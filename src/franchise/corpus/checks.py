@@ -166,17 +166,42 @@ def document_numbers(documents: Sequence[int] | npt.NDArray[Any], n_documents: i
     return chosen.astype(np.int64, copy=False)
 
 
+class Fingerprint:
+    """SHA-256 of words, offsets and vocabulary, which come in this order and in pieces of any size.
+
+    Parameters
+    ----------
+    n_words, n_documents, n_terms
+        How many there will be.
+    """
+
+    def __init__(self, n_words: int, n_documents: int, n_terms: int) -> None:
+        self._digest = hashlib.sha256()
+        self._digest.update(np.array([n_words, n_documents, n_terms], dtype="<i8").tobytes())
+
+    def add_words(self, x: npt.NDArray[np.int32]) -> None:
+        """Take the next words."""
+        self._digest.update(np.ascontiguousarray(x, dtype="<i4").data)
+
+    def add_offsets(self, doc_ptr: npt.NDArray[np.int64]) -> None:
+        """Take the next offsets, which count words from the first document of all."""
+        self._digest.update(np.ascontiguousarray(doc_ptr, dtype="<i8").data)
+
+    def of(self, vocabulary: Sequence[str]) -> str:
+        """Take the vocabulary, and return all of it in hexadecimal digits."""
+        for term in vocabulary:
+            encoded = term.encode("utf-8", "surrogatepass")
+            self._digest.update(len(encoded).to_bytes(8, "little"))
+            self._digest.update(encoded)
+        return self._digest.hexdigest()
+
+
 def fingerprint_of(
     words: Iterable[npt.NDArray[np.int32]], doc_ptr: npt.NDArray[np.int64], vocabulary: Sequence[str]
 ) -> str:
     """Return the SHA-256 of words (in pieces), offsets and vocabulary, the same on every machine."""
-    digest = hashlib.sha256()
-    digest.update(np.array([doc_ptr[-1], len(doc_ptr) - 1, len(vocabulary)], dtype="<i8").tobytes())
+    fingerprint = Fingerprint(int(doc_ptr[-1]), len(doc_ptr) - 1, len(vocabulary))
     for piece in words:
-        digest.update(np.ascontiguousarray(piece, dtype="<i4").data)
-    digest.update(np.ascontiguousarray(doc_ptr, dtype="<i8").data)
-    for term in vocabulary:
-        encoded = term.encode("utf-8", "surrogatepass")
-        digest.update(len(encoded).to_bytes(8, "little"))
-        digest.update(encoded)
-    return digest.hexdigest()
+        fingerprint.add_words(piece)
+    fingerprint.add_offsets(doc_ptr)
+    return fingerprint.of(vocabulary)

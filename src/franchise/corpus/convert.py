@@ -66,7 +66,7 @@ def from_tokens(
         x, doc_ptr, terms = learn_vocabulary(documents)
     else:
         terms = strings(vocabulary, "vocabulary", "term")
-        x, doc_ptr = _apply_vocabulary(documents, terms)
+        x, doc_ptr = apply_vocabulary(documents, terms)
     return Corpus(handed_over(x), doc_ptr, terms, names, metadata=metadata)
 
 
@@ -243,7 +243,8 @@ def _drop_in_place(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.ND
     return handed_over(ids[:n_kept]), offsets, np.diff(before)
 
 
-def _apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
+def apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
+    """Give each word of documents, or term id, its number in a vocabulary; refuse what is not there."""
     index = {term: v for v, term in enumerate(vocabulary)}
 
     def number(words: list[Any], j: int) -> Iterable[int]:

@@ -227,6 +227,11 @@ class Corpus:
         return np.diff(self.doc_ptr)
 
     @property
+    def documents_of_length(self) -> npt.NDArray[np.int64]:
+        """Number of documents of each length: entry 0 counts the empty ones, and so on."""
+        return np.bincount(self.document_lengths, minlength=1)
+
+    @property
     def term_counts(self) -> npt.NDArray[np.int64]:
         """Number of words of each term in the whole corpus."""
         if self._cells is None:
@@ -243,13 +248,13 @@ class Corpus:
         """Term ids of the words of document ``j``, a read-only view."""
         if not 0 <= j < self.n_documents:
             raise CorpusError(f"document {j}: the corpus has documents 0 to {self.n_documents - 1:,}")
-        if self._x is None:
+        if self.keeps_cells and self._x is None:
             return words_of(selected(self.cells, np.array([j])))
-        return self._x[self.doc_ptr[j] : self.doc_ptr[j + 1]]
+        return self.x[self.doc_ptr[j] : self.doc_ptr[j + 1]]
 
     def runs(self, j: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """Return the terms of document ``j`` in the order of its words, and how often each follows itself."""
-        if self._x is None:
+        if self.keeps_cells and self._x is None:
             cells = selected(self.cells, document_numbers([j], self.n_documents))
             return cells.terms, cells.counts.astype(np.int64)
         words = self.document(j)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.sharded import ShardedCorpus
 
 # In texts, the numbers of different terms per document vary by 0.1 to 0.6 of their mean, and the numbers of
 # documents per term by 1.2 to 5; in counts of mutations both vary by less than 0.1.
@@ -21,7 +22,7 @@ _FEW_DOCUMENTS = 100  # of fewer, no share says much
 def doubts_about(corpus: Corpus) -> list[str]:
     """Return what looks wrong, nothing if all is well."""
     doubts = []
-    if np.count_nonzero(corpus.document_lengths) == 1:
+    if corpus.documents_of_length[1:].sum() == 1:
         doubts.append(
             "there is only one document with words, and topics are what documents have in common; "
             "split it, into paragraphs for instance"
@@ -52,7 +53,7 @@ def _doubts_about_counts(corpus: Corpus) -> list[str]:
 def doubts_about_topics(n_topics: int, corpus: Corpus) -> list[str]:
     """Return what looks wrong about a number of topics, nothing if all is well."""
     n_terms = int(np.count_nonzero(corpus.term_counts))
-    n_documents = int(np.count_nonzero(corpus.document_lengths))
+    n_documents = int(corpus.documents_of_length[1:].sum())
     if n_topics > n_terms:
         return [f"there are more topics ({n_topics:,}) than terms ({n_terms:,}); a larger eta gives fewer"]
     if n_documents >= _FEW_DOCUMENTS and n_topics > n_documents / 10:
@@ -84,7 +85,12 @@ def _looks_transposed(corpus: Corpus) -> bool:
 def _some_of(corpus: Corpus) -> Corpus:
     """Return a corpus that is not too large to look at: every so many documents of one that is."""
     size = corpus.cells.terms.size if corpus.keeps_cells else corpus.n_words
-    chosen = np.arange(0, corpus.n_documents, -(-size // _MOST_WORDS))
+    step = -(-size // _MOST_WORDS)
+    if isinstance(corpus, ShardedCorpus) and step > 1:
+        some = corpus.spread(corpus.n_documents // step)
+        has_words = any(corpus.document(j).size for j in some.tolist())
+        return corpus.select(some if has_words else np.arange(corpus.shards[0].n_documents))
+    chosen = np.arange(0, corpus.n_documents, step)
     if chosen.size == corpus.n_documents or not corpus.document_lengths[chosen].any():
         return corpus
     return corpus.select(chosen)

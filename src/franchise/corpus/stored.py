@@ -45,11 +45,8 @@ def pieces_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
     if corpus.downsampling is not None:
         facts["downsampling"] = corpus.downsampling._asdict()
     if corpus.metadata:
-        facts["metadata"] = []
-        for i, column in enumerate(corpus.metadata.values()):
-            facts["metadata"].append({"name": column.name, "kind": column.kind})
-            plain = column.values.astype(np.int64) if column.kind == "date" else column.values
-            arrays |= {f"metadata.{i}": plain} | packed(f"metadata.{i}.texts", column.categories)
+        columns, facts["metadata"] = packed_metadata(corpus.metadata)
+        arrays |= columns
     return pieces_of_arrays(_KIND, arrays, facts)
 
 
@@ -75,9 +72,9 @@ def _corpus_of(arrays: dict[str, Array], facts: Facts) -> Corpus:
     vocabulary, names = unpacked("vocabulary", arrays), unpacked("names", arrays)
     options, downsampling = facts["text_options"], facts.get("downsampling")
     about: dict[str, Any] = {
-        "texts": _texts(arrays) if "texts" in arrays else None,
+        "texts": texts_in(arrays) if "texts" in arrays else None,
         "text_options": TextOptions.from_dict(options) if options else None,
-        "metadata": _metadata(arrays, facts.get("metadata")),
+        "metadata": unpacked_metadata(arrays, facts.get("metadata")),
         "downsampling": Downsampling(**downsampling) if downsampling else None,
     }
     if "x" in arrays:
@@ -87,14 +84,24 @@ def _corpus_of(arrays: dict[str, Array], facts: Facts) -> Corpus:
     return Corpus.from_cells(cells, vocabulary, names, **about)
 
 
-def _texts(arrays: dict[str, Array]) -> Sequence[str]:
+def texts_in(arrays: dict[str, Array]) -> Sequence[str]:
     """Return the texts; many are read when they are asked for."""
     if arrays["texts"].nbytes < LARGE:
         return unpacked("texts", arrays)
     return PackedTexts(arrays["texts"], arrays["texts.end"])
 
 
-def _metadata(arrays: dict[str, Array], described: list[Facts] | None) -> Metadata | None:
+def packed_metadata(metadata: Metadata) -> tuple[dict[str, Array], list[Facts]]:
+    """Return the columns as arrays, and what else must be known of each."""
+    arrays: dict[str, Array] = {}
+    for i, column in enumerate(metadata.values()):
+        plain = column.values.astype(np.int64) if column.kind == "date" else column.values
+        arrays |= {f"metadata.{i}": plain} | packed(f"metadata.{i}.texts", column.categories)
+    return arrays, [{"name": column.name, "kind": column.kind} for column in metadata.values()]
+
+
+def unpacked_metadata(arrays: dict[str, Array], described: list[Facts] | None) -> Metadata | None:
+    """Return the columns that `packed_metadata` has turned into arrays."""
     columns = []
     for i, facts in enumerate(described or ()):
         values = arrays[f"metadata.{i}"]

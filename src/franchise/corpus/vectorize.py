@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import pairwise
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from franchise.corpus.convert import (
     renumber,
 )
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.growing import count_terms
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stop_words import LANGUAGES, stop_words_of
 from franchise.corpus.texts import GrowingTexts
@@ -194,13 +196,14 @@ def from_texts(
         text_options = TextOptions.from_dict(options)
     elif options:
         raise SettingsError(f"{', '.join(options)}: give text_options, or single options, not both")
-    kept = _Kept(keep_texts)
+    kept = KeptTexts(keep_texts)
     names = names_of(texts) if document_names is None else document_names
     check_same_order(texts, metadata)
     x, doc_ptr, terms = learn_vocabulary(split_texts(texts, text_options, keep=kept.add))
     if not terms:
-        raise _nothing_found(len(doc_ptr) - 1, text_options)
-    chosen = _choose_terms(x, doc_ptr, len(terms), text_options)
+        raise nothing_found(len(doc_ptr) - 1, text_options)
+    n_documents_of = document_frequencies(x, doc_ptr, len(terms))
+    chosen = choose_terms(n_documents_of, partial(count_terms, x, len(terms)), len(doc_ptr) - 1, text_options)
     rank = np.full(len(terms), -1, dtype=np.int32)
     rank[chosen] = np.arange(len(chosen), dtype=np.int32)
     renumber(x, rank)
@@ -211,7 +214,7 @@ def from_texts(
     )
 
 
-class _Kept:
+class KeptTexts:
     """Texts that are kept as long as there are not too many characters; of many, on disk."""
 
     def __init__(self, keep: bool | int) -> None:
@@ -256,10 +259,19 @@ def split_texts(
         yield analyze(plain)
 
 
-def _choose_terms(x: Words, doc_ptr: Offsets, n_terms: int, options: TextOptions) -> npt.NDArray[np.int64]:
-    """Return the terms to keep, in increasing order."""
-    low, high = options.document_limits(len(doc_ptr) - 1)
-    n_documents_of = _document_frequencies(x, doc_ptr, n_terms)
+def choose_terms(
+    n_documents_of: npt.NDArray[np.intp],
+    n_words_of: Callable[[], npt.NDArray[np.int64]],
+    n_documents: int,
+    options: TextOptions,
+) -> npt.NDArray[np.int64]:
+    """Return the terms to keep, in increasing order.
+
+    Terms are in alphabetical order. `n_words_of` counts the words of each; it is asked only where
+    ``max_features`` needs it.
+    """
+    n_terms = len(n_documents_of)
+    low, high = options.document_limits(n_documents)
     rare, common = n_documents_of < low, n_documents_of > high
     chosen = np.flatnonzero(~(rare | common))
     if not chosen.size:
@@ -269,12 +281,13 @@ def _choose_terms(x: Words, doc_ptr: Offsets, n_terms: int, options: TextOptions
         )
     if options.max_features is None or chosen.size <= options.max_features:
         return chosen
-    n_words_of = np.bincount(x, minlength=n_terms)[chosen]
+    n_words = n_words_of()[chosen]
     # Stable: terms are in alphabetical order, and ties must fall the same way on every machine.
-    return np.sort(chosen[np.argsort(-n_words_of, kind="stable")[: options.max_features]])
+    return np.sort(chosen[np.argsort(-n_words, kind="stable")[: options.max_features]])
 
 
-def _document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArray[np.intp]:
+def document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArray[np.intp]:
+    """Return in how many documents each term is."""
     from scipy.sparse import csr_array  # scikit-learn has loaded it by now
 
     found = np.zeros(n_terms, dtype=np.intp)
@@ -289,7 +302,8 @@ def _document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArr
     return found
 
 
-def _nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
+def nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
+    """Return the error for texts without a single word."""
     if n_texts == 0:
         return CorpusError("there are no texts; give at least one")
     guilty = f"token_pattern={options.token_pattern!r}"

@@ -8,7 +8,7 @@ from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import StrPath, write_atomically
 from franchise.corpus.formats import FORMATS, guess, ldac, npz
 from franchise.corpus.formats.vocabulary import beside, lines_of
-from franchise.corpus.readers import known_format
+from franchise.corpus.opening import known_format
 from franchise.errors import SettingsError
 
 

@@ -5,13 +5,16 @@ from typing import Any
 from franchise._settings import is_one_of
 from franchise.corpus import Corpus
 from franchise.engines.cells import CellsEngine
+from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
 from franchise.engines.given_topics import SEED_WORDS, TOPICS, GivenTopics
 from franchise.engines.parallel import ParallelEngine
 from franchise.errors import SettingsError
 
-ENGINES: dict[str, type[Engine]] = {one.name: one for one in (CollapsedEngine, ParallelEngine, CellsEngine)}
+ENGINES: dict[str, type[Engine]] = {
+    one.name: one for one in (CollapsedEngine, ParallelEngine, CellsEngine, ClusterEngine)
+}
 
 __all__ = [
     "ENGINES",
@@ -49,7 +52,9 @@ def engine_for(name: str, corpus: Corpus) -> str:
 
 
 def arrays_for(engine: type[Engine], corpus: Corpus) -> Any:
-    """Return the corpus as an engine takes it: words, or cells."""
+    """Return the corpus as an engine takes it: words, cells, or whole."""
+    if engine.takes_corpus:
+        return corpus
     return corpus.cells if engine.takes_cells else corpus.arrays
 
 

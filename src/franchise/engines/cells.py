@@ -7,6 +7,7 @@ concentrations. Time and memory go with the number of cells and topics, not with
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from franchise.engines.cell_starts import CellStart, fitted_start, random_start
 from franchise.engines.collapsed import counts_of
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.given_topics import TopicsOfTerms
-from franchise.engines.revealing import DocumentsInfo, RevealingEngine, turns
+from franchise.engines.revealing import DocumentsInfo, RevealingEngine, number_of_turns, renumber, turns
 from franchise.engines.threads import Range, falling_ranges
 from franchise.errors import SettingsError
 from franchise.model.cell_packing import ends, packed_cells, unpacked_cells
@@ -38,12 +39,14 @@ class CellsEngine(RevealingEngine):
 
     name: ClassVar[str] = "cells"
     takes_cells: ClassVar[bool] = True
+    seats_in_turn: ClassVar[bool] = False
 
     def __init__(self, cells: CellArrays, settings: EngineSettings) -> None:
         self._cells = cells
         super().__init__(cells, settings)
         self._bench: CellBench | None = None
-        self._turns = turns(cells.cell_ptr, _TABLE_CELLS)
+        n_turns = number_of_turns(cells.terms.size, _TABLE_CELLS)
+        self._turns = turns(cells.doc_ptr.size - 1, n_turns)
 
     @property
     def n_bytes(self) -> int:
@@ -54,6 +57,7 @@ class CellsEngine(RevealingEngine):
         """Make sweeps in so many threads from now on; it changes no bit."""
         super().use_threads(number)
         self._documents = falling_ranges(self._cells.cell_ptr, number)
+        self._own: list[CellScratch] = []
 
     @property
     def workbench(self) -> CellBench:
@@ -88,7 +92,7 @@ class CellsEngine(RevealingEngine):
     def _start(self, key: Key, start: CellStart) -> None:
         cells, columns = self._cells, start.phi.shape[1]
         key = key._replace(move=INITIALIZE)
-        measure = self._room(columns, self.state)
+        measure = self._revealer.room(columns, self.state.n_k.size)
         measure.number[:columns], measure.sizes[:] = FREE, columns
 
         def draw(own: CellScratch, m_j: Array, begin: int, end: int) -> int:
@@ -123,7 +127,7 @@ class CellsEngine(RevealingEngine):
         """Return what the state is made of; the rest follows."""
         return packed_cells(self.state, self.tables)
 
-    def restore(self, arrays: dict[str, Array]) -> None:
+    def restore(self, arrays: dict[str, Array], seats: Path | None = None) -> None:
         """Take up a state; one that does not add up is refused before compiled code sees it."""
         state, tables = unpacked_cells(self._cells, arrays)
         bench = CellBench(self._cells, state, tables)
@@ -174,8 +178,9 @@ class CellsEngine(RevealingEngine):
             np.concatenate([np.zeros(0, np.int32), *every[i::5]]) for i in range(5)
         )
         words = np.bincount(k_jt, weights=n_jt, minlength=columns).astype(np.int64)
-        assert self._measure is not None
-        number, info = self._renumber(self._measure, words, np.bincount(k_jt, minlength=columns))
+        assert self._revealer.measure is not None
+        n_tables = np.bincount(k_jt, minlength=columns)
+        number, info = renumber(self.workbench, self._revealer.measure, words, n_tables)
         tables = CellTables(ends(m_j), ends(n_pairs), term, count)
         self.workbench.seat(tables, m_j, n_jt, number[k_jt])
         return info
@@ -183,13 +188,12 @@ class CellsEngine(RevealingEngine):
     def _longest(self) -> int:
         return 0  # none are
 
-    def _new_own(self, columns: int) -> list[CellScratch]:
-        n_terms, number = self._cells.n_terms, self._threads.number
-        return [new_cell_scratch(columns, n_terms, 0, _ROOM) for _ in range(number)]
-
     def _make_room_for_entries(self, columns: int) -> None:
         """Make room for a document's terms in every column that may have them, and in those that rest."""
-        cells, tables = self._cells, self.tables
+        cells, tables, threads = self._cells, self.tables, self._threads.number
+        if not self._own or self._own[0].theta.size < columns:
+            wider = columns + columns // 4
+            self._own = [new_cell_scratch(wider, cells.n_terms, 0, _ROOM) for _ in range(threads)]
         drawn = ends(np.minimum(cells.counts, columns))[cells.cell_ptr]
         resting = tables.pair_ptr[tables.slot_ptr]
         most = int((np.diff(drawn) + np.diff(resting)).max(initial=0))

@@ -4,14 +4,15 @@ A sweep draws the table of every word, then the topic of every table, makes spli
 concentrations, and numbers the topics without gaps.
 """
 
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from franchise.corpus import CorpusArrays
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
-from franchise.engines.fitted_start import FittedTopics, fit_topics, topics_as_given
+from franchise.engines.fitted_start import FittedTopics, Sample, fit_topics, sample_of, topics_as_given
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.engines.workbench import Workbench
@@ -42,9 +43,11 @@ class CollapsedEngine:
 
     name: ClassVar[str] = "collapsed"
     takes_cells: ClassVar[bool] = False
+    seats_in_turn: ClassVar[bool] = True
+    takes_corpus: ClassVar[bool] = False
     progress = 0.0
 
-    def __init__(self, corpus: CorpusArrays, settings: EngineSettings) -> None:
+    def __init__(self, corpus: Any, settings: EngineSettings) -> None:
         self._corpus, self._settings = corpus, settings
         self._gamma_priors = settings.priors.as_array()
         self._threads = Threads(1)  # engines that use several have others
@@ -60,10 +63,16 @@ class CollapsedEngine:
     @property
     def n_bytes(self) -> int:
         """Memory of the state and of the words laid out by table."""
-        return sum(array.nbytes for array in self.state) + 4 * self._corpus.x.size
+        return sum(array.nbytes for array in self.state) + 4 * int(self._corpus.x.size)
 
     def use_threads(self, number: int) -> None:
         """Go on in the calling thread: words are drawn one by one."""
+
+    def use_crew(self, crew: Any, chain: int) -> None:
+        """Go on in this process."""
+
+    def keep_in(self, folder: Path) -> None:
+        """Leave it to others: all is here."""
 
     @property
     def state(self) -> State:
@@ -78,15 +87,14 @@ class CollapsedEngine:
         """Seat every word: one after another (``"sequential"``), by fitted, given or random topics."""
         key = key._replace(move=INITIALIZE)
         if isinstance(start, TopicsOfTerms):
-            as_given = None if start.are_seeds else topics_as_given(self._corpus, start.phi, start.known)
-            self._start_from_topics(key, as_given or fit_topics(self._corpus, self._usual_eta(), start.phi))
+            self._start_from_topics(key, self._fitted_topics(start))
         elif start == "sequential":
             self._start_sequentially(key)
         elif start == "fitted":
-            self._start_from_topics(key, fit_topics(self._corpus, self._usual_eta()))
+            self._start_from_topics(key, self._fitted_topics())
         else:
             self._start_at_random(key, 1 if start == "one" else int(start))
-        self.workbench.compact()
+        self._compact()
 
     def _start_sequentially(self, key: Key) -> None:
         in_order = np.arange(self.state.m_j.size, dtype=np.int64)
@@ -95,6 +103,15 @@ class CollapsedEngine:
         self.workbench.visit(shuffled)
         self.workbench.draw_words(key)
         self.workbench.visit(in_order)
+
+    def _fitted_topics(self, given: TopicsOfTerms | None = None) -> FittedTopics:
+        sample = self._sample()
+        if given is not None and not given.are_seeds:
+            return topics_as_given(sample, given.phi, given.known)
+        return fit_topics(sample, self._usual_eta(), None if given is None else given.phi)
+
+    def _sample(self) -> Sample:
+        return sample_of(self._corpus)
 
     def _usual_eta(self) -> float:
         eta = self._settings.priors.eta
@@ -105,7 +122,7 @@ class CollapsedEngine:
         state = self._empty_state(max(self._settings.capacity, n_topics + 1))
 
         def draw(one: Range, own: DrawScratch) -> None:
-            draw_fitted_topics(key, corpus, state, fitted, own, *one)
+            draw_fitted_topics(key, corpus, state, fitted, own, 0, *one)
 
         own = [new_draw_scratch(n_topics) for _ in range(threads.number)]
         threads.each(draw, falling_ranges(corpus.doc_ptr, threads.number), own)
@@ -117,7 +134,7 @@ class CollapsedEngine:
         number, table = np.full((2, n_topics), -1, np.int32)
         # A topic that no word has drawn needs no room.
         state = self._empty_state(max(self._settings.capacity, min(n_topics, self._corpus.x.size)))
-        used = draw_topics(key, self._corpus, state, np.zeros(4, np.uint64), number, table)
+        used = draw_topics(key, self._corpus, state, np.zeros(4, np.uint64), number, table, 0)
         seat_all(self._corpus, state, used)
         self.seat(state)
 
@@ -128,17 +145,23 @@ class CollapsedEngine:
             bench.set_eta(eta)
             gamma_priors = gamma_priors.copy()
             gamma_priors[ETA] = 0.0
-        infos = bench.gibbs(key)
+        infos = self._gibbs(key)
         if trials is not None:
             infos["split_merge"], records = bench.try_splits_and_merges(key, trials)
         method = self._settings.concentrations
         infos["concentrations"] = bench.draw_concentrations(key, method, gamma_priors)
-        bench.compact()
+        self._compact()
         return Swept(infos, records)
+
+    def _gibbs(self, key: Key) -> dict[str, Any]:
+        return self.workbench.gibbs(key)
+
+    def _compact(self) -> None:
+        self.workbench.compact()
 
     def numbers(self) -> dict[str, float]:
         """Return numbers of topics and tables, the log joint and its parts, and the concentrations."""
-        state, parts = self.state, self._joint()
+        state, parts = self.workbench.state, self._joint()
         return {
             "n_topics": int(state.totals[TOPICS]),
             "n_tables": int(state.totals[TABLES]),
@@ -154,7 +177,8 @@ class CollapsedEngine:
 
     def names(self) -> Array:
         """Return the names of the living topics."""
-        return self.state.name_k[self.state.live[: self.state.totals[TOPICS]]]
+        state = self.workbench.state
+        return state.name_k[state.live[: state.totals[TOPICS]]]
 
     def counts(self) -> Counts:
         """Return the counts of the current state."""
@@ -164,7 +188,11 @@ class CollapsedEngine:
         """Return the used parts of the state's arrays."""
         return packed(self._corpus, self.state)
 
-    def restore(self, arrays: dict[str, Array]) -> None:
+    def write_seats(self, folder: Path) -> bool:
+        """Write nothing: all is in the arrays."""
+        return False
+
+    def restore(self, arrays: dict[str, Array], seats: Path | None = None) -> None:
         """Take up a state; one that does not add up is refused before compiled code sees it."""
         state = unpacked(self._corpus, arrays)
         if broken := broken_invariants(self._corpus, state):
@@ -179,15 +207,20 @@ class CollapsedEngine:
 
 def counts_of(corpus: CorpusArrays, state: State) -> Counts:
     """Gather the counts of a state, its topics by size, those of one size by age."""
-    live = state.live[: state.totals[TOPICS]]
-    live = live[np.lexsort((state.name_k[live], -state.n_k[live]))]
+    live = by_size(state)
     return Counts(
         names=state.name_k[live],
         topic_terms=topic_terms_of(state, live),
-        document_topics=_document_topics_of(corpus, state, live),
+        document_topics=document_topics_of(corpus, state, ranks(state, live), live.size),
         m_k=state.m_k[live],
         concentrations=state.concentrations.copy(),
     )
+
+
+def by_size(state: State) -> Array:
+    """Return the numbers of the topics, largest first, those of one size by age."""
+    live = state.live[: state.totals[TOPICS]]
+    return live[np.lexsort((state.name_k[live], -state.n_k[live]))]
 
 
 def topic_terms_of(state: State, topics: Array) -> sp.csr_array:
@@ -199,12 +232,13 @@ def topic_terms_of(state: State, topics: Array) -> sp.csr_array:
     return _csr(counts, columns, row_ptr, (topics.size, state.row_len.size))
 
 
-def _document_topics_of(corpus: CorpusArrays, state: State, topics: Array) -> sp.csr_array:
+def document_topics_of(corpus: CorpusArrays, state: State, rank: Array, n_topics: int) -> sp.csr_array:
+    """Return n_j.k of all documents; topic k is column rank[k]."""
     row_ptr = np.zeros(state.m_j.size + 1, np.int64)
-    columns, counts = np.zeros((2, int(state.totals[TABLES])), np.int32)
-    count_document_topics(corpus, state, ranks(state, topics), row_ptr, columns, counts)
+    columns, counts = np.zeros((2, int(state.m_j.sum(dtype=np.int64))), np.int32)
+    count_document_topics(corpus, state, rank, row_ptr, columns, counts)
     in_use = slice(int(row_ptr[-1]))
-    return _csr(counts[in_use], columns[in_use], row_ptr, (state.m_j.size, topics.size))
+    return _csr(counts[in_use], columns[in_use], row_ptr, (state.m_j.size, n_topics))
 
 
 def _csr(counts: Array, columns: Array, row_ptr: Array, shape: tuple[int, int]) -> sp.csr_array:

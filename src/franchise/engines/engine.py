@@ -6,10 +6,12 @@ checkpoint stores. Every random number is named by the key that the chain hands 
 same name that is given the same key makes the same sweep, wherever it runs.
 """
 
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import scipy.sparse as sp
 
+from franchise.engines.draw_parts import PartsOfDraw
 from franchise.engines.given_topics import GivenTopics, TopicsOfTerms
 from franchise.model import Priors, State
 from franchise.model.state import Array
@@ -46,7 +48,7 @@ class Counts(NamedTuple):
 
     names: Array  # serial number of each topic's birth in its chain
     topic_terms: sp.csr_array  # n_..k^v
-    document_topics: sp.csr_array  # n_j.k
+    document_topics: sp.csr_array | PartsOfDraw  # n_j.k
     m_k: Array
     concentrations: Array  # alpha, gamma, eta
 
@@ -60,6 +62,8 @@ class Engine(Protocol):
 
     name: ClassVar[str]
     takes_cells: ClassVar[bool]  # its corpus is `CellArrays`
+    seats_in_turn: ClassVar[bool]  # it can seat word after word (the sequential start)
+    takes_corpus: ClassVar[bool]  # its corpus is a `Corpus`; it may live elsewhere
     progress: float  # share of the sweep under way that is done, for people who wait
 
     def __init__(self, corpus: Any, settings: EngineSettings) -> None: ...
@@ -74,6 +78,12 @@ class Engine(Protocol):
 
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on, if it can; that changes no bit."""
+
+    def use_crew(self, crew: Any, chain: int) -> None:
+        """Let the workers of a crew do the work, if it is done by such; the chain has this number there."""
+
+    def keep_in(self, folder: Path) -> None:
+        """Write what lives elsewhere, and is to be kept, somewhere in this folder of the chain's own."""
 
     def seat(self, state: State) -> None:
         """Take up a franchise in which every word is seated, as if the engine had reached it."""
@@ -99,5 +109,11 @@ class Engine(Protocol):
     def arrays(self) -> dict[str, Array]:
         """Return what a checkpoint stores, in arrays of their own: it is written while the engine goes on."""
 
-    def restore(self, arrays: dict[str, Array]) -> None:
-        """Take up what `arrays` returned; ValueError, KeyError or TypeError say what is unsound in it."""
+    def write_seats(self, folder: Path) -> bool:
+        """Write what `arrays` leaves out because it lives elsewhere; return whether there is any."""
+
+    def restore(self, arrays: dict[str, Array], seats: Path | None = None) -> None:
+        """Take up what `arrays` returned, and what `write_seats` wrote.
+
+        ValueError, KeyError or TypeError say what is unsound in it.
+        """

@@ -31,23 +31,27 @@ class FittedTopics(NamedTuple):
     steps: int = STEPS_PER_DOCUMENT
 
 
-def fit_topics(corpus: CorpusArrays, eta: float, seeds: Array | None = None) -> FittedTopics:
+class Sample(NamedTuple):
+    """The documents that topics are fitted to, spread over the corpus, and what is known of the others."""
+
+    corpus: CorpusArrays  # these documents alone, none of them empty
+    n_words: int  # of all documents
+    term_counts: Array
+
+
+def fit_topics(sample: Sample, eta: float, seeds: Array | None = None) -> FittedTopics:
     """Fit topics by EM, each begun at a document of those that are spread over the corpus.
 
     The smaller eta, the more topics: about as many as chains with this eta end with, or, where these are few,
     some more, as it is easier to lose a topic than to find one. Given seeds, topics by terms, the first
     topics begin at these instead, and there are at least as many as seeds.
     """
-    lengths = np.diff(corpus.doc_ptr)
-    documents = np.flatnonzero(lengths)
-    n_words = int(lengths.sum())
-    share = min(1.0, _MOST_WORDS / max(1, n_words), _MOST_DOCUMENTS / max(1, documents.size))
-    documents = spread(documents, math.ceil(share * documents.size))
-    n_topics = number_of_topics(n_words, eta, documents.size)
+    corpus = sample.corpus
+    documents = np.arange(corpus.doc_ptr.size - 1)
     n_seeds = 0 if seeds is None else len(seeds)
-    n_topics = max(n_topics, n_seeds)
-    frequencies = count_terms(corpus.x, corpus.n_terms) / max(1, n_words)
-    in_use = [_words(corpus, j) for j in documents] or [corpus.x]
+    n_topics = max(number_of_topics(sample.n_words, eta, documents.size), n_seeds)
+    frequencies = sample.term_counts / max(1, sample.n_words)
+    in_use: list[Array] = [corpus.x]
     if seeds is not None:
         in_use.append(np.flatnonzero(seeds.sum(axis=0)))
     terms = np.unique(np.concatenate(in_use))
@@ -58,7 +62,8 @@ def fit_topics(corpus: CorpusArrays, eta: float, seeds: Array | None = None) -> 
     if seeds is not None:
         phi[:-1, :n_seeds] += 0.5 * seeds[:, terms].T
     for k, j in enumerate(spread(documents, n_topics - n_seeds), start=n_seeds):
-        np.add.at(phi[:, k], row[_words(corpus, j)], 0.5 / lengths[j])
+        words = corpus.x[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]]
+        np.add.at(phi[:, k], row[words], 0.5 / words.size)
     fitted = FittedTopics(phi, row, _common(frequencies))
     theta = np.full((documents.size, n_topics), 1.0 / max(1, n_topics))
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
@@ -67,31 +72,54 @@ def fit_topics(corpus: CorpusArrays, eta: float, seeds: Array | None = None) -> 
     return fitted
 
 
+def sample_of(corpus: CorpusArrays) -> Sample:
+    """Return the documents of a corpus to fit topics to."""
+    lengths = np.diff(corpus.doc_ptr)
+    documents = np.flatnonzero(lengths)
+    documents = spread(documents, number_to_fit(int(lengths.sum()), documents.size))
+    chosen = documents_alone(corpus, documents)
+    return Sample(chosen, corpus.x.size, count_terms(corpus.x, corpus.n_terms))
+
+
+def number_to_fit(n_words: int, n_documents: int) -> int:
+    """Return how many of so many documents that are not empty to fit topics to."""
+    share = min(1.0, _MOST_WORDS / max(1, n_words), _MOST_DOCUMENTS / max(1, n_documents))
+    return math.ceil(share * n_documents)
+
+
+def documents_alone(corpus: CorpusArrays, documents: Array) -> CorpusArrays:
+    """Return some documents, in the order given, as arrays of their own."""
+    lengths = np.diff(corpus.doc_ptr)[documents]
+    doc_ptr = np.zeros(documents.size + 1, np.int64)
+    np.cumsum(lengths, out=doc_ptr[1:])
+    places = np.repeat(corpus.doc_ptr[:-1][documents] - doc_ptr[:-1], lengths) + np.arange(doc_ptr[-1])
+    x = corpus.x[places]
+    for array in (x, doc_ptr):
+        array.flags.writeable = False  # as in every corpus: compiled code tells them apart
+    return CorpusArrays(x, doc_ptr, corpus.n_terms)
+
+
 def number_of_topics(n_words: int, eta: float, n_documents: int) -> int:
     """Return how many topics to fit to so many words."""
     n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
     return min(n_topics, _MOST_TOPICS, n_documents)
 
 
-def topics_as_given(corpus: CorpusArrays, phi: Array, known: Array) -> FittedTopics:
+def topics_as_given(sample: Sample, phi: Array, known: Array) -> FittedTopics:
     """Return topics as they are given, topics by terms.
 
     Of a term that they do not know, they say as much as the corpus does: it is as common in every topic as in
     all documents, and its words go where the other words of their documents go.
     """
-    frequencies = count_terms(corpus.x, corpus.n_terms) / max(1, corpus.x.size)
+    frequencies = sample.term_counts / max(1, sample.n_words)
     unknown = np.where(known, 0.0, frequencies)
     rows = (1.0 - unknown.sum()) * phi / phi.sum(axis=1, keepdims=True) + unknown
-    row = np.arange(corpus.n_terms)
+    row = np.arange(frequencies.size)
     return FittedTopics(np.ascontiguousarray(rows.T), row, _common(frequencies))
 
 
 def _common(frequencies: Array) -> Array:
     return np.asarray(COMMON / (1.0 - COMMON) * frequencies)
-
-
-def _words(corpus: CorpusArrays, j: np.integer) -> Array:
-    return corpus.x[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]]
 
 
 def spread(values: Array, number: int) -> Array:
@@ -100,5 +128,9 @@ def spread(values: Array, number: int) -> Array:
     By multiples of the golden ratio, and not at equal distances: of documents that take turns, every third
     of one author, say, all kinds must be taken.
     """
-    places = np.arange(values.size) * _GOLDEN_RATIO % 1.0
-    return values[np.sort(np.argsort(places, kind="stable")[:number])]
+    return values[np.sort(np.argsort(places_of(values.size), kind="stable")[:number])]
+
+
+def places_of(number: int, first: int = 0) -> Array:
+    """Return where each of so many values stands in the order in which they are taken, from 0 to 1."""
+    return np.arange(first, first + number) * _GOLDEN_RATIO % 1.0

@@ -12,21 +12,20 @@ import numpy as np
 
 from franchise.corpus import CorpusArrays
 from franchise.engines.engine import Trials
-from franchise.engines.threads import Range, Threads, falling_ranges
+from franchise.engines.table_source import HeldTables, TableSource
+from franchise.engines.threads import Threads
+from franchise.engines.trials import TrialMaker
 from franchise.model import State
 from franchise.model.capacity import compact, grown
 from franchise.model.state import ETA, Array
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
 from franchise.moves.parts.scratch import (
-    TableScratch,
     follow_eta,
     grown_scratch,
     new_scratch,
-    with_own_list,
     with_room_for_tables,
 )
-from franchise.moves.parts.table_index import lay_out_words
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
@@ -52,7 +51,8 @@ class Workbench:
     def __init__(self, corpus: CorpusArrays, state: State, documents: Array | None = None) -> None:
         self.corpus, self.state = corpus, state
         self._scratch = new_scratch(corpus, state)
-        self._laid_out = False
+        self._laid_out = False  # the words of all tables, as the table move leaves them
+        self._trial_maker: TrialMaker | None = None
         if documents is not None:
             self.visit(documents)
 
@@ -61,16 +61,19 @@ class Workbench:
         """The logarithms of the gammas of all counts of a term plus eta."""
         return self._scratch.tables.lg
 
-    def visit(self, documents: Array) -> None:
-        """Draw the words and tables of these documents, in this order, from now on."""
+    def visit(self, documents: Array, numbers: Array | None = None) -> None:
+        """Draw the words and tables of these documents, in this order, from now on.
+
+        `numbers` are theirs in the whole corpus, where the bench has only some of it.
+        """
         documents = documents.astype(np.int64)
+        given = {"documents": documents, "numbers": documents if numbers is None else numbers}
         self._scratch = self._scratch._replace(
-            words=self._scratch.words._replace(documents=documents),
-            tables=self._scratch.tables._replace(documents=documents),
+            words=self._scratch.words._replace(**given), tables=self._scratch.tables._replace(**given)
         )
 
     def make_room(self, n_topics: int) -> None:
-        """Make room for so many topics, and let the words be laid out anew."""
+        """Make room for so many topics, whose words are then not laid out."""
         while self.state.n_k.size < n_topics:
             self.state, self._scratch = grown(self.state), grown_scratch(self._scratch)
         self._laid_out = False
@@ -96,21 +99,25 @@ class Workbench:
     def try_splits_and_merges(self, key: Key, trials: Trials) -> tuple[Any, Array]:
         """Make split-merge trials; return their Info and their records."""
         if not self._laid_out:
-            self._lay_out()
+            return self._try_in_threads(key, trials)
         records = np.zeros((trials.number, len(RECORD)))
         self._scratch = with_room_for_tables(self._scratch, self.state)
         info = self._make(split_merge, key._replace(move=SPLIT_MERGE), "trial", trials.proposals, records)
         return info, records
 
-    def _lay_out(self) -> None:
-        corpus, state, tables = self.corpus, self.state, self._scratch.tables
+    def _try_in_threads(self, key: Key, trials: Trials) -> tuple[Any, Array]:
+        """Do that from the tables of the topics concerned; it changes no bit."""
+        if self._trial_maker is None:
+            tables, n_words = self._scratch.tables, int(self.corpus.doc_ptr[-1])
+            self._trial_maker = TrialMaker(n_words, self.corpus.n_terms, tables.lg, tables.lgv)
+        self._trial_maker.threads = self.threads
+        self.state, info, records = self._trial_maker.make(self.state, self._tables(), key, trials)
+        while self._scratch.trial.weight.size < self.state.n_k.size:
+            self._scratch = grown_scratch(self._scratch)
+        return info, records
 
-        def lay_out(one: Range, own: TableScratch) -> None:
-            lay_out_words(corpus, state, own, *one)
-
-        shared = [with_own_list(tables) for _ in range(self.threads.number - 1)]
-        self.threads.each(lay_out, falling_ranges(corpus.doc_ptr, self.threads.number), [tables, *shared])
-        self._laid_out = True
+    def _tables(self) -> TableSource:
+        return HeldTables(self.corpus, self.state, self.threads)
 
     def set_eta(self, eta: float) -> None:
         """Change eta, and what is computed from it."""

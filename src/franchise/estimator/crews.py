@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 from franchise._files import Facts
 from franchise.corpus import Corpus
+from franchise.sampling.chain import Chain
 
 
 @contextmanager
-def crew_for(settings: Facts, corpus: Corpus) -> Iterator[dict[str, Any]]:
+def crew_for(settings: Facts, corpus: Corpus, chains: Sequence[Chain]) -> Iterator[dict[str, Any]]:
     """Give what `run_chains` takes for these settings: the workers of a cluster, if the engine needs them."""
     if settings["engine"] != "ray":
         yield {}
         return
-    crew_of: Any = import_module("franchise.engines.crew").Crew
-    with crew_of(corpus, settings["ray_address"], settings["ray_workers"]) as crew:
+    from franchise.engines.ray_crew import RayCrew
+
+    with RayCrew(corpus, settings["ray_address"], settings["ray_workers"], len(chains)) as crew:
         yield {"crew": crew}
+        for chain in chains:
+            chain.use_crew(None)  # which takes along what has not been saved

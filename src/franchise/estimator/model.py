@@ -306,7 +306,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _run(self, folder: Path | None, time_budget: float | None) -> None:
         self._kept = {folder.resolve(): store.stamp(folder)} if folder else {}
-        with crew_for(self.get_params() | self._made_with, self.corpus_) as crew:
+        with crew_for(self.get_params() | self._made_with, self.corpus_, self.chains_) as crew:
             self.ending_: Ending = run_chains(
                 self.chains_,
                 jobs=self.n_jobs,

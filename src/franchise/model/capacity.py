@@ -96,13 +96,15 @@ def grown(state: State) -> State:
         name: np.concatenate([getattr(state, name), np.zeros_like(getattr(state, name))])
         for name in ("n_k", "m_k", "name_k", "live", "place", "dead")
     }
-    if state.t_ji.size == 0:
+    # A row has room for all words of its term, or, where the seats of all words are not here, for all topics.
+    seated = int(state.n_k[state.live[: state.totals[TOPICS]]].sum())
+    if state.row_k.size != max(state.t_ji.size, seated):
         wider |= _wider_rows(state)
     return state._replace(**wider)
 
 
 def _wider_rows(state: State) -> dict[str, Array]:
-    """Return the rows with more room for terms that have no more than there are topics (`cell_tables`)."""
+    """Return the rows with more room for terms that have no more than there are topics."""
     room = np.diff(state.row_ptr)
     row_ptr = np.zeros_like(state.row_ptr)
     np.cumsum(np.where(room == state.n_k.size, 2 * room, room), out=row_ptr[1:])

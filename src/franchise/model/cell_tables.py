@@ -12,7 +12,7 @@ import numpy as np
 
 from franchise.corpus import CorpusArrays
 from franchise.corpus.cells import CellArrays
-from franchise.model.state import Array, State
+from franchise.model.state import Array, State, state_of_counts
 
 
 class CellTables(NamedTuple):
@@ -44,17 +44,4 @@ def term_counts(cells: CellArrays) -> Array:
 
 def empty_cell_state(cells: CellArrays, capacity: int) -> State:
     """Return the state in which no word is seated and there is no topic."""
-    row_ptr = np.zeros(cells.n_terms + 1, np.int64)
-    np.cumsum(np.minimum(term_counts(cells), capacity), out=row_ptr[1:])
-    return State(
-        **{name: np.zeros(0, np.int32) for name in ("t_ji", "n_jt", "k_jt")},
-        m_j=np.zeros(cells.doc_ptr.size - 1, np.int32),
-        row_ptr=row_ptr,
-        row_len=np.zeros(cells.n_terms, np.int32),
-        row_k=np.zeros(row_ptr[-1], np.uint32),
-        row_n=np.zeros(row_ptr[-1], np.uint32),
-        **{name: np.zeros(capacity, np.int64) for name in ("n_k", "m_k", "name_k")},
-        **{name: np.zeros(capacity, np.int32) for name in ("live", "place", "dead")},
-        totals=np.zeros(5, np.int64),
-        concentrations=np.ones(3),
-    )
+    return state_of_counts(term_counts(cells), cells.doc_ptr.size - 1, capacity)

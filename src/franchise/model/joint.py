@@ -67,14 +67,14 @@ def count_table_sizes(corpus, state, tables_of_size, begin, end):
 
 
 @kernel
-def log_p_tables_by_size(tables_of_size, documents_of_length, alpha):
+def log_p_tables_by_size(tables_of_size, lengths, documents_of_length, alpha):
     """Return log p(t) from how many tables and documents there are of each size: few logarithms of gammas."""
     total, at_alpha, log_alpha = 0.0, math.lgamma(alpha), math.log(alpha)
     for n in range(1, tables_of_size.size):
         if tables_of_size[n] > 0:
             total += tables_of_size[n] * (log_alpha + math.lgamma(n))
-        if documents_of_length[n] > 0:
-            total += documents_of_length[n] * (at_alpha - math.lgamma(alpha + n))
+    for i in range(lengths.size):
+        total += documents_of_length[i] * (at_alpha - math.lgamma(alpha + lengths[i]))
     return total
 
 

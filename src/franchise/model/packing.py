@@ -18,14 +18,9 @@ _CAPACITY = 64
 
 def packed(corpus: CorpusArrays, state: State) -> dict[str, Array]:
     """Return the arrays of a state, cut to what is in use; they share no memory with it."""
-    arrays = {name: _narrow(getattr(state, name)) for name in ("t_ji", "m_j", "row_len")}
+    arrays = {name: narrow(getattr(state, name)) for name in ("t_ji", "m_j", "row_len")}
     for names, first, used in _in_use(corpus, state):
-        n_used = int(used.sum(dtype=np.int64))
-        for name in names:
-            source = getattr(state, name)
-            gathered = np.empty(n_used, source.dtype)
-            _gather(first, used, _one_type(source), _one_type(gathered))
-            arrays[name] = _narrow(gathered)
+        arrays |= {name: gathered(first, used, getattr(state, name)) for name in names}
     for name in ("totals", "concentrations"):
         arrays[name] = getattr(state, name).copy()
     arrays |= {name: getattr(state, name)[: state.totals[NUMBERED]].copy() for name in _TOPIC_AXIS}
@@ -42,8 +37,17 @@ def unpacked(corpus: CorpusArrays, arrays: dict[str, Array]) -> State:
 
     ValueError and KeyError say what does not fit; that the numbers add up is for `broken_invariants`.
     """
+    return filled(corpus, empty_state(corpus, room_for(arrays)), arrays)
+
+
+def room_for(arrays: dict[str, Array]) -> int:
+    """Return room for topics for such a state to begin with."""
+    return max(_CAPACITY, 2 * arrays["n_k"].size)
+
+
+def filled(corpus: CorpusArrays, state: State, arrays: dict[str, Array]) -> State:
+    """Fill the arrays that `packed` returned into an empty state; the same errors as `unpacked`."""
     n_numbers = arrays["n_k"].size
-    state = empty_state(corpus, max(_CAPACITY, 2 * n_numbers))
     for name in ("t_ji", "m_j", "row_len", "totals", "concentrations"):
         _fill(getattr(state, name), arrays[name], name)
     for name in _TOPIC_AXIS:
@@ -57,6 +61,13 @@ def unpacked(corpus: CorpusArrays, arrays: dict[str, Array]) -> State:
             _fill(values, arrays[name], name)
             _scatter(first, used, _one_type(values), _one_type(getattr(state, name)))
     return state
+
+
+def gathered(first: Array, used: Array, source: Array) -> Array:
+    """Return what is in use of an array whose rows have unused places, narrow and without gaps."""
+    target = np.empty(int(used.sum(dtype=np.int64)), source.dtype)
+    _gather(first, used, _one_type(source), _one_type(target))
+    return narrow(target)
 
 
 def _in_use(corpus: CorpusArrays, state: State) -> tuple[tuple[tuple[str, ...], Array, Array], ...]:
@@ -89,7 +100,7 @@ def _scatter(first, used, source, target):
             place += 1
 
 
-def _narrow(array: Array) -> Array:
+def narrow(array: Array) -> Array:
     """Return a copy in the narrowest type of numbers from 0 that holds all of them, if there is one."""
     if not array.size or array.min() < 0:
         return array.copy()

@@ -108,15 +108,22 @@ def move_table(state, slot, k, tables, begin, end):
 
     The topic that it leaves is closed when this was its last table.
     """
-    old = np.int64(state.k_jt[slot])
+    move_words(state, np.int64(state.k_jt[slot]), k, tables, begin, end, state.n_jt[slot])
+    state.k_jt[slot] = k
+
+
+@helper
+def move_words(state, old, k, tables, begin, end, n):
+    """Count a table of n words, laid out from `begin` to `end`, to the live topic k instead of `old`.
+
+    The old topic is closed when this was its last table.
+    """
     first = begin
     while first < end:
         v, count, after = run_at(tables, first, end)
         take_from_row(state, v, find_in_row(state, v, old), count)
         put_in_row(state, v, k, count)
         first = after
-    n = state.n_jt[slot]
-    state.k_jt[slot] = k
     state.n_k[old] -= n
     state.m_k[old] -= 1
     state.n_k[k] += n

@@ -93,6 +93,26 @@ def empty_state(corpus: CorpusArrays, capacity: int = 64) -> State:
     )
 
 
+def state_of_counts(term_counts: Array, n_documents: int, capacity: int) -> State:
+    """Return a state without topics for whoever keeps the words of tables elsewhere.
+
+    A row has room for all words of its term, or for all topics, if these are fewer.
+    """
+    row_ptr = np.zeros(term_counts.size + 1, np.int64)
+    np.cumsum(np.minimum(term_counts, capacity), out=row_ptr[1:])
+    return State(
+        **{name: np.zeros(0, np.int32) for name in ("t_ji", "n_jt", "k_jt")},
+        m_j=np.zeros(n_documents, np.int32),
+        row_ptr=row_ptr,
+        row_len=np.zeros(term_counts.size, np.int32),
+        **{name: np.zeros(row_ptr[-1], np.uint32) for name in ("row_k", "row_n")},
+        **{name: np.zeros(capacity, np.int64) for name in ("n_k", "m_k", "name_k")},
+        **{name: np.zeros(capacity, np.int32) for name in ("live", "place", "dead")},
+        totals=np.zeros(5, np.int64),
+        concentrations=np.ones(3),
+    )
+
+
 def copy_state(state: State) -> State:
     """Return a state of its own with the same contents."""
     return State(*(array.copy() for array in state))

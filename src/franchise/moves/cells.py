@@ -33,7 +33,6 @@ class CellScratch(NamedTuple):
 
     stream: Array
     # Column axis.
-    words_c: Array  # int64: room to count in, 0 between uses
     theta: Array  # weights in the document of the columns that have any
     active: Array  # which these are
     own: Array  # int64: words of the document in each column; 0 between uses
@@ -65,7 +64,6 @@ def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) ->
     """Allocate working memory for documents of up to so many entries, `room` tables and as many pairs."""
     return CellScratch(
         stream=np.zeros(4, np.uint64),
-        words_c=np.zeros(n_columns, np.int64),
         theta=np.zeros(n_columns),
         active=np.zeros(n_columns, np.int32),
         own=np.zeros(n_columns, np.int64),

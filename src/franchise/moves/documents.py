@@ -52,9 +52,10 @@ def new_document_scratch(longest: int, n_columns: int) -> DocumentScratch:
 
 
 @kernel
-def update_documents(key, corpus, state, measure, passes, scratch, counts, z_all, begin, end):
+def update_documents(key, corpus, state, measure, passes, scratch, counts, z_all, first_document, begin, end):
     """Draw the topics of the words of documents `begin` to `end`, then their tables.
 
+    They are some of a larger corpus, in which the first has the number `first_document`.
     Tables have columns until the columns have numbers. The words are counted in `counts` (term, column), or
     their columns are listed in `z_all` (word axis): whichever has any room.
     """
@@ -62,7 +63,7 @@ def update_documents(key, corpus, state, measure, passes, scratch, counts, z_all
         first, last = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
         if first == last:
             continue
-        start_stream(scratch.stream, key, j)
+        start_stream(scratch.stream, key, first_document + j)
         n_here, n_resting = _enter(state, measure, scratch, first, last, state.m_j[j])
         for _ in range(passes):
             n_here = _draw_topics(corpus, measure, scratch, first, last, n_here)

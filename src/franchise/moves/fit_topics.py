@@ -107,15 +107,16 @@ def new_draw_scratch(n_topics: int) -> DrawScratch:
 
 
 @kernel
-def draw_fitted_topics(key, corpus, state, fitted, scratch, begin, end):
+def draw_fitted_topics(key, corpus, state, fitted, scratch, first_document, begin, end):
     """Set t_ji, k_jt, m_j of documents `begin` to `end`: each word's topic from the fitted mixture.
 
-    One table per topic in each document. Common words get a topic of their own, the last.
+    One table per topic in each document. Common words get a topic of their own, the last. The documents may
+    be some of a larger corpus, in which the first has the number `first_document`.
     """
     stream, theta, weight, expected = scratch.stream, scratch.theta, scratch.weight, scratch.expected
     n_topics, phi, row, common = theta.size, fitted.phi, fitted.row, fitted.common
     for j in range(begin, end):
-        start_stream(stream, key, j)
+        start_stream(stream, key, first_document + j)
         first, last = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
         theta[:] = 1.0 / n_topics
         for _ in range(fitted.steps):

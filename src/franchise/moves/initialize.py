@@ -20,15 +20,16 @@ def shuffle_documents(key, stream, documents):
 
 
 @kernel
-def draw_topics(key, corpus, state, stream, number, table):
+def draw_topics(key, corpus, state, stream, number, table, first_document):
     """Set t_ji, k_jt: a random topic for each word, one table per topic in each document.
 
     `number` and `table`, filled with -1, are as long as there are topics to draw from. Returns how
-    many were drawn at least once; they are numbered in the order in which they appear.
+    many were drawn at least once; they are numbered in the order in which they appear. The documents may be
+    some of a larger corpus, in which the first has the number `first_document`.
     """
     used = 0
     for j in range(state.m_j.size):
-        start_stream(stream, key, j)
+        start_stream(stream, key, first_document + j)
         first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
         n_tables = 0
         for i in range(first, end):

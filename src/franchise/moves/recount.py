@@ -23,6 +23,16 @@ def add_up_counts(state, counts, number, begin, end):
 
 
 @kernel
+def fill_rows(state, dense, number, begin, end):
+    """Fill in the rows of terms `begin` to `end` from `dense`, by column, which is 0 afterwards.
+
+    Its first row is that of `begin`.
+    """
+    for v in range(begin, end):
+        _fill_row(state, dense[v - begin], number, v)
+
+
+@kernel
 def recount_terms(state, z_all, places, number, count, begin, end):
     """Fill in the rows of terms `begin` to `end`; `places` lists the words of each term.
 

@@ -153,7 +153,7 @@ def table_topics(key, corpus, state, scratch):
         first = corpus.doc_ptr[j]
         begin = scratch.cursor[INSIDE]
         if begin == NOT_ENTERED:
-            start_stream(scratch.stream, key, j)
+            start_stream(scratch.stream, key, scratch.numbers[d])
             lay_out_document(corpus, state, scratch, j)
             begin = 0
         for t in range(begin, state.m_j[j]):

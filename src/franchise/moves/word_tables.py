@@ -243,7 +243,7 @@ def word_tables(key, corpus, state, scratch):
             if d % _DOCUMENTS_PER_FRESH_SUM == 0:
                 sum_a = _weigh_topics(state, scratch, v_eta)
                 m_weighed = -1
-            start_stream(scratch.stream, key, j)
+            start_stream(scratch.stream, key, scratch.numbers[d])
             n_here, sum_b = _enter(state, scratch, first, j, c)
             begin = first
 

@@ -19,11 +19,11 @@ import scipy.sparse as sp
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
+from franchise.engines.draw_parts import Documents
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model.state import ALPHA, ETA, GAMMA, Array
 from franchise.posterior.align import Alignment, align
 from franchise.sampling import Draw, Trace
-from franchise.sampling.trace import Documents
 
 LEVEL = 0.95
 # Points from which an interval is read, over all draws: its ends are then good to about a tenth of its width.

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from franchise._settings import whole_number
@@ -159,6 +160,15 @@ class Chain:
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on, where the engine can."""
         self._engine.use_threads(whole_number("threads", number, 1))
+
+    def use_crew(self, crew: Any) -> None:
+        """Let the workers of a crew make the sweeps, where the engine has them do it; None: leave them."""
+        if self.is_whole:
+            self.engine.use_crew(crew, self.number)
+
+    def keep_in(self, folder: Path) -> None:
+        """Let the engine write what lives elsewhere, and is to be kept, somewhere in this folder."""
+        self._engine.keep_in(folder)
 
     @property
     def is_whole(self) -> bool:

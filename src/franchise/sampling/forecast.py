@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines.cells import CellsEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.moves.split_merge import split_merge
@@ -104,7 +104,10 @@ def _part_of(plan: Plan, corpus: Corpus, most: int) -> Corpus:
     n_documents = int(corpus.n_documents * min(1.0, most / _size(plan, corpus)))
     if n_documents == corpus.n_documents:
         return corpus
-    chosen = np.unique(np.linspace(0, corpus.n_documents - 1, max(2, n_documents)).astype(int))
+    if isinstance(corpus, ShardedCorpus):
+        chosen = corpus.spread(max(2, n_documents))
+    else:
+        chosen = np.unique(np.linspace(0, corpus.n_documents - 1, max(2, n_documents)).astype(int))
     if plan.engine == CellsEngine.name:
         part = corpus.select(chosen)
         return part if part.n_words else corpus

@@ -75,16 +75,19 @@ class Plan:
     def engine_of(self, corpus: Corpus) -> str:
         """Return the name of the engine for these documents."""
         name = engine_for(self.engine, corpus)
-        if self.engine == "auto" and engine_named(name).takes_cells and set(self.starts) == {"sequential"}:
-            return "parallel"  # which can seat word after word
+        if self.engine == "auto" and not self._can_start(name):
+            return "parallel"
         return name
+
+    def _can_start(self, engine: str) -> bool:
+        return engine_named(engine).seats_in_turn or set(self.starts) != {"sequential"}
 
     def check(self, corpus: Corpus) -> None:
         """Refuse documents that the chains could not start with."""
-        if engine_named(self.engine_of(corpus)).takes_cells and set(self.starts) == {"sequential"}:
+        if not self._can_start(name := self.engine_of(corpus)):
             raise SettingsError(
-                "init='sequential': engine='cells' seats the words of a cell at once, not one after another; "
-                "start from 'fitted', 'one' or a number of random topics, or take engine='parallel'"
+                f"init='sequential': engine={name!r} seats many words at once, not one after another; start "
+                "from 'fitted', 'one' or a number of random topics, or take engine='parallel'"
             )
         for start in set(self.starts):
             if isinstance(start, GivenTopics):
@@ -93,8 +96,8 @@ class Plan:
     def chains(self, corpus: Corpus) -> list[Chain]:
         """Return new chains."""
         engine = engine_named(self.engine_of(corpus))
-        # Of starts that differ, cells take those that they can.
-        differ = engine.takes_cells and len(set(self.starts)) > 1
+        # Of starts that differ, an engine takes those that it can.
+        differ = not engine.seats_in_turn and len(set(self.starts)) > 1
         starts = ["fitted" if differ and start == "sequential" else start for start in self.starts]
         return [
             Chain(

@@ -72,6 +72,7 @@ def run_chains(
     callback: Callback | None = None,
     keeper: Keeper | None = None,
     time_budget: float | None = None,
+    crew: object = None,
 ) -> Ending:
     """Let every chain make the sweeps that its schedule still has.
 
@@ -96,6 +97,8 @@ def run_chains(
     time_budget
         Seconds after which no new sweep is begun. Nor is a chain started that, to judge by the others, would
         not have started by then.
+    crew
+        The workers of a cluster, for chains whose engine has them do the work (`engines.crew`).
 
     Returns
     -------
@@ -105,6 +108,8 @@ def run_chains(
     workers = threads(jobs, len(chains))
     for chain in chains:
         chain.use_threads(threads(jobs, MOST_THREADS) // workers)
+        if crew is not None:
+            chain.use_crew(crew)
     keeper = keeper or _NoKeeper()
     run = _Run(chains, monitor or Monitor(), callback, keeper, time_budget)
     with keeper.keeping(chains):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from franchise.engines.draw_parts import Documents, PartsOfDraw
 from franchise.model.state import Array
 
 _COLUMNS = (
@@ -26,7 +27,6 @@ _COLUMNS = (
 )
 _WHOLE = frozenset({"sweep", "n_topics", "n_tables"})
 
-Documents = slice | Array  # which documents: a range, or numbers
 LARGE_DRAW = 2**22  # bytes: from this size on, draws that are kept lie on disk
 
 
@@ -125,16 +125,22 @@ class Draw(NamedTuple):
     sweep: int
     names: Array  # serial number of each topic's birth in its chain
     topic_terms: sp.csr_array  # n_..k^v
-    document_topics: sp.csr_array  # n_j.k
+    document_topics: sp.csr_array  # n_j.k; where it lies in parts, a `PartsOfDraw`
     m_k: Array
     concentrations: Array  # alpha, gamma, eta
 
     @property
     def n_bytes(self) -> int:
         """What its counts take in memory."""
-        tables = (self.topic_terms, self.document_topics)
+        tables = [self.topic_terms] if self.is_in_parts else [self.topic_terms, self.document_topics]
         return sum(part.nbytes for table in tables for part in (table.data, table.indices, table.indptr))
 
     def of_documents(self, documents: Documents) -> sp.csr_array:
         """Return n_j.k of some documents: of a large draw, all that need be in memory."""
-        return self.document_topics[documents]
+        counts: sp.csr_array | PartsOfDraw = self.document_topics
+        return counts.rows(documents) if isinstance(counts, PartsOfDraw) else counts[documents]
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether n_j.k lies in files that others have written; `of_documents` reads from these."""
+        return isinstance(tuple.__getitem__(self, 3), PartsOfDraw)

@@ -4,8 +4,9 @@ A chain's folder::
 
     chain.safetensors             the engine's arrays, the settings, and how much of the other files counts
     trace-28.rows, events.rows, trials.rows    one row per sweep (of 28 numbers), event, trial; they only grow
-    draws/000150.safetensors      one file per kept draw
+    draws/000150.safetensors      one file per kept draw; of many documents, more (`storage.draws`)
     mode/000150.safetensors       the draw of the highest log joint
+    seats/000180/00007.safetensors    of a chain on a cluster: who sits where, a file for every shard
 
 The first is the one that counts, and is written last: whatever is not mentioned there is left over from a run
 that was killed, and is not looked at. So a checkpoint costs the state and what is new. No random numbers are
@@ -15,8 +16,9 @@ Of a large chain, what `take` returns can be written while the chain goes on. On
 mapped, and takes up its state when it is asked for it: by the next sweep, or never.
 """
 
+import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -28,6 +30,7 @@ from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.engines import Engine, GivenTopics, Start
+from franchise.engines.draw_parts import PARTS
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
@@ -35,10 +38,10 @@ from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
-from franchise.storage.draws import draw_path, is_large, read_draw, write_draw
+from franchise.storage.draws import is_large, keep_after, keep_only, read_draw, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 
-_KIND, _FILE, _DRAWS, _MODE = "chain", "chain.safetensors", "draws", "mode"
+_KIND, _FILE, _DRAWS, _MODE, _SEATS = "chain", "chain.safetensors", "draws", "mode", "seats"
 _EVENT_KINDS = ("born", "died", "split", "merged")
 _TRIAL_KINDS = ("split", "merge", "none")
 _LARGE = 2**24  # bytes: a larger state is taken up when it is needed, which is not before the next sweep
@@ -77,6 +80,7 @@ class ChainWriter:
         self._ahead: set[int] = set()  # draws since then that are already there
         self._mode: int | None = None  # of the last checkpoint that was written here
         self._draws: set[int] | None = None  # likewise
+        self._seats: str | None = None  # likewise
 
     def save(self, chain: Chain) -> None:
         """Save a chain; one that an error stopped in the middle of a sweep is refused."""
@@ -90,8 +94,9 @@ class ChainWriter:
                 f"{self._folder}: an error stopped chain {chain.number} in the middle of a sweep; there is "
                 "nothing complete to save"
             )
+        seats = self._write_seats(chain)
         return Taken(
-            facts=_facts(chain),
+            facts={**_facts(chain), "seats": seats},
             arrays={f"engine.{name}": array for name, array in chain.engine.arrays().items()},
             rows={
                 name: self._new(name, rows, kinds)
@@ -105,6 +110,11 @@ class ChainWriter:
             mode=chain.mode if chain.mode and chain.mode.sweep != self._mode else None,
             corpus=chain.corpus,
         )
+
+    def _write_seats(self, chain: Chain) -> str | None:
+        """Let an engine write what lives elsewhere; return the name of the folder, None if there is none."""
+        name = f"{chain.sweeps_done:06d}"
+        return name if chain.engine.write_seats(self._folder / _SEATS / name) else None
 
     def new_draws(self, chain: Chain) -> list[Draw]:
         """Return the draws that the folder does not have yet."""
@@ -120,8 +130,10 @@ class ChainWriter:
             placed += _placed(self._folder / _MODE, [taken.mode], taken.corpus)
         rows = {name: self._rows[name].add(new) for name, new in taken.rows.items()}
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
+        keep_after(self._folder / PARTS, self._since)  # all up to there has been written
         self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
         self._ahead.clear()
+        self._forget_earlier_seats(taken.facts["seats"])
         if taken.facts["mode_sweep"] is not None:
             self._forget_earlier_modes(taken.facts["mode_sweep"])
         return placed
@@ -139,24 +151,27 @@ class ChainWriter:
 
     def _forget_earlier_modes(self, mode: int) -> None:
         """Remove modes but for this and the one before: someone may just be reading the last checkpoint."""
-        kept = {draw_path(self._folder / _MODE, sweep) for sweep in (mode, self._mode) if sweep is not None}
         if self._mode is not None:
-            with suppress(OSError):
-                for path in set((self._folder / _MODE).iterdir()) - kept:
-                    path.unlink()
+            keep_only(self._folder / _MODE, {mode, self._mode})
         self._mode = mode
+
+    def _forget_earlier_seats(self, name: str | None) -> None:
+        """Remove the seats of earlier checkpoints but for the one before, which someone may be reading."""
+        if name is None:
+            return
+        for path in (self._folder / _SEATS).iterdir():
+            if path.name not in (name, self._seats):
+                shutil.rmtree(path, ignore_errors=True)
+        self._seats = name
 
     def forget_dropped(self) -> None:
         """Remove draws that the last checkpoint no longer has (`Chain.reschedule`).
 
         Only at the end of a run: someone may still have been reading the checkpoint before.
         """
-        if self._draws is None:
-            return
-        kept = {draw_path(self._folder / _DRAWS, sweep) for sweep in self._draws}
-        with suppress(OSError):
-            for path in set((self._folder / _DRAWS).iterdir()) - kept:
-                path.unlink()
+        if self._draws is not None:
+            keep_only(self._folder / _DRAWS, self._draws)
+            shutil.rmtree(self._folder / PARTS, ignore_errors=True)
 
 
 def save_chain(chain: Chain, folder: Path) -> None:
@@ -201,15 +216,16 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             engine=facts["engine"],
         )
         _fill(chain, folder, facts)
-    chain.take_up_later(partial(_restore, path, state))
+    seats = folder / _SEATS / facts["seats"] if facts.get("seats") else None
+    chain.take_up_later(partial(_restore, path, state, seats))
     if not is_large:
         chain.engine  # noqa: B018 (takes up the state)
     return chain
 
 
-def _restore(path: Path, state: dict[str, Array], engine: Engine) -> None:
+def _restore(path: Path, state: dict[str, Array], seats: Path | None, engine: Engine) -> None:
     with _sound(path):
-        engine.restore(state)
+        engine.restore(state, seats)
 
 
 @contextmanager

@@ -53,6 +53,7 @@ class Checkpoints:
         with locked(self._folder), ThreadPoolExecutor(max(1, len(chains)), "checkpoints") as self._pool:
             for chain in chains:
                 own = self._folder / str(chain.number)
+                chain.keep_in(own)
                 sweep = sweeps_saved(own, chain)
                 writer = self._writers[chain.number] = ChainWriter(own, sweep)
                 if sweep >= 0 and chain.is_whole and draws_saved(own) - {draw.sweep for draw in chain.draws}:

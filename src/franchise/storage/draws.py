@@ -3,18 +3,38 @@
 A large draw is not read: its arrays are mapped, and brought into memory as far as they are looked at. Of the
 counts by document, which are most of it, columns and counts are stored in the narrowest type that holds them
 all; whoever asks for some documents gets these in the usual width.
+
+The counts by document of a draw may lie in parts (`engines.draw_parts`), each written by someone else::
+
+    draws/000150.safetensors                 all else, and the list of parts; written after them
+    draws/000150/000000000000.safetensors    the documents from the first on
+    draws/000150/000000081920.safetensors    those from 81,920 on, and so forth
 """
 
+import os
+import shutil
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, cast
 
-import numpy as np
 import scipy.sparse as sp
 
-from franchise._files import Array, read_arrays, write_arrays
+from franchise._files import Array, cannot_write, read_arrays, whole_file, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.sampling.trace import LARGE_DRAW, Documents, Draw
+from franchise.engines.draw_parts import (
+    Documents,
+    DrawPart,
+    NarrowCounts,
+    PartsOfDraw,
+    narrow_arrays,
+    part_path,
+    parts_folder,
+    write_part,
+)
+from franchise.sampling.trace import LARGE_DRAW, Draw
+
+__all__ = ["draw_path", "is_large", "keep_after", "keep_only", "read_draw", "write_draw", "write_part"]
 
 _KIND = "draw"
 _PARTS = ("data", "indices", "indptr")
@@ -22,32 +42,8 @@ _LARGE = LARGE_DRAW
 _WIDER = 4  # times: what a draw takes in memory, at most, of what it takes on disk
 
 
-class _Narrow(NamedTuple):
-    """The counts of documents as they lie in a file."""
-
-    data: Array
-    indices: Array
-    indptr: Array
-    n_topics: int
-
-    def rows(self, documents: Documents) -> sp.csr_array:
-        """Return the counts of some documents in the usual width."""
-        if isinstance(documents, slice):
-            begin, end, _ = documents.indices(self.indptr.size - 1)
-            indptr = self.indptr[begin : max(begin, end) + 1]
-            places: slice | Array = slice(int(indptr[0]), int(indptr[-1]))
-            indptr = indptr - indptr[0]
-        else:
-            first = self.indptr[documents]
-            lengths = self.indptr[documents + 1] - first
-            indptr = np.zeros(lengths.size + 1, self.indptr.dtype)
-            np.cumsum(lengths, out=indptr[1:])
-            places = np.repeat(first - indptr[:-1], lengths) + np.arange(indptr[-1])
-        return _wide(self.data[places], self.indices[places], indptr, self.n_topics)
-
-
 class _MappedDraw(Draw):
-    """A draw whose counts by document stay in its file, and are made wide when someone asks for them."""
+    """A draw whose counts by document stay on disk, and are made wide when someone asks for them."""
 
     __slots__ = ()
 
@@ -58,7 +54,7 @@ class _MappedDraw(Draw):
 
     def of_documents(self, documents: Documents) -> sp.csr_array:
         """Return n_j.k of some documents."""
-        narrow = cast(_Narrow, super().document_topics)
+        narrow = cast(NarrowCounts | PartsOfDraw, super().document_topics)
         return narrow.rows(documents)
 
 
@@ -68,24 +64,59 @@ def draw_path(folder: Path, sweep: int) -> Path:
 
 
 def is_large(draw: Draw) -> bool:
-    """Return whether a draw takes so much memory that it should be on disk, and is not."""
-    return not isinstance(draw, _MappedDraw) and draw.n_bytes >= _LARGE
+    """Return whether a draw takes so much memory that it should be on disk, and is not.
+
+    One in parts is there for the most part, and should be there as a whole.
+    """
+    return not isinstance(draw, _MappedDraw) and (draw.is_in_parts or draw.n_bytes >= _LARGE)
 
 
 def write_draw(folder: Path, draw: Draw) -> None:
-    """Write a draw, whole or not at all."""
+    """Write a draw, whole or not at all; parts that are elsewhere come to be here too."""
     arrays = {"names": draw.names, "m_k": draw.m_k, "concentrations": draw.concentrations}
-    tables = {"topic_terms": draw.topic_terms, "document_topics": draw.document_topics}
-    for counts, table in tables.items():
-        arrays |= {f"{counts}.{part}": getattr(table, part) for part in _PARTS}
-    for part in ("data", "indices"):
-        arrays[f"document_topics.{part}"] = _narrowed(arrays[f"document_topics.{part}"])
-    facts = {"version": VERSION, "sweep": draw.sweep}
+    arrays |= {f"topic_terms.{part}": getattr(draw.topic_terms, part) for part in _PARTS}
+    facts: dict[str, Any] = {"version": VERSION, "sweep": draw.sweep}
+    if draw.is_in_parts:
+        parts = cast(PartsOfDraw, tuple.__getitem__(draw, 3))
+        _bring(parts, folder)
+        facts["parts"] = [list(part) for part in parts.parts]
+    else:
+        arrays |= {f"document_topics.{part}": x for part, x in narrow_arrays(draw.document_topics).items()}
     write_arrays(draw_path(folder, draw.sweep), _KIND, arrays, facts)
 
 
+def _bring(parts: PartsOfDraw, folder: Path) -> None:
+    """Let the files of all parts be in the place that belongs to a draw in this folder, and no others."""
+    place = parts_folder(folder, parts.sweep)
+    parts.check_files()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for part in parts.parts:
+            source, target = parts.path(part), part_path(folder, parts.sweep, part)
+            if not (target.exists() and source.samefile(target)):
+                _link_or_copy(source, target)
+        # Another run may have been killed there, whose parts were other ranges of documents.
+        for path in set(place.iterdir()) - {part_path(folder, parts.sweep, part) for part in parts.parts}:
+            path.unlink()
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    """Give a file that never changes a second name; where that cannot be, copy it."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:  # on another disk, or a system that knows no second names
+        with open(source, "rb") as content, whole_file(target) as file:
+            shutil.copyfileobj(content, file, 2**20)
+
+
 def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
-    """Read the draw of a sweep, or map it if it is large; ValueError and KeyError say what does not fit."""
+    """Read the draw of a sweep, or map it if it is large; ValueError and KeyError say what does not fit.
+
+    Parts are looked at when someone asks for documents that they have; here, whether they are there.
+    """
     path = draw_path(folder, sweep)
     mapped = path.is_file() and path.stat().st_size >= _LARGE / _WIDER
     arrays, facts = read_arrays(path, _KIND, mapped=mapped)
@@ -99,48 +130,48 @@ def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
         raise ValueError("the parts of a draw do not fit together")
     topic_terms = sp.csr_array(_parts(arrays, "topic_terms"), shape=(n_topics, corpus.n_terms))
     topic_terms.check_format(full_check=True)
-    data, indices, indptr = _parts(arrays, "document_topics")
-    documents = _Narrow(data, indices, indptr, n_topics)
-    _check(documents, corpus.n_documents)
-    make = _MappedDraw if mapped else Draw
+    in_parts = "parts" in facts
+    documents: NarrowCounts | PartsOfDraw
+    if in_parts:
+        documents = PartsOfDraw(folder, sweep, [DrawPart(*part) for part in facts["parts"]], n_topics)
+        if documents.shape[0] != corpus.n_documents:
+            raise ValueError("the parts of a draw do not have every document")
+        documents.check_files()
+    else:
+        data, indices, indptr = _parts(arrays, "document_topics")
+        documents = NarrowCounts(data, indices, indptr, n_topics)
+        documents.check(corpus.n_documents)
+    on_disk = mapped or in_parts
+    make = _MappedDraw if on_disk else Draw
     return make(
         sweep=sweep,
         names=arrays["names"],
         topic_terms=topic_terms,
-        document_topics=documents if mapped else documents.rows(slice(None)),
+        document_topics=documents if on_disk else documents.rows(slice(None)),
         m_k=arrays["m_k"],
         concentrations=arrays["concentrations"],
     )
 
 
+def keep_after(folder: Path, sweep: int) -> None:
+    """Remove the parts of draws up to a sweep."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.name.isdecimal() and int(path.name) <= sweep:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def keep_only(folder: Path, sweeps: set[int]) -> None:
+    """Remove what a folder has of the draws of other sweeps."""
+    kept = {path for sweep in sweeps for path in (draw_path(folder, sweep), parts_folder(folder, sweep))}
+    with suppress(OSError):
+        # Files first: a draw without its list of parts is not looked at, one without parts is damaged.
+        for path in sorted(set(folder.iterdir()) - kept, key=Path.is_dir):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+
+
 def _parts(arrays: dict[str, Array], name: str) -> tuple[Array, ...]:
     return tuple(arrays[f"{name}.{part}"] for part in _PARTS)
-
-
-def _check(counts: _Narrow, n_documents: int) -> None:
-    """Refuse counts in which SciPy would look for numbers where there are none."""
-    data, indices, indptr, n_topics = counts
-    if (
-        indptr.shape != (n_documents + 1,)
-        or data.shape != (indptr[-1],)
-        or indices.shape != (indptr[-1],)
-        or any(part.dtype.kind not in "iu" for part in (data, indices, indptr))
-        or indptr[0] != 0
-        or np.any(indptr[1:] < indptr[:-1])
-        or (indices.size and (indices.min() < 0 or indices.max() >= n_topics))
-    ):
-        raise ValueError("the topics of documents do not fit together")
-
-
-def _narrowed(numbers: Array) -> Array:
-    """Return numbers from 0 on in the narrowest type that holds all of them."""
-    kind = np.min_scalar_type(int(numbers.max(initial=0)))
-    return numbers.astype(kind) if kind.itemsize < numbers.dtype.itemsize else numbers
-
-
-def _wide(data: Array, indices: Array, indptr: Array, n_topics: int) -> sp.csr_array:
-    """Return counts as an engine returns them (`engines.engine.Counts`)."""
-    return sp.csr_array(
-        (data.astype(np.int32, copy=False), indices.astype(indptr.dtype, copy=False), indptr),
-        shape=(indptr.size - 1, n_topics),
-    )

@@ -4,6 +4,7 @@
 
     model.json           format, version, settings, versions of libraries, the corpus in numbers
     corpus.safetensors   words, documents, vocabulary, texts, metadata
+    corpus.json          in its place, where these lie in shards: where, and which
     start.safetensors    the topics that chains start from, where some were given
     chains/0/            each chain with its draws (`storage.chain`)
     names.json           what people call topics and terms, where they did (`storage.names`)
@@ -35,11 +36,12 @@ from franchise._files import (
     write_text,
 )
 from franchise._version import VERSION, check_version
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.stored import pieces_of, read_stored
 from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError
 from franchise.storage.chain import saved_chains
+from franchise.storage.reference import is_reference, read_reference, write_reference
 from franchise.storage.start import read_start, write_start
 
 _MODEL, _CORPUS, _CHAINS = "model.json", "corpus.safetensors", "chains"
@@ -105,7 +107,10 @@ def create(
     temporary = _beside(folder, "tmp")
     try:
         temporary.mkdir(parents=True)
-        write_pieces(temporary / _CORPUS, pieces_of(corpus))
+        if isinstance(corpus, ShardedCorpus) and not corpus.changes:
+            write_reference(temporary, corpus, folder)
+        else:
+            write_pieces(temporary / _CORPUS, pieces_of(corpus))
         write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
         facts = _model_facts(corpus, settings)
         write_text(temporary / _MODEL, to_json({**facts, "checksum": _checksum(facts)}))
@@ -177,9 +182,9 @@ def read(folder: Path) -> Stored:
     stamp = facts.pop("checksum", None)
     if stamp != _checksum(facts):
         raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
-    corpus = read_stored(folder / _CORPUS)
+    corpus = read_reference(folder) if is_reference(folder) else read_stored(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
-        raise ModelError(f"{path}: it does not belong to the {_CORPUS} beside it; restore both from a copy")
+        raise ModelError(f"{path}: it does not belong to the corpus beside it; restore both from a copy")
     settings = facts["settings"]
     if isinstance(settings.get("init"), dict):
         settings = {**settings, "init": read_start(folder, settings["init"])}

@@ -16,6 +16,7 @@ class Overflow:
 
     A file is removed as soon as it is mapped. What it held is there for as long as someone has the draw, and
     is gone with the process, however that ends. Where there is no room on disk, draws stay in memory.
+    Draws in parts lie on disk already.
     """
 
     def keeping(self, chains: Sequence[Chain]) -> AbstractContextManager[None]:
@@ -25,7 +26,7 @@ class Overflow:
     def save(self, chain: Chain, *, now: bool) -> None:
         """Put a large draw on disk that the chain has just kept."""
         for draw in chain.draws[-1:]:
-            if draw.sweep == chain.sweeps_done and is_large(draw):
+            if draw.sweep == chain.sweeps_done and is_large(draw) and not draw.is_in_parts:
                 with suppress(ModelError, OSError):
                     chain.exchange(draw, _on_disk(draw, chain))
 

@@ -200,7 +200,7 @@ def test_too_large_for_memory(tmp_path, monkeypatch):
         raise MemoryError
 
     facts = FORMATS["ldac"]._replace(counts=fail)
-    monkeypatch.setattr("franchise.corpus.readers.FORMATS", dict(FORMATS) | {"ldac": facts})
+    monkeypatch.setattr("franchise.corpus.opening.FORMATS", dict(FORMATS) | {"ldac": facts})
     with pytest.raises(CorpusError, match=r"docs\.ldac: too large for this machine's memory"):
         read_corpus(make("ldac", tmp_path))
 

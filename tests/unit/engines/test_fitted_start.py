@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from franchise import Chain, Corpus, Priors, Schedule
 from franchise.engines import collapsed, fitted_start
-from franchise.engines.fitted_start import FittedTopics, fit_topics
+from franchise.engines.fitted_start import FittedTopics, fit_topics, sample_of
 from franchise.model import broken_invariants
 from franchise.moves.fit_topics import fit_step
 from tests.golden.fingerprint import arithmetic_corpus, seats
@@ -71,7 +71,7 @@ def test_a_topic_without_words_stays_as_it_is():
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_topics_are_those_of_the_twin(name):
-    fitted, twin = fit_topics(corpus_of(*CORPORA[name]).arrays, 0.3), fit(*CORPORA[name], 0.3)
+    fitted, twin = fit_topics(sample_of(corpus_of(*CORPORA[name]).arrays), 0.3), fit(*CORPORA[name], 0.3)
     np.testing.assert_allclose(fitted.phi[fitted.row].T, twin.phi, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(fitted.common, twin.common)
 
@@ -91,13 +91,13 @@ def test_topics_are_those_of_the_twin(name):
 def test_how_many_topics_are_fitted(lengths, eta, n_topics):
     """In proportion to the square root of the words, and to 1 / eta up to 0.3; no more than documents."""
     corpus = Corpus([0] * sum(lengths), np.cumsum([0, *lengths]), ["a"])
-    assert fit_topics(corpus.arrays, eta).phi.shape == (1 + 1, n_topics)
+    assert fit_topics(sample_of(corpus.arrays), eta).phi.shape == (1 + 1, n_topics)
 
 
 def test_planted_topics_are_found():
     """Documents of one of three topics: each becomes the topic of its words."""
     documents = [[3 * (j % 3) + i % 3 for i in range(20)] for j in range(30)]
-    phi = fit_topics(corpus_of(documents, 9).arrays, 0.1).phi
+    phi = fit_topics(sample_of(corpus_of(documents, 9).arrays), 0.1).phi
     for k in range(3):
         own = phi[3 * k : 3 * k + 3].sum(axis=0)
         assert own.max() > 0.999
@@ -109,8 +109,8 @@ def test_planted_topics_are_found():
 def test_neither_seed_nor_chain_changes_the_topics(monkeypatch):
     found = []
 
-    def fit_and_note(corpus, eta):
-        found.append(fit_topics(corpus, eta))
+    def fit_and_note(sample, eta, seeds):
+        found.append(fit_topics(sample, eta, seeds))
         return found[-1]
 
     monkeypatch.setattr(collapsed, "fit_topics", fit_and_note)
@@ -142,7 +142,7 @@ def test_terms_of_documents_left_out_are_common_words(most, monkeypatch, seed):
     """The fit has not seen them: they belong to no topic in particular."""
     documents = [[0, 1, 0, 1], [2, 3, 2, 2, 3, 3]]
     monkeypatch.setattr(fitted_start, most, 1)
-    fitted = fit_topics(corpus_of(documents, 4).arrays, 0.1)
+    fitted = fit_topics(sample_of(corpus_of(documents, 4).arrays), 0.1)
     assert fitted.phi.shape[0] == 2 + 1  # however many terms there are
     seen = fitted.phi[fitted.row].sum(axis=1) > 0.0
     assert sorted([seen[:2].tolist(), seen[2:].tolist()]) == [[False, False], [True, True]]
@@ -157,7 +157,7 @@ def test_documents_that_take_turns_are_all_taken(period, monkeypatch):
     """Whatever stands at every so many places is in the fit as often as it is in the corpus."""
     monkeypatch.setattr(fitted_start, "_MOST_DOCUMENTS", 10 * period)
     documents = [[j % period] * 5 for j in range(100 * period)]
-    taken = fit_topics(corpus_of(documents, period).arrays, 0.1)
+    taken = fit_topics(sample_of(corpus_of(documents, period).arrays), 0.1)
     assert np.all(taken.phi[taken.row].sum(axis=1) > 0.0)
     places = fitted_start.spread(np.arange(100 * period), 10 * period)
     counts = np.bincount(places % period, minlength=period)

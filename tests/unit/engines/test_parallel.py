@@ -8,9 +8,9 @@ from scipy import stats
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import parallel, revealing
+from franchise.engines import document_pass, parallel, revealing
 from franchise.engines.engine import EngineSettings
-from franchise.engines.parallel import ParallelEngine
+from franchise.engines.parallel import ParallelEngine, passes_for
 from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE
@@ -54,7 +54,7 @@ def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon):
         )
         k_jt = [measure.column[own].tolist() for own in seated.k_jt]
         choose = Drawn((seed, 0, sweep, DOCUMENTS))
-        passes = engine._passes(measure)
+        passes = passes_for(measure, arrays.n_terms, arrays.x.size)
         tables, columns_of_tables = update(documents, seated.t_ji, k_jt, revealed, choose, passes)
         info = engine._update_documents(key)
         found = plain(arrays, engine.state)
@@ -109,8 +109,8 @@ def test_gammas(shape, seed):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(revealing, "_BLOCK", 7)
-    monkeypatch.setattr(parallel, "_COLLAPSED_WORDS", 300)
+    monkeypatch.setattr(revealing, "BLOCK", 7)
+    monkeypatch.setattr(parallel, "COLLAPSED_WORDS", 300)
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []
     for threads in (1, 2, 3, 16):
@@ -127,10 +127,10 @@ def test_how_words_are_counted_changes_no_bit(monkeypatch):
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []
     for budget in (0, 1_000):
-        monkeypatch.setattr(parallel, "_BYTES_TO_COUNT", budget)
+        monkeypatch.setattr(document_pass, "_BYTES_TO_COUNT", budget)
         chain = Chain(corpus, schedule=Schedule(sweeps=6, burn_in=3), seed=2, engine="parallel", threads=2)
         chain.run()
-        assert bool(chain.engine._counts.size) == bool(budget)
+        assert bool(chain.engine._pass._counts.size) == bool(budget)
         assert broken_invariants(corpus.arrays, chain.state) == []
         found.append((chain.state.t_ji.tobytes(), chain.state.k_jt.tobytes()))
     assert found[0] == found[1]

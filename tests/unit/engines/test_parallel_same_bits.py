@@ -6,8 +6,9 @@ import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import parallel
+from franchise.engines import document_pass, parallel
 from franchise.storage.chain import load_chain, save_chain
+from tests.reference.chains import differences
 
 SWEEPS = 8
 THREADS = (1, 2, 3, 16)
@@ -26,29 +27,10 @@ def new_chain(threads, **changes):
     return Chain(corpus(), priors, schedule, seed=5, engine="parallel", threads=threads)
 
 
-def everything(chain):
-    """Return all that a chain has gathered but the time that it took, in bytes, by name."""
-    found = {name: array.tobytes() for name, array in chain.engine.arrays().items()}
-    found |= {name: chain.trace[name].tobytes() for name in chain.trace.columns if name != "seconds"}
-    for draw in (*chain.draws, chain.mode):
-        for table in (draw.topic_terms, draw.document_topics):
-            name = f"draw {draw.sweep}, {table.shape}"
-            found[name] = table.data.tobytes() + table.indices.tobytes() + table.indptr.tobytes()
-        rest = (draw.names, draw.m_k, draw.concentrations)
-        found[f"draw {draw.sweep}"] = b"".join(array.tobytes() for array in rest)
-    return found | {"events": chain.events, "trials": chain.trials, "mode": chain.mode_log_joint}
-
-
-def differences(a, b):
-    """Return the names of what is not the same."""
-    a, b = everything(a), everything(b)
-    return [name for name in a.keys() | b.keys() if a.get(name) != b.get(name)]
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _two_turns():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "_COLLAPSED_WORDS", 20_000)
+        patch.setattr(parallel, "COLLAPSED_WORDS", 20_000)
         yield
 
 
@@ -66,8 +48,8 @@ def in_one_piece():
 def test_any_number_of_threads(in_one_piece, threads):
     chain = new_chain(threads)
     chain.run()
-    assert len(chain.engine._terms) > 3
-    assert len(chain.engine._documents) > 3
+    assert len(chain.engine._revealer.terms) > 3
+    assert len(chain.engine._pass.ranges) > 3
     assert differences(chain, in_one_piece) == []
 
 
@@ -97,7 +79,7 @@ def test_another_number_of_threads_for_every_sweep(in_one_piece):
 def test_room_and_the_way_of_counting(in_one_piece, monkeypatch):
     """Neither room for topics, nor whether threads count their words as they go, changes a bit."""
     for budget in (0, 10_000):
-        monkeypatch.setattr(parallel, "_BYTES_TO_COUNT", budget)
+        monkeypatch.setattr(document_pass, "_BYTES_TO_COUNT", budget)
         chain = Chain(
             corpus(),
             in_one_piece.priors,

@@ -16,11 +16,12 @@ from numba.core.dispatcher import Dispatcher
 from scipy.sparse import csr_array
 
 import franchise
-from franchise import Chain, Corpus, HDPTopicModel, Priors, Schedule, from_counts, from_tokens
+from franchise import Chain, Corpus, HDPTopicModel, Priors, Schedule, SplitMerge, from_counts, from_tokens
 from franchise.compat.options import HdpOptions
 from franchise.compat.test_mode import test
 from franchise.compat.train import train
 from franchise.corpus import draw_hdp, five_topics
+from franchise.engines.crew import CrewInProcess
 
 COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 1]])
 PRIORS = [Priors(), Priors(alpha=1, gamma=2, eta=(1, 1)), Priors(alpha=(1, 2), gamma=0.5, eta=1)]
@@ -52,6 +53,24 @@ def run_chains() -> None:
             for start in ("one", "fitted", 3):
                 schedule = Schedule(sweeps=4, burn_in=0)
                 Chain(corpus, priors, schedule, start=start, engine="cells", capacity=1, threads=2).run()
+
+
+def run_chains_that_take_turns() -> None:
+    """Documents that take turns, so that trials list the tables of their topics, similar ones too."""
+    for corpus in (from_counts(30_000 * COUNTS), from_counts(csr_array(30_000 * COUNTS))):
+        for threads in (1, 2):
+            schedule = Schedule(sweeps=4, burn_in=0, split_merge=SplitMerge(trials=20))
+            Chain(corpus, schedule=schedule, start=40, engine="parallel", threads=threads, capacity=1).run()
+
+
+def run_chains_on_workers() -> None:
+    for corpus in corpora():
+        for start in ("one", "fitted", 3):
+            chain = Chain(
+                corpus, schedule=Schedule(sweeps=4, burn_in=0), start=start, engine="ray", capacity=1
+            )
+            chain.use_crew(CrewInProcess(corpus, 2, threads=2))
+            chain.run()
 
 
 def use_models(folder: Path) -> None:
@@ -88,6 +107,8 @@ def kernels() -> dict[str, Dispatcher]:
 
 if __name__ == "__main__":
     run_chains()
+    run_chains_that_take_turns()
+    run_chains_on_workers()
     with tempfile.TemporaryDirectory() as temporary:
         use_models(Path(temporary))
         run_the_papers_program(Path(temporary))

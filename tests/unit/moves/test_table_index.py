@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from franchise.model.seating import end_of_run
-from franchise.moves.parts.table_index import lay_out_words
-from tests.reference.kernels import Kernels
+from tests.reference.kernels import Kernels, lay_out_words
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
 
 pytestmark = pytest.mark.nojit
@@ -19,7 +18,7 @@ def test_a_table_is_a_list_of_terms_with_counts(corpus, at, seed):
     kernels = Kernels(*corpus, at)
     kernels.start_sequential(seed)
     tables = kernels.scratch.tables
-    lay_out_words(kernels.corpus, kernels.state, tables, 0, kernels.state.m_j.size)
+    lay_out_words(kernels.corpus, kernels.state, tables)
     begin = 0
     for words, seats in zip(documents, kernels.plain().t_ji, strict=True):
         for t in range(max(seats, default=-1) + 1):

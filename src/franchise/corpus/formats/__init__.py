@@ -69,7 +69,10 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             write=jsonl.write,
         ),
         "parquet": Format(
-            "Parquet, texts in one column", (".parquet", ".pq"), has_columns=True, rows=parquet.rows
+            "Parquet, texts or lists of words in one column",
+            (".parquet", ".pq"),
+            has_columns=True,
+            rows=parquet.rows,
         ),
         "mallet": Format("MALLET's text, 'name label text' per line", (), has_names=True, rows=mallet.rows),
         "ldac": Format(

@@ -17,8 +17,8 @@ from franchise.corpus.metadata import (
 )
 from franchise.errors import CorpusError, SettingsError
 
-# The text of a document, and its name where the file gives one.
-Rows = Iterator[tuple[str, str | None]]
+# The text of a document, and its name where the file gives one; Parquet may have lists of words for texts.
+Rows = Iterator[tuple[Any, str | None]]
 
 
 class Columns(NamedTuple):

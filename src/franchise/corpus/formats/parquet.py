@@ -1,4 +1,7 @@
-"""Parquet: a column of texts, and perhaps one of names and metadata, read batch by batch through pyarrow."""
+"""Parquet, read batch by batch through pyarrow: a column of texts, and perhaps one of names and metadata.
+
+Instead of texts, the column may have lists of words, or of term ids.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,7 @@ def _rows(source: Source, columns: Columns, file: Any) -> Rows:
     text_column = check_columns(source, columns, file.schema_arrow.names, None)
     others = _others(source, columns, file.schema_arrow)
     wanted = [column for column in dict.fromkeys([columns.text, columns.name, *others]) if column is not None]
+    holds_lists = _is_list(file.schema_arrow.field(text_column).type)
     number = 0
     for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
         texts = batch.column(text_column).to_pylist()
@@ -48,8 +52,16 @@ def _rows(source: Source, columns: Columns, file: Any) -> Rows:
             number += 1
             if columns.others is not None:
                 columns.others.add(source, {one: values[one][i] for one in others}, number)
-            yield text_of(source, text, text_column, number), name
+            if not (holds_lists and isinstance(text, list)):
+                text = text_of(source, text, text_column, number)
+            yield text, name
         source.report(number / max(file.metadata.num_rows, number))
+
+
+def _is_list(kind: Any) -> bool:
+    from pyarrow import types
+
+    return any(is_so(kind) for is_so in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
 
 def _others(source: Source, columns: Columns, schema: Any) -> list[str]:

@@ -13,6 +13,10 @@ similar   as balanced, but the topic to merge with is chosen by its similarity t
 For the last two, log rho is, up to what a trial does not change, in the united state
 log 1/2 - log(m - 1), m being the tables of the topic, and in the divided state
 log 1/2 + log r(k2 | k1) - log m_2, r being the chance of the second topic given the first.
+
+A choice knows the counts of the topics, not the tables. It goes on until it needs more: at which table a
+word sits (`WORDS`), or what tables a topic has (`LIKENESS`). Whoever makes the trial finds that out, nearby
+or far away, and lets the choice go on, from the same random stream.
 """
 
 import math
@@ -26,9 +30,18 @@ from franchise.random import integer, uniform
 UNIFORM, SIZE, BALANCED, SIMILAR = 0, 1, 2, 3
 _EVENLY = 0.2
 
+# A choice is a row of integers: what it needs to go on; which proposal it follows; the words whose tables are
+# asked for (-1: none), the answers, as slots and topics; of a table that is not known by its slot, the how
+# manyeth of its topic's it is, else -1.
+CHOICE = ("needs", "proposal", "word_a", "word_b", "slot_a", "slot_b", "topic_a", "topic_b", "nth_a", "nth_b")
+NEEDS, FOLLOWS, WORD_A, WORD_B, SLOT_A, SLOT_B, TOPIC_A, TOPIC_B, NTH_A, NTH_B = range(10)
+# What a choice needs: the tables of its topics, to be made; the tables of its words; those of topic a; it
+# needs nothing, as no trial is possible.
+READY, WORDS, LIKENESS, NO_TRIAL = 0, 1, 2, 3
+
 
 @helper
-def _place_of(ends, i):
+def place_of(ends, i):
     """Return the place of word i: the document, or the table, before which `ends` counts the words."""
     low, high = 0, ends.size - 1
     while high - low > 1:
@@ -41,43 +54,118 @@ def _place_of(ends, i):
 
 
 @helper
-def table_by_size(corpus, state, trial):
-    """Return the slot of a table chosen in proportion to its words."""
-    if trial.size_ptr.size:
-        return np.int64(_place_of(trial.size_ptr, integer(trial.stream, trial.size_ptr[-1])))
-    i = integer(trial.stream, corpus.x.size)
-    return corpus.doc_ptr[_place_of(corpus.doc_ptr, i)] + state.t_ji[i]
+def begin_choice(state, stream, choice, anchors, n_words, most_words):
+    """Choose anchors, in a corpus of `n_words` words, as far as that goes without a look at any table."""
+    choice[WORD_A:] = -1
+    choice[NEEDS] = WORDS
+    if state.totals[TABLES] < 2:
+        choice[NEEDS] = NO_TRIAL
+        return
+    if anchors == UNIFORM:
+        n_tables = state.totals[TABLES]
+        p = integer(stream, n_tables)
+        q = integer(stream, n_tables - 1)
+        if q >= p:
+            q += 1
+        choice[TOPIC_A], choice[NTH_A] = _table_at(state, p)
+        choice[TOPIC_B], choice[NTH_B] = _table_at(state, q)
+        _finish_choice(state, choice, most_words)
+        return
+    choice[WORD_A] = integer(stream, n_words)
+    if anchors == SIZE:
+        choice[WORD_B] = integer(stream, n_words)
 
 
 @helper
-def two_tables(corpus, state, trial, by_size):
-    """Return the slots of two different tables, uniformly or by size; -1, -1 where there are not two."""
-    n_tables = state.totals[TABLES]
-    if n_tables < 2:
-        return -1, -1
-    if by_size:
-        a = table_by_size(corpus, state, trial)
-        b = a
-        while b == a:
-            b = table_by_size(corpus, state, trial)
-        return a, b
-    p = integer(trial.stream, n_tables)
-    q = integer(trial.stream, n_tables - 1)
-    if q >= p:
-        q += 1
-    return trial.slot[p], trial.slot[q]
+def _table_at(state, position):
+    """Return the topic of the table at this position, all in the order of topics, and its place there."""
+    k = np.int64(0)
+    while position >= state.m_k[k]:
+        position -= state.m_k[k]
+        k += 1
+    return k, position
 
 
 @helper
-def another_table(state, trial, k, slot):
-    """Return the slot of a table of topic k, any but `slot`; of a topic without it, -1 leaves none out."""
-    first, m_k = trial.start_k[k], state.m_k[k]
-    if slot < 0:
-        return trial.slot[first + integer(trial.stream, m_k)]
-    position = first + integer(trial.stream, m_k - 1)
-    if trial.slot[position] == slot:
-        position = first + m_k - 1
-    return trial.slot[position]
+def continue_choice(state, stream, choice, anchors, n_words, most_words):
+    """Go on with a choice whose words' slots and topics have been filled in."""
+    if anchors == SIZE:
+        if choice[SLOT_A] == choice[SLOT_B]:
+            choice[WORD_B] = integer(stream, n_words)
+        else:
+            _finish_choice(state, choice, most_words)
+        return
+    k = choice[TOPIC_A]
+    choice[NEEDS] = NO_TRIAL
+    if state.n_k[k] > most_words:
+        return  # with any other topic it has more words still
+    if uniform(stream) < 0.5:
+        if state.m_k[k] > 1:
+            choice[TOPIC_B], choice[NTH_B] = k, integer(stream, state.m_k[k] - 1)
+            choice[NEEDS] = READY
+    elif state.totals[TOPICS] > 1:
+        choice[NEEDS] = LIKENESS
+        if anchors == BALANCED:
+            _take_topic(state, stream, choice, _any_other_topic(state, stream, k), most_words)
+
+
+@helper
+def choose_by_likeness(state, trial, choice, n_seen):
+    """Choose topic b by its likeness to a's, whose words are on side 0, and a table of it."""
+    k = choice[TOPIC_A]
+    total = weigh_likeness(state, trial, k, k, n_seen)
+    if total > 0.0 and uniform(trial.stream) >= _EVENLY:
+        other = _topic_by_weight(state, trial, total)
+    else:
+        other = _any_other_topic(state, trial.stream, k)
+    _take_topic(state, trial.stream, choice, other, trial.most_words[0])
+
+
+@helper
+def _take_topic(state, stream, choice, k, most_words):
+    """Choose any table of topic k as b."""
+    choice[TOPIC_B], choice[NTH_B] = k, integer(stream, state.m_k[k])
+    _finish_choice(state, choice, most_words)
+
+
+@helper
+def _finish_choice(state, choice, most_words):
+    """Leave out a trial whose topics have more than so many words together."""
+    k1, k2 = choice[TOPIC_A], choice[TOPIC_B]
+    united = state.n_k[k1] if k1 == k2 else state.n_k[k1] + state.n_k[k2]
+    choice[NEEDS] = NO_TRIAL if united > most_words else READY
+
+
+@helper
+def position_a(state, trial, choice):
+    """Return the position of table a among the tables listed."""
+    first, m_k = trial.start_k[choice[TOPIC_A]], state.m_k[choice[TOPIC_A]]
+    if choice[NTH_A] >= 0:
+        return first + choice[NTH_A]
+    return _position_of(trial, choice[SLOT_A], first, m_k)
+
+
+@helper
+def position_b(state, trial, choice, of_a):
+    """Return the position of table b: where the choice says, or the last of its topic if a is there."""
+    first, m_k = trial.start_k[choice[TOPIC_B]], state.m_k[choice[TOPIC_B]]
+    if choice[NTH_B] < 0:
+        return _position_of(trial, choice[SLOT_B], first, m_k)
+    position = first + choice[NTH_B]
+    return first + m_k - 1 if position == of_a else position
+
+
+@helper
+def _position_of(trial, slot, first, m_k):
+    """Return the position of the table at `slot` among the `m_k` from `first` on, which are by slot."""
+    low, high = first, first + m_k
+    while high - low > 1:
+        middle = (low + high) // 2
+        if trial.slot[middle] <= slot:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @helper
@@ -129,24 +217,25 @@ def log_chance_of_topic(likeness, total, n_others):
 
 
 @helper
-def another_topic(state, trial, k, total):
-    """Draw a topic other than k: by trial.weight, whose sum is `total`, mixed with equal chances.
+def _topic_by_weight(state, trial, total):
+    """Draw a topic by trial.weight, whose sum is `total`."""
+    u = uniform(trial.stream) * total
+    last = -1
+    for i in range(state.totals[TOPICS]):
+        other = state.live[i]
+        if trial.weight[other] > 0.0:
+            last = other
+            u -= trial.weight[other]
+            if u < 0.0:
+                break
+    return np.int64(last)
 
-    With total 0 all are equally likely. `trial.weight` must be 0 for k.
-    """
+
+@helper
+def _any_other_topic(state, stream, k):
+    """Draw a topic other than k, all equally likely."""
     n_topics = state.totals[TOPICS]
-    if total > 0.0 and uniform(trial.stream) >= _EVENLY:
-        u = uniform(trial.stream) * total
-        last = -1
-        for i in range(n_topics):
-            other = state.live[i]
-            if trial.weight[other] > 0.0:
-                last = other
-                u -= trial.weight[other]
-                if u < 0.0:
-                    break
-        return np.int64(last)
-    place = integer(trial.stream, n_topics - 1)
+    place = integer(stream, n_topics - 1)
     if state.live[place] == k:
         place = n_topics - 1
     return np.int64(state.live[place])

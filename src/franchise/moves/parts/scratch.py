@@ -14,12 +14,15 @@ from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
 from franchise.model.state import ETA, TABLES, Array, State
+from franchise.moves.parts.anchors import CHOICE
 
 # Places in a cursor: position in the list of documents, or the trial; the word or table of that
 # document to continue with; how many topics of the document are listed.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
 TRIAL = DOCUMENT
 NOT_ENTERED = -1
+# The topics of a split-merge trial have at most so many words together.
+MOST_WORDS_OF_A_TRIAL = 5_000_000
 _SMALL_TABLE = 24  # words: the table move keeps weights ready for tables up to this size
 
 
@@ -29,6 +32,7 @@ class WordScratch(NamedTuple):
     stream: Array  # uint64[4]: the random stream in use
     cursor: Array  # where the kernel stands
     documents: Array  # the order in which documents are visited
+    numbers: Array  # of these, in the whole corpus: streams are named by them
     sums: Array  # A = sum_k m_k w_k and B = sum_k n_jk w_k
     w_k: Array  # 1 / (n_k + V eta)
     mw_k: Array  # m_k w_k
@@ -47,6 +51,7 @@ class TableScratch(NamedTuple):
     stream: Array
     cursor: Array
     documents: Array
+    numbers: Array
     # Topic axis.
     shared: Array  # factor of the terms that a table shares with the topic, else 1
     log_shared: Array  # its logarithm, for large tables, else 0
@@ -72,6 +77,8 @@ class TrialScratch(NamedTuple):
 
     stream: Array
     cursor: Array
+    choice: Array  # of the anchors (`anchors.CHOICE`)
+    most_words: Array  # of a trial, one number
     # Topic axis.
     start_k: Array  # where the topic's tables begin on the table axis
     squares_k: Array  # sum of the topic's squared counts
@@ -136,7 +143,7 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
     n_j = np.diff(corpus.doc_ptr)
     largest_count = int(np.diff(state.row_ptr).max(initial=0))
     tables = _table_scratch(corpus, state, int(n_j.max(initial=0)), largest_count, corpus.x.size)
-    return _scratch(corpus, state, tables, n_j, largest_count)
+    return _scratch(corpus, state, tables, different_lengths(n_j), largest_count)
 
 
 def new_scratch_for_counts(slots: CorpusArrays, state: State, n_j: Array, largest_count: int) -> Scratch:
@@ -145,19 +152,51 @@ def new_scratch_for_counts(slots: CorpusArrays, state: State, n_j: Array, larges
     There is none for the words of tables: their terms and counts are put in their place.
     """
     tables = _table_scratch(slots, state, 0, min(largest_count, MOST_TABULATED), int(n_j.sum()))
-    return _scratch(slots, state, tables, n_j, -1)
+    return _scratch(slots, state, tables, different_lengths(n_j), -1)
+
+
+def new_scratch_for_some(
+    corpus: CorpusArrays, state: State, lengths: tuple[Array, Array], largest_count: int
+) -> Scratch:
+    """Allocate working memory for a state with the counts of all documents and the seats of some.
+
+    Of all documents, it is known which lengths they have, how many have each, and the largest count of a
+    term.
+    """
+    longest, n_words = int(lengths[0].max(initial=0)), int(lengths[0] @ lengths[1])
+    tables = _table_scratch(corpus, state, longest, largest_count, n_words)
+    return _scratch(corpus, state, tables, lengths, largest_count)
+
+
+def different_lengths(n_j: Array) -> tuple[Array, Array]:
+    """Return the different lengths of documents, 0 apart, and how many have each."""
+    return np.unique(n_j[n_j > 0], return_counts=True)
+
+
+def with_words(scratch: Scratch, n_words: int) -> Scratch:
+    """Return the scratch with room for the words of other documents, so many in all."""
+    if scratch.tables.table_words.size >= n_words:
+        return scratch
+    words = np.zeros(n_words + n_words // 4, np.int32)
+    return scratch._replace(
+        tables=scratch.tables._replace(table_words=words), trial=scratch.trial._replace(table_words=words)
+    )
 
 
 def _scratch(
-    corpus: CorpusArrays, state: State, tables: TableScratch, n_j: Array, largest_count: int
+    corpus: CorpusArrays,
+    state: State,
+    tables: TableScratch,
+    lengths: tuple[Array, Array],
+    largest_count: int,
 ) -> Scratch:
     capacity, stream = state.n_k.size, tables.stream
-    lengths, documents_of_length = np.unique(n_j[n_j > 0], return_counts=True)
     scratch = Scratch(
         words=WordScratch(
             stream=stream,
             cursor=np.array([0, NOT_ENTERED, 0]),
             documents=np.arange(state.m_j.size, dtype=np.int64),
+            numbers=np.arange(state.m_j.size, dtype=np.int64),
             sums=np.zeros(2),
             w_k=np.zeros(capacity),
             mw_k=np.zeros(capacity),
@@ -170,13 +209,15 @@ def _scratch(
             weight=np.zeros(capacity),
         ),
         tables=tables,
-        trial=_trial_scratch(corpus, capacity, tables),
+        trial=new_trial_scratch(corpus.n_terms, capacity, tables.lg, tables.lgv)._replace(
+            stream=stream, table_words=tables.table_words
+        ),
         concentrations=ConcentrationScratch(
             stream=stream,
             sizes=np.zeros(capacity, np.int64),
             times=np.zeros(capacity, np.int64),
-            lengths=lengths,
-            documents_of_length=documents_of_length,
+            lengths=lengths[0],
+            documents_of_length=lengths[1],
             histogram=np.zeros(largest_count + 1, np.int64),
             counts=np.zeros(max(0, largest_count), np.int64),
             times_counted=np.zeros(max(0, largest_count), np.int64),
@@ -194,6 +235,7 @@ def _table_scratch(
         stream=np.zeros(4, np.uint64),
         cursor=np.array([0, NOT_ENTERED, 0]),
         documents=np.arange(corpus.doc_ptr.size - 1, dtype=np.int64),
+        numbers=np.arange(corpus.doc_ptr.size - 1, dtype=np.int64),
         shared=np.ones(capacity),
         log_shared=np.zeros(capacity),
         log_x=np.zeros(capacity),
@@ -212,27 +254,31 @@ def _table_scratch(
     )
 
 
-def _trial_scratch(corpus: CorpusArrays, capacity: int, tables: TableScratch) -> TrialScratch:
+def new_trial_scratch(n_terms: int, capacity: int, lg: Array, lgv: Array) -> TrialScratch:
+    """Allocate working memory for trials, without tables; `lg` and `lgv` are those of the table move."""
+    words, slots = np.zeros(0, np.int32), np.zeros(0, np.int64)
     return TrialScratch(
-        stream=tables.stream,
+        stream=np.zeros(4, np.uint64),
         cursor=np.array([0, NOT_ENTERED, 0]),
+        choice=np.zeros(len(CHOICE), np.int64),
+        most_words=np.array([MOST_WORDS_OF_A_TRIAL]),
         start_k=np.zeros(capacity, np.int64),
         squares_k=np.zeros(capacity),
         weight=np.zeros(capacity),
         **_table_axis(0),
         sizes=np.zeros((2, 2), np.int64),
-        words=np.zeros((corpus.n_terms, 2), np.int32),
+        words=np.zeros((n_terms, 2), np.int32),
         soft_sizes=np.zeros((2, 2)),
-        soft_words=np.zeros((corpus.n_terms, 2)),
-        log_odds=np.zeros(corpus.n_terms),
-        seen=np.zeros(corpus.n_terms, np.int32),
-        is_seen=np.zeros(corpus.n_terms, np.bool_),
-        table_words=tables.table_words,
-        table_counts=tables.table_counts,
-        pair_ptr=tables.pair_ptr,
-        size_ptr=tables.pair_ptr,
-        lg=tables.lg,
-        lgv=tables.lgv,
+        soft_words=np.zeros((n_terms, 2)),
+        log_odds=np.zeros(n_terms),
+        seen=np.zeros(n_terms, np.int32),
+        is_seen=np.zeros(n_terms, np.bool_),
+        table_words=words,
+        table_counts=words,
+        pair_ptr=slots,
+        size_ptr=slots,
+        lg=lg,
+        lgv=lgv,
     )
 
 
@@ -252,18 +298,20 @@ def follow_eta(state, tables):
         tables.ratio[n] = (n + eta) / eta
 
 
-def with_own_list(tables: TableScratch) -> TableScratch:
-    """Return the scratch for another thread that lays out documents (`table_index`) in the same words."""
-    own = {name: np.zeros_like(getattr(tables, name)) for name in ("table_end", "count_v", "terms")}
-    return tables._replace(**own)
-
-
 def with_room_for_tables(scratch: Scratch, state: State) -> Scratch:
     """Return the scratch with room for all tables in split-merge."""
     n_tables = int(state.totals[TABLES])
     if scratch.trial.slot.size >= n_tables:
         return scratch
     return scratch._replace(trial=scratch.trial._replace(**_table_axis(n_tables + n_tables // 4)))
+
+
+def with_room_for_items(trial: TrialScratch, n_tables: int) -> TrialScratch:
+    """Return the scratch with room for a trial of so many tables, which are listed elsewhere."""
+    if trial.item.size >= n_tables:
+        return trial
+    axis = _table_axis(n_tables + n_tables // 4)
+    return trial._replace(**{name: axis[name] for name in ("item", "side", "kept")})
 
 
 def grown_scratch(scratch: Scratch) -> Scratch:

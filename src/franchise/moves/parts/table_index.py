@@ -5,10 +5,10 @@ a list of terms with counts, read in one pass and in no more memory than its wor
 document when it comes to it. Split-merge changes neither words nor tables, so it reads what the table move
 has left; its own list of tables by topic is made once per sweep, in time proportional to the number of
 tables, and again after an accepted trial: those are rare, and lists kept up to date through all other moves
-would cost more.
+would cost more. Where the table move has left out documents, `moves.gather_tables` lists tables instead.
 """
 
-from franchise._jit import helper, kernel, part
+from franchise._jit import helper, part
 from franchise.model.state import NUMBERED
 
 
@@ -29,7 +29,7 @@ def lay_out_document(corpus, state, scratch, j):
     begin = first
     for t in range(state.m_j[j]):
         if scratch.table_end[t] - begin > 2:  # of two, equal ones stand together already
-            _group_terms(scratch, begin, scratch.table_end[t])
+            group_terms(scratch.table_words, scratch.count_v, scratch.terms, begin, scratch.table_end[t])
         begin = scratch.table_end[t]
 
 
@@ -41,34 +41,30 @@ def table_span(state, scratch, slot, t):
     return scratch.table_end[t] - state.n_jt[slot], scratch.table_end[t]
 
 
-@part
-def _group_terms(scratch, begin, end):
-    """Put equal terms of table_words[begin:end] side by side, in the order of their first words."""
+@helper
+def group_terms(words, count_v, terms, begin, end):
+    """Put equal terms of words[begin:end] side by side, in the order of their first words.
+
+    `count_v`, on the term axis, is 0 before and after; `terms` has room for all terms of a table.
+    """
     n_terms = 0
     for i in range(begin, end):
-        v = scratch.table_words[i]
-        if scratch.count_v[v] == 0:
-            scratch.terms[n_terms] = v
+        v = words[i]
+        if count_v[v] == 0:
+            terms[n_terms] = v
             n_terms += 1
-        scratch.count_v[v] += 1
+        count_v[v] += 1
     if n_terms == end - begin:
         for i in range(begin, end):
-            scratch.count_v[scratch.table_words[i]] = 0
+            count_v[words[i]] = 0
         return
     i = begin
     for e in range(n_terms):
-        v = scratch.terms[e]
-        for _ in range(scratch.count_v[v]):
-            scratch.table_words[i] = v
+        v = terms[e]
+        for _ in range(count_v[v]):
+            words[i] = v
             i += 1
-        scratch.count_v[v] = 0
-
-
-@kernel
-def lay_out_words(corpus, state, tables, begin, end):
-    """Lay out the words of documents `begin` to `end`, as the table move leaves them."""
-    for j in range(begin, end):
-        lay_out_document(corpus, state, tables, j)
+        count_v[v] = 0
 
 
 @part
@@ -96,12 +92,12 @@ def index_tables(corpus, state, trial):
         trial.start_k[k] -= state.m_k[k]
 
 
-@part
-def square_topics(state, trial):
+@helper
+def square_topics(state, squares_k):
     """Add up the squared counts of every topic."""
-    trial.squares_k[: state.totals[NUMBERED]] = 0.0
+    squares_k[: state.totals[NUMBERED]] = 0.0
     for v in range(state.row_len.size):
         first = state.row_ptr[v]
         for place in range(first, first + state.row_len[v]):
             count = float(state.row_n[place])
-            trial.squares_k[state.row_k[place]] += count * count
+            squares_k[state.row_k[place]] += count * count

@@ -1,0 +1,91 @@
+"""``franchise shard``."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from franchise.cli._input import (
+    MOST_TEXT,
+    how_to_read,
+    metadata_option,
+    options_of,
+    reading_bar,
+    reading_options,
+    text_options,
+)
+
+if TYPE_CHECKING:
+    from franchise.corpus import TextOptions
+    from franchise.corpus.pieces import Piece
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="INPUT...")
+@click.option("--output", "-o", required=True, type=click.Path(), metavar="FOLDER", help="Where to write.")
+@click.option(
+    "--shards",
+    type=click.IntRange(1, 99_999),
+    default=64,
+    show_default=True,
+    metavar="N",
+    help="How many; many more than there will be machines.",
+)
+@click.option("--force", is_flag=True, help="Replace shards that are there.")
+@reading_options
+@metadata_option
+@text_options
+def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **values: Any) -> None:
+    """Read the documents of all INPUTs and write them to FOLDER in shards.
+
+    A shard is a file with a range of documents, so that no machine has to hold all of them. INPUTs are read
+    one after the other, and only one of them is in memory; each may be a file of documents, or a folder of
+    such files (part-*.parquet). FOLDER can be given wherever a file of documents can.
+
+    \b
+    Examples:
+      franchise shard pubmed-*.jsonl.gz --text-column abstract -o pubmed/
+      franchise shard crawl/ --text-column words --shards 256 -o crawl-shards/
+      franchise fit pubmed/ -o model/
+    """
+    from franchise.corpus.sharding import files_of, refuse_to_replace, shard_pieces
+    from franchise.errors import CorpusError
+
+    try:
+        refuse_to_replace(Path(output), force)
+    except OSError as error:
+        raise CorpusError(f"{output}: cannot write there ({error.strerror}); give another name") from error
+    paths = [path for given in inputs for path in files_of(given)]
+    with reading_bar(output, verb="writing") as progress:
+        corpus = shard_pieces(
+            _pieces(paths, values, options_of(values)),
+            output,
+            shards,
+            overwrite=force,
+            progress=lambda done, total: progress(4 * done, 4 * total),  # bytes
+        )
+    click.echo(
+        f"{corpus.n_documents:,} documents, {corpus.n_terms:,} terms, {corpus.n_words:,} words "
+        f"in {len(corpus.shards):,} shards: {output}"
+    )
+
+
+def _pieces(paths: list[str], values: dict[str, Any], options: "TextOptions") -> "Iterator[Piece]":
+    from franchise.corpus.readers import read_piece
+    from franchise.corpus.texts import texts_length
+
+    room = MOST_TEXT
+    for path in paths:
+        with reading_bar(path) as progress:
+            piece = read_piece(
+                path,
+                **how_to_read(values),
+                metadata=values["metadata"],
+                text_options=options,
+                keep_texts=room,
+                progress=progress,
+            )
+        texts = piece.about.texts
+        room = max(0, room - texts_length(texts)) if texts is not None else 0
+        yield piece

@@ -1,0 +1,107 @@
+"""The tables of some topics, listed for trials: fetched when a trial needs them, and kept for the next."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from franchise.engines.table_source import Tables, TableSource, joined
+from franchise.model import State
+from franchise.model.state import Array
+
+
+class ListedTables:
+    """An index as `moves.parts.table_index` makes it, of the topics that have been asked for.
+
+    Parameters
+    ----------
+    source
+        Where tables come from.
+    most_words
+        How many words to hold, at most, unless the trials at hand need more.
+    """
+
+    def __init__(self, source: TableSource, most_words: int) -> None:
+        self._source, self._most_words = source, most_words
+        self._n_tables: dict[int, int] = {}  # of the topics listed
+        self.start_k = np.zeros(0, np.int64)  # -1: not listed
+        self.slot, self.begin, self.end = np.zeros((3, 0), np.int64)
+        self.words = np.zeros(0, np.int32)
+        self._used_tables, self._used_words = 0, 0
+
+    def make_room_for_topics(self, capacity: int) -> None:
+        """Let topics have numbers up to `capacity`."""
+        more = np.full(max(0, capacity - self.start_k.size), -1, np.int64)
+        self.start_k = np.concatenate([self.start_k, more])
+
+    def how_many_fit(self, state: State, trials: Sequence[set[int]]) -> int:
+        """Return for how many of these trials, by their topics, tables can be held; for one they can."""
+        needed: set[int] = set()
+        for number, topics in enumerate(trials):
+            needed |= topics
+            if number and state.n_k[list(needed)].sum() > self._most_words:
+                return number
+        return len(trials)
+
+    def hold(self, state: State, topics: set[int]) -> None:
+        """List the tables of these topics, and of no others where there were too many words."""
+        missing = np.array(sorted(topics - self._n_tables.keys()), np.int64)
+        if not missing.size:
+            return
+        fetched = self._source.tables_of(missing)
+        for k, tables in zip(missing, fetched, strict=True):
+            # Kernels trust these sizes.
+            if (tables.slot.size, tables.words.size) != (state.m_k[k], state.n_k[k]):
+                raise RuntimeError(f"the tables of topic {k} are not those that were counted")
+        if state.n_k[[*self._n_tables, *missing]].sum() > self._most_words:
+            self._forget(self._n_tables.keys() - topics)
+        self._append(dict(zip(missing.tolist(), fetched, strict=True)))
+
+    def pass_on(self, leaves: int, goes_to: int, positions: Array) -> Array:
+        """Note that the tables at these positions, of one topic, go to another; return their slots.
+
+        Those of both are then listed again without being fetched.
+        """
+        moved = np.sort(positions)
+        slots: Array = self.slot[moved]
+        parts = [self._tables(k) for k in (leaves, goes_to) if k in self._n_tables]
+        stay = np.ones(parts[0].slot.size, np.bool_)
+        stay[moved - self.start_k[leaves]] = False
+        more = joined([parts[0].taken(np.flatnonzero(~stay)), *parts[1:]])
+        new = {goes_to: more.taken(np.argsort(more.slot)), leaves: parts[0].taken(np.flatnonzero(stay))}
+        self._forget((leaves, goes_to))
+        self._append({k: tables for k, tables in new.items() if tables.slot.size})
+        return slots
+
+    def _tables(self, k: int) -> Tables:
+        positions = slice(self.start_k[k], self.start_k[k] + self._n_tables[k])
+        begin, end = self.begin[positions], self.end[positions]
+        return Tables(self.slot[positions], (end - begin).astype(np.int32), self.words[begin[0] : end[-1]])
+
+    def _forget(self, topics: Iterable[int]) -> None:
+        for k in topics:
+            self.start_k[k] = -1
+            self._n_tables.pop(k, None)
+
+    def _append(self, more: dict[int, Tables]) -> None:
+        n_tables = sum(tables.slot.size for tables in more.values())
+        n_words = sum(tables.words.size for tables in more.values())
+        if self._used_tables + n_tables > self.slot.size or self._used_words + n_words > self.words.size:
+            more = {**{k: self._tables(k) for k in self._n_tables}, **more}
+            self._renew(more)
+        for k, tables in more.items():
+            at = slice(self._used_tables, self._used_tables + tables.slot.size)
+            self.slot[at] = tables.slot
+            np.cumsum(tables.n, out=self.end[at])
+            self.end[at] += self._used_words
+            self.begin[at] = self.end[at] - tables.n
+            self.words[self._used_words : self._used_words + tables.words.size] = tables.words
+            self.start_k[k], self._n_tables[k] = at.start, tables.slot.size
+            self._used_tables, self._used_words = at.stop, self._used_words + tables.words.size
+
+    def _renew(self, contents: dict[int, Tables]) -> None:
+        """Make room for these tables, and half as many more."""
+        n_tables = sum(tables.slot.size for tables in contents.values())
+        n_words = sum(tables.words.size for tables in contents.values())
+        self.slot, self.begin, self.end = np.empty((3, n_tables + n_tables // 2), np.int64)
+        self.words = np.empty(n_words + n_words // 2, np.int32)
+        self._used_tables, self._used_words = 0, 0

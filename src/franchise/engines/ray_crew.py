@@ -1,0 +1,166 @@
+"""A crew of Ray actors: each is a process with a range of the documents, on one machine or another."""
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from franchise._ray import check_memory, check_nodes, connected, in_words, lost, nodes, places, ray_module
+from franchise._text import counted
+from franchise.corpus import Corpus
+from franchise.engines.crew import Crew, WorkersLostError
+from franchise.engines.worker import Worker
+from franchise.errors import ClusterError
+
+_SECONDS_FOR_A_PLACE = 300.0  # for a machine to come back, or another to be added
+_SECONDS_TO_ANSWER = 30.0
+# Bytes: documents, once; per chain seats, rows and what words are counted in.
+_BYTES_A_WORD, _BYTES_A_WORD_AND_CHAIN = 4, 28
+
+
+class RayCrew(Crew):
+    """Workers on a Ray cluster, for as long as it is open (a context manager).
+
+    Parameters
+    ----------
+    corpus
+        The documents; of one in shards, workers read their shards themselves.
+    address
+        The cluster (`franchise._ray.connected`).
+    workers
+        How many; by default one on each machine.
+    chains
+        How many chains they will have the seats of.
+    """
+
+    def __init__(
+        self, corpus: Corpus, address: str | None = None, workers: int | None = None, chains: int = 1
+    ) -> None:
+        self._corpus, self._address, self._asked_for, self._chains = corpus, address, workers, chains
+        self._actors: list[Any] = []
+        self._looks: dict[int, tuple[list[Any], float]] = {}
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opening:
+            opening.enter_context(connected(self._address))
+            self._ray = ray_module()
+            check_nodes()
+            self._places, self._n_nodes = places(self._asked_for), len(nodes())
+            super().__init__(self._corpus, self._places.workers)
+            words = max(sum(shard.n_words for shard in job.shards) for job in self.jobs)
+            check_memory(words * (_BYTES_A_WORD + self._chains * _BYTES_A_WORD_AND_CHAIN), self._places)
+            opening.callback(self._dismiss)
+            # Whoever asks how far a worker is need not wait until it is done.
+            self._actor = self._ray.remote(concurrency_groups={"look": 1})(Worker)
+            self._actors = [None] * self.size
+            self.replace_lost()
+            self._open = opening.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def call(self, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of all workers, each with its own arguments; WorkersLostError if one is gone."""
+        actors = list(self._actors)
+        asked = [getattr(actor, what).remote(*own) for actor, own in zip(actors, arguments, strict=True)]
+        try:
+            answers = self._ray.get(asked)
+        except Exception as error:
+            if lost(error):
+                raise WorkersLostError from error
+            raise in_words(error) from error
+        with self._lock:
+            self.sent += _n_bytes(arguments)
+            self.received += _n_bytes(answers)
+        return list(answers)
+
+    def share(self, value: Any) -> Any:
+        """Return a reference to a value in Ray's store, from which each machine gets it once."""
+        with self._lock:
+            self.sent += _n_bytes(value) * min(self.size, self._n_nodes)
+        return self._ray.put(value)
+
+    def progress(self, chain: int) -> float:
+        """Return the share of the pass under way that is done, as it was a moment ago."""
+        asked, known = self._looks.get(chain, ([], 0.0))
+        ready, waiting = self._ray.wait(asked, num_returns=len(asked), timeout=0) if asked else ([], [])
+        if waiting:
+            return known
+        try:
+            found = self._ray.get(ready)
+            words = [sum(shard.n_words for shard in job.shards) for job in self.jobs]
+            known = float(np.average(found, weights=words)) if found else 0.0
+            again = [actor.progress.options(concurrency_group="look").remote(chain) for actor in self._actors]
+        except Exception:  # whoever makes the sweep will see to it
+            again = []
+        self._looks[chain] = again, known
+        return known
+
+    # ------------------------------------------------------------ actors
+
+    def replace_lost(self) -> None:
+        """Put new workers in the places of those that are gone, with their documents."""
+        gone = [i for i, actor in enumerate(self._actors) if actor is None or not self._answers(actor)]
+        options = {**self._places.options(), "max_restarts": 0, "max_task_retries": 0}
+        for i in gone:
+            if self._actors[i] is not None:
+                self._ray.kill(self._actors[i])
+            self._actors[i] = self._actor.options(**options).remote(self._places.threads)
+        self._wait_for_places(gone)
+        loading = [self._actors[i].load.remote(*self.jobs[i]) for i in gone]
+        try:
+            self._ray.get(loading)
+        except Exception as error:
+            if lost(error):
+                raise WorkersLostError from error
+            raise in_words(error) from error
+        self._looks.clear()
+
+    def _answers(self, actor: Any) -> bool:
+        try:
+            self._ray.get(
+                actor.progress.options(concurrency_group="look").remote(-1), timeout=_SECONDS_TO_ANSWER
+            )
+        except Exception:
+            return False
+        return True
+
+    def _wait_for_places(self, which: list[int]) -> None:
+        """Wait until new workers have a place on some machine."""
+        asked = {self._actors[i].progress.remote(-1): i for i in which}
+        end = time.monotonic() + _SECONDS_FOR_A_PLACE
+        waiting = list(asked)
+        while waiting and time.monotonic() < end:
+            _, waiting = self._ray.wait(waiting, num_returns=len(waiting), timeout=1.0)
+        if waiting:
+            raise ClusterError(
+                f"no place for {counted(len(waiting), 'worker')} of {self._places.num_cpus:g} CPUs within "
+                f"{_SECONDS_FOR_A_PLACE:.0f} seconds: the cluster is too small now, or busy (`ray status`); "
+                "give fewer workers, or add machines. What was saved is whole, and `resume` continues it"
+            )
+
+    def _dismiss(self) -> None:
+        for actor in self._actors:
+            if actor is not None:
+                self._ray.kill(actor)
+        self._actors = []
+
+
+def _n_bytes(value: Any) -> int:
+    """Return the bytes of all arrays in it."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, dict):
+        return sum(_n_bytes(one) for one in value.values())
+    if isinstance(value, list | tuple):
+        return sum(_n_bytes(one) for one in value)
+    if hasattr(value, "indptr"):
+        return sum(_n_bytes(getattr(value, part)) for part in ("data", "indices", "indptr"))
+    return 0

@@ -1,0 +1,161 @@
+"""Where split-merge trials get tables from: all documents, a range of them, or several ranges kept apart.
+
+Words are numbered through the whole corpus, 0 to N - 1, and so are slots: table t of a document whose first
+word is i is at slot i + t. Whoever holds a range of documents knows the number of its first word.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from franchise.corpus import CorpusArrays
+from franchise.engines.threads import Range, Threads, falling_ranges
+from franchise.model import State
+from franchise.model.state import Array
+from franchise.moves.gather_tables import GatherScratch, count_tables, list_tables, new_gather_scratch
+
+
+class Tables(NamedTuple):
+    """The tables of a topic, by document."""
+
+    slot: Array  # int64, increasing
+    n: Array  # int32: words of each table
+    words: Array  # int32: their terms, tables end to end, each as `moves.parts.table_index` lays it out
+
+    def taken(self, which: Array) -> "Tables":
+        """Return some of the tables, in the order of `which`."""
+        n = self.n[which]
+        begin = (np.cumsum(self.n, dtype=np.int64) - self.n)[which]
+        new_begin = np.cumsum(n, dtype=np.int64) - n
+        return Tables(self.slot[which], n, self.words[np.repeat(begin - new_begin, n) + np.arange(n.sum())])
+
+
+def joined(parts: Sequence[Tables]) -> Tables:
+    """Return the tables of all parts, one part after another."""
+    if len(parts) == 1:
+        return parts[0]
+    return Tables(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+class TableSource(Protocol):
+    """Knows the tables of all documents."""
+
+    def tables_of_words(self, words: Array) -> tuple[Array, Array]:
+        """Return the slot of the table of each of these words, int64, and its topic, int64."""
+
+    def tables_of(self, topics: Array) -> list[Tables]:
+        """Return the tables of each of these topics, all different."""
+
+    def relabel(self, slots: Array, topic: int) -> None:
+        """Give the tables at these slots, in increasing order, to a topic."""
+
+
+class HeldTables:
+    """The tables of documents whose seating is here: of all, or of a range of them.
+
+    It is soon made, and holds nothing of its own: make another when `state` becomes another tuple.
+
+    Parameters
+    ----------
+    corpus, state
+        The documents and their seating. Of the state it takes t_ji, n_jt, k_jt and m_j, no counts of topics.
+    threads
+        Who lists tables; their number changes no bit.
+    first_word
+        The number of the first word, where there are documents before these.
+    """
+
+    def __init__(
+        self, corpus: CorpusArrays, state: State, threads: Threads | None = None, first_word: int = 0
+    ) -> None:
+        self._corpus, self._state = corpus, state
+        self._threads = Threads(1) if threads is None else threads
+        self._first_word = first_word
+        self._own: list[GatherScratch] = []
+
+    def tables_of_words(self, words: Array) -> tuple[Array, Array]:
+        """Return slots and topics of the tables of these words; -1 and -1 for words that are not here."""
+        corpus, state = self._corpus, self._state
+        i = np.asarray(words, np.int64) - self._first_word
+        here = (i >= 0) & (i < corpus.x.size)
+        slots, topics = np.full((2, i.size), -1, np.int64)
+        i = i[here]
+        first = corpus.doc_ptr[np.searchsorted(corpus.doc_ptr, i, side="right") - 1]
+        slots[here] = first + state.t_ji[i]
+        topics[here] = state.k_jt[slots[here]]
+        slots[here] += self._first_word
+        return slots, topics
+
+    def tables_of(self, topics: Array) -> list[Tables]:
+        """Return the tables that each of these topics, all different, has here."""
+        corpus, state, topics = self._corpus, self._state, np.asarray(topics, np.int64)
+        if not topics.size:
+            return []
+        if not self._own:
+            longest = int(np.diff(corpus.doc_ptr).max(initial=0))
+            self._own = [new_gather_scratch(corpus.n_terms, longest) for _ in range(self._threads.number)]
+        column = np.full(int(topics.max()) + 1, -1, np.int32)
+        column[topics] = np.arange(topics.size)
+        ranges = falling_ranges(corpus.doc_ptr, self._threads.number)
+        counts = np.zeros((len(ranges), topics.size, 2), np.int64)
+        number_of = {one: number for number, one in enumerate(ranges)}
+
+        def count(one: Range, own: GatherScratch) -> None:
+            count_tables(corpus, state, column, counts[number_of[one]], *one)
+
+        self._threads.each(count, ranges, self._own)
+        of_topics = counts.sum(axis=0)
+        ends = np.cumsum(of_topics, axis=0)
+        at = ends - of_topics + np.cumsum(counts, axis=0) - counts
+        n_tables, n_words = (int(n) for n in ends[-1])
+        slots, sizes = np.empty(n_tables, np.int64), np.empty(n_tables, np.int32)
+        words = np.empty(n_words, np.int32)
+
+        def fill(one: Range, own: GatherScratch) -> None:
+            list_tables(corpus, state, column, at[number_of[one]], slots, sizes, words, own, *one)
+
+        self._threads.each(fill, ranges, self._own)
+        slots += self._first_word
+        cuts = ends[:-1]
+        by_table = (np.split(array, cuts[:, 0]) for array in (slots, sizes))
+        return [Tables(*its) for its in zip(*by_table, np.split(words, cuts[:, 1]), strict=True)]
+
+    def relabel(self, slots: Array, topic: int) -> None:
+        """Give the tables at these slots to a topic; those that are not here are passed over."""
+        local = np.asarray(slots, np.int64) - self._first_word
+        self._state.k_jt[local[(local >= 0) & (local < self._corpus.x.size)]] = topic
+
+
+class TablesInParts:
+    """The tables of documents in several parts, which are asked all at once.
+
+    Parameters
+    ----------
+    first_words
+        The number of the first word of each part, in order.
+    ask
+        Calls a method of the `HeldTables` of every part: ``ask(name, arguments)`` returns the answers of all
+        parts, `arguments` being those for each.
+    """
+
+    def __init__(
+        self, first_words: Sequence[int], ask: Callable[[str, list[tuple[Any, ...]]], Sequence[Any]]
+    ) -> None:
+        self._first_words, self._ask = np.array(first_words, np.int64), ask
+
+    def tables_of_words(self, words: Array) -> tuple[Array, Array]:
+        """Return the slot of the table of each of these words, and its topic."""
+        answers = self._ask("tables_of_words", [(words,)] * self._first_words.size)
+        slots, topics = np.max(answers, axis=0)  # -1 from all but one
+        return slots, topics
+
+    def tables_of(self, topics: Array) -> list[Tables]:
+        """Return the tables of each of these topics."""
+        answers = self._ask("tables_of", [(topics,)] * self._first_words.size)
+        return [joined([Tables(*part) for part in of_topic]) for of_topic in zip(*answers, strict=True)]
+
+    def relabel(self, slots: Array, topic: int) -> None:
+        """Give the tables at these slots, in increasing order, to a topic."""
+        parts = np.split(slots, np.searchsorted(slots, self._first_words[1:]))
+        self._ask("relabel", [(part, topic) for part in parts])

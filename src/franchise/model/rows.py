@@ -1,0 +1,66 @@
+"""The rows of terms, n_..k^v, without unused places: what travels between those who count.
+
+A few bytes for each pair of a term and a topic that has words of it, whatever the room of the state.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise._jit import kernel
+from franchise.model.packing import gathered, narrow
+from franchise.model.seating import put_in_row
+from franchise.model.state import Array, State
+
+
+class Rows(NamedTuple):
+    """Pairs of a topic and a count, term after term, in the narrowest types that hold them."""
+
+    lengths: Array  # pairs of each term
+    topics: Array
+    counts: Array
+
+    @property
+    def n_bytes(self) -> int:
+        """What it takes to send them."""
+        return sum(array.nbytes for array in self)
+
+
+class WideRows(NamedTuple):
+    """The same as compiled code takes them."""
+
+    row_ptr: Array
+    row_k: Array
+    row_n: Array
+
+
+def rows_of(state: State) -> Rows:
+    """Return the rows of a state, in the order in which it has them."""
+    return Rows(
+        narrow(state.row_len),
+        gathered(state.row_ptr, state.row_len, state.row_k),
+        gathered(state.row_ptr, state.row_len, state.row_n),
+    )
+
+
+def widened(rows: Rows) -> WideRows:
+    """Return rows in arrays of the state's types."""
+    row_ptr = np.zeros(rows.lengths.size + 1, np.int64)
+    np.cumsum(rows.lengths, out=row_ptr[1:])
+    return WideRows(row_ptr, rows.topics.astype(np.uint32), rows.counts.astype(np.uint32))
+
+
+@kernel
+def append_rows(state, rows):
+    """Add counts to those of a state; topics that a row does not have yet come behind those that it has."""
+    for v in range(state.row_len.size):
+        for pair in range(rows.row_ptr[v], rows.row_ptr[v + 1]):
+            put_in_row(state, v, rows.row_k[pair], np.int64(rows.row_n[pair]))
+
+
+@kernel
+def add_rows(rows, dense, begin, end):
+    """Add the counts of terms `begin` to `end` to `dense`, whose first row is that of `begin`."""
+    for v in range(begin, end):
+        for pair in range(rows.row_ptr[v], rows.row_ptr[v + 1]):
+            dense[v - begin, rows.row_k[pair]] += rows.row_n[pair]

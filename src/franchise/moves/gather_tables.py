@@ -1,0 +1,88 @@
+"""List the tables of some topics with their words: in one pass over documents, without an index of all.
+
+The words of a table stand as `moves.parts.table_index` lays them out. Documents are gone through in ranges,
+which threads, or machines, share: what they list of a topic, one range after another, is what one pass lists.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise._jit import helper, kernel
+from franchise.model.state import Array
+from franchise.moves.parts.table_index import group_terms
+
+
+class GatherScratch(NamedTuple):
+    """For a thread that lists tables."""
+
+    table_end: Array  # table axis of a document: where its next word goes, -1 for a table not asked for
+    count_v: Array  # term axis, 0 between uses
+    terms: Array  # distinct terms of the table at hand
+
+
+def new_gather_scratch(n_terms: int, longest: int) -> GatherScratch:
+    """Allocate working memory for documents of at most `longest` words."""
+    return GatherScratch(
+        np.zeros(longest, np.int64), np.zeros(n_terms, np.int32), np.zeros(longest, np.int32)
+    )
+
+
+@helper
+def _column_of(state, column, slot):
+    """Return the column of the topic of a table, -1 if it is not asked for."""
+    k = state.k_jt[slot]
+    return column[k] if k < column.size else np.int32(-1)
+
+
+@kernel
+def count_tables(corpus, state, column, counts, begin, end):
+    """Add to counts[column[k]] the tables and words of topic k in documents `begin` to `end`.
+
+    `column` is -1 for topics that are not asked for, and ends with the last that is.
+    """
+    for j in range(begin, end):
+        first = corpus.doc_ptr[j]
+        for slot in range(first, first + state.m_j[j]):
+            c = _column_of(state, column, slot)
+            if c >= 0:
+                counts[c, 0] += 1
+                counts[c, 1] += state.n_jt[slot]
+
+
+@kernel
+def list_tables(corpus, state, column, at, slots, sizes, words, own, begin, end):
+    """List the tables of topics in documents `begin` to `end`: slots, sizes, words.
+
+    ``at[column[k]]`` says where the tables and the words of topic k are to begin, and where they end then.
+    """
+    for j in range(begin, end):
+        first = corpus.doc_ptr[j]
+        is_asked_for = False
+        for t in range(state.m_j[j]):
+            c = _column_of(state, column, first + t)
+            own.table_end[t] = -1
+            if c >= 0:
+                is_asked_for = True
+                slots[at[c, 0]] = first + t
+                sizes[at[c, 0]] = state.n_jt[first + t]
+                own.table_end[t] = at[c, 1]
+                at[c, 0] += 1
+                at[c, 1] += state.n_jt[first + t]
+        if is_asked_for:
+            _lay_out(corpus, state, words, own, j)
+
+
+@helper
+def _lay_out(corpus, state, words, own, j):
+    """Put the words of the tables of document j that are asked for where their places begin."""
+    first = corpus.doc_ptr[j]
+    for i in range(first, corpus.doc_ptr[j + 1]):
+        place = own.table_end[state.t_ji[i]]
+        if place >= 0:
+            words[place] = corpus.x[i]
+            own.table_end[state.t_ji[i]] = place + 1
+    for t in range(state.m_j[j]):
+        end, n = own.table_end[t], state.n_jt[first + t]
+        if end >= 0 and n > 2:  # of two, equal ones stand together already
+            group_terms(words, own.count_v, own.terms, end - n, end)

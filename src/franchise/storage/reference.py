@@ -1,0 +1,65 @@
+"""Documents that lie in shards are not copied into the folder of a model: it says where they are.
+
+The path is kept as seen from the model's folder, and as it is by itself: a model that is moved together with
+its shards finds them, and so does one that is moved alone.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from franchise._files import from_json, read_text, to_json, write_text
+from franchise._version import VERSION, check_version
+from franchise.corpus import ShardedCorpus, open_shards
+from franchise.errors import CorpusError, ModelError
+
+_FILE, _FORMAT = "corpus.json", "franchise corpus in shards"
+
+
+def is_reference(folder: Path) -> bool:
+    """Return whether the documents of a model lie elsewhere."""
+    return (folder / _FILE).is_file()
+
+
+def write_reference(folder: Path, corpus: ShardedCorpus, name: Path) -> None:
+    """Write where the documents are into a folder that will have this name."""
+    place = corpus.folder.resolve()
+    paths = [str(place)]
+    with suppress(ValueError):  # on another drive
+        paths.insert(0, os.path.relpath(place, name))
+    facts = {"format": _FORMAT, "version": VERSION, "paths": paths, "fingerprint": corpus.fingerprint()}
+    write_text(folder / _FILE, to_json(facts))
+
+
+def read_reference(folder: Path) -> ShardedCorpus:
+    """Open the documents of a model where they are.
+
+    Raises
+    ------
+    ModelError
+        If they are not there any more, cannot be read, or others are there.
+    """
+    path = folder / _FILE
+    facts = from_json(read_text(path), path)
+    try:
+        if facts["format"] != _FORMAT:
+            raise KeyError("format")
+        check_version(path, facts)
+        places = [folder.resolve() / one for one in facts["paths"]]
+        fingerprint = str(facts["fingerprint"])
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"{path}: the file is damaged ({error!r}); restore it from a copy") from error
+    reasons: list[str] = []
+    for place in dict.fromkeys(Path(os.path.normpath(place)) for place in places):
+        try:
+            corpus = open_shards(place)
+        except CorpusError as error:
+            reasons.append(str(error))
+            continue
+        if corpus.fingerprint() == fingerprint:
+            return corpus
+        reasons.append(f"{place}: another corpus is there now")
+    raise ModelError(
+        f"{folder}: the documents of the model lie in shards, and are not where they were "
+        f"({'; '.join(reasons)}); put the folder of shards back, or write it again with `franchise shard`"
+    )

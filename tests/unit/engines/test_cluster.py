@@ -1,0 +1,307 @@
+"""A chain whose documents live with workers is that of the parallel engine, to the bit, whoever is lost."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
+from franchise.corpus import five_topics, open_shards, planted, shard
+from franchise.engines import crew as crews
+from franchise.engines import parallel
+from franchise.engines.crew import CrewInProcess, WorkersLostError, jobs_for
+from franchise.errors import ClusterError, ModelError, SettingsError
+from franchise.model import broken_invariants
+from franchise.storage.chain import load_chain, save_chain
+from tests.reference.chains import differences
+
+SWEEPS = 8
+
+
+@cache
+def corpus():
+    """Return documents for two turns of collapsed moves, some of them empty, and terms for several blocks."""
+    words = planted(n_topics=8, n_terms=400, n_documents=200, document_length=100, seed=3).corpus
+    lengths = np.insert(words.document_lengths, [0, 0, 70, 200], 0)
+    return Corpus(words.x, np.concatenate([[0], np.cumsum(lengths)]), words.vocabulary)
+
+
+def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), **settings):
+    schedule = Schedule(sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
+    return Chain(of or corpus(), Priors(eta=eta), schedule, seed=5, start=start, engine=engine, **settings)
+
+
+def on_workers(crew, *more, **settings):
+    chain = new_chain("ray", *more, **settings)
+    chain.use_crew(crew)
+    return chain
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _two_turns():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "COLLAPSED_WORDS", 10_000)
+        yield
+
+
+@cache
+def by_threads(start="fitted"):
+    chain = new_chain("parallel", start, threads=2)
+    chain.run()
+    assert len(chain.engine._turns) == 2
+    assert chain.trials
+    return chain
+
+
+class Unreliable(CrewInProcess):
+    """Loses a worker in certain calls: before it has done its work, or after."""
+
+    def __init__(self, *arguments, lose=(), after=False):
+        self._lose, self._after, self.calls, self.lost = set(lose), after, 0, 0
+        super().__init__(*arguments)
+
+    def call(self, what, arguments):
+        self.calls += 1
+        loses = self.calls in self._lose
+        if loses and not self._after:
+            self._drop()
+        answers = super().call(what, arguments)
+        if loses:
+            self._drop()
+            raise WorkersLostError
+        return answers
+
+    def _drop(self):
+        self.workers[self.calls % self.size] = None
+        self.lost += 1
+
+
+# ---------------------------------------------------------------- same bits
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 5])
+def test_any_number_of_workers(workers):
+    chain = on_workers(CrewInProcess(corpus(), workers, workers % 2 + 1))
+    chain.run()
+    assert broken_invariants(corpus().arrays, chain.state) == []
+    assert differences(chain, by_threads()) == []
+
+
+@pytest.mark.parametrize("start", ["one", 20])
+def test_any_start(start):
+    chain = on_workers(CrewInProcess(corpus(), 3), start)
+    chain.run()
+    assert differences(chain, by_threads(start)) == []
+
+
+def test_room_for_topics_changes_nothing():
+    """Rows of the head have room for as many topics as there are, and grow."""
+    chain = on_workers(CrewInProcess(corpus(), 2), capacity=1, threads=3)
+    chain.run()
+    assert differences(chain, by_threads()) == []
+
+
+def test_documents_in_shards(tmp_path):
+    shard(corpus(), tmp_path / "shards", shards=7)
+    sharded = open_shards(tmp_path / "shards")
+    chain = on_workers(CrewInProcess(sharded, 3), of=sharded)
+    chain.run()
+    assert differences(chain, by_threads()) == []
+
+
+def test_more_workers_than_documents():
+    few = Corpus([0, 1, 1, 0, 2], [0, 2, 2, 5], ["a", "b", "c"])
+    crew = CrewInProcess(few, 9)
+    assert crew.size == 2
+    chain, other = on_workers(crew, of=few), new_chain("parallel", of=few)
+    for one in (chain, other):
+        one.run()
+    assert differences(chain, other) == []
+
+
+def test_two_chains_of_one_crew():
+    crew, chains = CrewInProcess(corpus(), 2), []
+    for number in (0, 1):
+        chains.append(on_workers(crew, number=number))
+        chains[-1].start()
+    for _ in range(SWEEPS):
+        for chain in chains:
+            chain.sweep()
+    assert differences(chains[0], by_threads()) == []
+    assert differences(chains[1], by_threads()) != []
+
+
+# ---------------------------------------------------------------- workers that are lost
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("every", [17, 19, 23])
+def test_workers_lost_all_the_time(tmp_path, every, after):
+    chain = on_workers(crew := Unreliable(corpus(), 3, lose=range(every, 10_000, every), after=after))
+    chain.keep_in(tmp_path)
+    chain.run(callback=lambda chain: chain.engine.write_seats(tmp_path / str(chain.sweeps_done)))
+    assert crew.lost > 3
+    assert differences(chain, by_threads()) == []
+
+
+@pytest.mark.parametrize("lost", range(1, 14))
+def test_a_worker_lost_in_the_start_and_the_first_sweep(lost):
+    chain = on_workers(crew := Unreliable(corpus(), 2, lose=[lost]))
+    chain.run(2)
+    assert crew.lost == 1
+    other = new_chain("parallel")
+    other.run(2)
+    for name in ("log_joint", "n_tables", "alpha"):
+        assert chain.trace[name].tobytes() == other.trace[name].tobytes()
+
+
+def test_sweeps_since_the_last_checkpoint_are_made_again(tmp_path):
+    chain = on_workers(crew := CrewInProcess(corpus(), 2))
+    chain.keep_in(tmp_path)
+    chain.run(4)
+    assert chain.engine.write_seats(tmp_path / "seats")
+    chain.run(2)
+    crew.workers[1] = None
+    made = []
+    sweep = chain.engine._sweep
+    chain.engine._sweep = lambda key, *more: made.append(key.sweep) or sweep(key, *more)
+    chain.engine._since = [type(step)(chain.engine._sweep, *step.args) for step in chain.engine._since]
+    chain.run(2)
+    assert made == [7, 5, 6, 7, 8]  # 7 failed
+    assert differences(chain, by_threads()) == []
+
+
+def test_both_chains_take_up_their_snapshots():
+    crew = CrewInProcess(corpus(), 2)
+    chains = [on_workers(crew, number=number) for number in (0, 1)]
+    for chain in chains:
+        chain.run(3)
+    crew.workers[0] = None
+    for chain in chains[::-1]:
+        chain.run(5)
+    assert crew.generation == 1
+    assert differences(chains[0], by_threads()) == []
+
+
+def test_workers_that_are_lost_again_and_again(monkeypatch):
+    monkeypatch.setattr(crews, "_MOST_REPAIRS", 3)
+    chain = on_workers(Unreliable(corpus(), 2, lose=range(1, 100)))
+    with pytest.raises(ClusterError, match="lost 3 times without a sweep between"):
+        chain.run()
+    assert not chain.is_whole
+
+
+# ---------------------------------------------------------------- on disk
+
+
+@pytest.mark.parametrize(("sweep", "workers"), [(0, 1), (3, 5), (6, 3)])
+def test_taken_up_on_another_number_of_workers(tmp_path, sweep, workers):
+    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain.start()
+    chain.run(sweep)
+    save_chain(chain, tmp_path)
+    taken_up = load_chain(tmp_path, corpus())
+    assert taken_up.engine_name == "ray"
+    taken_up.use_crew(CrewInProcess(corpus(), workers))
+    taken_up.run()
+    assert differences(taken_up, by_threads()) == []
+
+
+def test_a_chain_that_has_left_its_workers(tmp_path):
+    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain.run()
+    chain.use_crew(None)
+    assert differences(chain, by_threads()) == []
+    save_chain(chain, tmp_path / "a")
+    again = load_chain(tmp_path / "a", corpus())
+    assert differences(again, by_threads()) == []
+    save_chain(again, tmp_path / "b")  # from the files of the first
+    assert differences(load_chain(tmp_path / "b", corpus()), by_threads()) == []
+    assert again.engine.counts().m_k.tolist() == chain.engine.counts().m_k.tolist()
+    with pytest.raises(ClusterError, match="has no workers"):
+        again.run(1)
+
+
+def test_a_franchise_from_elsewhere():
+    other = new_chain("parallel")
+    other.run(3)
+    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain.start_at(other.state)
+    assert chain.trace["log_joint"][0] == other.trace["log_joint"][-1]
+    chain.run(1)
+    assert broken_invariants(corpus().arrays, chain.state) == []
+
+
+def damage(seats, which):
+    seats = {name: array.astype(np.int64) for name, array in seats.items()}
+    if which == "table":
+        seats["t_ji"][0] = 10_000
+    elif which == "topic":
+        seats["k_jt"][0] = 10_000
+    elif which == "nobody":
+        seats["k_jt"], seats["m_j"] = np.append(seats["k_jt"], 0), seats["m_j"].copy()
+        seats["m_j"][-1] += 1
+    elif which == "other topic":
+        seats["k_jt"][0] = 0 if seats["k_jt"][0] else 1
+    else:
+        seats["t_ji"] = seats["t_ji"][1:]
+    return seats
+
+
+@pytest.mark.parametrize("which", ["table", "topic", "nobody", "other topic", "length"])
+def test_seats_that_are_unsound(which):
+    chain = on_workers(CrewInProcess(five_topics(0).corpus, 2), of=five_topics(0).corpus)
+    chain.run(1)
+    chain.use_crew(None)
+    snapshot = chain.engine._snapshot
+    snapshot.seats[3] = damage(snapshot.seats[3], which)
+    chain.use_crew(CrewInProcess(five_topics(0).corpus, 2))
+    with pytest.raises(ValueError, match=r"seats|table|topic|sits"):
+        chain.run(1)
+
+
+def test_files_of_seats_that_are_missing_or_others(tmp_path):
+    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain.run(1)
+    save_chain(chain, tmp_path)
+    seats = sorted((tmp_path / "seats").rglob("*.safetensors"))
+    assert len(seats) == 64
+    seats[5].write_bytes(seats[6].read_bytes())
+    taken_up = load_chain(tmp_path, corpus())
+    taken_up.use_crew(CrewInProcess(corpus(), 1))
+    with pytest.raises(ValueError, match="seats of other documents"):
+        taken_up.run(1)
+    seats[5].unlink()
+    taken_up = load_chain(tmp_path, corpus())
+    taken_up.use_crew(CrewInProcess(corpus(), 1))
+    with pytest.raises(ModelError, match="no such file"):
+        taken_up.run(1)
+
+
+def test_what_cannot_be_started():
+    with pytest.raises(SettingsError, match="cannot be seated by several workers"):
+        on_workers(CrewInProcess(corpus(), 2), "sequential").start()
+    with pytest.raises(ClusterError, match="has no workers"):
+        new_chain("ray").start()
+
+
+# ---------------------------------------------------------------- sharing out
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=100).filter(any), st.integers(1, 12))
+def test_every_document_has_one_worker(lengths, workers):
+    words = Corpus(np.zeros(sum(lengths), int), np.cumsum([0, *lengths]), ["a"])
+    jobs = jobs_for(words, workers)
+    assert 1 <= len(jobs) <= workers
+    numbers = [shard.number for job in jobs for shard in job.shards]
+    assert numbers == list(range(len(numbers)))
+    assert all(job.shards for job in jobs)
+    assert np.concatenate([np.diff(job.source.doc_ptr) for job in jobs]).tolist() == lengths
+
+
+def test_work_is_shared_evenly():
+    words = planted(n_topics=2, n_terms=5, n_documents=1000, document_length=20, seed=0).corpus
+    shares = [job.source.x.size for job in jobs_for(words, 5)]
+    assert max(shares) < 1.2 * words.n_words / 5

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
-from math import exp, log
+from math import exp, inf, log
 from typing import NamedTuple
 
 import numpy as np
@@ -113,8 +113,8 @@ _LOG_STATES: dict[tuple, float] = {}  # following all choices comes to the same 
 class Trial:
     """One trial of a kind on a franchise."""
 
-    def __init__(self, franchise: Franchise, choose: Choose, kind: Proposal) -> None:
-        self.franchise, self.choose, self.kind = franchise, choose, kind
+    def __init__(self, franchise: Franchise, choose: Choose, kind: Proposal, most_words: float = inf) -> None:
+        self.franchise, self.choose, self.kind, self.most_words = franchise, choose, kind, most_words
         self.words: dict[Table, Words] = {}
         self.topic: dict[Table, int] = {}
         for j, (terms, own) in enumerate(zip(franchise.documents, franchise.t_ji)):
@@ -276,11 +276,13 @@ class Trial:
     # ---------------------------------------------------------------- the trial
 
     def set_up(self) -> SetUp | None:
-        """Choose the anchors and the order of the others; None where no trial is possible."""
+        """Choose the anchors and the order of the others; None where no trial is possible, or too large."""
         anchors = self.choose_anchors()
         if anchors is None:
             return None
         topics = dict.fromkeys(self.topic[table] for table in anchors)
+        if len(self.words_of(self.tables_of(*topics))) > self.most_words:
+            return None
         order = [table for table in self.tables_of(*topics) if table not in anchors]
         shuffle(order, self.choose)
         return SetUp(order, *anchors)
@@ -312,11 +314,17 @@ class Trial:
         return record._replace(topic=kept, other=other, words_moved=n_of_side[smaller])
 
 
-def split_merge(franchise: Franchise, choose: Choose, kinds: Sequence[Proposal], trials: int) -> list[Record]:
+def split_merge(
+    franchise: Franchise,
+    choose: Choose,
+    kinds: Sequence[Proposal],
+    trials: int,
+    most_words: float = inf,
+) -> list[Record]:
     """Make some trials, each of one of the kinds, in proportion to their weights."""
     records = []
     for number in range(trials):
         choose.start(number)
         proposal = choose([kind.weight for kind in kinds])
-        records.append(Trial(franchise, choose, kinds[proposal]).make(proposal))
+        records.append(Trial(franchise, choose, kinds[proposal], most_words).make(proposal))
     return records

@@ -12,7 +12,6 @@ from franchise.corpus.formats.columns import Columns
 from franchise.corpus.opening import Documents, How, reading
 from franchise.corpus.readers import counts_in_terms, words_of_ids
 from franchise.corpus.sharded import ShardedCorpus
-from franchise.corpus.shards import read_about, read_shard
 
 _AS_A_TEXT, _AS_A_WORD = 100, 8  # characters: what a text costs besides, and a word in a list
 
@@ -61,9 +60,8 @@ def read_new_in_pieces(
 
 def _by_shard(corpus: ShardedCorpus) -> Iterator[Corpus]:
     """Yield the documents of each shard with their names."""
-    for one in corpus.shards:
-        arrays, about = read_shard(corpus.folder, one), read_about(corpus.folder, one)
-        numbers = range(one.first_document, one.first_document + one.n_documents)
+    for shard, (arrays, about) in zip(corpus.shards, corpus.parts(), strict=True):
+        numbers = range(shard.first_document, shard.first_document + shard.n_documents)
         names = map(str, numbers) if about.names is None else about.names
         yield Corpus(arrays.x, arrays.doc_ptr, corpus.vocabulary, names)
 

@@ -116,7 +116,7 @@ def pieces_of_documents(documents: Any, options: TextOptions) -> Iterator[Piece]
                 found = own or f"{shortened(document)} ({type(document).__name__})"
                 before = f", after {kind}" if kind else ""
                 raise CorpusError(
-                    f"document {j} is {found}{before}; give texts, lists of words, or corpora, all of one kind"
+                    f"document {j} is {found}{before}; give texts, lists of words, or corpora: one kind"
                 )
             kind = own
         n_before += len(batch)

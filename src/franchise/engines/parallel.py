@@ -31,7 +31,7 @@ _MOST_PASSES = 4
 # topics move faster, but nothing else, and they are drawn by one thread.
 COLLAPSED_WORDS = 50_000
 # Trials of ten sweeps are made at once where it takes long to find out which words each table has; of more
-# than two million words, fewer, as one thread makes them.
+# than two million words, fewer, as topics are larger there.
 _MANY_WORDS, _SWEEPS_AT_ONCE, _MOST_AT_ONCE = 1_000_000, 10, 20_000_000
 
 

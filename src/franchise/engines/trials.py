@@ -57,6 +57,7 @@ from franchise.moves.split_merge import SplitMergeInfo, info_of
 from franchise.random import SPLIT_MERGE, Key
 
 _AT_ONCE = 100  # trials, at most: what is asked for them together
+_FEW = 4  # of them for each thread, after one was accepted
 _MOST_KEPT = 4 * MOST_WORDS_OF_A_TRIAL  # words of tables
 
 
@@ -73,7 +74,7 @@ class TrialMaker:
     threads
         Who makes them. Their number changes no bit, nor do the rest:
     at_once
-        How many trials to choose topics for before any is made.
+        How many trials to choose topics for before any is made, at most.
     most_kept
         Words of tables to hold, about; never fewer than a trial needs.
     most_words
@@ -140,12 +141,13 @@ class _Trials:
         self._words = _KnownWords(source)
         self._source = source
         self._squares_k: Array | None = None  # None: to be added up
+        self._at_once = maker.at_once
         self._accepted: _Accepted | None = None  # the first, among those that are made at once
         self._lock = Lock()
 
     def make_some(self) -> None:
         """Make some trials at once, up to the first that is accepted."""
-        self._choose(min(self._maker.at_once, len(self.records) - self.number))
+        self._choose(min(self._at_once, len(self.records) - self.number))
         self._accepted = None
         self._in_threads(LIKENESS, self._finish_choice)
         self._in_threads(READY, self._try)
@@ -226,7 +228,9 @@ class _Trials:
 
     def _carry_out_first(self) -> int:
         """Change counts and tables as the first accepted trial proposes; return how many are done then."""
-        accepted = self._accepted
+        accepted, few = self._accepted, _FEW * self._maker.threads.number
+        # Where one is accepted, more may be: fewer are to be made again then.
+        self._at_once = min(few if accepted else _FEW * self._at_once, self._maker.at_once)
         if accepted is None:
             return len(self._choices)
         if self.state.totals[DEAD] == 0 and self.state.totals[NUMBERED] == self.state.n_k.size:

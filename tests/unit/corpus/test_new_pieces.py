@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from franchise.corpus import from_texts, read_new, read_new_in_pieces
+from franchise.corpus import from_texts, read_new, read_new_in_pieces, shard
 from franchise.errors import CorpusError
 
 LIKE = from_texts(["cats drink milk", "dogs drink water", "cats chase dogs"])
@@ -55,6 +55,17 @@ def test_pieces_are_the_whole(files, name, options, characters):
         assert len(pieces) == len(TEXTS)
     else:
         assert 1 < len(pieces) < len(TEXTS)
+
+
+@pytest.mark.parametrize("names", [None, [f"n{i}" for i in range(25)]])
+def test_a_corpus_in_shards_comes_shard_by_shard(tmp_path, names):
+    corpus = from_texts(TEXTS, document_names=names, min_df=1)
+    shard(corpus, tmp_path / "shards", 4)
+    whole = read_new(tmp_path / "shards", LIKE)
+    pieces = list(read_new_in_pieces(tmp_path / "shards", LIKE, characters=1))
+    assert len(pieces) > 2
+    assert put_together(pieces) == put_together([whole])
+    assert list(whole.document_names) == (names or [str(i) for i in range(25)])
 
 
 def test_pieces_come_before_all_is_read(files):

@@ -5,9 +5,11 @@ import pytest
 
 from franchise import Chain, Corpus, SettingsError
 from franchise.engines import ENGINES, EngineSettings, Trials, arrays_for, engine_named
+from franchise.engines.threads import Threads
 from franchise.engines.workbench import Workbench
 from franchise.model import Priors, broken_invariants, copy_state
-from franchise.random import WORD_TABLES, Key
+from franchise.model.packing import packed
+from franchise.random import TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling import SplitMerge
 from tests.golden.fingerprint import arithmetic_corpus
 
@@ -34,18 +36,27 @@ def test_documents_that_are_not_visited_stay(chain):
         assert changed == (j in visited) or corpus.doc_ptr[j] == corpus.doc_ptr[j + 1]
 
 
-def test_trials_lay_out_the_tables_where_no_table_move_has(chain):
-    """A bench that has made no move, and one whose table move saw some documents only, try the same."""
-    trials, key = Trials(10, SplitMerge().as_array()), Key(1, 0, 1, WORD_TABLES)
-    records = []
-    for documents in (None, np.array([2])):
-        bench = Workbench(chain.corpus.arrays, copy_state(chain.state), documents)
-        if documents is not None:
-            bench.draw_tables(key)
-        records.append(bench.try_splits_and_merges(key, trials)[1])
-        assert broken_invariants(chain.corpus.arrays, bench.state) == []
-    assert records[0][:, 4:8].max() > 0
-    assert len(records[0]) == len(records[1]) == 10
+@pytest.mark.parametrize("threads", [1, 2])
+def test_trials_are_the_same_where_no_table_move_has_laid_out_the_words(chain, threads):
+    """A bench whose table move has seen all documents, one without any move, and one that saw none."""
+    corpus, trials, key = chain.corpus.arrays, Trials(30, SplitMerge().as_array()), Key(1, 0, 1, TABLE_TOPICS)
+    first = Workbench(corpus, copy_state(chain.state))
+    first.draw_tables(key)
+    second = Workbench(corpus, copy_state(first.state))
+    third = Workbench(corpus, copy_state(first.state), np.zeros(0, np.int64))
+    third.draw_tables(key)
+    found = []
+    for bench in (first, second, third):
+        bench.threads = Threads(threads)
+        info, records = bench.try_splits_and_merges(key, trials)
+        assert broken_invariants(corpus, bench.state) == []
+        bench.visit(np.arange(chain.corpus.n_documents))
+        bench.draw_words(key)  # there is room for topics everywhere
+        bench.compact()
+        arrays = packed(corpus, bench.state)
+        found.append((info, records.tobytes(), {name: array.tobytes() for name, array in arrays.items()}))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0].splits + found[0][0].merges > 0
 
 
 def test_a_chain_names_its_engine():

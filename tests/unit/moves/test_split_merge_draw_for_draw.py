@@ -48,13 +48,14 @@ def named(records, names, n_born):
     return np.array(rows, float)
 
 
-def make_both(kernels, twin, kinds, trials, seed, sweep):
+def make_both(kernels, twin, kinds, trials, seed, sweep, most_words=10**9):
     """Make trials with both, compare, and return the kernel's records."""
     state = kernels.state
     names = {int(k): int(state.name_k[k]) for k in state.live[: state.totals[TOPICS]]}
     n_born = int(state.totals[BORN])
+    kernels.scratch.trial.most_words[0] = most_words
     records, info = kernels.split_merge(kinds, trials, seed, sweep)
-    made = split_merge(twin, Drawn((seed, 0, sweep, SPLIT_MERGE)), kinds, trials)
+    made = split_merge(twin, Drawn((seed, 0, sweep, SPLIT_MERGE)), kinds, trials, most_words)
     np.testing.assert_allclose(records, named(made, names, n_born), rtol=0, atol=TOLERANCE)
     assert kernels.plain() == twin.plain()
     assert broken_invariants(kernels.corpus, kernels.state) == []
@@ -172,6 +173,15 @@ def test_room_for_topics_changes_no_trial(seed):
         largest = kernels.state.totals[TOPICS]
     assert runs[0] == runs[1]
     assert largest > 4
+
+
+@pytest.mark.parametrize("anchors", ["uniform", "size", "balanced", "similar"])
+def test_trials_agree_where_some_are_too_large(seed, anchors):
+    kernels, twin = moved(longer(seed), 8, AT, seed, 3, 1)
+    most_words = int(np.sort(kernels.state.n_k[kernels.state.live[: kernels.state.totals[TOPICS]]])[-2])
+    records = make_both(kernels, twin, [Proposal(anchors=anchors)], 60, seed, 1, most_words)
+    assert {-1, 1} <= set(records[:, 1])
+    assert records[:, 7].max() <= most_words
 
 
 @pytest.mark.parametrize("corpus", [([[0]], 1), ([[0], []], 2), ([[0, 0]], 1)])

@@ -64,13 +64,13 @@ def states_of(name):
     return documents, n_terms, at, states, p / p.sum()
 
 
-def check(name, kinds):
+def check(name, kinds, most_words=np.inf):
     """Compare the flow from every state to every other with the flow back."""
     documents, n_terms, at, states, probabilities = states_of(name)
 
     def step(seating, choose):
         twin = Franchise.seated(documents, n_terms, at, seating)
-        split_merge(twin, choose, kinds, trials=1)
+        split_merge(twin, choose, kinds, trials=1, most_words=most_words)
         return twin.plain().seating
 
     matrix = transition_matrix(states, step)
@@ -122,3 +122,11 @@ def test_a_mixture_of_kinds():
     mixture = check("four tables", kinds)
     parts = sum(kind.weight / 3.5 * check("four tables", [kind]) for kind in kinds)
     assert_allclose(mixture, parts, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("anchors", ANCHORS)
+def test_trials_that_are_too_large_are_left_out(anchors):
+    """Ten words at four tables: topics of up to seven words may be divided and made, larger ones stay."""
+    kind = Proposal(anchors=anchors)
+    some, all_of_them = check("four tables", [kind], most_words=7), check("four tables", [kind])
+    assert np.sum(some > 0) < np.sum(all_of_them > 0)

@@ -30,7 +30,7 @@ def chain():
 
 def in_parts(folder, draw, cuts=CUTS):
     """Return the draw with its documents in parts, as workers would have left it."""
-    counts = draw.document_topics
+    counts = draw.of_documents(slice(None))
     ranges = [*pairwise([*cuts, counts.shape[0]])]
     parts = [write_part(folder, draw.sweep, first, counts[first:last]) for first, last in reversed(ranges)]
     return draw._replace(document_topics=PartsOfDraw(folder, draw.sweep, parts, counts.shape[1]))

@@ -123,9 +123,8 @@ def franchise(*arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, **options)
 
 
-@pytest.mark.parametrize("form", ["csv", "table"])
-def test_infer_prints_the_same(ray_cluster, folder, form):
-    command = ["infer", folder / "model", folder / "new.txt", "--format", form]
+def test_infer_prints_the_same(ray_cluster, folder):
+    command = ["infer", folder / "model", folder / "new.txt", "--format", "csv"]
     here, there = franchise(*command), franchise(*command, "--ray", ray_cluster.address, "--workers", "2")
     assert there.stderr == ""
     assert (there.stdout, there.returncode) == (here.stdout, 0)

@@ -5,7 +5,7 @@ runs on a cluster is in `engines` (fits) and in `predict` (new documents).
 """
 
 from franchise._ray.agreement import check_nodes, same_versions, versions
-from franchise._ray.connecting import check_address, connected
+from franchise._ray.connecting import check_address, check_reachable, connected
 from franchise._ray.faults import first_line, in_words, lost
 from franchise._ray.machines import Node, Places, check_memory, nodes, places, warn_if_busy
 from franchise._ray.module import ray_module
@@ -18,6 +18,7 @@ __all__ = [
     "check_address",
     "check_memory",
     "check_nodes",
+    "check_reachable",
     "connected",
     "first_line",
     "in_tasks",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from franchise._files import Facts
-from franchise._ray import OnRay, check_address
+from franchise._ray import OnRay, check_address, check_reachable
 from franchise._settings import is_one_of, positive_number, whole_number
 from franchise.engines import GivenTopics
 from franchise.errors import SettingsError
@@ -60,6 +60,13 @@ def check_moment(settings: Facts, time_budget: float | None = None) -> None:
     if time_budget is not None:
         positive_number("time_budget", time_budget)
     _check_cluster(settings)
+
+
+def check_to_run(settings: Facts, engine: str, time_budget: float | None) -> None:
+    """Refuse what would not run: impossible settings, and a cluster that is not there for this engine."""
+    check_moment(settings, time_budget)
+    if engine == "ray":
+        check_reachable(settings["ray_address"])
 
 
 def _check_cluster(settings: Facts) -> None:

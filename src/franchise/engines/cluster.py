@@ -10,6 +10,7 @@ keys make the same sweeps.
 """
 
 import math
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._text import counted
 from franchise.corpus import Corpus, CorpusArrays, ShardedCorpus
 from franchise.corpus.shards import Shard
 from franchise.engines import parallel
@@ -246,7 +248,12 @@ class ClusterEngine(CollapsedEngine):
                 return step()
             except WorkersLostError:
                 self._generation = -1
-                crew.repair(generation)
+                if crew.repair(generation):
+                    warnings.warn(
+                        f"a worker was lost and another has taken its place; chain {self._chain} makes "
+                        f"{counted(len(self._since) + 1, 'sweep')} again",
+                        stacklevel=2,
+                    )
 
     def _catch_up(self) -> None:
         """Bring workers who know nothing of the chain, and the head, to where it was."""

@@ -125,11 +125,11 @@ class Crew(ABC):
         """Let every worker do something in a chain, each with its own arguments."""
         return self.call("ask", [(chain, what, *own) for own in arguments])
 
-    def repair(self, generation: int) -> None:
-        """Replace those who are gone, if nobody has done so since that generation."""
+    def repair(self, generation: int) -> bool:
+        """Replace those who are gone; return whether that was to be done still since that generation."""
         with self._lock:
             if self.generation != generation:
-                return
+                return False
             self._repairs += 1
             if self._repairs > _MOST_REPAIRS:
                 raise ClusterError(
@@ -138,6 +138,7 @@ class Crew(ABC):
                 )
             self.replace_lost()
             self.generation += 1
+            return True
 
     def went_well(self) -> None:
         """Note that a sweep was made: losses are counted anew."""

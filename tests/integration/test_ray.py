@@ -4,10 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from franchise._ray import check_memory, check_nodes, connected, in_words, lost, nodes, places
+from franchise._ray import check_memory, check_nodes, connected, in_words, lost, nodes, places, warn_if_busy
 from franchise.errors import ClusterError, CorpusError
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
@@ -67,6 +68,23 @@ def test_versions_that_differ(ray_cluster, monkeypatch):
         pytest.raises(ClusterError, match=r"the machine .* has franchise .* 99"),
     ):
         check_nodes()
+
+
+def test_a_cluster_that_others_use(ray_cluster, monkeypatch):
+    class Other:
+        def ready(self):
+            pass
+
+    with connected(ray_cluster.address):
+        warn_if_busy(4)
+        other = ray.remote(Other).options(num_cpus=2).remote()
+        ray.get(other.ready.remote())
+        monkeypatch.setattr("franchise._ray.machines._PATIENCE", 0.5)
+        deadline = time.monotonic() + 20
+        while ray.available_resources()["CPU"] > 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        with pytest.warns(UserWarning, match="2 of 4 CPUs are free, and 4 are needed"):
+            warn_if_busy(4)
 
 
 def test_faults(ray_cluster):

@@ -5,19 +5,23 @@ runs on a cluster is in `engines` (fits) and in `predict` (new documents).
 """
 
 from franchise._ray.agreement import check_nodes, same_versions, versions
-from franchise._ray.connecting import check_address, connected
+from franchise._ray.connecting import check_address, check_reachable, connected
 from franchise._ray.faults import first_line, in_words, lost
-from franchise._ray.machines import Node, Places, check_memory, nodes, places
+from franchise._ray.machines import Node, Places, check_memory, nodes, places, warn_if_busy
 from franchise._ray.module import ray_module
+from franchise._ray.tasks import OnRay, in_tasks
 
 __all__ = [
     "Node",
+    "OnRay",
     "Places",
     "check_address",
     "check_memory",
     "check_nodes",
+    "check_reachable",
     "connected",
     "first_line",
+    "in_tasks",
     "in_words",
     "lost",
     "nodes",
@@ -25,4 +29,5 @@ __all__ = [
     "ray_module",
     "same_versions",
     "versions",
+    "warn_if_busy",
 ]

@@ -54,6 +54,16 @@ def connected(address: str | None) -> Iterator[str]:
             ray.shutdown()
 
 
+def check_reachable(address: str | None) -> None:
+    """Refuse a cluster that does not answer, before anything is done for it; nothing is started."""
+    check_address(address)
+    ray = ray_module()
+    if ray.is_initialized():
+        _present(ray, address)
+    else:
+        _where(address)
+
+
 def check_address(address: object) -> None:
     """Refuse what cannot be the address of a cluster; nothing is reached for."""
     if address is None or address in ("auto", "local"):

@@ -69,4 +69,9 @@ def use_cluster(values: dict[str, Any]) -> None:
         values["engine"] = "ray"
     elif engine != "ray":
         check_workers(None, values["workers"])
+        return
     quiet_ray()
+    if not values.get("dry_run"):
+        from franchise._ray import check_reachable
+
+        check_reachable(values["ray"])  # before documents are read, which may take long

@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise.estimator.inputs import in_known_terms
 from franchise.estimator.names import Names
-from franchise.estimator.settings import to_keep
+from franchise.estimator.settings import on_ray, to_keep
 from franchise.posterior import tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
 from franchise.posterior.describe import describe, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.searches import number_of_topic
+from franchise.predict.bar import progress_of
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.paper_heldout import PaperHeldOut
@@ -35,6 +36,7 @@ class Answers(Names):
     """The part of `HDPTopicModel` that needs a fitted model and changes nothing."""
 
     n_jobs: int | None
+    verbose: int
     get_params: Callable[[], Facts]  # scikit-learn's
     chains_: list[Chain]
     trace_: pd.DataFrame
@@ -64,15 +66,28 @@ class Answers(Names):
 
     # ------------------------------------------------------------ new documents
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any, *, ray_address: str | None = None, ray_workers: int | None = None) -> Array:
         """Return the topic proportions of documents, one row each, summing to one.
 
         Topics are held fixed at several draws of all chains, and the proportions averaged. A document gets
         the same numbers whatever batch it is in. Unknown words are skipped; a document without known
         words gets the average proportions.
+
+        Parameters
+        ----------
+        X
+            The documents.
+        ray_address
+            A cluster to find them on: ``"auto"`` (one that runs), ``"local"`` (this machine alone) or
+            HOST:PORT; by default none, but threads of this process. It does not change the answer.
+        ray_workers
+            How many pieces of the documents are under way there at a time, one CPU each; by default as many
+            as there is room for.
         """
         check_is_fitted(self)
-        return self.known_topics_.mixtures(in_known_terms(self, X), self.n_jobs)
+        where, new = on_ray(ray_address, ray_workers), in_known_terms(self, X)
+        with progress_of(len(new.document_names), shown=where is not None and bool(self.verbose)) as done:
+            return self.known_topics_.mixtures(new, self.n_jobs, where, done)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the held-out log-likelihood per word, in nats, by document completion; higher is better."""
@@ -83,7 +98,14 @@ class Answers(Names):
         return math.exp(-self.score(X))
 
     def held_out(
-        self, X: Any, method: str = "completion", *, chain_weights: Any = None, **options: Any
+        self,
+        X: Any,
+        method: str = "completion",
+        *,
+        chain_weights: Any = None,
+        ray_address: str | None = None,
+        ray_workers: int | None = None,
+        **options: Any,
     ) -> HeldOut | PaperHeldOut:
         """Return the held-out log-likelihood per word with its standard error.
 
@@ -98,14 +120,26 @@ class Answers(Names):
         chain_weights
             How much each chain counts: one number per chain, or what `chain_weights` returns (of other
             documents than these, or the score is too good); by default all draws count the same.
+        ray_address, ray_workers
+            A cluster to find it on, as for `transform`.
         options
             More options of the method: see `franchise.predict.heldout`.
         """
         check_is_fitted(self)
-        new = in_known_terms(self, X)
-        return self.known_topics_.held_out(new, method, self.n_jobs, chain_weights, **options)
+        where, new = on_ray(ray_address, ray_workers), in_known_terms(self, X)
+        with progress_of(len(new.document_names), shown=where is not None and bool(self.verbose)) as done:
+            topics = self.known_topics_
+            return topics.held_out(new, method, self.n_jobs, chain_weights, where, done, **options)
 
-    def chain_weights(self, X: Any, method: str = "completion", **options: Any) -> pd.DataFrame:
+    def chain_weights(
+        self,
+        X: Any,
+        method: str = "completion",
+        *,
+        ray_address: str | None = None,
+        ray_workers: int | None = None,
+        **options: Any,
+    ) -> pd.DataFrame:
         """Return how well each chain predicts documents, and weights with which they predict best together.
 
         For chains that have settled on different answers. Plain averages over all draws then depend on where
@@ -118,6 +152,8 @@ class Answers(Names):
             Documents that the model was not fitted to.
         method
             ``"completion"`` or ``"left-to-right"``, as for `held_out`.
+        ray_address, ray_workers
+            A cluster to find them on, as for `transform`.
         options
             More options of the method.
 
@@ -128,8 +164,9 @@ class Answers(Names):
             standard_error and weight; the weights sum to one.
         """
         check_is_fitted(self)
-        new = in_known_terms(self, X)
-        return self.known_topics_.stacked(new, method, self.n_jobs, **options).as_frame()
+        where, new = on_ray(ray_address, ray_workers), in_known_terms(self, X)
+        with progress_of(len(new.document_names), shown=where is not None and bool(self.verbose)) as done:
+            return self.known_topics_.stacked(new, method, self.n_jobs, where, done, **options).as_frame()
 
     @property
     def known_topics_(self) -> KnownTopics:

@@ -24,7 +24,7 @@ from franchise.estimator.crews import crew_for
 from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.offers import Offers
 from franchise.estimator.plans import longer, plan_to_fit
-from franchise.estimator.settings import check_moment, folder_of, from_kept, of_chains, to_keep
+from franchise.estimator.settings import check_moment, check_to_run, folder_of, from_kept, of_chains, to_keep
 from franchise.estimator.summary import interrupted_after, posterior_of, trace_frame
 from franchise.sampling import SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
@@ -213,7 +213,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         flag("overwrite", overwrite)
         folder = None if overwrite else folder_of(self.checkpoint_dir)
         given, plan = plan_to_fit(folder, of_chains(self.get_params()), self.random_state)
-        check_moment(self.get_params(), time_budget)
+        check_to_run(self.get_params(), self.engine, time_budget)
         corpus = training_corpus(self, X, metadata)
         plan.check(corpus)
         given["engine"] = plan.engine_of(corpus)  # kept with the model, whatever "auto" may once stand for
@@ -264,7 +264,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         if not hasattr(self, "chains_"):
             check_is_fitted(self)
-        check_moment(self.get_params(), time_budget)
+        check_to_run(self.get_params(), self._made_with["engine"], time_budget)
         whole_number("sweeps", sweeps, 0)
         total = max(chain.schedule.sweeps for chain in self.chains_) + sweeps
         made_with = longer(self._made_with, self.chains_[0].schedule, total, burn_in, thin)

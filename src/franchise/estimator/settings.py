@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from franchise._files import Facts
-from franchise._ray import check_address
+from franchise._ray import OnRay, check_address, check_reachable
 from franchise._settings import is_one_of, positive_number, whole_number
 from franchise.engines import GivenTopics
 from franchise.errors import SettingsError
@@ -62,6 +62,13 @@ def check_moment(settings: Facts, time_budget: float | None = None) -> None:
     _check_cluster(settings)
 
 
+def check_to_run(settings: Facts, engine: str, time_budget: float | None) -> None:
+    """Refuse what would not run: impossible settings, and a cluster that is not there for this engine."""
+    check_moment(settings, time_budget)
+    if engine == "ray":
+        check_reachable(settings["ray_address"])
+
+
 def _check_cluster(settings: Facts) -> None:
     address, workers = settings["ray_address"], settings["ray_workers"]
     for name, value in (("ray_address", address), ("ray_workers", workers)):
@@ -73,6 +80,19 @@ def _check_cluster(settings: Facts) -> None:
     check_address(address)
     if workers is not None:
         whole_number("ray_workers", workers, 1)
+
+
+def on_ray(address: str | None, workers: int | None) -> OnRay | None:
+    """Return the cluster for new documents, None where none is given."""
+    check_address(address)
+    if workers is None:
+        return None if address is None else OnRay(address)
+    if address is None:
+        raise SettingsError(
+            f"ray_workers={workers!r}: workers of which cluster? Give ray_address too: 'auto', 'local' or "
+            "HOST:PORT"
+        )
+    return OnRay(address, whole_number("ray_workers", workers, 1))
 
 
 def folder_of(checkpoint_dir: object) -> Path | None:

@@ -122,10 +122,13 @@ class Densities:
 
     def held_out(self, weights: Sequence[float] | Array) -> HeldOut:
         """Return the score of a mixture of the groups, which is averaged inside the logarithm."""
+        return put_together(self.method, self.by_document(weights), self.n_j)
+
+    def by_document(self, weights: Sequence[float] | Array) -> Array:
+        """Return the log probability of each document's scored words by a mixture of the groups."""
         with np.errstate(divide="ignore"):
             mixed = logsumexp(self.log_p + np.log(weights)[:, None], axis=0)
-        log_p = np.bincount(self.document, weights=mixed, minlength=self.n_j.size)
-        return put_together(self.method, log_p, self.n_j)
+        return np.bincount(self.document, weights=mixed, minlength=self.n_j.size)
 
 
 def document_completion(

@@ -20,6 +20,7 @@ def seen(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(HDPTopicModel, "fit", fit)
+    monkeypatch.setattr("franchise._ray.check_reachable", lambda address: None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text(TEXTS)
     return models
@@ -79,6 +80,14 @@ def test_what_does_not_go_together(seen, command, words):
     assert result.exit_code == 2
     assert words in result.stderr
     assert not seen
+
+
+def test_documents_are_not_read_for_a_cluster_that_is_not_there(monkeypatch, tmp_path):
+    pytest.importorskip("ray", reason="ray is not installed")
+    monkeypatch.chdir(tmp_path)
+    result = call("fit", "no-such-file.txt", "-o", "m", "--ray", "127.0.0.1:1")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("franchise: the cluster at 127.0.0.1:1 cannot be reached")
 
 
 def test_resume_of_a_model_of_another_engine(monkeypatch, tmp_path):

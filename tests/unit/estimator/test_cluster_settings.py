@@ -3,7 +3,7 @@
 import pytest
 from sklearn.base import clone
 
-from franchise import HDPTopicModel, SettingsError
+from franchise import ClusterError, HDPTopicModel, SettingsError
 from franchise.estimator.settings import check_moment, of_chains, to_keep
 
 
@@ -48,6 +48,14 @@ def test_nothing_is_read_or_written_before_they_are_checked(tmp_path):
         model.fit(["the cat and the dog"])
     with pytest.raises(SettingsError, match="ray_address='auto'"):
         model.forecast(["the cat and the dog"])
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_cluster_that_is_not_there_leaves_no_folder(tmp_path):
+    pytest.importorskip("ray", reason="ray is not installed")
+    model = HDPTopicModel(checkpoint_dir=tmp_path / "m", engine="ray", ray_address="127.0.0.1:1")
+    with pytest.raises(ClusterError, match="cannot be reached"):
+        model.fit(["the cat and the dog"])
     assert not (tmp_path / "m").exists()
 
 

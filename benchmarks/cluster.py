@@ -1,6 +1,6 @@
 """The engine on Ray: what it costs against threads alone, what travels, and what that says of larger corpora.
 
-    python -m benchmarks.cluster speed                             (20 million planted words; 4 GB, ten minutes)
+    python -m benchmarks.cluster speed                           (20 million planted words; 4 GB, a few minutes)
     python -m benchmarks.cluster speed --words 5e6 --workers 1 2 --ray HOST:PORT
     python -m benchmarks.cluster grid --output grid.json           (several sizes, for the model of cost)
     python -m benchmarks.cluster forecast --grid grid.json
@@ -91,10 +91,11 @@ def by_threads(truth: Planted, state: State, threads: int, trials: int, sweeps: 
 
 
 def by_workers(
-    truth: Planted, state: State, address: str | None, workers: int, trials: int, sweeps: int
+    truth: Planted, state: State, options: argparse.Namespace, workers: int, trials: int
 ) -> tuple[Measured, dict[str, float]]:
     """Time a few sweeps on so many workers."""
-    with RayCrew(truth.corpus, address, workers) as crew:
+    sweeps = options.sweeps
+    with RayCrew(truth.corpus, options.ray, workers, threads=options.each) as crew:
         chain = new_chain(truth, "ray", trials, threads=len(os.sched_getaffinity(0)))
         chain.use_crew(crew)
         chain.start_at(state)
@@ -133,7 +134,7 @@ def speed(options: argparse.Namespace) -> None:
         rows.append(["threads", "-", str(threads), f"{seconds:.3f}", f"{one / seconds:.2f}", *["-"] * 8])
         console.print("  ".join(rows[-1]))
     for workers in options.workers:
-        found, parts = by_workers(truth, state, options.ray, workers, options.trials, options.sweeps)
+        found, parts = by_workers(truth, state, options, workers, options.trials)
         head = found.seconds - sum(parts[name] for name in CALLS)
         rows.append(
             [
@@ -210,7 +211,7 @@ def grid(options: argparse.Namespace) -> None:
         truth = large_planted(int(words), terms, topics)
         state = planted_state(truth, PRIORS)
         for workers in options.workers:
-            measured, _ = by_workers(truth, state, options.ray, workers, 0, options.sweeps)
+            measured, _ = by_workers(truth, state, options, workers, 0)
             found.append(measured._asdict())
             console.print(measured)
     Path(options.output).write_text(json.dumps(found, indent=1))
@@ -280,7 +281,8 @@ def forecast(options: argparse.Namespace) -> None:
                 ]
             )
     show(
-        f"Forecast: machines of {options.cores} cores, {options.bandwidth / 1e9:g} GB/s, {options.latency * 1e3:g} ms",
+        f"Forecast: machines of {options.cores} cores, {options.bandwidth / 1e9:g} GB/s, "
+        f"{options.latency * 1e3:g} ms",
         ["", "machines", "s/sweep", "M words/s", "GB sent", "GB a machine and chain"],
         rows,
     )
@@ -304,6 +306,7 @@ def main() -> None:
     two.set_defaults(run=grid)
     for each in (one, two):
         each.add_argument("--workers", type=int, nargs="*", default=[1, 2])
+        each.add_argument("--each", type=int, help="threads of a worker")
         each.add_argument("--ray", default="local")
         each.add_argument("--sweeps", type=int, default=TIMED)
     three = commands.add_parser("forecast")

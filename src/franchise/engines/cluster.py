@@ -361,7 +361,9 @@ class ClusterEngine(CollapsedEngine):
         topics = crew.share(head.topics())
         self._passing = True
         try:
-            summed = crew.ask(self._chain, "update", key, topics, self._epsilon, passes)
+            shares = crew.shared_by_neighbours(self._chain, "share_of_terms", key, topics, self._epsilon)
+            given = [(key, topics, self._epsilon, passes, *own) for own in shares]
+            summed = crew.each(self._chain, "update", given)
         finally:
             self._passing = False
         words, tables = (

@@ -113,6 +113,13 @@ class Crew(ABC):
     def replace_lost(self) -> None:
         """Put new workers in the places of those that are gone, with their documents."""
 
+    def shared_by_neighbours(self, chain: int, what: str, *arguments: Any) -> list[tuple[Any, ...]]:
+        """Let workers of one machine share some work: each does one of the shares, and is given all of them.
+
+        Returns what to give to each worker; nothing to one who has no neighbours, and does it alone.
+        """
+        return [()] * self.size
+
     def progress(self, chain: int) -> float:
         """Return the share of the pass under way that is done, about."""
         return 0.0
@@ -163,6 +170,11 @@ class CrewInProcess(Crew):
     def share(self, value: Any) -> Any:
         """Return the value."""
         return value
+
+    def shared_by_neighbours(self, chain: int, what: str, *arguments: Any) -> list[tuple[Any, ...]]:
+        """Share work among all."""
+        shares = self.each(chain, what, [(*arguments, i, self.size) for i in range(self.size)])
+        return [tuple(shares)] * self.size
 
     def replace_lost(self) -> None:
         """Put new workers where there are none."""

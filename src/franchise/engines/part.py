@@ -14,7 +14,7 @@ from franchise.corpus import CorpusArrays
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.document_pass import DocumentPass
 from franchise.engines.fitted_start import FittedTopics
-from franchise.engines.revealer import Revealer
+from franchise.engines.revealer import Revealer, Share
 from franchise.engines.revealing import turns
 from franchise.engines.table_source import HeldTables
 from franchise.engines.threads import Range, Threads, falling_ranges
@@ -148,12 +148,24 @@ class Part:
 
     # ------------------------------------------------------------ a sweep
 
-    def update(self, key: Key, topics: Topics, epsilon: float, passes: int) -> Summed:
-        """Draw G_0, then topics and tables of all documents given it; tables have columns for topics then."""
+    def share_of_terms(self, key: Key, topics: Topics, epsilon: float, share: int, of: int) -> Share:
+        """Draw a share of G_0, for workers that share a machine and so need not draw all of it each."""
+        given = topics.as_state()
+        measure = self._revealer.weights(key, given, epsilon)
+        return self._revealer.share_of_terms(key, given, measure, share, of)
+
+    def update(self, key: Key, topics: Topics, epsilon: float, passes: int, *shares: Share) -> Summed:
+        """Draw G_0, then topics and tables of all documents given it; tables have columns for topics then.
+
+        Of G_0 it may have been given all shares.
+        """
         self.progress = 0.0
         given = topics.as_state()
         measure = self._revealer.weights(key, given, epsilon)
-        self._revealer.terms_of(key, given, measure)
+        if shares:
+            self._revealer.bring_together(key, given, measure, shares)
+        else:
+            self._revealer.terms_of(key, given, measure)
         self.state = self.state._replace(concentrations=given.concentrations)
         words, tables = self._pass.update(key, self.state, measure, passes, self._note)
         self._pass.count(self.state, np.arange(int(measure.sizes[1]), dtype=np.int32))

@@ -21,6 +21,14 @@ _SECONDS_TO_ANSWER = 30.0
 _BYTES_A_WORD, _BYTES_A_WORD_AND_CHAIN = 4, 28
 
 
+class RayWorker(Worker):
+    """A worker that is a Ray actor."""
+
+    def node(self) -> str:
+        """Return the machine that it is on."""
+        return str(ray_module().get_runtime_context().get_node_id())
+
+
 class RayCrew(Crew):
     """Workers on a Ray cluster, for as long as it is open (a context manager).
 
@@ -34,13 +42,22 @@ class RayCrew(Crew):
         How many; by default one on each machine.
     chains
         How many chains they will have the seats of.
+    threads
+        Threads of each worker; by default as many as there can be.
     """
 
     def __init__(
-        self, corpus: Corpus, address: str | None = None, workers: int | None = None, chains: int = 1
+        self,
+        corpus: Corpus,
+        address: str | None = None,
+        workers: int | None = None,
+        chains: int = 1,
+        threads: int | None = None,
     ) -> None:
         self._corpus, self._address, self._asked_for, self._chains = corpus, address, workers, chains
+        self._threads = threads
         self._actors: list[Any] = []
+        self._neighbours: list[list[int]] = []  # workers by the machine that they are on
         self._looks: dict[int, tuple[list[Any], float]] = {}
         self._open = ExitStack()
 
@@ -50,12 +67,14 @@ class RayCrew(Crew):
             self._ray = ray_module()
             check_nodes()
             self._places, self._n_nodes = places(self._asked_for), len(nodes())
+            if self._threads is not None:
+                self._places = self._places._replace(threads=self._threads)
             super().__init__(self._corpus, self._places.workers)
             words = max(sum(shard.n_words for shard in job.shards) for job in self.jobs)
             check_memory(words * (_BYTES_A_WORD + self._chains * _BYTES_A_WORD_AND_CHAIN), self._places)
             opening.callback(self._dismiss)
             # Whoever asks how far a worker is need not wait until it is done.
-            self._actor = self._ray.remote(concurrency_groups={"look": 1})(Worker)
+            self._actor = self._ray.remote(concurrency_groups={"look": 1})(RayWorker)
             self._actors = [None] * self.size
             self.replace_lost()
             self._open = opening.pop_all()
@@ -75,22 +94,30 @@ class RayCrew(Crew):
         """Call a method of all workers, each with its own arguments; WorkersLostError if one is gone."""
         actors = list(self._actors)
         asked = [getattr(actor, what).remote(*own) for actor, own in zip(actors, arguments, strict=True)]
-        try:
-            answers = self._ray.get(asked)
-        except Exception as error:
-            if lost(error):
-                raise WorkersLostError from error
-            raise in_words(error) from error
+        answers = self._result(asked)
         with self._lock:
             self.sent += _n_bytes(arguments)
             self.received += _n_bytes(answers)
-        return list(answers)
+        return answers
 
     def share(self, value: Any) -> Any:
         """Return a reference to a value in Ray's store, from which each machine gets it once."""
         with self._lock:
             self.sent += _n_bytes(value) * min(self.size, self._n_nodes)
         return self._ray.put(value)
+
+    def shared_by_neighbours(self, chain: int, what: str, *arguments: Any) -> list[tuple[Any, ...]]:
+        """Let workers of one machine share some work; what each has done is in the store of that machine."""
+        given: list[tuple[Any, ...]] = [()] * self.size
+        for group in self._neighbours:
+            if len(group) > 1:
+                shares = [
+                    self._actors[i].ask.remote(chain, what, *arguments, share, len(group))
+                    for share, i in enumerate(group)
+                ]
+                for i in group:
+                    given[i] = tuple(shares)
+        return given
 
     def progress(self, chain: int) -> float:
         """Return the share of the pass under way that is done, as it was a moment ago."""
@@ -119,14 +146,26 @@ class RayCrew(Crew):
                 self._ray.kill(self._actors[i])
             self._actors[i] = self._actor.options(**options).remote(self._places.threads)
         self._wait_for_places(gone)
+        self._note_neighbours()
         loading = [self._actors[i].load.remote(*self.jobs[i]) for i in gone]
+        self._result(loading)
+        self._looks.clear()
+
+    def _note_neighbours(self) -> None:
+        """Find out which workers are on one machine."""
+        where = [actor.node.remote() for actor in self._actors]
+        by_node: dict[str, list[int]] = {}
+        for i, node in enumerate(self._result(where)):
+            by_node.setdefault(node, []).append(i)
+        self._neighbours = list(by_node.values())
+
+    def _result(self, asked: list[Any]) -> list[Any]:
         try:
-            self._ray.get(loading)
+            return list(self._ray.get(asked))
         except Exception as error:
             if lost(error):
                 raise WorkersLostError from error
             raise in_words(error) from error
-        self._looks.clear()
 
     def _answers(self, actor: Any) -> bool:
         try:

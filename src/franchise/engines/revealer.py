@@ -1,5 +1,6 @@
 """Draws G_0 given the franchise (`moves.reveal`), in threads; it looks at the topics alone."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,14 @@ def epsilon_for(lengths: Array, documents_of_length: Array) -> float:
     A document of n words has about log n tables for each unit of alpha. The state must not matter.
     """
     return _EPSILON / max(1.0, float((documents_of_length * np.log1p(lengths)).sum()))
+
+
+class Share(NamedTuple):
+    """The gammas of some terms, of all topics, and their sums by blocks."""
+
+    begin: int
+    phi: Array
+    sums: Array
 
 
 class _Own(NamedTuple):
@@ -66,17 +75,47 @@ class Revealer:
 
     def terms_of(self, key: Key, state: State, measure: Measure) -> None:
         """Draw the terms of the topics whose weights are known."""
+        self._finish(key, state, measure, self._draw(key, state, measure, self.terms))
+
+    def share_of_terms(self, key: Key, state: State, measure: Measure, share: int, of: int) -> Share:
+        """Draw the terms of one of several equal shares, for whoever brings all of them together."""
+        n_blocks = -(-self._n_terms // self._block)
+        first, last = (n_blocks * i // of for i in (share, share + 1))
+        begin, end = first * self._block, min(last * self._block, self._n_terms)
+        ranges = falling_ranges(np.arange(end - begin + 1), self._threads.number, self._block)
+        sums = self._draw(key, state, measure, [(begin + a, begin + b) for a, b in ranges])
+        return Share(begin, measure.phi[begin:end, : measure.sizes[0]].copy(), sums[first:last])
+
+    def bring_together(self, key: Key, state: State, measure: Measure, shares: Sequence[Share]) -> None:
+        """Take the terms that were drawn in shares; to the bit what `terms_of` draws."""
         moving = int(measure.sizes[0])
-        sums = np.zeros((self._n_terms // self._block + 1, max(1, moving)))
+        sums = self._no_sums(moving)
+        for share in shares:
+            first, begin = share.begin // self._block, share.begin
+            measure.phi[begin : begin + len(share.phi), :moving] = share.phi
+            sums[first : first + len(share.sums)] = share.sums
+        self._finish(key, state, measure, sums)
+
+    def _no_sums(self, moving: int) -> Array:
+        return np.zeros((self._n_terms // self._block + 1, max(1, moving)))
+
+    def _draw(self, key: Key, state: State, measure: Measure, ranges: list[Range]) -> Array:
+        """Draw the gammas of some terms; return the sums of all blocks."""
+        sums, block = self._no_sums(int(measure.sizes[0])), self._block
         key = key._replace(move=TOPIC_TERMS)
 
         def draw(one: Range, own: _Own) -> None:
-            draw_terms(key, state, measure, own.count_c, self._block, sums, own.stream, *one)
+            draw_terms(key, state, measure, own.count_c, block, sums, own.stream, *one)
 
         for own in self._own:
             own.count_c[:] = 0
-        self._threads.each(draw, self.terms, self._own)
-        totals = sums.sum(axis=0)
+        self._threads.each(draw, ranges, self._own)
+        return sums
+
+    def _finish(self, key: Key, state: State, measure: Measure, sums: Array) -> None:
+        """Make gammas shares of their sums."""
+        moving, totals = int(measure.sizes[0]), sums.sum(axis=0)
+        key = key._replace(move=TOPIC_TERMS)
         for c in np.flatnonzero((totals[:moving] < ENOUGH) & (measure.number[:moving] == FREE)):
             totals[c] = redraw_topic(key, state, measure, c, _ATTEMPTS, self._own[0].stream)
 

@@ -1,6 +1,6 @@
 """The engine on Ray: what it costs against threads alone, what travels, and what that says of larger corpora.
 
-    python -m benchmarks.cluster speed                           (20 million planted words; 4 GB, a few minutes)
+    python -m benchmarks.cluster speed                    (20 million planted words; 4 GB, a few minutes)
     python -m benchmarks.cluster speed --words 5e6 --workers 1 2 --ray HOST:PORT
     python -m benchmarks.cluster grid --output grid.json           (several sizes, for the model of cost)
     python -m benchmarks.cluster forecast --grid grid.json

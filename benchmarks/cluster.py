@@ -30,7 +30,10 @@ from franchise.corpus.synthetic import Planted
 from franchise.engines.ray_crew import RayCrew
 from franchise.model import State, copy_state
 
+BYTES_A_WORD = 32  # with a worker: documents, and seats and counts of one chain
 CALLS = ("update", "take", "put", "tables", "finish")
+# What is measured for the model of cost: words, terms, topics.
+SIZES = ((2e6, 20_000, 50), (5e6, 20_000, 400), (20e6, 20_000, 100), (20e6, 60_000, 300))
 # Corpora of which there is only a forecast: words, terms, topics; pairs of a term and a topic that has it.
 FORECASTS = {
     "PubMed abstracts": (730e6, 141_000, 1_000, 0.12),
@@ -47,12 +50,13 @@ class Measured(NamedTuple):
     topics: float
     pairs: int  # of a term and a topic that has words of it
     workers: int
+    machines: int
     threads: int  # of a worker
     seconds: float
     update: float  # of these, in the pass over all documents
     sent: float  # bytes
     received: float
-    calls: float
+    calls: float = 4.0
 
 
 @contextmanager
@@ -112,6 +116,7 @@ def by_workers(
             topics=float(chain.trace.last["n_topics"] + chain.trace.last["documents.topics_revealed"]),
             pairs=int(head.row_len.sum(dtype=np.int64)),
             workers=workers,
+            machines=crew.machines,
             threads=crew.threads,
             seconds=took,
             update=parts["update"],
@@ -125,6 +130,8 @@ def by_workers(
 def speed(options: argparse.Namespace) -> None:
     """Print what Ray costs, and what more workers bring."""
     console.print("drawing the corpus ...")
+    few = large_planted(200_000, 1_000, 20)
+    by_threads(few, planted_state(few, PRIORS), 1, max(1, options.trials), 2)  # compiles, if needed
     truth = large_planted(int(options.words), options.terms, options.topics)
     state = planted_state(truth, PRIORS)
     rows, one = [], 0.0
@@ -160,116 +167,117 @@ def speed(options: argparse.Namespace) -> None:
 
 
 class Cost(NamedTuple):
-    """Seconds, each of one thread: what a sweep is made of."""
+    """Seconds of one thread: what a sweep is made of."""
 
-    word: float  # the pass
-    gamma: float  # a term of a topic, drawn by every worker
-    pair: float  # packed and unpacked by a worker and by the head, there and back
-    pair_of_worker: float  # added up by the head, of each worker
-    rest: float  # documents drawn word by word, concentrations
+    word: float  # drawn in the pass
+    gamma: float  # of a term of a topic; workers of one machine share these
+    pair: float  # of a term and a topic: unpacked and packed by every worker
+    head_pair: float  # packed, added up and looked at by the head
+    part_pair: float  # unpacked and added up by the head, of the rows of every worker
+    rest: float  # documents drawn word by word, concentrations, calls
 
-    def seconds(
-        self, of: Measured, bandwidth: float = np.inf, latency: float = 0.0, calls: float = 4.0
-    ) -> float:
-        """Return what a sweep takes, with a network of so many bytes and seconds a call."""
-        return float(np.dot(self, parts_of(of))) + (of.sent + of.received) / bandwidth + latency * calls
-
-
-def parts_of(of: Measured) -> list[float]:
-    """Return how much of each part of the cost a sweep has; a worker's own work is shared by its threads."""
-    by_worker = min(of.pairs, of.words / of.workers)
-    return [
-        of.words / (of.workers * of.threads),
-        of.terms * of.topics / of.threads,
-        float(of.pairs),
-        by_worker * of.workers,
-        1.0,
-    ]
+    def seconds(self, of: Measured, bandwidth: float = np.inf, latency: float = 0.0) -> float:
+        """Return what a sweep takes, where the head sends and receives so many bytes a second."""
+        working = np.dot(self, [*work_of_workers(of), *work_of_head(of)])
+        return float(working) + (of.sent + of.received) / bandwidth + latency * of.calls
 
 
-def bytes_of(words: float, terms: float, pairs: float, workers: int) -> tuple[float, float]:
+def work_of_workers(of: Measured) -> list[float]:
+    """Return what every worker has to do; all but the last is shared by its threads."""
+    neighbours = of.workers / of.machines
+    gammas = of.terms * of.topics / (of.threads * neighbours)
+    return [of.words / (of.workers * of.threads), gammas, float(of.pairs)]
+
+
+def work_of_head(of: Measured) -> list[float]:
+    """Return what the head has to do."""
+    return [float(of.pairs), of.workers * pairs_of_a_part(of.words, of.pairs, of.workers), 1.0]
+
+
+def pairs_of_a_part(words: float, pairs: float, workers: int) -> float:
+    """Return how many pairs have words with one worker, if words were spread evenly over pairs."""
+    return pairs * -np.expm1(-words / (workers * pairs))
+
+
+def bytes_of(words: float, terms: float, pairs: float, workers: int, machines: int) -> tuple[float, float]:
     """Return the bytes that the head sends and receives in a sweep, without trials.
 
-    Of a pair, topic and count; of a term, how many pairs it has; of each word that is drawn alone, who sits
-    where. To each machine counts go once.
+    Of a pair, topic and count; of a term, how many pairs it has; of each word that is drawn alone, term,
+    table, and words and topic of a table. Counts go to each machine once.
     """
-    own = min(pairs, words / workers)
-    alone = 50_000 * 5 * 4
-    sent = workers * (pairs * (2 + 2) + 2 * terms) + alone
-    return sent, workers * (own * (2 + 1.5) + 2 * terms) + alone
+    alone = 50_000 * 4 * 4
+    sent = machines * (pairs * (2 + 2) + 2 * terms) + alone
+    return sent, workers * (pairs_of_a_part(words, pairs, workers) * (2 + 1) + 2 * terms) + alone
 
 
 def grid(options: argparse.Namespace) -> None:
     """Measure sweeps of several sizes."""
     found = []
-    for words, terms, topics in (
-        (2e6, 20_000, 50),
-        (2e6, 20_000, 400),
-        (8e6, 20_000, 100),
-        (8e6, 60_000, 200),
-    ):
+    for words, terms, topics in SIZES:
+        console.print(f"drawing {words:,.0f} words ...")
         truth = large_planted(int(words), terms, topics)
         state = planted_state(truth, PRIORS)
-        for workers in options.workers:
+        for shape in options.shapes:
+            workers, options.each = (int(part) for part in shape.split("x"))
             measured, _ = by_workers(truth, state, options, workers, 0)
             found.append(measured._asdict())
             console.print(measured)
-    Path(options.output).write_text(json.dumps(found, indent=1))
+            Path(options.output).write_text(json.dumps(found, indent=1))
+
+
+def fitted(found: list[Measured]) -> Cost:
+    """Fit the cost to what was measured, so that relative errors are small."""
+    parts: list[float] = []
+    for work, seconds in (
+        (work_of_workers, [one.update for one in found]),
+        (work_of_head, [one.seconds - one.update for one in found]),
+    ):
+        design = np.array([work(one) for one in found]) / np.array(seconds)[:, None]
+        parts += nnls(design, np.ones(len(found)))[0].tolist()
+    return Cost(*parts)
 
 
 def forecast(options: argparse.Namespace) -> None:
     """Fit the model of cost, and say what it makes of larger corpora."""
     found = [Measured(**row) for row in json.loads(Path(options.grid).read_text())]
-    weights = 1.0 / np.array([one.seconds for one in found])
-    design = np.array([parts_of(one) for one in found]) * weights[:, None]
-    cost = Cost(*nnls(design, np.ones(len(found)))[0])
-    show(
-        "Cost, in nanoseconds (the rest in milliseconds)",
-        list(Cost._fields),
-        [[*(f"{1e9 * x:.1f}" for x in cost[:-1]), f"{1e3 * cost.rest:.0f}"]],
-    )
+    cost = fitted(found)
+    numbers = [f"{1e9 * x:.1f}" for x in cost[:-1]]
+    show("Nanoseconds of one thread", list(Cost._fields), [[*numbers, f"{1e3 * cost.rest:.0f} ms"]])
     rows = []
     for one in found:
-        sent, received = bytes_of(one.words, one.terms, one.pairs, one.workers)
+        sent, received = bytes_of(one.words, one.terms, one.pairs, one.workers, one.machines)
+        sizes = (one.sent, sent, one.received, received)
         rows.append(
             [
-                f"{one.words:,.0f}",
-                f"{one.terms:,}",
-                f"{one.topics:.0f}",
-                f"{one.pairs:,}",
-                str(one.workers),
+                *(f"{x:,.0f}" for x in (one.words, one.terms, one.topics, one.pairs)),
+                f"{one.workers} x {one.threads}",
                 f"{one.seconds:.2f}",
                 f"{cost.seconds(one):.2f}",
-                f"{one.sent / 1e6:.1f}",
-                f"{sent / 1e6:.1f}",
-                f"{one.received / 1e6:.1f}",
-                f"{received / 1e6:.1f}",
+                *(f"{x / 1e6:.1f}" for x in sizes),
             ]
         )
-    columns = [
-        "words",
-        "terms",
-        "topics",
-        "pairs",
-        "workers",
-        "s",
-        "model",
-        "MB out",
-        "model",
-        "MB in",
-        "model",
-    ]
+    columns = ["words", "terms", "topics", "pairs", "workers x threads", "s/sweep", "model"]
+    columns += ["MB out", "model", "MB in", "model"]
     show("Measured, and what the model says", columns, rows)
     rows = []
     for name, (words, terms, topics, share) in FORECASTS.items():
         for machines in options.machines:
             pairs = share * terms * topics
-            sent, received = bytes_of(words, terms, pairs, machines)
+            sent, received = bytes_of(words, terms, pairs, machines, machines)
             of = Measured(
-                int(words), terms, topics, int(pairs), machines, options.cores, 0.0, 0.0, sent, received, 4.0
+                int(words),
+                terms,
+                topics,
+                int(pairs),
+                machines,
+                machines,
+                options.cores,
+                0.0,
+                0.0,
+                sent,
+                received,
             )
             seconds = cost.seconds(of, options.bandwidth, options.latency)
-            memory = words / machines * 32 / 1e9
             rows.append(
                 [
                     name,
@@ -277,13 +285,13 @@ def forecast(options: argparse.Namespace) -> None:
                     f"{seconds:,.1f}",
                     f"{words / seconds / 1e6:,.0f}",
                     f"{(sent + received) / 1e9:,.2f}",
-                    f"{memory:,.0f}",
+                    f"{words / machines * BYTES_A_WORD / 1e9:,.1f}",
                 ]
             )
     show(
         f"Forecast: machines of {options.cores} cores, {options.bandwidth / 1e9:g} GB/s, "
         f"{options.latency * 1e3:g} ms",
-        ["", "machines", "s/sweep", "M words/s", "GB sent", "GB a machine and chain"],
+        ["", "machines", "s/sweep", "M words/s", "GB by the head", "GB of seats a machine"],
         rows,
     )
 
@@ -303,10 +311,11 @@ def main() -> None:
     one.set_defaults(run=speed)
     two = commands.add_parser("grid")
     two.add_argument("--output", default="grid.json")
+    two.add_argument("--shapes", nargs="*", default=["1x1", "1x2", "2x1"], help="workers x threads of each")
     two.set_defaults(run=grid)
+    one.add_argument("--workers", type=int, nargs="*", default=[1, 2])
+    one.add_argument("--each", type=int, help="threads of a worker")
     for each in (one, two):
-        each.add_argument("--workers", type=int, nargs="*", default=[1, 2])
-        each.add_argument("--each", type=int, help="threads of a worker")
         each.add_argument("--ray", default="local")
         each.add_argument("--sweeps", type=int, default=TIMED)
     three = commands.add_parser("forecast")

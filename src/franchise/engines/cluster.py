@@ -20,14 +20,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise._text import counted
-from franchise.corpus import Corpus, CorpusArrays, ShardedCorpus
+from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.shards import Shard
 from franchise.engines import parallel
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
-from franchise.engines.crew import Crew, WorkersLostError, shards_for
+from franchise.engines.crew import Crew, Hands, shards_for
 from franchise.engines.draw_parts import PARTS, PartsOfDraw
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
-from franchise.engines.fitted_start import Sample, documents_alone, number_to_fit
+from franchise.engines.fitted_start import Sample, number_to_fit, sample_from
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.head import SEATS, Head, facts_of, packed_head, unpacked_head, without_seats
 from franchise.engines.parallel import joint_by_sizes, passes_for, trials_due
@@ -36,8 +36,8 @@ from franchise.engines.revealer import Revealer, epsilon_for
 from franchise.engines.revealing import DocumentsInfo, number_of_turns, renumber
 from franchise.engines.table_source import TablesInParts
 from franchise.engines.threads import Threads
-from franchise.engines.worker import read_seats, write_seats
-from franchise.errors import ClusterError, SettingsError
+from franchise.engines.worker import WorkersLostError, check_seats, read_seats, write_seats
+from franchise.errors import ClusterError, ModelError, SettingsError
 from franchise.model import Joint, State
 from franchise.model.capacity import compact
 from franchise.model.counts import ranks
@@ -73,7 +73,7 @@ class ClusterEngine(CollapsedEngine):
         self._sizes = np.zeros(1, np.int64)  # how many tables have each number of words
         self._crew: Crew | None = None
         self._chain = 0
-        self._generation = -1  # of the crew that has the seats
+        self._hands: Hands | None = None  # workers who have the seats; None: they must be told first
         self._at = 0  # the last sweep
         self._folder: Path | None = None
         self._passing = False  # workers are going through their documents
@@ -99,14 +99,25 @@ class ClusterEngine(CollapsedEngine):
     def use_crew(self, crew: Crew | None, chain: int) -> None:
         """Let a crew do the work from now on, in which the chain has this number; None: nobody.
 
-        A crew that is left is asked for the seats first, unless what was saved last has them.
+        A crew that is left is asked for the seats first, unless what was saved last has them. If it is gone,
+        what was done since then is done again with the next one.
         """
-        if self._crew is not None and (self._since or self._snapshot is None) and self._head is not None:
-            self._snapshot, self._since = Snapshot(self.arrays(), self._gathered_seats()), []
-        self._crew, self._chain, self._generation = crew, chain, -1
+        try:
+            if self._is_ahead and self._crew is not None:
+                self._snapshot, self._since = Snapshot(self.arrays(), self._gathered_seats()), []
+        except ClusterError:
+            if crew is None:
+                raise
+        finally:
+            self._crew, self._chain, self._hands = crew, chain, None
 
-    def keep_in(self, folder: Path) -> None:
-        """Let the workers write what is to be kept somewhere in this folder."""
+    @property
+    def _is_ahead(self) -> bool:
+        """Whether workers have something that no snapshot has."""
+        return bool(self._since)
+
+    def keep_in(self, folder: Path | None) -> None:
+        """Let the workers write what is to be kept somewhere in this folder; None: nowhere."""
         self._folder = folder
 
     # ------------------------------------------------------------ what is asked of every engine
@@ -147,7 +158,7 @@ class ClusterEngine(CollapsedEngine):
         ]
         head = {name: arrays[name] for name in arrays if name not in SEATS}
         sizes = np.bincount(arrays["n_jt"], minlength=1)
-        self._take_up(Snapshot({**head, "tables_of_size": sizes, "at": np.zeros(1, np.int64)}, seats))
+        self._begin_at(Snapshot({**head, "tables_of_size": sizes, "at": np.zeros(1, np.int64)}, seats))
 
     def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
         """Seat every word by fitted, given or random topics."""
@@ -161,8 +172,7 @@ class ClusterEngine(CollapsedEngine):
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
         """Make one sweep, with `eta` held at a value where one is given."""
         swept = self._do(partial(self._sweep, key, trials, eta))
-        assert self._crew is not None
-        self._crew.went_well()
+        self._crew_here().went_well()
         return swept
 
     def counts(self) -> Counts:
@@ -182,10 +192,12 @@ class ClusterEngine(CollapsedEngine):
     def _document_topics(self, rank: Array, n_topics: int) -> Any:
         """Return n_j.k: written in parts by the workers, if there may be more than should come together."""
         if self._folder is None or not isinstance(self._whole, ShardedCorpus):
-            return sp.vstack(self._asked("document_topics", rank, n_topics), format="csr")
+            return sp.vstack(
+                self._do_again(lambda: self._at_hand().ask("document_topics", rank, n_topics)), format="csr"
+            )
         folder = (self._folder / PARTS).resolve()
-        ask = self._to_all(str(folder), self._at, rank, n_topics)
-        parts = self._do_again(lambda: self._crew_here().call("write_part", ask))
+        ask = (str(folder), self._at, rank, n_topics)
+        parts = self._do_again(lambda: self._at_hand().call_all("write_part", *ask))
         return PartsOfDraw(folder, self._at, parts, n_topics)
 
     def _joint(self) -> Joint:
@@ -200,9 +212,9 @@ class ClusterEngine(CollapsedEngine):
 
     def write_seats(self, folder: Path) -> bool:
         """Let the workers write the seats of every shard, or write those that were gathered or saved."""
-        folder.mkdir(parents=True, exist_ok=True)
-        if self._crew is not None and (self._since or self._snapshot is None):
-            self._do_again(lambda: self._crew_here().call("write_seats", self._to_all(str(folder.resolve()))))
+        if self._is_ahead and self._crew is not None:
+            self._do_again(lambda: self._at_hand().call_all("write_seats", str(folder.resolve())))
+            check_seats(folder, self._shards())
             if self._folder is not None and folder.is_relative_to(self._folder):  # where it stays
                 self._snapshot, self._since = Snapshot(self.arrays(), folder), []
         else:
@@ -214,14 +226,17 @@ class ClusterEngine(CollapsedEngine):
         """Take up what was saved; the seats when there is a crew."""
         if seats is None:
             raise ValueError("there are no seats")
-        self._take_up(Snapshot(arrays, seats))
+        self._begin_at(Snapshot(arrays, seats))
+
+    def _begin_at(self, snapshot: Snapshot) -> None:
+        self._take_up(snapshot)
+        self._snapshot, self._since, self._hands = snapshot, [], None
 
     def _take_up(self, snapshot: Snapshot) -> None:
-        """Take up topics and counts; the seats are taken up with the next thing that is to be done."""
+        """Take up topics and counts."""
         arrays = dict(snapshot.head)
         self._sizes, self._at = arrays.pop("tables_of_size"), int(arrays.pop("at")[0])
         self._head = unpacked_head(self._facts, arrays)
-        self._snapshot, self._since, self._generation = snapshot, [], -1
 
     # ------------------------------------------------------------ a crew that may be lost
 
@@ -229,6 +244,11 @@ class ClusterEngine(CollapsedEngine):
         if self._crew is None:
             raise ClusterError("engine='ray': the chain has no workers; fit or resume its model")
         return self._crew
+
+    def _at_hand(self) -> Hands:
+        """Return workers who have the seats."""
+        assert self._hands is not None
+        return self._hands
 
     def _do(self, step: Callable[[], T]) -> T:
         """Do something that changes the state, and remember it until the next snapshot."""
@@ -240,105 +260,95 @@ class ClusterEngine(CollapsedEngine):
         """Do something, again from the last snapshot as often as workers are lost meanwhile."""
         crew = self._crew_here()
         while True:
-            generation = crew.generation
+            hands = self._hands or Hands(crew, self._chain)
             try:
-                if self._generation != generation:
-                    self._catch_up()
-                    self._generation = generation
+                if self._hands is None:
+                    self._hands = hands
+                    self._catch_up(hands)
                 return step()
             except WorkersLostError:
-                self._generation = -1
-                if crew.repair(generation):
+                self._hands = None
+                if crew.repair(hands.generation):
                     warnings.warn(
-                        f"a worker was lost and another has taken its place; chain {self._chain} makes "
-                        f"{counted(len(self._since) + 1, 'sweep')} again",
+                        "a worker was lost and another has taken its place; what chains did since their "
+                        f"last checkpoints is done again (chain {self._chain}: "
+                        f"{counted(len(self._since), 'step')})",
                         stacklevel=2,
                     )
+            except BaseException:
+                self._hands = None  # nobody knows what they have
+                raise
 
-    def _catch_up(self) -> None:
+    def _catch_up(self, hands: Hands) -> None:
         """Bring workers who know nothing of the chain, and the head, to where it was."""
-        since = self._since
         if self._snapshot is not None:
             self._take_up(self._snapshot)
-            self._send_seats(self._snapshot)
+            self._send_seats(hands, self._snapshot)
         else:
             self._head = None
-        self._since = since
-        for step in since:
+        for step in self._since:
             step()
 
-    def _send_seats(self, snapshot: Snapshot) -> None:
-        crew, n_topics = self._crew_here(), int(self.workbench.state.totals[TOPICS])
+    def _send_seats(self, hands: Hands, snapshot: Snapshot) -> None:
+        n_topics, seats = int(self.workbench.state.totals[TOPICS]), snapshot.seats
         given: list[Any] = []
-        for job in crew.jobs:
+        for job in hands.jobs:
             first, last = job.shards[0].number, job.shards[-1].number
-            one = snapshot.seats
-            given.append(str(one.resolve()) if isinstance(one, Path) else one[first : last + 1])
-        sums = crew.call("take_up", [(self._chain, one, n_topics) for one in given])
+            given.append(str(seats.resolve()) if isinstance(seats, Path) else seats[first : last + 1])
+        sums = hands.call("take_up", [(self._chain, one, n_topics) for one in given])
         for name, parts in zip(("n_k", "m_k"), zip(*sums, strict=True), strict=True):
             if not np.array_equal(np.sum(parts, axis=0), getattr(self.workbench.state, name)[:n_topics]):
-                raise ValueError("the seats are not those of the counts")
-
-    def _asked(self, what: str, *arguments: Any) -> list[Any]:
-        """Ask the workers for something that does not change the state."""
-        return self._do_again(lambda: self._crew_here().ask(self._chain, what, *arguments))
-
-    def _to_all(self, *arguments: Any) -> list[tuple[Any, ...]]:
-        return [(self._chain, *arguments)] * self._crew_here().size
+                where = f"{seats}: " if isinstance(seats, Path) else ""
+                raise ModelError(f"{where}who sits where does not belong to the counts; restore both")
 
     def _shards(self) -> tuple[Shard, ...]:
         return shards_for(self._whole)
 
     def _seats_by_shard(self) -> list[dict[str, Array]]:
-        if self._crew is not None and (self._since or self._snapshot is None):
+        if self._is_ahead and self._crew is not None:
             return self._gathered_seats()
-        if self._snapshot is None:
-            raise ClusterError("engine='ray': the chain has not started")
+        if self._snapshot is None or self._is_ahead:
+            raise ClusterError("engine='ray': nobody has the seats of the chain any more; `resume` goes on")
         seats = self._snapshot.seats
         return [read_seats(seats, one) for one in self._shards()] if isinstance(seats, Path) else seats
 
     def _gathered_seats(self) -> list[dict[str, Array]]:
-        parts = self._do_again(lambda: self._crew_here().call("send_seats", self._to_all()))
+        parts = self._do_again(lambda: self._at_hand().call_all("send_seats"))
         return [seats for part in parts for seats in part]
 
     # ------------------------------------------------------------ the start
 
     def _start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
-        crew = self._crew_here()
+        hands = self._at_hand()
         if isinstance(start, TopicsOfTerms) or start == "fitted":
             fitted = self._fitted_topics(start if isinstance(start, TopicsOfTerms) else None)
-            drawn = crew.ask(self._chain, "draw_fitted", key, crew.share(fitted))
+            drawn = hands.ask("draw_fitted", key, hands.share(fitted))
         else:
-            drawn = crew.ask(self._chain, "draw_random", key, 1 if start == "one" else int(start))
+            drawn = hands.ask("draw_random", key, 1 if start == "one" else int(start))
         number: dict[int, int] = {}  # in the order in which they appear
         for one in np.concatenate(drawn).tolist():
             number.setdefault(one, len(number))
         numbers = [np.array([number[one] for one in own.tolist()], np.int32) for own in drawn]
-        summed = crew.each(self._chain, "settle", [(own,) for own in numbers])
+        summed = hands.each("settle", [(own,) for own in numbers])
         self._head = None
         self.workbench.open_topics(numbers, summed)
-        self._sizes = added_up(crew.ask(self._chain, "finish", None))
+        self._sizes = added_up(hands.ask("finish", None))
 
     def _sample(self) -> Sample:
-        crew, facts = self._crew_here(), self._facts
+        hands, facts = self._at_hand(), self._facts
         number = number_to_fit(facts.n_words, facts.n_not_empty)
         before, counts = [], 0
-        for job in crew.jobs:
+        for job in hands.jobs:
             before.append(counts)
             counts += sum(shard.n_not_empty for shard in job.shards)
         # Where documents stand is spread very evenly: a few more than there should be are enough.
         most = (number + 10 + 5 * math.log(1 + facts.n_not_empty)) / max(1, facts.n_not_empty)
         while True:
-            found = crew.call("to_fit", [(one, most) for one in before])
-            places = np.concatenate([places for places, _ in found])
-            if places.size >= number or most >= 1.0:
+            found = hands.call("to_fit", [(one, most) for one in before])
+            if sum(places.size for places, _ in found) >= number or most >= 1.0:
                 break
             most *= 2
-        chosen = np.sort(np.argsort(places, kind="stable")[:number])
-        x = np.concatenate([corpus.x for _, corpus in found])
-        lengths = np.concatenate([np.diff(corpus.doc_ptr) for _, corpus in found])
-        together = CorpusArrays(x, np.concatenate([[0], np.cumsum(lengths)]), facts.n_terms)
-        return Sample(documents_alone(together, chosen), facts.n_words, facts.term_counts)
+        return sample_from(found, number, facts.n_words, facts.term_counts)
 
     # ------------------------------------------------------------ a sweep
 
@@ -347,23 +357,21 @@ class ClusterEngine(CollapsedEngine):
         if eta is not None:
             self.workbench.set_eta(eta)
         documents, self._number = self._update_documents(key)
-        self.workbench.tables = TablesInParts(
-            [job.first_word for job in self._crew_here().jobs], self._tables
-        )
+        self.workbench.tables = TablesInParts([job.first_word for job in self._at_hand().jobs], self._tables)
         self.workbench.threads = self._threads
         swept = super().sweep(key, trials_due(trials, key.sweep, self._facts.n_words), eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
 
     def _update_documents(self, key: Key) -> tuple[DocumentsInfo, Array]:
-        crew, head, facts = self._crew_here(), self.workbench, self._facts
+        hands, head, facts = self._at_hand(), self.workbench, self._facts
         measure = self._revealer.weights(key, head.state, self._epsilon)
         passes = passes_for(measure, facts.n_terms, facts.n_words)
-        topics = crew.share(head.topics())
+        topics = hands.share(head.topics())
         self._passing = True
         try:
-            shares = crew.shared_by_neighbours(self._chain, "share_of_terms", key, topics, self._epsilon)
+            shares = hands.shared_by_neighbours("share_of_terms", key, topics, self._epsilon)
             given = [(key, topics, self._epsilon, passes, *own) for own in shares]
-            summed = crew.each(self._chain, "update", given)
+            summed = hands.each("update", given)
         finally:
             self._passing = False
         words, tables = (
@@ -375,17 +383,17 @@ class ClusterEngine(CollapsedEngine):
 
     def _gibbs(self, key: Key) -> dict[str, Any]:
         """Draw words and tables, one by one, of the documents whose turn it is."""
-        crew, head = self._crew_here(), self.workbench
+        hands, head = self._at_hand(), self.workbench
         n_turns = number_of_turns(self._facts.n_words, parallel.COLLAPSED_WORDS)
-        taken = crew.ask(self._chain, "take", self._number, key.sweep % n_turns, n_turns)
+        taken = hands.ask("take", self._number, key.sweep % n_turns, n_turns)
         head.bring(Seats(*(np.concatenate(parts) for parts in zip(*taken, strict=True))))
         infos = head.gibbs(key)
-        crew.each(self._chain, "put", [(one,) for one in divided(head.take_away(), taken)])
+        hands.each("put", [(one,) for one in divided(head.take_away(), taken)])
         return infos
 
     def _tables(self, what: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
-        return self._crew_here().each(self._chain, "tables", [(what, *own) for own in arguments])
+        return self._at_hand().each("tables", [(what, *own) for own in arguments])
 
     def _compact(self) -> None:
-        crew, number = self._crew_here(), self.workbench.new_numbers()
-        self._sizes = added_up(crew.ask(self._chain, "finish", number))
+        hands, number = self._at_hand(), self.workbench.new_numbers()
+        self._sizes = added_up(hands.ask("finish", number))

@@ -71,7 +71,7 @@ class CollapsedEngine:
     def use_crew(self, crew: Any, chain: int) -> None:
         """Go on in this process."""
 
-    def keep_in(self, folder: Path) -> None:
+    def keep_in(self, folder: Path | None) -> None:
         """Leave it to others: all is here."""
 
     @property

@@ -15,15 +15,11 @@ import numpy as np
 
 from franchise.corpus import Corpus, CorpusArrays, ShardedCorpus, shards_of
 from franchise.corpus.shards import Shard
-from franchise.engines.worker import Worker
+from franchise.engines.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError
 
 _SHARDS = 64  # of a corpus in memory
 _MOST_REPAIRS = 20  # in a row, without a sweep between them
-
-
-class WorkersLostError(Exception):
-    """A worker does not answer any more, or is new and knows nothing of the chain."""
 
 
 class Job(NamedTuple):
@@ -93,8 +89,10 @@ class Crew(ABC):
         self.generation = 0
         self.sent = 0  # bytes of arrays, to workers and from them
         self.received = 0
-        self._lock = Lock()
+        self.lock = Lock()  # who the workers are, and counters
+        self._repairing = Lock()
         self._repairs = 0
+        self._failed: ClusterError | None = None  # why there will be no more repairs
 
     @property
     def size(self) -> int:
@@ -102,18 +100,27 @@ class Crew(ABC):
         return len(self.jobs)
 
     @abstractmethod
-    def call(self, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Call a method of all workers, each with its own arguments; WorkersLostError if one is gone."""
+    def call(self, generation: int, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of all workers, each with its own arguments.
+
+        WorkersLostError if one is gone, or they are not those of that generation.
+        """
 
     @abstractmethod
     def share(self, value: Any) -> Any:
         """Return what to give to all workers in place of a large value that is the same for all."""
 
     @abstractmethod
-    def replace_lost(self) -> None:
-        """Put new workers in the places of those that are gone, with their documents."""
+    def replace_lost(self) -> Any:
+        """Make new workers for those that are gone, with their documents; return all, for `take_on`."""
 
-    def shared_by_neighbours(self, chain: int, what: str, *arguments: Any) -> list[tuple[Any, ...]]:
+    @abstractmethod
+    def take_on(self, workers: Any) -> None:
+        """Let these be the workers."""
+
+    def shared_by_neighbours(
+        self, generation: int, chain: int, what: str, *arguments: Any
+    ) -> list[tuple[Any, ...]]:
         """Let workers of one machine share some work: each does one of the shares, and is given all of them.
 
         Returns what to give to each worker; nothing to one who has no neighbours, and does it alone.
@@ -124,32 +131,72 @@ class Crew(ABC):
         """Return the share of the pass under way that is done, about."""
         return 0.0
 
-    def ask(self, chain: int, what: str, *arguments: Any) -> list[Any]:
-        """Let all workers do the same in a chain; return what each answers, in the order of documents."""
-        return self.each(chain, what, [arguments] * self.size)
-
-    def each(self, chain: int, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Let every worker do something in a chain, each with its own arguments."""
-        return self.call("ask", [(chain, what, *own) for own in arguments])
-
     def repair(self, generation: int) -> bool:
         """Replace those who are gone; return whether that was to be done still since that generation."""
-        with self._lock:
+        with self._repairing:
             if self.generation != generation:
                 return False
-            self._repairs += 1
-            if self._repairs > _MOST_REPAIRS:
-                raise ClusterError(
-                    f"workers were lost {_MOST_REPAIRS} times without a sweep between: look at the memory of "
-                    "the machines and at Ray's logs; what was saved is whole, and `resume` continues it"
-                )
-            self.replace_lost()
-            self.generation += 1
-            return True
+            while True:
+                if self._failed is not None:
+                    raise self._failed
+                self._repairs += 1
+                try:
+                    if self._repairs > _MOST_REPAIRS:
+                        raise ClusterError(
+                            f"workers were lost {_MOST_REPAIRS} times without a sweep between: look at the "
+                            "memory of the machines and at Ray's logs; what was saved is whole, and `resume` "
+                            "continues it"
+                        )
+                    workers = self.replace_lost()
+                except WorkersLostError:
+                    continue
+                except ClusterError as error:
+                    self._failed = error  # other chains need not find out for themselves
+                    raise
+                with self.lock:
+                    self.take_on(workers)
+                    self.generation += 1
+                return True
 
     def went_well(self) -> None:
         """Note that a sweep was made: losses are counted anew."""
         self._repairs = 0
+
+
+class Hands:
+    """The workers of a crew as one chain has them: those of one generation, which have its seats.
+
+    Parameters
+    ----------
+    crew
+        The workers.
+    chain
+        The number of the chain.
+    """
+
+    def __init__(self, crew: Crew, chain: int) -> None:
+        self.crew, self.chain, self.generation = crew, chain, crew.generation
+        self.jobs, self.size, self.share = crew.jobs, crew.size, crew.share
+
+    def call(self, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of every worker (`Worker`), each with its own arguments."""
+        return self.crew.call(self.generation, what, arguments)
+
+    def call_all(self, what: str, *arguments: Any) -> list[Any]:
+        """Call a method of every worker that takes the chain, and the same arguments."""
+        return self.call(what, [(self.chain, *arguments)] * self.size)
+
+    def ask(self, what: str, *arguments: Any) -> list[Any]:
+        """Let all workers do the same (`Part`); return what each answers, in the order of documents."""
+        return self.each(what, [arguments] * self.size)
+
+    def each(self, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Let every worker do something, each with its own arguments."""
+        return self.call("ask", [(self.chain, what, *own) for own in arguments])
+
+    def shared_by_neighbours(self, what: str, *arguments: Any) -> list[tuple[Any, ...]]:
+        """Let workers of one machine share some work (`Crew`)."""
+        return self.crew.shared_by_neighbours(self.generation, self.chain, what, *arguments)
 
 
 class CrewInProcess(Crew):
@@ -159,26 +206,37 @@ class CrewInProcess(Crew):
         super().__init__(corpus, workers)
         self._threads = threads
         self.workers: list[Worker | None] = [None] * self.size
-        self.replace_lost()
+        self.take_on(self.replace_lost())
 
-    def call(self, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def call(self, generation: int, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Call a method of all workers."""
-        if any(worker is None for worker in self.workers):
-            raise WorkersLostError
-        return [getattr(worker, what)(*own) for worker, own in zip(self.workers, arguments, strict=True)]
+        with self.lock:
+            workers = list(self.workers)
+            if generation != self.generation or None in workers:
+                raise WorkersLostError
+        return [getattr(worker, what)(*own) for worker, own in zip(workers, arguments, strict=True)]
 
     def share(self, value: Any) -> Any:
         """Return the value."""
         return value
 
-    def shared_by_neighbours(self, chain: int, what: str, *arguments: Any) -> list[tuple[Any, ...]]:
+    def shared_by_neighbours(
+        self, generation: int, chain: int, what: str, *arguments: Any
+    ) -> list[tuple[Any, ...]]:
         """Share work among all."""
-        shares = self.each(chain, what, [(*arguments, i, self.size) for i in range(self.size)])
-        return [tuple(shares)] * self.size
+        asked = [(chain, what, *arguments, i, self.size) for i in range(self.size)]
+        return [tuple(self.call(generation, "ask", asked))] * self.size
 
-    def replace_lost(self) -> None:
-        """Put new workers where there are none."""
-        for i, worker in enumerate(self.workers):
+    def replace_lost(self) -> list[Worker]:
+        """Make new workers where there are none."""
+        workers = []
+        for worker, job in zip(self.workers, self.jobs, strict=True):
             if worker is None:
-                self.workers[i] = new = Worker(self._threads)
-                new.load(*self.jobs[i])
+                worker = Worker(self._threads)
+                worker.load(*job)
+            workers.append(worker)
+        return workers
+
+    def take_on(self, workers: list[Worker]) -> None:
+        """Let these be the workers."""
+        self.workers = list(workers)

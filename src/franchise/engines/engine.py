@@ -82,7 +82,7 @@ class Engine(Protocol):
     def use_crew(self, crew: Any, chain: int) -> None:
         """Let the workers of a crew do the work, if it is done by such; the chain has this number there."""
 
-    def keep_in(self, folder: Path) -> None:
+    def keep_in(self, folder: Path | None) -> None:
         """Write what lives elsewhere, and is to be kept, somewhere in this folder of the chain's own."""
 
     def seat(self, state: State) -> None:

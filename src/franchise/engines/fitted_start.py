@@ -4,6 +4,7 @@ The fit may begin at seed words for some of the topics. Topics of an earlier mod
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +80,18 @@ def sample_of(corpus: CorpusArrays) -> Sample:
     documents = spread(documents, number_to_fit(int(lengths.sum()), documents.size))
     chosen = documents_alone(corpus, documents)
     return Sample(chosen, corpus.x.size, count_terms(corpus.x, corpus.n_terms))
+
+
+def sample_from(
+    found: Sequence[tuple[Array, CorpusArrays]], number: int, n_words: int, term_counts: Array
+) -> Sample:
+    """Return the same from documents of several ranges and where they stand (`places_of`)."""
+    places = np.concatenate([places for places, _ in found])
+    lengths = np.concatenate([np.diff(corpus.doc_ptr) for _, corpus in found])
+    x = np.concatenate([corpus.x for _, corpus in found])
+    together = CorpusArrays(x, np.concatenate([[0], np.cumsum(lengths)]), term_counts.size)
+    chosen = np.sort(np.argsort(places, kind="stable")[:number])
+    return Sample(documents_alone(together, chosen), n_words, term_counts)
 
 
 def number_to_fit(n_words: int, n_documents: int) -> int:

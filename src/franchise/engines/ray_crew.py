@@ -1,5 +1,6 @@
 """A crew of Ray actors: each is a process with a range of the documents, on one machine or another."""
 
+import platform
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -8,11 +9,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from franchise._ray import check_memory, check_nodes, connected, in_words, lost, nodes, places, ray_module
+from franchise._ray import (
+    check_memory,
+    check_nodes,
+    connected,
+    in_words,
+    lost,
+    places,
+    ray_module,
+    same_versions,
+    versions,
+)
 from franchise._text import counted
 from franchise.corpus import Corpus
-from franchise.engines.crew import Crew, WorkersLostError
-from franchise.engines.worker import Worker
+from franchise.engines.crew import Crew
+from franchise.engines.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError
 
 _SECONDS_FOR_A_PLACE = 300.0  # for a machine to come back, or another to be added
@@ -27,6 +38,10 @@ class RayWorker(Worker):
     def node(self) -> str:
         """Return the machine that it is on."""
         return str(ray_module().get_runtime_context().get_node_id())
+
+    def versions(self) -> tuple[str, dict[str, str]]:
+        """Return the name of the machine, and the versions that it has."""
+        return platform.node(), versions()
 
 
 class RayCrew(Crew):
@@ -66,7 +81,7 @@ class RayCrew(Crew):
             opening.enter_context(connected(self._address))
             self._ray = ray_module()
             check_nodes()
-            self._places, self._n_nodes = places(self._asked_for), len(nodes())
+            self._places = places(self._asked_for)
             if self._threads is not None:
                 self._places = self._places._replace(threads=self._threads)
             super().__init__(self._corpus, self._places.workers)
@@ -76,7 +91,7 @@ class RayCrew(Crew):
             # Whoever asks how far a worker is need not wait until it is done.
             self._actor = self._ray.remote(concurrency_groups={"look": 1})(RayWorker)
             self._actors = [None] * self.size
-            self.replace_lost()
+            self.repair(self.generation)
             self._open = opening.pop_all()
         return self
 
@@ -86,33 +101,47 @@ class RayCrew(Crew):
         self._open.close()
 
     @property
+    def machines(self) -> int:
+        """On how many machines the workers are."""
+        return len(self._neighbours)
+
+    @property
     def threads(self) -> int:
         """How many threads each worker has."""
         return self._places.threads
 
-    def call(self, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Call a method of all workers, each with its own arguments; WorkersLostError if one is gone."""
-        actors = list(self._actors)
+    def call(self, generation: int, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of all workers, each with its own arguments."""
+        actors = self._actors_of(generation)
         asked = [getattr(actor, what).remote(*own) for actor, own in zip(actors, arguments, strict=True)]
         answers = self._result(asked)
-        with self._lock:
+        with self.lock:
             self.sent += _n_bytes(arguments)
             self.received += _n_bytes(answers)
         return answers
 
+    def _actors_of(self, generation: int) -> list[Any]:
+        with self.lock:
+            if generation != self.generation:
+                raise WorkersLostError
+            return list(self._actors)
+
     def share(self, value: Any) -> Any:
         """Return a reference to a value in Ray's store, from which each machine gets it once."""
-        with self._lock:
-            self.sent += _n_bytes(value) * min(self.size, self._n_nodes)
+        with self.lock:
+            self.sent += _n_bytes(value) * self.machines
         return self._ray.put(value)
 
-    def shared_by_neighbours(self, chain: int, what: str, *arguments: Any) -> list[tuple[Any, ...]]:
+    def shared_by_neighbours(
+        self, generation: int, chain: int, what: str, *arguments: Any
+    ) -> list[tuple[Any, ...]]:
         """Let workers of one machine share some work; what each has done is in the store of that machine."""
+        actors = self._actors_of(generation)
         given: list[tuple[Any, ...]] = [()] * self.size
         for group in self._neighbours:
             if len(group) > 1:
                 shares = [
-                    self._actors[i].ask.remote(chain, what, *arguments, share, len(group))
+                    actors[i].ask.remote(chain, what, *arguments, share, len(group))
                     for share, i in enumerate(group)
                 ]
                 for i in group:
@@ -137,50 +166,73 @@ class RayCrew(Crew):
 
     # ------------------------------------------------------------ actors
 
-    def replace_lost(self) -> None:
-        """Put new workers in the places of those that are gone, with their documents."""
-        gone = [i for i, actor in enumerate(self._actors) if actor is None or not self._answers(actor)]
+    def replace_lost(self) -> tuple[list[Any], list[list[int]]]:
+        """Make new workers for those that are gone, with their documents."""
+        alive = self._alive()
         options = {**self._places.options(), "max_restarts": 0, "max_task_retries": 0}
-        for i in gone:
-            if self._actors[i] is not None:
-                self._ray.kill(self._actors[i])
-            self._actors[i] = self._actor.options(**options).remote(self._places.threads)
-        self._wait_for_places(gone)
-        self._note_neighbours()
-        loading = [self._actors[i].load.remote(*self.jobs[i]) for i in gone]
-        self._result(loading)
+        actors, new = list(self._actors), [i for i in range(self.size) if i not in alive]
+        try:
+            for i in new:
+                if actors[i] is not None:
+                    self._ray.kill(actors[i])
+                actors[i] = self._actor.options(**options).remote(self._places.threads)
+            self._wait_for_places([actors[i] for i in new])
+            self._check_versions([actors[i] for i in new])
+            self._result([actors[i].load.remote(*self.jobs[i]) for i in new])
+            return actors, self._by_machine(actors)
+        except BaseException:
+            for i in new:
+                self._ray.kill(actors[i])
+            raise
+
+    def take_on(self, workers: tuple[list[Any], list[list[int]]]) -> None:
+        """Let these be the workers."""
+        self._actors, self._neighbours = workers
         self._looks.clear()
 
-    def _note_neighbours(self) -> None:
-        """Find out which workers are on one machine."""
-        where = [actor.node.remote() for actor in self._actors]
+    def _by_machine(self, actors: list[Any]) -> list[list[int]]:
+        """Return the places of the workers of each machine."""
+        asked = [actor.node.options(concurrency_group="look").remote() for actor in actors]
         by_node: dict[str, list[int]] = {}
-        for i, node in enumerate(self._result(where)):
+        for i, node in enumerate(self._result(asked)):
             by_node.setdefault(node, []).append(i)
-        self._neighbours = list(by_node.values())
+        return list(by_node.values())
+
+    def _alive(self) -> set[int]:
+        """Return the places of workers that answer."""
+        asked = {
+            actor.progress.options(concurrency_group="look").remote(-1): i
+            for i, actor in enumerate(self._actors)
+            if actor is not None
+        }
+        if not asked:
+            return set()
+        ready, _ = self._ray.wait(list(asked), num_returns=len(asked), timeout=_SECONDS_TO_ANSWER)
+        return {asked[one] for one in ready if self._has_come(one)}
+
+    def _has_come(self, answer: Any) -> bool:
+        try:
+            self._ray.get(answer)
+        except Exception:
+            return False
+        return True
+
+    def _check_versions(self, actors: list[Any]) -> None:
+        """Refuse machines that have come since the beginning and have other versions."""
+        same_versions(dict(self._result([actor.versions.remote() for actor in actors])))
 
     def _result(self, asked: list[Any]) -> list[Any]:
         try:
             return list(self._ray.get(asked))
         except Exception as error:
-            if lost(error):
+            if lost(error) or isinstance(getattr(error, "cause", None), WorkersLostError):
                 raise WorkersLostError from error
             raise in_words(error) from error
 
-    def _answers(self, actor: Any) -> bool:
-        try:
-            self._ray.get(
-                actor.progress.options(concurrency_group="look").remote(-1), timeout=_SECONDS_TO_ANSWER
-            )
-        except Exception:
-            return False
-        return True
-
-    def _wait_for_places(self, which: list[int]) -> None:
+    def _wait_for_places(self, actors: list[Any]) -> None:
         """Wait until new workers have a place on some machine."""
-        asked = {self._actors[i].progress.remote(-1): i for i in which}
+        waiting = [actor.progress.remote(-1) for actor in actors]
         end = time.monotonic() + _SECONDS_FOR_A_PLACE
-        waiting = list(asked)
         while waiting and time.monotonic() < end:
             _, waiting = self._ray.wait(waiting, num_returns=len(waiting), timeout=1.0)
         if waiting:

@@ -1,5 +1,6 @@
 """What one process of a cluster does: it holds a range of the documents, and their seats in every chain."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,16 @@ from franchise.corpus.shards import Shard, read_shard
 from franchise.engines.draw_parts import DrawPart, write_part
 from franchise.engines.fitted_start import documents_alone, places_of
 from franchise.engines.part import Part
+from franchise.errors import ModelError
 from franchise.model.state import Array
 
 _KIND = "seats"
+# What begins the seats of a chain: with all else, a worker that has none is new, and must be told first.
+_STARTS = ("draw_fitted", "draw_random")
+
+
+class WorkersLostError(Exception):
+    """A worker does not answer any more, or is new and knows nothing of the chain."""
 
 
 class Worker:
@@ -46,6 +54,8 @@ class Worker:
 
     def ask(self, chain: int, what: str, *arguments: Any) -> Any:
         """Let the part of a chain do something (`Part`)."""
+        if what in _STARTS:
+            self._begin(chain)
         return getattr(self._part(chain), what)(*arguments)
 
     def progress(self, chain: int) -> float:
@@ -54,10 +64,13 @@ class Worker:
 
     def _part(self, chain: int) -> Part:
         if chain not in self._parts:
-            first = self._shards[0]
-            self._parts[chain] = Part(
-                self._corpus, self._longest, self._threads, first.first_document, first.first_word
-            )
+            raise WorkersLostError
+        return self._parts[chain]
+
+    def _begin(self, chain: int) -> Part:
+        first = self._shards[0]
+        place = (first.first_document, first.first_word)
+        self._parts[chain] = Part(self._corpus, self._longest, self._threads, *place)
         return self._parts[chain]
 
     def to_fit(self, before: int, most: float) -> tuple[Array, CorpusArrays]:
@@ -93,11 +106,18 @@ class Worker:
 
         Returns the words and tables of each topic.
         """
-        self._parts.pop(chain, None)
-        part = self._part(chain)
-        for i, (shard, bounds) in enumerate(self._bounds()):
-            part.seat(*bounds, read_seats(Path(source), shard) if isinstance(source, str) else source[i])
-        return part.added_up(n_topics)
+        self._parts.pop(chain, None)  # its memory first
+        part = self._begin(chain)
+        try:
+            for i, (shard, bounds) in enumerate(self._bounds()):
+                part.seat(*bounds, read_seats(Path(source), shard) if isinstance(source, str) else source[i])
+            return part.added_up(n_topics)
+        except (KeyError, TypeError, ValueError) as error:
+            where = f"{source}: " if isinstance(source, str) else ""
+            raise ModelError(
+                f"{where}the files do not hold who sits where in these documents ({error}); restore them "
+                "from a copy"
+            ) from error
 
     def _bounds(self) -> list[tuple[Shard, tuple[int, int]]]:
         """Return the shards, and where the documents of each begin and end here."""
@@ -109,14 +129,28 @@ class Worker:
 def write_seats(folder: Path, shard: Shard, seats: dict[str, Array]) -> None:
     """Write the seats of a shard, whole or not at all."""
     facts = {"version": VERSION, "shard": list(shard)}
-    write_arrays(folder / f"{shard.number:05d}.safetensors", _KIND, seats, facts)
+    write_arrays(_path(folder, shard), _KIND, seats, facts)
 
 
 def read_seats(folder: Path, shard: Shard) -> dict[str, Array]:
     """Read the seats of a shard."""
-    path = folder / f"{shard.number:05d}.safetensors"
+    path = _path(folder, shard)
     seats, facts = read_arrays(path, _KIND)
     check_version(path, facts)
     if facts["shard"] != list(shard):
         raise ValueError(f"{path} has the seats of other documents")
     return seats
+
+
+def check_seats(folder: Path, shards: Sequence[Shard]) -> None:
+    """See to it that what workers have written is where others will look for it."""
+    missing = [one for one in shards if not _path(folder, one).is_file()]
+    if missing:
+        raise ModelError(
+            f"{_path(folder, missing[0])}: a worker has written this file, but it is not there: the folder "
+            "of the model must be one that all machines share, under the same path"
+        )
+
+
+def _path(folder: Path, shard: Shard) -> Path:
+    return folder / f"{shard.number:05d}.safetensors"

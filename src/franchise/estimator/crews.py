@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from franchise._files import Facts
 from franchise.corpus import Corpus
+from franchise.errors import ClusterError
 from franchise.sampling.chain import Chain
 
 
@@ -20,6 +21,9 @@ def crew_for(settings: Facts, corpus: Corpus, chains: Sequence[Chain]) -> Iterat
     from franchise.engines.ray_crew import RayCrew
 
     with RayCrew(corpus, settings["ray_address"], settings["ray_workers"], len(chains)) as crew:
-        yield {"crew": crew}
-        for chain in chains:
-            chain.use_crew(None)  # which takes along what has not been saved
+        try:
+            yield {"crew": crew}
+        finally:
+            for chain in chains:
+                with suppress(ClusterError):  # then it is made again by the next crew
+                    chain.use_crew(None)  # which takes along what has not been saved

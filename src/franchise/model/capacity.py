@@ -96,9 +96,7 @@ def grown(state: State) -> State:
         name: np.concatenate([getattr(state, name), np.zeros_like(getattr(state, name))])
         for name in ("n_k", "m_k", "name_k", "live", "place", "dead")
     }
-    # A row has room for all words of its term, or, where the seats of all words are not here, for all topics.
-    seated = int(state.n_k[state.live[: state.totals[TOPICS]]].sum())
-    if state.row_k.size != max(state.t_ji.size, seated):
+    if state.row_k.size > state.row_ptr[-1]:
         wider |= _wider_rows(state)
     return state._replace(**wider)
 
@@ -111,7 +109,7 @@ def _wider_rows(state: State) -> dict[str, Array]:
     ends = np.cumsum(state.row_len, dtype=np.int64)
     within = np.arange(ends[-1] if ends.size else 0) - np.repeat(ends - state.row_len, state.row_len)
     old, new = (np.repeat(ptr[:-1], state.row_len) + within for ptr in (state.row_ptr, row_ptr))
-    rows = {name: np.zeros(row_ptr[-1], np.uint32) for name in ("row_k", "row_n")}
+    rows = {name: np.zeros(row_ptr[-1] + 1, np.uint32) for name in ("row_k", "row_n")}
     for name, row in rows.items():
         row[new] = getattr(state, name)[old]
     return {"row_ptr": row_ptr, **rows}

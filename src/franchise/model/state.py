@@ -96,7 +96,8 @@ def empty_state(corpus: CorpusArrays, capacity: int = 64) -> State:
 def state_of_counts(term_counts: Array, n_documents: int, capacity: int) -> State:
     """Return a state without topics for whoever keeps the words of tables elsewhere.
 
-    A row has room for all words of its term, or for all topics, if these are fewer.
+    A row has room for all words of its term, or for all topics, if these are fewer. That there is one place
+    more than the rows have says that they may need more room when there are more topics.
     """
     row_ptr = np.zeros(term_counts.size + 1, np.int64)
     np.cumsum(np.minimum(term_counts, capacity), out=row_ptr[1:])
@@ -105,7 +106,7 @@ def state_of_counts(term_counts: Array, n_documents: int, capacity: int) -> Stat
         m_j=np.zeros(n_documents, np.int32),
         row_ptr=row_ptr,
         row_len=np.zeros(term_counts.size, np.int32),
-        **{name: np.zeros(row_ptr[-1], np.uint32) for name in ("row_k", "row_n")},
+        **{name: np.zeros(row_ptr[-1] + 1, np.uint32) for name in ("row_k", "row_n")},
         **{name: np.zeros(capacity, np.int64) for name in ("n_k", "m_k", "name_k")},
         **{name: np.zeros(capacity, np.int32) for name in ("live", "place", "dead")},
         totals=np.zeros(5, np.int64),
@@ -128,7 +129,7 @@ def tables_in_use(corpus: CorpusArrays, state: State) -> Array:
 def pairs_in_use(state: State) -> Array:
     """Return a mask on the places of rows: those in use."""
     room = np.diff(state.row_ptr)
-    position = np.arange(state.row_k.size) - np.repeat(state.row_ptr[:-1], room)
+    position = np.arange(state.row_ptr[-1]) - np.repeat(state.row_ptr[:-1], room)
     return position < np.repeat(state.row_len, room)
 
 

@@ -166,7 +166,7 @@ class Chain:
         if self.is_whole:
             self.engine.use_crew(crew, self.number)
 
-    def keep_in(self, folder: Path) -> None:
+    def keep_in(self, folder: Path | None) -> None:
         """Let the engine write what lives elsewhere, and is to be kept, somewhere in this folder."""
         self._engine.keep_in(folder)
 

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Literal, Protocol
 
 from franchise._settings import whole_number
-from franchise.errors import ModelError, SettingsError
+from franchise.errors import ClusterError, ModelError, SettingsError
 from franchise.sampling.chain import Chain
 from franchise.sampling.monitor import Monitor
 
@@ -108,6 +108,7 @@ def run_chains(
     workers = threads(jobs, len(chains))
     for chain in chains:
         chain.use_threads(threads(jobs, MOST_THREADS) // workers)
+        chain.keep_in(None)  # unless the keeper has a folder for it
         if crew is not None:
             chain.use_crew(crew)
     keeper = keeper or _NoKeeper()
@@ -122,7 +123,7 @@ def run_chains(
             for future in futures:
                 future.result()  # raises what went wrong in a thread
         except BaseException:
-            with suppress(ModelError):  # the first error is the one to report
+            with suppress(ModelError, ClusterError):  # the first error is the one to report
                 run.save_all()
             raise
         else:
@@ -194,7 +195,7 @@ class _Run:
         for chain in self._chains:
             try:
                 self._keeper.save(chain, now=True)
-            except ModelError as error:
+            except (ModelError, ClusterError) as error:
                 errors.append(error)
         if errors:
             raise errors[0]

@@ -1,5 +1,6 @@
 """A chain whose documents live with workers is that of the parallel engine, to the bit, whoever is lost."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -11,7 +12,8 @@ from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
 from franchise.corpus import five_topics, open_shards, planted, shard
 from franchise.engines import crew as crews
 from franchise.engines import parallel
-from franchise.engines.crew import CrewInProcess, WorkersLostError, jobs_for
+from franchise.engines.crew import CrewInProcess, jobs_for
+from franchise.engines.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError, ModelError, SettingsError
 from franchise.model import broken_invariants
 from franchise.storage.chain import load_chain, save_chain
@@ -63,12 +65,12 @@ class Unreliable(CrewInProcess):
         self._lose, self._after, self.calls, self.lost = set(lose), after, 0, 0
         super().__init__(*arguments)
 
-    def call(self, what, arguments):
+    def call(self, generation, what, arguments):
         self.calls += 1
         loses = self.calls in self._lose
         if loses and not self._after:
             self._drop()
-        answers = super().call(what, arguments)
+        answers = super().call(generation, what, arguments)
         if loses:
             self._drop()
             raise WorkersLostError
@@ -102,6 +104,17 @@ def test_room_for_topics_changes_nothing():
     chain = on_workers(CrewInProcess(corpus(), 2), capacity=1, threads=3)
     chain.run()
     assert differences(chain, by_threads()) == []
+
+
+def test_rows_whose_room_adds_up_to_the_words():
+    """Terms of 3, 5, 3, 2 and 7 words: with room for four topics each, there are as many places as words."""
+    x = np.repeat(np.arange(5), [3, 5, 3, 2, 7])
+    words = Corpus(np.random.default_rng(0).permutation(x), [0, 20], list("abcde"))
+    chains = [new_chain("parallel", 40, of=words, eta=0.01)]
+    chains.append(on_workers(CrewInProcess(words, 1), 40, of=words, eta=0.01, capacity=2))
+    for chain in chains:
+        chain.run()
+    assert differences(*chains) == []
 
 
 def test_documents_in_shards(tmp_path):
@@ -179,7 +192,7 @@ def test_a_lost_worker_is_told_of():
     chain = on_workers(crew := CrewInProcess(corpus(), 2))
     chain.run(1)
     crew.workers[0] = None
-    with pytest.warns(UserWarning, match="another has taken its place; chain 0 makes 3 sweeps again"):
+    with pytest.warns(UserWarning, match=r"another has taken its place; .*\(chain 0: 2 steps\)"):
         chain.run(1)
 
 
@@ -193,6 +206,94 @@ def test_both_chains_take_up_their_snapshots():
         chain.run(5)
     assert crew.generation == 1
     assert differences(chains[0], by_threads()) == []
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("call", range(5))
+def test_a_loss_while_one_is_being_mended(tmp_path, call, after):
+    """With sweeps since the last checkpoint, which must not be forgotten."""
+    chain = on_workers(crew := Unreliable(corpus(), 3, after=after))
+    chain.keep_in(tmp_path)
+    chain.run(3)
+    chain.engine.write_seats(tmp_path / "seats")
+    chain.run(2)
+    crew.workers[0] = None
+    crew._lose = {crew.calls + 2 + call}
+    chain.run()
+    assert crew.lost == 1
+    assert differences(chain, by_threads()) == []
+
+
+def test_a_loss_in_a_repair(monkeypatch):
+    chain = on_workers(crew := CrewInProcess(corpus(), 3))
+    chain.run(2)
+    replace, tried = crew.replace_lost, []
+
+    def fails_twice():
+        tried.append(1)
+        if len(tried) < 3:
+            raise WorkersLostError
+        return replace()
+
+    monkeypatch.setattr(crew, "replace_lost", fails_twice)
+    crew.workers[1] = None
+    chain.run()
+    assert len(tried) == 3
+    assert differences(chain, by_threads()) == []
+
+
+def test_chains_in_threads_share_losses():
+    """One chain repairs the crew while another is anywhere in its sweep."""
+    crew = Unreliable(corpus(), 3, lose=range(20, 400, 37))
+    chains = [on_workers(crew, number=number) for number in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(chain.run) for chain in chains]:
+            done.result()
+    assert crew.lost > 3
+    assert differences(chains[0], by_threads()) == []
+    alone = new_chain("parallel", number=2)
+    alone.run()
+    assert differences(chains[2], alone) == []
+
+
+def test_a_cluster_that_is_gone_is_waited_for_once(monkeypatch):
+    crew = CrewInProcess(corpus(), 2)
+    chains = [on_workers(crew, number=number) for number in (0, 1)]
+    tried = []
+
+    def gone():
+        tried.append(1)
+        raise ClusterError("no place for 1 worker")
+
+    monkeypatch.setattr(crew, "replace_lost", gone)
+    crew.workers[0] = None
+    for chain in chains:
+        with pytest.raises(ClusterError, match="no place"):
+            chain.run(1)
+    assert len(tried) == 1
+
+
+def test_a_crew_that_is_gone_is_left_behind(tmp_path, monkeypatch):
+    """What was done since the last checkpoint is done again with the next crew."""
+    chain = on_workers(crew := CrewInProcess(corpus(), 2))
+    chain.run(3)
+    monkeypatch.setattr(crew, "replace_lost", lambda: (_ for _ in ()).throw(ClusterError("gone")))
+    crew.workers[0] = None
+    with pytest.raises(ClusterError, match="gone"):
+        chain.use_crew(None)
+    with pytest.raises(ClusterError, match="nobody has the seats"):
+        chain.engine.write_seats(tmp_path)
+    chain.use_crew(CrewInProcess(corpus(), 3))
+    chain.run()
+    assert differences(chain, by_threads()) == []
+
+
+def test_a_folder_that_machines_do_not_share(tmp_path, monkeypatch):
+    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain.run(1)
+    monkeypatch.setattr(Worker, "write_seats", lambda *_: None)  # as on a disk of its own
+    with pytest.raises(ModelError, match="must be one that all machines share"):
+        save_chain(chain, tmp_path)
 
 
 def test_workers_that_are_lost_again_and_again(monkeypatch):
@@ -268,7 +369,7 @@ def test_seats_that_are_unsound(which):
     snapshot = chain.engine._snapshot
     snapshot.seats[3] = damage(snapshot.seats[3], which)
     chain.use_crew(CrewInProcess(five_topics(0).corpus, 2))
-    with pytest.raises(ValueError, match=r"seats|table|topic|sits"):
+    with pytest.raises(ModelError, match="who sits where"):
         chain.run(1)
 
 
@@ -281,7 +382,7 @@ def test_files_of_seats_that_are_missing_or_others(tmp_path):
     seats[5].write_bytes(seats[6].read_bytes())
     taken_up = load_chain(tmp_path, corpus())
     taken_up.use_crew(CrewInProcess(corpus(), 1))
-    with pytest.raises(ValueError, match="seats of other documents"):
+    with pytest.raises(ModelError, match="seats of other documents"):
         taken_up.run(1)
     seats[5].unlink()
     taken_up = load_chain(tmp_path, corpus())

@@ -2,13 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from functools import cache
 
+import numpy as np
 import pytest
 
-from franchise import Chain, Priors, Schedule, SplitMerge
-from franchise.corpus import planted
+from franchise import Chain, Corpus, HDPTopicModel, Priors, Schedule, SplitMerge
+from franchise.corpus import open_shards, planted, shard
+from franchise.storage.chain import load_chain
 from tests.ray_cluster import NODE
 from tests.reference.chains import differences
 
@@ -85,3 +89,108 @@ def test_a_node_that_goes_and_one_that_comes(ray_cluster):
         chain.run()
         assert crew.generation > before
         assert differences(chain, by_threads()) == []
+
+
+# ---------------------------------------------------------------- models
+
+SETTINGS = {"chains": 2, "sweeps": 12, "burn_in": 4, "random_state": 3, "verbose": 0}
+
+
+def numbers(model):
+    return model.trace_.drop(columns="seconds")
+
+
+@pytest.mark.filterwarnings("ignore:interrupted")
+@pytest.mark.filterwarnings("ignore:there are .* topics")
+def test_interrupted_and_resumed_on_other_workers(ray_cluster, tmp_path):
+    shard(corpus(), tmp_path / "shards", shards=7)
+    alone = HDPTopicModel(engine="parallel", **SETTINGS).fit(corpus())
+
+    def interrupt(chain):
+        if chain.sweeps_done == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    where = {"ray_address": ray_cluster.address, "checkpoint_dir": tmp_path / "model"}
+    model = HDPTopicModel(engine="ray", ray_workers=2, callback=interrupt, **where, **SETTINGS)
+    model.fit(open_shards(tmp_path / "shards"))
+    assert model.ending_ == "interrupted"
+    again = HDPTopicModel.load(tmp_path / "model")
+    assert again.chains_[0].sweeps_done < 12
+    again.set_params(ray_address=ray_cluster.address, ray_workers=3).resume()
+    assert numbers(again).equals(numbers(alone))
+    assert np.array_equal(again.components_, alone.components_)
+    loaded = HDPTopicModel.load(tmp_path / "model")
+    for chain, other in zip(loaded.chains_, alone.chains_, strict=True):
+        assert differences(chain, other) == []
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from franchise import Priors, Schedule, SplitMerge
+from franchise.corpus import open_shards, planted, shard
+from franchise.engines.ray_crew import RayCrew
+from franchise.sampling.plan import Plan
+from franchise.sampling.run import run_chains
+from franchise.storage.checkpoints import Checkpoints
+
+corpus = planted(n_topics=8, n_terms=400, n_documents=300, document_length=100, seed=3).corpus
+schedule = Schedule(sweeps=8, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
+plan = Plan(priors=Priors(), schedule=schedule, starts=("fitted",), seed=5, engine="ray")
+
+def kill(chain):
+    if chain.sweeps_done == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+with RayCrew(corpus, sys.argv[1], 2) as crew:
+    chains, folder = plan.chains(corpus), Path(sys.argv[2])
+    run_chains(chains, keeper=Checkpoints(folder, 0), callback=kill, crew=crew)
+"""
+
+
+def test_killed_and_resumed_on_other_workers(ray_cluster, tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-c", _KILLED, ray_cluster.address, str(tmp_path)],
+        capture_output=True,
+        timeout=200,
+        check=False,
+    )
+    assert answer.returncode == -signal.SIGKILL, answer.stderr
+    chain = load_chain(tmp_path / "0", corpus())
+    assert 4 <= chain.sweeps_done <= 5
+    with RayCrew(corpus(), ray_cluster.address, 1) as crew:
+        chain.use_crew(crew)
+        chain.run()
+        assert differences(chain, by_threads()) == []
+
+
+_MEMORY = """
+import resource, sys
+from franchise import HDPTopicModel
+from franchise.corpus import open_shards
+
+settings = dict(chains=1, sweeps=3, burn_in=1, random_state=0, verbose=0, ray_address=sys.argv[1])
+HDPTopicModel(engine="ray", checkpoint_dir=sys.argv[3], **settings).fit(open_shards(sys.argv[2]))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def test_the_driver_does_not_grow_with_the_documents(ray_cluster, tmp_path):
+    peaks = []
+    for n_documents in (10_000, 200_000):
+        x = np.random.default_rng(0).integers(0, 500, 40 * n_documents)
+        many = Corpus(x, np.arange(0, x.size + 1, 40), [str(v) for v in range(500)])
+        folder = tmp_path / str(n_documents)
+        shard(many, folder, shards=8)
+        arguments = [ray_cluster.address, folder, tmp_path / f"model {n_documents}"]
+        answer = subprocess.run(
+            [sys.executable, "-c", _MEMORY, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert answer.returncode == 0, answer.stderr
+        peaks.append(float(answer.stdout.split()[-1]))
+    # The words alone are 31 MB, with their seats and one draw 150 MB.
+    assert peaks[1] < peaks[0] + 20, peaks

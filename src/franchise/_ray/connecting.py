@@ -47,7 +47,7 @@ def connected(address: str | None) -> Iterator[str]:
         return
     where = _where(address)
     with _kept_sigterm():
-        _connect(ray, where)
+        _connect(ray, where, is_found=address in (None, "auto") and not os.environ.get("RAY_ADDRESS"))
         try:
             yield str(ray.get_runtime_context().gcs_address)
         finally:
@@ -159,12 +159,14 @@ def _check_answers(address: str, what: str) -> None:
         )
 
 
-def _connect(ray: Any, where: str) -> None:
+def _connect(ray: Any, where: str, *, is_found: bool) -> None:
     own = {"num_cpus": _cores(), "include_dashboard": False} if where == "local" else {}
+    # Of a cluster that it finds on this machine itself, Ray takes the token that it asks for.
+    address = "auto" if is_found and where != "local" else where
     try:
         with _without_usage_report(), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of Ray to itself
-            ray.init(address=where, log_to_driver=False, logging_level="ERROR", **own)
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
     except BaseException as error:
         ray.shutdown()  # what was begun
         if isinstance(error, RuntimeError) and "ersion mismatch" in str(error):
@@ -175,7 +177,7 @@ def _connect(ray: Any, where: str) -> None:
             raise ClusterError(f"Ray could not be started on this machine: {first_line(error)}") from error
         raise ClusterError(
             f"the cluster at {where} answers, but this process could not join it: {first_line(error)} "
-            "(it must run on a machine of the cluster)"
+            "(it must run on a machine of the cluster; if that asks for a token, set RAY_AUTH_MODE=token)"
         ) from error
 
 

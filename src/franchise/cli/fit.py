@@ -331,7 +331,8 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     if is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
             expected = model.forecast(corpus)
-        facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}"}
+        alone = " on this machine alone" if model.engine == "ray" else ""
+        facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
     else:
         plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
         facts["time"] = "not known before the first fit, which compiles for about a minute"

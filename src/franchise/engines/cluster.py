@@ -19,7 +19,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._text import counted
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.shards import Shard
 from franchise.engines import parallel
@@ -270,9 +269,8 @@ class ClusterEngine(CollapsedEngine):
                 self._hands = None
                 if crew.repair(hands.generation):
                     warnings.warn(
-                        "a worker was lost and another has taken its place; what chains did since their "
-                        f"last checkpoints is done again (chain {self._chain}: "
-                        f"{counted(len(self._since), 'step')})",
+                        "a worker was lost and another has taken its place; what each chain did since its "
+                        "last checkpoint is done again",
                         stacklevel=2,
                     )
             except BaseException:

@@ -10,6 +10,7 @@ chosen by, and those of the topics of the trials (`engines.table_source`).
 """
 
 from collections.abc import Callable
+from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
@@ -95,7 +96,7 @@ class TrialMaker:
     ) -> None:
         self.threads = Threads(1) if threads is None else threads
         self.n_words, self.at_once, self.most_kept, self.most_words = n_words, at_once, most_kept, most_words
-        self._new_scratch = lambda: new_trial_scratch(n_terms, 0, lg, lgv)
+        self._new_scratch = partial(new_trial_scratch, n_terms, 0, lg, lgv)
         self._own: list[TrialScratch] = []
 
     def make(

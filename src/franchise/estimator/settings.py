@@ -74,8 +74,8 @@ def _check_cluster(settings: Facts) -> None:
     for name, value in (("ray_address", address), ("ray_workers", workers)):
         if value is not None and not is_one_of(settings["engine"], ["ray"]):
             raise SettingsError(
-                f"{name}={value!r}: only engine='ray' runs on a cluster, not engine={settings['engine']!r}; "
-                "leave out one of them"
+                f"{name}={value!r}: engine={settings['engine']!r} runs on one machine; leave {name} out, or "
+                "fit a model with engine='ray'"
             )
     check_address(address)
     if workers is not None:

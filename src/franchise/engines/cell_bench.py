@@ -24,12 +24,13 @@ class CellBench(Workbench):
         Their seating (`model.cell_tables`).
     """
 
+    _holds_counts = True
+
     def __init__(self, cells: CellArrays, state: State, tables: CellTables) -> None:
         self.cells, self.corpus, self.state = cells, slots_as_corpus(cells, tables), state
         largest_count = int(term_counts(cells).max(initial=0))
         n_j = np.diff(cells.doc_ptr)
         self._scratch = new_scratch_for_counts(self.corpus, state, n_j, largest_count)
-        self._laid_out = True
         self._take(tables)
 
     def seat(self, tables: CellTables, m_j: Array, n_jt: Array, k_jt: Array) -> None:

@@ -47,6 +47,7 @@ class Workbench:
     """
 
     threads = Threads(1)  # for what can be shared out without changing a bit
+    _holds_counts = False  # tables hold counts, which are always laid out
 
     def __init__(self, corpus: CorpusArrays, state: State, documents: Array | None = None) -> None:
         self.corpus, self.state = corpus, state
@@ -98,7 +99,7 @@ class Workbench:
 
     def try_splits_and_merges(self, key: Key, trials: Trials) -> tuple[Any, Array]:
         """Make split-merge trials; return their Info and their records."""
-        if not self._laid_out:
+        if not (self._laid_out or self._holds_counts):
             return self._try_in_threads(key, trials)
         records = np.zeros((trials.number, len(RECORD)))
         self._scratch = with_room_for_tables(self._scratch, self.state)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise import Chain, Priors, Schedule, SettingsError
+from franchise import Chain, Priors, Schedule, SettingsError, SplitMerge
 from franchise.corpus import CorpusArrays, from_counts, planted
 from franchise.corpus.cells import cells_of
 from franchise.engines import cells as module
@@ -241,3 +241,14 @@ def test_arrays_that_do_not_add_up_are_refused():
                 engine_of_counts().restore({**sound, name: broken})
     with pytest.raises(KeyError):
         engine_of_counts().restore({name: array for name, array in sound.items() if name != "term"})
+
+
+def test_trials_where_documents_take_turns(monkeypatch):
+    """Tables hold counts, and are always laid out, whichever documents are visited."""
+    monkeypatch.setattr(module, "_TABLE_CELLS", 20)
+    corpus = planted(n_topics=3, n_terms=20, n_documents=30, document_length=50, seed=1).corpus
+    schedule = Schedule(sweeps=6, burn_in=3, split_merge=SplitMerge(trials=4, keep_trials=True))
+    chain = Chain(corpus, schedule=schedule, start="fitted", engine="cells", threads=2)
+    chain.run()
+    assert len(chain.engine._turns) > 1
+    assert len(chain.trials) == 24

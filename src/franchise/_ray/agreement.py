@@ -82,6 +82,8 @@ def check_nodes(seconds: float = 60.0) -> None:
             raise ClusterError(
                 f"the machine {node.name} does not answer within {seconds:.0f} seconds (`ray status`)"
             ) from None
+        except ray.exceptions.TaskUnschedulableError:
+            continue  # it has gone since, and no worker will come to be there
         except ray.exceptions.RayError as error:
             raise ClusterError(f"the machine {node.name} cannot be used: {first_line(error)}") from error
         same_versions({node.name: answer})

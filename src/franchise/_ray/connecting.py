@@ -47,7 +47,7 @@ def connected(address: str | None) -> Iterator[str]:
         return
     where = _where(address)
     with _kept_sigterm():
-        _connect(ray, where, is_found=address in (None, "auto") and not os.environ.get("RAY_ADDRESS"))
+        _connect(ray, where)
         try:
             yield str(ray.get_runtime_context().gcs_address)
         finally:
@@ -159,14 +159,12 @@ def _check_answers(address: str, what: str) -> None:
         )
 
 
-def _connect(ray: Any, where: str, *, is_found: bool) -> None:
+def _connect(ray: Any, where: str) -> None:
     own = {"num_cpus": _cores(), "include_dashboard": False} if where == "local" else {}
-    # Of a cluster that it finds on this machine itself, Ray takes the token that it asks for.
-    address = "auto" if is_found and where != "local" else where
     try:
         with _without_usage_report(), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of Ray to itself
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
+            ray.init(address=where, log_to_driver=False, logging_level="ERROR", **own)
     except BaseException as error:
         ray.shutdown()  # what was begun
         if isinstance(error, RuntimeError) and "ersion mismatch" in str(error):

@@ -10,7 +10,8 @@ from franchise.engines.cuda.source import BLOCK, FEW, NEAR, kernel_source
 from franchise.model.state import Array
 from franchise.random import Key
 
-_MOSTBLOCKS = 2**31 - 1
+_MOST_BLOCKS = 2**31 - 1
+_BLOCKS_EACH = 8  # for every processor, where items take long: more than it has at a time
 # As IEEE numbers are rounded on the host: no product and sum in one, no short cuts.
 _OPTIONS = ("--std=c++14", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
 _FAST_BYTES = BLOCK * NEAR * 12 + FEW * 4  # for lists of topics, and sizes of tables
@@ -63,7 +64,7 @@ class Gpu:
     def launch(self, kernel: str, n: int, *arguments: Any) -> None:
         """Run a kernel for n items."""
         if n > 0:
-            self._run(kernel, min(-(-n // BLOCK), _MOSTBLOCKS), n, arguments, 0)
+            self._run(kernel, min(-(-n // BLOCK), _MOST_BLOCKS), n, arguments, 0)
 
     def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
         """Run a kernel that lists topics or sizes in fast memory, in so many threads, if they are given."""

@@ -228,9 +228,12 @@ KERNEL(update_documents)(i64 n, i64 first, u64 word_key, u64 seat_key, i64 passe
         u32 document = (u32)number[rank];
         u32* own = listed + base[rank];
         i32 n_here = n_listed[rank];
-        for (i32 s = 0; s < n_here; s++) {
-            u32 e = own[(i64)s * SIDE_BY_SIDE];
-            set_entry(own, s, (u32)column_of[column_in(e)] << 16 | words_in(e));
+        for (i32 n_sorted = 0; n_sorted < n_here; n_sorted++) {  // in an order that says nothing of the past
+            u32 e = own[(i64)n_sorted * SIDE_BY_SIDE];
+            e = (u32)column_of[column_in(e)] << 16 | words_in(e);
+            i32 s = n_sorted;
+            for (; s > 0 && entry_at(own, s - 1) > e; s--) set_entry(own, s, entry_at(own, s - 1));
+            set_entry(own, s, e);
         }
         for (i64 pass = 0; pass < passes; pass++) {
             n_here = draw_words(given, own, n_here, word_key, document, (u32)pass, length[rank],

@@ -29,8 +29,8 @@ def default_chain(
 
 def trajectory(corpus: Corpus, engine: str, threads: int, sweeps: int, limit: float) -> np.ndarray:
     """Run one chain for some time; return seconds, log p(x | c) per word and topics after every sweep."""
-    chain = default_chain(corpus, engine, threads, sweeps)
     began, rows = time.perf_counter(), []
+    chain = default_chain(corpus, engine, threads, sweeps)
     while chain.sweeps_done < sweeps and time.perf_counter() - began < limit:
         chain.sweep() if len(chain.trace) else chain.start()
         last = chain.trace.last

@@ -1,15 +1,17 @@
-"""The engine on a GPU: how fast it is, how soon it finds planted topics, how soon it is as good as the others.
+"""The engine on a GPU: how fast it is, how soon it finds planted topics, how soon it is as good as others.
 
     python -m benchmarks.gpu speed                              (200 million planted words, 10 GB)
     python -m benchmarks.gpu speed --topics 128 --kind pubmed --terms 141000
     python -m benchmarks.gpu planted --start fitted 200         (700 million words like PubMed's, 40 GB)
     python -m benchmarks.gpu text --corpus ap.ldac nips.ldac
 
-Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one in
-which some documents are drawn word by word, and counts come to the processor. Planted: a chain that starts at
-the truth says which log p(x | c) per word there is to reach; then one from each start, with all defaults, until
-it has stayed within 0.01 of it for ten sweeps. Text: this engine and those without a GPU from the fitted start
-with all defaults, as in `benchmarks.parallel quality`. Any engine can be measured so (--engine parallel).
+Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one
+in which some documents are drawn word by word, and counts come to the processor. Planted: a chain that starts
+at the truth says which log p(x | c) per word there is to reach; then come chains from each start, with all
+defaults. With too many topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log
+joint, both per word, have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and
+those without a GPU from the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine
+can be measured so (--engine parallel).
 """
 
 import argparse
@@ -18,7 +20,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,106 +122,114 @@ def _sweep_seconds(chain: Chain) -> float:
 # ---------------------------------------------------------------- from where to the truth
 
 
+class At(NamedTuple):
+    """Where a chain is."""
+
+    seconds: float
+    sweeps: int
+    topics: int
+    score: float  # log p(x | c) per word
+    joint: float  # log joint per word
+
+    def __str__(self) -> str:
+        return (
+            f"  {self.seconds:7.1f} s, {self.sweeps:4d} sweeps, {self.topics:5,} topics, log p(x | c) "
+            f"{self.score:.4f}, log joint {self.joint:.4f} per word"
+        )
+
+
+class Arrival:
+    """Notes since when a chain has been, sweep after sweep, no worse than a level."""
+
+    def __init__(self) -> None:
+        self._near: list[At] = []
+
+    @property
+    def where(self) -> At | None:
+        """Where that began, once it has lasted."""
+        return self._near[0] if len(self._near) >= STAYS else None
+
+    def note(self, at: At, is_near: bool) -> None:
+        """Take the next sweep."""
+        self._near = [*self._near, at] if is_near else []
+
+    def __str__(self) -> str:
+        return "no" if self.where is None else f"{self.where.seconds:.1f} ({self.where.sweeps:,} sweeps)"
+
+
 def planted(options: argparse.Namespace, report: Report) -> None:
     """Print how long chains take from their starts to the score of the truth."""
     truth = drawn(options, options.topics)
     corpus = truth.corpus
     level, at_truth = score_of_truth(truth, options)
-    report.add({"start": "truth", "level": level, "words": corpus.n_words, "path": at_truth})
+    report.add({"start": "truth", "level": level._asdict(), "words": corpus.n_words, "path": at_truth})
     del truth
     free_memory()
     rows = []
     for start in options.start:
-        path, reached = until_close(corpus, start, level, options)
-        seconds, sweeps, topics, score = path[-1] if reached is None else path[reached]
-        report.add(
-            {
-                "start": start,
-                "reached": reached is not None,
-                "seconds": seconds,
-                "sweeps": sweeps,
-                "topics": topics,
-                "log_p_per_word": score,
-                "gpu_bytes": gpu_bytes(),
-                "path": path,
-            }
-        )
+        path, score, both = until_arrived(corpus, start, level, options)
+        last = path[-1]
+        found = {"start": start, "gpu_bytes": gpu_bytes(), "last": last._asdict()}
+        for name, arrival in (("score", score), ("score_and_joint", both)):
+            found[name] = arrival.where and arrival.where._asdict()
+        report.add(found | {"path": path})
         free_memory()
-        rows.append(
-            [
-                str(start),
-                f"{path[0][0]:.1f}",
-                f"{seconds:.1f}" if reached is not None else f"not in {seconds:.0f}",
-                f"{sweeps:,}",
-                f"{topics:,}",
-                f"{score:.4f}",
-                f"{level - score:+.4f}",
-            ]
-        )
+        rows.append([str(start), f"{path[0].seconds:.1f}", str(score), str(both), f"{last.seconds:.1f}"])
+        rows[-1] += [f"{last.sweeps:,}", f"{last.topics:,}", f"{last.score:.4f}"]
+        rows[-1] += [f"{last.score - level.score:+.4f}", f"{last.joint - level.joint:+.4f}"]
     title = (
-        f"{options.engine}: {corpus.n_words:,} words, {corpus.n_terms:,} terms, {options.topics:,} topics "
+        f"{options.engine}: {corpus.n_words:,} words, {corpus.n_terms:,} terms, {options.topics:,} topics; "
     )
-    title += f"planted; a chain from the truth: {level:.4f} per word, {at_truth[-1][2]:,} topics"
-    columns = [
-        "start",
-        "start s",
-        f"s to within {WITHIN}",
-        "sweeps",
-        "K",
-        "log p(x | c) per word",
-        "short of",
-    ]
-    show(title, columns, rows)
+    title += f"a chain from the truth: log p(x | c) {level.score:.4f} per word, {level.topics:,} topics"
+    columns = ["start", "start s", f"s to within {WITHIN}", "and log joint", "in the end: s", "sweeps", "K"]
+    show(title, [*columns, "log p(x | c)", "less truth's", "log joint"], rows)
 
 
-Path_ = list[tuple[float, int, int, float]]  # seconds, sweeps, topics, log p(x | c) per word
-
-
-def score_of_truth(truth: Planted, options: argparse.Namespace) -> tuple[float, Path_]:
-    """Return log p(x | c) per word of a chain that starts at the truth, the mean of its last sweeps."""
+def score_of_truth(truth: Planted, options: argparse.Namespace) -> tuple[At, list[At]]:
+    """Run a chain from the truth; return the mean of its last sweeps, and its path."""
     console.print(f"a chain that starts at the truth, {options.truth_sweeps} sweeps")
     chain = default_chain(truth.corpus, options.engine, options.threads, ENOUGH, "one")
     start_at_truth(chain, truth, options.threads)
-    began, printed, path = time.perf_counter(), -np.inf, [_row(chain, 0.0)]
+    began, printed, path = time.perf_counter(), -np.inf, [_at(chain, 0.0)]
     for sweep in range(1, options.truth_sweeps + 1):
         chain.sweep()
-        path.append(_row(chain, time.perf_counter() - began))
-        if path[-1][0] - printed >= options.every or sweep == options.truth_sweeps:
-            console.print(_words_of(path[-1]))
-            printed = path[-1][0]
-    last = path[-max(1, options.truth_sweeps // 5) :]
-    return float(np.mean([score for *_, score in last])), path
+        path.append(_at(chain, time.perf_counter() - began))
+        if path[-1].seconds - printed >= options.every or sweep == options.truth_sweeps:
+            console.print(str(path[-1]))
+            printed = path[-1].seconds
+    last = np.mean(path[-max(1, options.truth_sweeps // 5) :], axis=0)
+    return path[-1]._replace(score=float(last[-2]), joint=float(last[-1])), path
 
 
-def until_close(
-    corpus: Corpus, start: str | int, level: float, options: argparse.Namespace
-) -> tuple[Path_, int | None]:
-    """Run a chain until it stays close to a level; return its path, and where on it that began."""
-    console.print(f"a chain from start {start}, until it is within {WITHIN} of {level:.4f}")
+def until_arrived(
+    corpus: Corpus, start: str | int, level: At, options: argparse.Namespace
+) -> tuple[list[At], Arrival, Arrival]:
+    """Run a chain until it is as good as a level; return its path, and since when score, and all, are."""
+    console.print(
+        f"a chain from start {start}, to {level.score:.4f} (log joint {level.joint:.4f}) less {WITHIN}"
+    )
     began, printed, path = time.perf_counter(), -np.inf, []
+    score, both = Arrival(), Arrival()
     chain = default_chain(corpus, options.engine, options.threads, ENOUGH, start)
-    near = 0
-    while near < STAYS and (not path or path[-1][0] < options.seconds):
+    while both.where is None and (not path or path[-1].seconds < options.seconds):
         chain.sweep() if path else chain.start()
-        path.append(_row(chain, time.perf_counter() - began))
-        seconds, sweeps, _, score = path[-1]
+        at = _at(chain, time.perf_counter() - began)
+        path.append(at)
         # Scores of the warm-up, with its smaller eta, are those of another model.
-        is_near = sweeps > chain.schedule.warm_up and score >= level - WITHIN
-        near = near + 1 if is_near else 0
-        if seconds - printed >= options.every or near == STAYS:
-            warms_up = ", warm-up" if sweeps <= chain.schedule.warm_up else ""
-            console.print(_words_of(path[-1]) + f", short of the truth's by {level - score:+.4f}{warms_up}")
-            printed = seconds
-    return path, len(path) - STAYS if near == STAYS else None
+        counts = at.sweeps > chain.schedule.warm_up
+        is_near = counts and at.score >= level.score - WITHIN
+        score.note(at, is_near)
+        both.note(at, is_near and at.joint >= level.joint - WITHIN)
+        if at.seconds - printed >= options.every or both.where:
+            less = f"; less the truth's {at.score - level.score:+.4f}, {at.joint - level.joint:+.4f}"
+            console.print(f"{at}{less}{'' if counts else ' (warm-up)'}")
+            printed = at.seconds
+    return path, score, both
 
 
-def _row(chain: Chain, seconds: float) -> tuple[float, int, int, float]:
-    return seconds, chain.sweeps_done, int(chain.trace.last["n_topics"]), _score(chain)
-
-
-def _words_of(row: tuple[float, int, int, float]) -> str:
-    seconds, sweeps, topics, score = row
-    return f"  {seconds:7.1f} s, {sweeps:4d} sweeps, {topics:5,} topics, log p(x | c) per word {score:.4f}"
+def _at(chain: Chain, seconds: float) -> At:
+    topics, joint = int(chain.trace.last["n_topics"]), float(chain.trace.last["log_joint"])
+    return At(seconds, chain.sweeps_done, topics, _score(chain), joint / chain.corpus.n_words)
 
 
 # ---------------------------------------------------------------- text
@@ -316,9 +326,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     one.add_argument("--every", type=float, default=5.0, help="seconds between lines")
     one = commands.add_parser("text", parents=[common], help="against engines without a GPU")
     one.add_argument("--corpus", nargs="+", required=True, help="files of corpora")
-    one.add_argument(
-        "--beside", nargs="*", default=[*WITHOUT_GPU], help="other engines; the first is the measure"
-    )
+    one.add_argument("--beside", nargs="*", default=[*WITHOUT_GPU], help="first the measure")
     one.add_argument("--sweeps", type=int, default=500)
     one.add_argument("--seconds", type=float, default=200.0, help="the most for each engine")
     return parser.parse_args(arguments)

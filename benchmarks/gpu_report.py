@@ -19,9 +19,7 @@ class Report:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._path: Path | None = options.out
-        given = {
-            name: str(value) if isinstance(value, Path) else value for name, value in vars(options).items()
-        }
+        given = vars(options) | {"out": str(options.out) if options.out else None}
         self._all: dict[str, Any] = {"options": given, "machine": machine(), "found": []}
 
     def add(self, found: dict[str, Any]) -> None:

@@ -25,9 +25,10 @@ LENGTH, TOPICS_A_DOCUMENT = 100, 6
 BLOCK = 2**24  # words at once: about a gigabyte of working memory
 MOST_TOPICS = 2**16  # of what a word's topic is stored in
 # Like PubMed: the mean length of a document and how far lengths spread (their logarithm); Zipf's law without
-# the ranks of the commonest words, which are left out as stop words, and how close topics are to it.
+# the ranks of the commonest words, which are left out as stop words, and the parameter of the topics'
+# Dirichlet around it, for the average term.
 MEAN_LENGTH, SPREAD, LONGEST = 90.0, 0.5, 2_000
-EXPONENT, LEFT_OUT, CLOSENESS = 1.07, 20, 2_000.0
+EXPONENT, LEFT_OUT, CLOSENESS = 1.07, 20, 0.015
 # Weights of topics: the last ones are a thousandth of the first. Documents: about five topics of 90 words.
 TOPICS_A_CONCENTRATION, DOCUMENT_CONCENTRATION, STICKS = 5.0, 1.2, 16
 
@@ -87,7 +88,7 @@ def like_pubmed(n_words: int, n_terms: int, n_topics: int, seed: int = 0, xp: An
     rng = np.random.default_rng(seed)
     base = (LEFT_OUT + np.arange(1, n_terms + 1)) ** -EXPONENT
     # The number of a term says nothing of how common it is, as in an alphabetical vocabulary.
-    topics = _dirichlet(rng, CLOSENESS * rng.permutation(base / base.sum()), n_topics)
+    topics = _dirichlet(rng, CLOSENESS * n_terms * rng.permutation(base / base.sum()), n_topics)
     concentration = max(1.0, n_topics / TOPICS_A_CONCENTRATION)
     ends_of_weights = -np.expm1(np.cumsum(np.log1p(-rng.beta(1.0, concentration, n_topics))))
     ends_of_weights[-1] = 1.0

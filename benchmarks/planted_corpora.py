@@ -108,9 +108,7 @@ def like_pubmed(n_words: int, n_terms: int, n_topics: int, seed: int = 0, xp: An
 
 def _drawn(recipe: Recipe, seed: int, xp: Any) -> Planted:
     xp = xp or array_module()
-    n_topics, n_terms = recipe.topics.shape
-    if n_topics > MOST_TOPICS:
-        raise ValueError(f"{n_topics:,} topics: give at most {MOST_TOPICS:,}")
+    n_terms = recipe.topics.shape[1]
     doc_ptr, uniform = offsets_of(recipe.lengths), Uniform(xp, seed)
     x, z = np.empty(doc_ptr[-1], np.int32), np.empty(doc_ptr[-1], np.uint16)
     ends_of_terms = xp.asarray(_ends(recipe.topics))
@@ -149,6 +147,8 @@ def _ends(topics: Array) -> Array:
 
 
 def _dirichlet(rng: np.random.Generator, parameters: Array, number: int) -> Array:
+    if number > MOST_TOPICS:
+        raise ValueError(f"{number:,} topics: give at most {MOST_TOPICS:,}")
     topics = np.empty((number, parameters.size))
 
     def draw(topic: Array, own: np.random.Generator) -> None:

@@ -21,18 +21,15 @@ import numpy as np
 
 from benchmarks.planted_start import planted_state
 from benchmarks.tables import console, show
+from benchmarks.trajectories import compare
 from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
 from franchise.corpus import read_corpus
 from franchise.corpus.synthetic import Planted
 from franchise.model import State, copy_state
-from franchise.sampling.plan import plan_of
 
 PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
 LENGTH, TOPICS_A_DOCUMENT = 100, 6
 SETTLE, TIMED = 2, 10  # sweeps before the clock starts, and then: trials come in every tenth
-WARM_UP = 41  # sweeps and the start
-CLOSE = 0.005  # nats per word: seeds differ by as much
-MARKS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
 
 def large_planted(n_words: int, n_terms: int, n_topics: int, seed: int = 0) -> Planted:
@@ -130,50 +127,14 @@ def speed(options: argparse.Namespace) -> None:
     show(title, columns, rows)
 
 
-def trajectory(corpus: Corpus, engine: str, threads: int, sweeps: int, limit: float) -> np.ndarray:
-    """Run one chain for some time; return seconds, log p(x | c) per word and topics after every sweep."""
-    settings: dict[str, Any] = dict(eta=0.1, alpha=None, gamma=None, alpha_prior=(1.0, 1.0))
-    settings |= dict(gamma_prior=(1.0, 1.0), init="fitted", sweeps=sweeps, burn_in=None, thin=None)
-    plan = plan_of(**settings, chains=1, warm_up=None, split_merge="always", engine=engine, seed=0)
-    (chain,) = plan.chains(corpus)
-    chain.use_threads(threads)
-    began, rows = time.perf_counter(), []
-    while chain.sweeps_done < sweeps and time.perf_counter() - began < limit:
-        chain.sweep() if len(chain.trace) else chain.start()
-        last = chain.trace.last
-        rows.append((time.perf_counter() - began, last["log_p_words"] / corpus.n_words, last["n_topics"]))
-    return np.array(rows)
-
-
 def quality(options: argparse.Namespace) -> None:
     """Print how good both engines are after how long."""
     corpora = {Path(path).name: read_corpus(path) for path in options.corpus}
     if options.words:
         corpora["planted"] = large_planted(int(options.words), options.terms, options.topics).corpus
     for name, corpus in corpora.items():
-        found = {
-            engine: trajectory(corpus, engine, options.threads[0], options.sweeps, options.seconds)
-            for engine in ("collapsed", "parallel")
-        }
-        marks = [mark for mark in MARKS if mark <= options.seconds]
-        rows = []
-        for engine, path in found.items():
-            at = np.searchsorted(path[:, 0], marks, side="right") - 1
-            rows.append(
-                [engine, str(len(path) - 1), f"{path[0, 0]:.1f}"]
-                + [f"{path[i, 1]:.3f} ({path[i, 2]:.0f})" if i >= 0 else "-" for i in at]
-                + [_time_to(path, found["collapsed"][-1, 1])]
-            )
-        columns = ["engine", "sweeps", "start s", *(f"{mark:g} s" for mark in marks), "s to the same"]
-        title = f"{name}: {corpus.n_words:,} words, {corpus.n_terms:,} terms, threads {options.threads[0]}; "
-        show(title + "log p(x | c) per word (topics)", columns, rows)
-
-
-def _time_to(path: np.ndarray, level: float) -> str:
-    # Not in the warm-up, with its smaller eta, and to stay there.
-    below = np.flatnonzero(path[:, 1] < level - CLOSE)
-    place = max(WARM_UP, below[-1] + 1) if below.size else WARM_UP
-    return f"{path[place, 0]:.1f}" if place < len(path) else f"not in {path[-1, 0]:.0f}"
+        engines = ("collapsed", "parallel")
+        compare(name, corpus, engines, options.threads[0], options.sweeps, options.seconds)
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ __all__ = [
     "ClusterError",
     "CorpusError",
     "FranchiseError",
+    "GpuError",
     "MissingPackageError",
     "ModelError",
     "SettingsError",
@@ -31,6 +32,13 @@ class CorpusError(FranchiseError, ValueError):
 
     The message names the offending document or line, and what was expected
     there.
+    """
+
+
+class GpuError(FranchiseError):
+    """A GPU that is not there, or cannot do what is asked of it.
+
+    The message says what is missing and what to do.
     """
 
 

@@ -25,7 +25,7 @@ class Gpu(NamedTuple):
         return f"{self.name}, {self.memory / 2**30:,.0f} GiB"
 
 
-class _Unusable(Exception):  # noqa: N818
+class _NoGpuError(Exception):
     """Why there is no GPU; it does not leave this file."""
 
 
@@ -65,7 +65,7 @@ def _look() -> Gpu | str:
         found = _device(cupy)
         _check_compiler(cupy)
         return found
-    except _Unusable as error:
+    except _NoGpuError as error:
         return str(error)
     except Exception as error:  # others' libraries, on machines that nobody has seen
         return f"the GPU cannot be used ({_line(error)}); look whether nvidia-smi lists it"
@@ -78,23 +78,23 @@ def _import_cupy() -> Any:
             import cupy
     except ModuleNotFoundError as error:
         if error.name == "cupy":
-            raise _Unusable(f"CuPy, which a GPU is used with, is not installed: {_INSTALL}") from None
+            raise _NoGpuError(f"CuPy, which a GPU is used with, is not installed: {_INSTALL}") from None
         raise _not_loaded(error) from None
     except Exception as error:
         raise _not_loaded(error) from None
     if cupy.cuda.runtime.is_hip:
-        raise _Unusable(
+        raise _NoGpuError(
             "CuPy is here, but made for AMD's ROCm; the engine needs an NVIDIA GPU, and CuPy made for CUDA: "
             f"remove it with pip, then {_INSTALL}"
         )
     return cupy
 
 
-def _not_loaded(error: Exception) -> _Unusable:
+def _not_loaded(error: Exception) -> _NoGpuError:
     cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
-    return _Unusable(
-        f"CuPy is installed but cannot be loaded ({_line(cause)}): it is broken, there is more than one, or it "
-        "was made for another CUDA than the one here; remove what `pip list` shows as cupy..., then "
+    return _NoGpuError(
+        f"CuPy is installed but cannot be loaded ({_line(cause)}): it is broken, there is more than one, or "
+        "it was made for another CUDA than the one here; remove what `pip list` shows as cupy..., then "
         f"{_INSTALL}"
     )
 
@@ -104,15 +104,15 @@ def _device(cupy: Any) -> Gpu:
     try:
         number = runtime.getDeviceCount()
     except runtime.CUDARuntimeError as error:
-        raise _Unusable(_no_device(runtime, error)) from None
+        raise _NoGpuError(_no_device(runtime, error)) from None
     if not number:
-        raise _Unusable(_NOT_VISIBLE)
+        raise _NoGpuError(_NOT_VISIBLE)
     facts = runtime.getDeviceProperties(runtime.getDevice())
     name = facts["name"]
     name = name.decode(errors="replace") if isinstance(name, bytes) else str(name)
     capability = int(facts["major"]), int(facts["minor"])
     if capability < _OLDEST:
-        raise _Unusable(
+        raise _NoGpuError(
             f"{name} is too old: it has compute capability {_version(capability)}, and at least "
             f"{_version(_OLDEST)} is needed (NVIDIA's GPUs since Volta, of 2017)"
         )
@@ -120,8 +120,8 @@ def _device(cupy: Any) -> Gpu:
 
 
 _NOT_VISIBLE = (
-    "no GPU is visible: there is none, or CUDA_VISIBLE_DEVICES hides it, or the container was started without "
-    "it (docker run --gpus all)"
+    "no GPU is visible: there is none, or CUDA_VISIBLE_DEVICES hides it, or the container was started "
+    "without it (docker run --gpus all)"
 )
 
 
@@ -150,16 +150,16 @@ def _check_compiler(cupy: Any) -> None:
     try:
         compiler = tuple(cupy.cuda.nvrtc.getVersion())
     except Exception as error:
-        raise _Unusable(
+        raise _NoGpuError(
             f"CUDA's compiler for kernels, NVRTC, is not there ({_line(error)}): {_INSTALL} brings it along, "
             "and so does a CUDA toolkit"
         ) from None
     driver = _cuda(cupy.cuda.runtime.driverGetVersion())
     if compiler[0] > driver[0]:
-        raise _Unusable(
-            f"CUDA's compiler for kernels, NVRTC, is of CUDA {_version(compiler)}, and the NVIDIA driver knows "
-            f"CUDA up to {_version(driver)}: bring the driver up to date, or take a toolkit and CuPy for CUDA "
-            f"{driver[0]}"
+        raise _NoGpuError(
+            f"CUDA's compiler for kernels, NVRTC, is of CUDA {_version(compiler)}, and the NVIDIA driver "
+            f"knows CUDA up to {_version(driver)}: bring the driver up to date, or take a toolkit and CuPy "
+            f"for CUDA {driver[0]}"
         )
 
 

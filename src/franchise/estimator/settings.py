@@ -84,8 +84,8 @@ def check_gpu(engine: object) -> None:
     """Refuse the engine that needs a GPU where none can be used (GpuError)."""
     if is_one_of(engine, [GPU]) and (why := problem()) is not None:
         raise GpuError(
-            f"engine={GPU!r}: {why}. Without a GPU, engine='parallel' fits documents of any number; a model "
-            "that was fitted on a GPU can be looked at and used, but not made longer"
+            f"engine={GPU!r}: {why}. Without a GPU, take engine='parallel'; a model that was fitted on a GPU "
+            "can be looked at and used, but not made longer"
         )
 
 

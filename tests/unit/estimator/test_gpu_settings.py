@@ -59,7 +59,7 @@ def test_a_model_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):
         model = HDPTopicModel.load(tmp_path / "m")
         assert model.topics().equals(fitted.topics())
         assert model.transform(CORPUS).shape == (30, model.n_topics_)
-        assert model.diagnose().text
+        assert str(model.diagnose())
         for again in (
             lambda: model.resume(2),
             lambda: HDPTopicModel(**SETTINGS | {"sweeps": 9}, checkpoint_dir=tmp_path / "m").fit(Unread()),

@@ -264,7 +264,8 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         _describe(corpus, model)
         return
     model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
-    write_text(Path(str(output)) / "config.toml", as_toml(values))
+    taken = {"engine": model.settings_["engine"]}  # on another machine, "auto" might be another
+    write_text(Path(str(output)) / "config.toml", as_toml(values | taken))
     click.echo(as_commands(str(model), str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":

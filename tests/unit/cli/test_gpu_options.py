@@ -60,3 +60,14 @@ def test_a_dry_run_says_what_auto_takes(monkeypatch, words, engine):
     monkeypatch.setattr("franchise.sampling.forecast.is_compiled", lambda: False)
     with with_cupy(monkeypatch, fake_cupy()):
         assert fact(call("fit", "texts.txt", "--dry-run", *FIT).stdout, "engine") == engine
+
+
+def test_the_file_of_options_names_the_engine_that_was_taken(monkeypatch, folder):
+    monkeypatch.setattr("franchise.engines.GPU_WORDS", 1)
+    with with_cupy(monkeypatch, fake_cupy()):
+        assert call("fit", "texts.txt", "-o", "m", *FIT).exit_code == 0
+    assert 'engine = "gpu"\n' in (folder / "m" / "config.toml").read_text()
+    with with_cupy(monkeypatch, None):
+        done = call("fit", "texts.txt", "-o", "n", "--config", "m/config.toml", "--quiet")
+    assert done.exit_code == 1
+    assert "--engine gpu" in done.stderr

@@ -86,3 +86,11 @@ def _lay_out(corpus, state, words, own, j):
         end, n = own.table_end[t], state.n_jt[first + t]
         if end >= 0 and n > 2:  # of two, equal ones stand together already
             group_terms(words, own.count_v, own.terms, end - n, end)
+
+
+@kernel
+def group_tables(words, ends, own, begin, end):
+    """Lay out the words of tables `begin` to `end`, which are listed: equal terms side by side."""
+    for table in range(begin, end):
+        if ends[table + 1] - ends[table] > 2:
+            group_terms(words, own.count_v, own.terms, ends[table], ends[table + 1])

@@ -1,0 +1,223 @@
+"""The engine on a GPU: sweeps as those of the parallel engine, their documents in the memory of a GPU.
+
+A sweep draws the weights of topics here, and all else there: terms, topics of words, tables, counts, numbers of
+the trace. In every so many sweeps the counts come here as well, for the moves of the head: documents that are
+drawn word by word, and split-merge trials.
+
+Numbers are drawn by counter and counts are whole, so the same key makes the same sweep on every GPU of a kind.
+They are other numbers than those of the parallel engine, of the same distribution.
+"""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from franchise.corpus import CorpusArrays
+from franchise.engines import parallel
+from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
+from franchise.engines.cuda.device import Device, gpu
+from franchise.engines.cuda.part import CudaPart
+from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
+from franchise.engines.given_topics import TopicsOfTerms
+from franchise.engines.head import Facts, Head
+from franchise.engines.parallel import ParallelEngine, passes_for, trials_due
+from franchise.engines.part import Seats, Summed
+from franchise.engines.revealer import Revealer, epsilon_for
+from franchise.engines.revealing import DocumentsInfo, number_of_turns, renumber
+from franchise.engines.threads import Threads
+from franchise.model import Joint, State
+from franchise.model.capacity import compact
+from franchise.model.counts import ranks
+from franchise.model.joint import log_p_tables_by_size, log_p_topics
+from franchise.model.likelihood import log_p_sizes
+from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array
+from franchise.moves.parts.scratch import different_lengths
+from franchise.random import Key
+
+# Of larger corpora the head makes its moves in every so many sweeps, when trials are made (`trials_due`).
+_MANY_WORDS, _EVERY = 1_000_000, 10
+
+
+class CudaEngine(CollapsedEngine):
+    """Makes sweeps of a franchise on a GPU.
+
+    It can be made, and take up what was saved, without one; sweeps need it.
+    """
+
+    name: ClassVar[str] = "gpu"
+
+    def __init__(self, corpus: CorpusArrays, settings: EngineSettings, device: Device | None = None) -> None:
+        super().__init__(corpus, settings)
+        lengths = np.diff(corpus.doc_ptr)
+        counted = np.bincount(corpus.x, minlength=corpus.n_terms)
+        different = different_lengths(lengths)
+        self._facts = Facts(corpus.n_terms, corpus.x.size, int(different[1].sum()), counted, different)
+        self._epsilon = epsilon_for(*different)
+        self._device = device
+        self._part: CudaPart | None = None
+        self._held: State | None = None  # what is to go to the GPU
+        self._head: Head | None = None
+        self._sizes = np.zeros(1, np.int64)  # how many tables have each number of words
+        self._rows_are_here = True
+        self._is_open = False  # documents on the GPU are as the head has numbered them
+        self._revealer = Revealer(0, 0, 1)  # weights alone
+        self.use_threads(settings.threads)
+        self.seat(self._empty_state(settings.capacity))
+
+    def use_threads(self, number: int) -> None:
+        """Let the head work in so many threads from now on; it changes no bit."""
+        self._threads = Threads(number)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy, here or in another process, can go on from."""
+        return self.__dict__ | {"_held": self.state, "_part": None, "_device": None}
+
+    # ------------------------------------------------------------ what is here, and what is there
+
+    @property
+    def workbench(self) -> Head:
+        """The topics and counts, and their working memory."""
+        assert self._head is not None
+        return self._head
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the head."""
+        return sum(array.nbytes for array in self.workbench.state)
+
+    @property
+    def state(self) -> State:
+        """The current state, brought here."""
+        if self._part is None:
+            assert self._held is not None
+            return self._held
+        self._bring_rows()
+        return self.workbench.state._replace(**self._part.seats())
+
+    def seat(self, state: State) -> None:
+        """Take up a state, with every word seated, as if the engine had reached it."""
+        compact(self._corpus, state)
+        self._held, self._part, self._rows_are_here = state, None, True
+        nothing = np.zeros(0, np.int32)
+        self._head = Head(
+            self._facts,
+            state._replace(t_ji=nothing, n_jt=nothing, k_jt=nothing, m_j=np.zeros(1, np.int32)),
+        )
+        self._sizes = np.bincount(state.n_jt[state.n_jt > 0], minlength=1)
+
+    def _on_gpu(self) -> CudaPart:
+        """Return the documents on the GPU."""
+        if self._part is None:
+            assert self._held is not None
+            self._part = CudaPart(gpu() if self._device is None else self._device, self._corpus)
+            self._part.take_up(self._held)
+            self._held = None
+        return self._part
+
+    def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
+        """Seat every word, as the parallel engine does, on the host."""
+        starter = ParallelEngine(self._corpus, self._settings)
+        starter.use_threads(self._threads.number)
+        starter.start(key, start)
+        self.seat(starter.state)
+
+    def counts(self) -> Counts:
+        """Return the counts of the current state."""
+        if self._part is None:
+            return counts_of(self._corpus, self.state)
+        self._bring_rows()
+        state = self.workbench.state
+        live = by_size(state)
+        return Counts(
+            names=state.name_k[live],
+            topic_terms=topic_terms_of(state, live),
+            document_topics=self._part.document_topics(ranks(state, live), live.size),
+            m_k=state.m_k[live],
+            concentrations=state.concentrations.copy(),
+        )
+
+    def write_seats(self, folder: Path) -> bool:
+        """Write nothing: all is in the arrays."""
+        return False
+
+    def _bring_rows(self) -> None:
+        """Bring the counts of terms by topic here, if they are not."""
+        if not self._rows_are_here:
+            assert self._part is not None
+            n_topics = int(self.workbench.state.totals[TOPICS])
+            nothing = np.zeros(0, np.int64)
+            self.workbench.fill_rows(
+                [Summed(nothing, nothing, self._part.rows())],
+                np.arange(n_topics, dtype=np.int32),
+                self._threads,
+            )
+            self._rows_are_here = True
+
+    def _joint(self) -> Joint:
+        if self._part is None:
+            return super()._joint()
+        state = self.workbench.state
+        alpha, gamma, eta = (float(state.concentrations[i]) for i in (ALPHA, GAMMA, ETA))
+        return Joint(
+            float(log_p_tables_by_size(self._sizes, *self._facts.lengths, alpha)),
+            float(log_p_topics(state, gamma)),
+            float(log_p_sizes(state, eta)) + self._part.log_p_terms(eta),
+            self._settings.priors.log_density(state.concentrations),
+        )
+
+    # ------------------------------------------------------------ a sweep
+
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
+        """Make one sweep, with `eta` held at a value where one is given."""
+        head, part = self.workbench, self._on_gpu()
+        if eta is not None:
+            head.set_eta(eta)
+        documents = self._update_documents(key)
+        if not self._head_moves(key.sweep):
+            if eta is None and self._gamma_priors[ETA, 0] > 0.0:
+                self._bring_rows()
+            swept = super().sweep(key, None, eta)
+        else:
+            self._bring_rows()
+            part.open(head.state.n_k.size)
+            self._is_open = True
+            head.tables, head.threads = part.tables(self._threads), self._threads
+            swept = super().sweep(key, trials_due(trials, key.sweep, self._facts.n_words), eta)
+        return Swept({"documents": documents, **swept.infos}, swept.records)
+
+    def _head_moves(self, sweep: int) -> bool:
+        return self._facts.n_words < _MANY_WORDS or sweep % _EVERY == 0
+
+    def _update_documents(self, key: Key) -> DocumentsInfo:
+        head, part, facts = self.workbench, self._on_gpu(), self._facts
+        alpha, eta = (float(head.state.concentrations[i]) for i in (ALPHA, ETA))
+        measure = self._revealer.weights(key, head.state, self._epsilon)
+        passes = passes_for(measure, facts.n_terms, facts.n_words)
+        passed = part.update(key, measure, alpha, eta, passes)
+        number, info = renumber(head, measure, passed.words, passed.tables)
+        part.name(number, passed.words)
+        self._sizes, self._rows_are_here = passed.sizes, False
+        return info
+
+    def _gibbs(self, key: Key) -> dict[str, Any]:
+        """Draw words and tables, one by one, of the documents whose turn it is."""
+        if not self._head_moves(key.sweep):
+            return {}
+        head, part = self.workbench, self._on_gpu()
+        n_turns = number_of_turns(self._facts.n_words, parallel.COLLAPSED_WORDS)
+        every = 1 if self._facts.n_words < _MANY_WORDS else _EVERY
+        taken = part.take(key.sweep // every % n_turns, n_turns)
+        head.bring(Seats(*(np.concatenate(parts) for parts in zip(*taken, strict=True))))
+        infos = head.gibbs(key)
+        part.put(head.take_away(), taken)
+        return infos
+
+    def _compact(self) -> None:
+        if self._part is None or not self._is_open:
+            return  # numbered without gaps
+        self._is_open = False
+        state = self.workbench.state
+        live, n_topics = state.live.copy(), int(state.totals[TOPICS])
+        has_gaps = self.workbench.new_numbers() is not None
+        self._sizes = self._part.close(live[:n_topics] if has_gaps else np.arange(n_topics))

@@ -1,0 +1,250 @@
+"""Documents on a GPU in one chain, with the counts of terms by topic: what the head asks for.
+
+Topics are stored under columns, those of the last pass; `Counts.stored` says which topic has which column.
+Before the head looks at documents they get the numbers that the head has given them.
+"""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gammaln
+
+from franchise.corpus import CorpusArrays
+from franchise.engines.cuda.device import Device
+from franchise.engines.cuda.measure import Counts, GivenMeasure, draw_measure, log_p_of_terms, wide
+from franchise.engines.cuda.piece import Piece, new_tally
+from franchise.engines.cuda.piece_tables import PieceTables
+from franchise.engines.part import Seats, divided
+from franchise.engines.revealing import turns
+from franchise.engines.table_source import TablesInParts, TableSource
+from franchise.engines.threads import Threads
+from franchise.errors import GpuError
+from franchise.model.measure import Measure
+from franchise.model.packing import narrow
+from franchise.model.rows import Rows
+from franchise.model.state import TOPICS, Array, State, word_topics
+from franchise.random import Key
+
+MOST_COLUMNS = 1 << 16
+_TABULATED = 1 << 16  # counts whose logarithms of gammas are looked up
+_CELLS_AT_ONCE = 1 << 26  # of terms by topics, that are looked through at once
+
+
+class Passed(NamedTuple):
+    """What a pass over all documents has counted."""
+
+    words: Array  # of each column
+    tables: Array
+    sizes: Array  # how many tables have each number of words
+
+
+class CudaPart:
+    """Documents on a GPU.
+
+    Parameters
+    ----------
+    device
+        The GPU.
+    corpus
+        The documents.
+    pieces
+        Where to cut them: documents at which pieces begin and end.
+    resident
+        How many of the pieces stay on the GPU; the others come over when they are used.
+    """
+
+    def __init__(
+        self, device: Device, corpus: CorpusArrays, pieces: list[int] | None = None, resident: int | None = None
+    ) -> None:
+        self._device, self._corpus = device, corpus
+        doc_ptr = corpus.doc_ptr
+        marks = pieces or [0, doc_ptr.size - 1]
+        self._pieces = [
+            Piece(
+                device,
+                CorpusArrays(
+                    corpus.x[doc_ptr[a] : doc_ptr[b]], doc_ptr[a : b + 1] - doc_ptr[a], corpus.n_terms
+                ),
+                a,
+                int(doc_ptr[a]),
+                resident is None or number < resident,
+            )
+            for number, (a, b) in enumerate(pairwise(marks))
+        ]
+        self._longest = int(np.diff(doc_ptr).max(initial=0))
+        self._counts: Counts
+        self._last: tuple[Key, GivenMeasure] | None = None  # what seats follow from; None: they are written
+        self._log_gammas: tuple[float, Any] = (-1.0, None)
+
+    # ------------------------------------------------------------ from the host, and back
+
+    def take_up(self, state: State) -> None:
+        """Take up the seats of all documents; topics are numbered without gaps."""
+        z, n_topics = word_topics(self._corpus, state), int(state.totals[TOPICS])
+        counts = self._room(n_topics)
+        for piece in self._pieces:
+            words = self._words_of(piece)
+            piece.take_up(z[words])
+            piece.count(counts)
+            documents = slice(piece.first_document, piece.first_document + piece.n_documents)
+            piece.take_up_seats(state.t_ji[words], state.k_jt[words], state.n_jt[words], state.m_j[documents])
+        self._counts, self._last = Counts(counts, np.arange(n_topics)), None
+
+    def _words_of(self, piece: Piece) -> slice:
+        return slice(piece.first_word, piece.first_word + piece.corpus.x.size)
+
+    def _room(self, n_topics: int) -> Any:
+        if n_topics > MOST_COLUMNS:
+            raise GpuError(
+                f"engine='gpu' has room for {MOST_COLUMNS:,} topics, and there are {n_topics:,} now, with "
+                "those that no word has: use engine='parallel', or a larger eta"
+            )
+        return self._device.xp.zeros((self._corpus.n_terms, wide(n_topics)), np.int32)
+
+    def seats(self) -> dict[str, Array]:
+        """Return t_ji, n_jt, k_jt and m_j of all documents, as a state has them."""
+        self._write_seats()
+        number_of = self._number_of()
+        found = [piece.gather(np.arange(piece.n_documents)) for piece in self._pieces]
+        seats = {name: np.concatenate([one[name] for one in found]) for name in ("t_ji", "n_jt", "k_jt", "m_j")}
+        seats["k_jt"] = np.where(seats["n_jt"] > 0, number_of[seats["k_jt"]], 0).astype(np.int32)
+        return seats
+
+    def _number_of(self) -> Array:
+        """Return the number of the topic that is stored under each column."""
+        number_of = np.zeros(self._counts.stride, np.int64)
+        number_of[self._counts.stored] = np.arange(self._counts.stored.size)
+        return number_of
+
+    def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
+        """Return n_j.k of all documents; topic k is column rank[k]."""
+        rank_of = np.zeros(self._counts.stride, np.int64)
+        rank_of[self._counts.stored] = rank[: self._counts.stored.size]
+        found = [piece.document_topics(rank_of) for piece in self._pieces]
+        lengths, columns, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        row_ptr = np.zeros(lengths.size + 1, np.int64)
+        np.cumsum(lengths, out=row_ptr[1:])
+        if counts.size < 2**31:  # or SciPy would copy the columns to the wider type
+            row_ptr = row_ptr.astype(np.int32)
+        return sp.csr_array((counts, columns, row_ptr), shape=(lengths.size, n_topics))
+
+    # ------------------------------------------------------------ a pass
+
+    def update(
+        self, key: Key, weights: Measure, alpha: float, eta: float, passes: int, given: Any | None = None
+    ) -> Passed:
+        """Draw the terms of topics, then topics and tables of all documents; topics have columns then.
+
+        Terms are drawn given the counts of these documents, or given others, by number.
+        """
+        device, columns = self._device, int(weights.sizes[1])
+        if columns > MOST_COLUMNS:
+            self._room(columns)  # says so
+        for piece in self._pieces:
+            piece.forget_seats()
+        own = self._counts
+        concentrations = (alpha, eta)
+        measure, counts = draw_measure(
+            device, key, weights, concentrations, own if given is None else given, own, self._longest
+        )
+        column_of = np.zeros(own.stride, np.uint16)
+        column_of[own.stored] = weights.column[: own.stored.size]
+        self._counts = Counts(counts, own.stored)
+        tally, there = new_tally(device, columns, self._longest), device.put(column_of)
+        for piece in self._pieces:
+            piece.update(key, measure, there, counts, passes, tally)
+        self._last = (key, measure)
+        words, tables, sizes = (device.get(one).astype(np.int64) for one in tally)
+        return Passed(words, tables, np.trim_zeros(sizes, "b"))
+
+    def name(self, number: Array, words: Array) -> None:
+        """Note the numbers of topics, of which each column with words has one."""
+        live = np.flatnonzero(words)
+        stored = np.zeros(live.size, np.int64)
+        stored[number[live]] = live
+        self._counts = self._counts._replace(stored=stored)
+
+    # ------------------------------------------------------------ what the head looks at
+
+    def open(self, room: int) -> None:
+        """Write seats down, and store topics under their numbers, with room for so many."""
+        self._write_seats()
+        old = self._counts
+        number_of = self._device.put(self._number_of().astype(np.uint16))
+        counts = self._room(max(room, old.stored.size))
+        counts[:, : old.stored.size] = old.array[:, self._device.put(old.stored)]
+        for piece in self._pieces:
+            piece.renumber(number_of)
+        self._counts = Counts(counts, np.arange(old.stored.size))
+
+    def _write_seats(self) -> None:
+        if self._last is not None:
+            for piece in self._pieces:
+                piece.write_seats(*self._last)
+            self._last = None
+
+    def rows(self) -> Rows:
+        """Return the counts of every term by topic, those that are not 0."""
+        device, (array, stored) = self._device, self._counts
+        at_once, n_terms = max(1, _CELLS_AT_ONCE // max(1, stored.size)), self._corpus.n_terms
+        columns, parts = device.put(stored), []
+        for begin in range(0, n_terms, at_once):
+            dense = array[begin : begin + at_once][:, columns]
+            terms, topics = device.xp.nonzero(dense)
+            lengths = np.bincount(device.get(terms), minlength=dense.shape[0])
+            parts.append((lengths, device.get(topics.astype(np.int32)), device.get(dense[terms, topics])))
+        return Rows(*(narrow(np.concatenate(own)) for own in zip(*parts, strict=True)))
+
+    def take(self, turn: int, n_turns: int) -> list[Seats]:
+        """Return the documents whose turn it is, of each piece; topics are stored under their numbers."""
+        taken = []
+        for piece in self._pieces:
+            documents = turns(piece.n_documents, n_turns, piece.first_document)[turn]
+            seats = piece.gather(documents)
+            numbers, lengths = piece.first_document + documents, np.diff(piece.corpus.doc_ptr)[documents]
+            taken.append(Seats(numbers=numbers, lengths=lengths, **seats))
+        return taken
+
+    def put(self, seats: Seats, taken: list[Seats]) -> None:
+        """Take these documents back, seated in another way."""
+        self._make_room(int(seats.k_jt.max(initial=0)) + 1)
+        for piece, own in zip(self._pieces, divided(seats, taken), strict=True):
+            documents = own.numbers - piece.first_document
+            piece.put(documents, own.t_ji, own.k_jt, own.n_jt, own.m_j, self._counts.array)
+
+    def tables(self, threads: Threads) -> TableSource:
+        """Return what trials ask for tables."""
+        first_words = [piece.first_word for piece in self._pieces]
+        held = [PieceTables(piece, self._counts.array, threads) for piece in self._pieces]
+
+        def ask(what: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
+            if what == "relabel":
+                self._make_room(arguments[0][1] + 1)
+                for one in held:
+                    one.counts = self._counts.array
+            return [getattr(one, what)(*own) for one, own in zip(held, arguments, strict=True)]
+
+        return TablesInParts(first_words, ask)
+
+    def _make_room(self, n_topics: int) -> None:
+        """Make room for topics of such numbers."""
+        if n_topics > self._counts.stride:
+            counts = self._room(max(n_topics, 2 * self._counts.stride))
+            counts[:, : self._counts.stride] = self._counts.array
+            self._counts = self._counts._replace(array=counts)
+
+    def close(self, live: Array) -> Array:
+        """Note the topics that live, in the order of their new numbers; return the sizes of tables."""
+        self._counts = self._counts._replace(stored=live.astype(np.int64))
+        sizes = self._device.xp.zeros(self._longest + 1, np.uint64)
+        for piece in self._pieces:
+            piece.count_sizes(sizes)
+        return np.trim_zeros(self._device.get(sizes).astype(np.int64), "b")
+
+    def log_p_terms(self, eta: float) -> float:
+        """Return what the terms add to log p(x | c)."""
+        if self._log_gammas[0] != eta:
+            self._log_gammas = eta, self._device.put(gammaln(np.arange(_TABULATED) + eta))
+        return log_p_of_terms(self._device, self._counts, self._log_gammas[1], eta)

@@ -1,0 +1,265 @@
+"""A range of the documents on a GPU: their words with the topic of each, and, when asked for, their seats.
+
+Between sweeps the topics of words are all there is to know: tables follow from them and from the key of the
+sweep, and are written down only when someone needs them. Where memory is short, words and topics lie on the
+host, and come over for as long as they are used.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.corpus import CorpusArrays
+from franchise.engines.cuda.device import Device, counter_key
+from franchise.engines.cuda.layout import lay_out
+from franchise.engines.cuda.long_documents import LongDocuments, new_long_documents, write_long_seats
+from franchise.engines.cuda.long_documents import update as update_long
+from franchise.engines.cuda.measure import GivenMeasure
+from franchise.engines.cuda.source import NEAR
+from franchise.model.state import Array
+from franchise.random import DOCUMENTS, Key
+
+_LENGTHS = (4096, 512, 128)  # documents of about one length are gone through together
+_SEATS = {"t_ji": np.int32, "k_jt": np.uint16, "n_jt": np.int32}
+
+
+class Tally(NamedTuple):
+    """What a pass counts, on the GPU: uint64."""
+
+    words: Any  # of each column
+    tables: Any
+    sizes: Any  # tables of each number of words
+
+
+def new_tally(device: Device, columns: int, longest: int) -> Tally:
+    """Return one with nothing counted."""
+    return Tally(*(device.xp.zeros(n, np.uint64) for n in (columns, columns, longest + 1)))
+
+
+class Piece:
+    """A range of the documents.
+
+    Parameters
+    ----------
+    device
+        Where they are to lie.
+    corpus
+        The documents.
+    first_document, first_word
+        The numbers of the first ones in the whole corpus.
+    resident
+        Whether words and topics stay on the GPU.
+    """
+
+    def __init__(
+        self, device: Device, corpus: CorpusArrays, first_document: int, first_word: int, resident: bool
+    ) -> None:
+        self.device, self.corpus = device, corpus
+        self.first_document, self.first_word = first_document, first_word
+        self.layout = lay_out(corpus.doc_ptr)
+        put, layout = device.put, self.layout
+        self.base, self.length = put(layout.base), put(layout.length)
+        self.number = put((first_document + layout.documents).astype(np.int32))
+        self._resident = resident
+        self._arrays: dict[str, Any] = {}  # by place; on the host if the piece is not resident
+        self._long: LongDocuments | None = None
+        self.m_j: Any = None
+
+    @property
+    def n_documents(self) -> int:
+        """Documents, those without words too."""
+        return int(self.corpus.doc_ptr.size) - 1
+
+    @contextmanager
+    def on_device(self, *names: str, changes: tuple[str, ...] = ()) -> Iterator[list[Any]]:
+        """Give arrays by name, on the GPU; those that are changed there are kept."""
+        if self._resident:
+            yield [self._arrays[name] for name in names]
+            return
+        here = {name: self.device.put(self._arrays[name]) for name in names}
+        yield [here[name] for name in names]
+        for name in changes:
+            self._arrays[name] = self.device.get(here[name])
+
+    def _keep(self, name: str, array: Any) -> None:
+        self._arrays[name] = array if self._resident else self.device.get(array)
+
+    # ------------------------------------------------------------ topics of words
+
+    def take_up(self, z: Array) -> None:
+        """Take up the topic of every word, in the order of the corpus."""
+        xp, layout = self.device.xp, self.layout
+        x_there, z_there = self.device.put(self.corpus.x), self.device.put(z.astype(np.uint16))
+        x, z_new = xp.zeros(layout.n_places, np.int32), xp.zeros(layout.n_places, np.uint16)
+        begins = self.device.put(self.corpus.doc_ptr[layout.documents].astype(np.int64))
+        self.device.launch(
+            "lay_out", layout.base.size, layout.regular, self.base, self.length, begins, x_there, z_there,
+            x, z_new,
+        )  # fmt: skip
+        self._keep("x", x)
+        self._keep("z", z_new)
+        if layout.regular < layout.base.size:
+            self._long = new_long_documents(self.device, layout)
+
+    def count(self, counts: Any) -> None:
+        """Add the words to `counts` (term, topic)."""
+        layout = self.layout
+        with self.on_device("x", "z") as (x, z):
+            self.device.launch(
+                "count_words", layout.base.size, layout.regular, self.base, self.length, x, z, counts,
+                counts.shape[1],
+            )  # fmt: skip
+
+    def renumber(self, number_of: Any) -> None:
+        """Give stored topics, those of words and of tables, other numbers."""
+        for name in ("z", "k_jt"):
+            with self.on_device(name, changes=(name,)) as (topics,):
+                self.device.launch("renumber", topics.size, number_of, topics)
+
+    def update(
+        self, key: Key, given: GivenMeasure, column_of: Any, counts: Any, passes: int, tally: Tally
+    ) -> None:
+        """Draw topics and tables of all words given G_0; `column_of` has the columns of stored topics."""
+        key = key._replace(move=DOCUMENTS)
+        word_key, seat_key = counter_key(key, "words"), counter_key(key, "seats")
+        with self.on_device("x", "z", changes=("z",)) as (x, z):
+            for first, n, room, threads, scratch in self._groups():
+                self.device.launch_with_lists(
+                    "update_documents", n, threads, first, word_key, seat_key, passes, self.base, self.length,
+                    self.number, x, z, column_of, given.moving, given.phi, counts.shape[1], given.rest,
+                    given.chunks, given.mass, given.survival, given.known, counts, scratch, room, *tally,
+                )  # fmt: skip
+            if self._long is not None:
+                self._long = update_long(
+                    self.device, key, self._long, given, column_of, counts, passes, tally, x, z, self.number
+                )
+
+    def _groups(self) -> Iterator[tuple[int, int, int, int, Any]]:
+        """Give documents of about one length: the first rank, how many, room for lists, threads, memory."""
+        length, regular = self.layout.length[: self.layout.regular], self.layout.regular
+        # Whole groups of neighbours; longest first.
+        ends = [int(np.searchsorted(-length, -most, side="left")) // 32 * 32 for most in _LENGTHS]
+        marks = sorted({*ends, 0, regular})
+        for first, last in zip(marks, marks[1:]):
+            room = max(1, int(length[first]) - NEAR)
+            threads = self.device.lists(last - first, int(length[first]))
+            scratch = self.device.xp.empty((room + int(length[first])) * threads, np.uint32)
+            yield first, last - first, room, threads, scratch
+
+    # ------------------------------------------------------------ seats
+
+    def write_seats(self, key: Key, given: GivenMeasure) -> None:
+        """Write down who sits where after `update` with the same key."""
+        xp, layout = self.device.xp, self.layout
+        seats = {name: xp.zeros(layout.n_places, kind) for name, kind in _SEATS.items()}
+        m_j = xp.zeros(layout.base.size, np.int32)
+        key = key._replace(move=DOCUMENTS)
+        with self.on_device("z") as (z,):
+            for first, n, _, threads, scratch in self._groups():
+                self.device.launch_with_lists(
+                    "seat_documents", n, threads, first, counter_key(key, "seats"), self.base, self.length,
+                    self.number, z, given.mass, given.survival, given.known, scratch, *seats.values(), m_j,
+                )  # fmt: skip
+            if self._long is not None:
+                m_j[layout.regular :] = write_long_seats(
+                    self.device, key, self._long, given, z, seats, self.number
+                )
+        self.m_j = m_j
+        for name, array in seats.items():
+            self._keep(name, array)
+
+    def take_up_seats(self, t_ji: Array, k_jt: Array, n_jt: Array, m_j: Array) -> None:
+        """Take up seats in the order of the corpus, for words whose topics are known."""
+        xp, layout = self.device.xp, self.layout
+        for name, kind in _SEATS.items():
+            self._keep(name, xp.zeros(layout.n_places, kind))
+        self.m_j = xp.zeros(layout.base.size, np.int32)
+        self.put(np.arange(self.n_documents), t_ji, k_jt, n_jt, m_j, None)
+
+    def forget_seats(self) -> None:
+        """Forget who sits where."""
+        self.m_j = None
+        for name in _SEATS:
+            self._arrays.pop(name, None)
+
+    def gather(self, documents: Array) -> dict[str, Array]:
+        """Return documents with their seats, in the order given: x, t_ji, k_jt, n_jt by word, m_j."""
+        lengths = np.diff(self.corpus.doc_ptr)[documents]
+        ends = np.cumsum(lengths)
+        xp, put, get = self.device.xp, self.device.put, self.device.get
+        ranks = self.layout.ranks[documents]
+        there = ranks >= 0
+        n_words = int(ends[-1]) if ends.size else 0
+        to = {name: xp.zeros(n_words, np.int32) for name in ("x", "t_ji", "k_jt", "n_jt")}
+        ranks_there = put(ranks[there])
+        with self.on_device("x", *_SEATS) as (x, *seats):
+            self.device.launch(
+                "gather_documents", int(there.sum()), ranks_there, self.layout.regular, self.base,
+                self.length, put((ends - lengths)[there].astype(np.int64)), x, *seats, self.m_j, *to.values(),
+            )  # fmt: skip
+        m_j = np.zeros(documents.size, np.int32)
+        m_j[there] = get(self.m_j[ranks_there])
+        return {name: get(array) for name, array in to.items()} | {"m_j": m_j}
+
+    def put(
+        self, documents: Array, t_ji: Array, k_jt: Array, n_jt: Array, m_j: Array, counts: Any | None
+    ) -> None:
+        """Take documents back, seated in another way; `counts` (term, topic) follow."""
+        lengths = np.diff(self.corpus.doc_ptr)[documents]
+        ends, ranks = np.cumsum(lengths), self.layout.ranks[documents]
+        there, put = ranks >= 0, self.device.put
+        given = [put(np.ascontiguousarray(one, np.int32)) for one in (t_ji, k_jt, n_jt, m_j[there])]
+        begins = put((ends - lengths)[there].astype(np.int64))
+        stride = 0 if counts is None else counts.shape[1]
+        names = (*_SEATS, "z")
+        with self.on_device("x", *names, changes=names) as (x, t, k, n, z):
+            self.device.launch(
+                "put_documents", int(there.sum()), put(ranks[there]), self.layout.regular, self.base,
+                self.length, begins, *given, x, t, k, n, self.m_j, z, counts, stride,
+            )  # fmt: skip
+
+    def count_sizes(self, sizes: Any) -> None:
+        """Add up how many tables have each number of words."""
+        with self.on_device("n_jt") as (n_jt,):
+            layout = self.layout
+            self.device.launch(
+                "count_sizes", layout.base.size, layout.regular, self.base, n_jt, self.m_j, sizes
+            )
+
+    # ------------------------------------------------------------ topics of documents
+
+    def document_topics(self, rank_of: Array) -> tuple[Array, Array, Array]:
+        """Return how many topics each document has, which, in increasing order, and the words of each.
+
+        `rank_of` says which column of the result each stored topic has.
+        """
+        layout, xp, put, get = self.layout, self.device.xp, self.device.put, self.device.get
+        numbers, ranks = xp.zeros(layout.base.size, np.int32), put(rank_of.astype(np.int32))
+        with self.on_device("z") as (z,):
+            long = self._topics_of_long(get(z[layout.long_places]), rank_of)
+            for first, n, _, threads, scratch in self._groups():
+                about = (first, self.base, self.length, z, ranks, scratch)
+                self.device.launch_with_lists("list_topics", n, threads, *about, None, numbers, None, None)
+            by_rank = get(numbers)
+            by_rank[layout.regular :] = [topics.size for topics, _ in long]
+            by_document = np.zeros(self.n_documents, np.int32)
+            by_document[layout.documents] = by_rank
+            ends = np.cumsum(by_document, dtype=np.int64)
+            begins = (ends - by_document)[layout.documents]
+            topics, counts = (xp.zeros(int(ends[-1]), np.int32) for _ in range(2))
+            for first, n, _, threads, scratch in self._groups():
+                about = (first, self.base, self.length, z, ranks, scratch)
+                self.device.launch_with_lists(
+                    "list_topics", n, threads, *about, put(begins), numbers, topics, counts
+                )
+        columns, words = get(topics), get(counts)
+        for begin, (own, n_words) in zip(begins[layout.regular :], long):
+            columns[begin : begin + own.size], words[begin : begin + own.size] = own, n_words
+        return by_document, columns, words
+
+    def _topics_of_long(self, z: Array, rank_of: Array) -> list[tuple[Array, Array]]:
+        lengths = self.layout.length[self.layout.regular :]
+        parts = np.split(rank_of[z], np.cumsum(lengths)[:-1]) if lengths.size else []
+        return [np.unique(own, return_counts=True) for own in parts]

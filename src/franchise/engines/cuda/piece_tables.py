@@ -1,0 +1,112 @@
+"""The tables of documents on a GPU, for split-merge trials (`engines.table_source`)."""
+
+from typing import Any
+
+import numpy as np
+
+from franchise.engines.cuda.piece import Piece
+from franchise.engines.cuda.source import SIDE_BY_SIDE
+from franchise.engines.table_source import Tables
+from franchise.engines.threads import Range, Threads, falling_ranges
+from franchise.model.state import Array
+from franchise.moves.gather_tables import GatherScratch, group_tables, new_gather_scratch
+
+_RANGES_EACH = 3  # for every thread
+
+
+class PieceTables:
+    """The tables of a piece whose seats are written down; topics are as stored there.
+
+    Parameters
+    ----------
+    piece
+        The documents.
+    counts
+        Words of every term by topic, on the GPU, which follow when tables change hands.
+    threads
+        For what is done on the host; their number changes no bit.
+    """
+
+    def __init__(self, piece: Piece, counts: Any, threads: Threads) -> None:
+        self._piece, self.counts, self._threads = piece, counts, threads
+        ranks = piece.layout.ranks
+        documents = np.flatnonzero(ranks >= 0)
+        first_words = piece.first_word + piece.corpus.doc_ptr[documents]
+        self._ranks = piece.device.put(ranks[documents])
+        self._first_words = piece.device.put(first_words.astype(np.int64))
+        self._own: list[GatherScratch] = []
+
+    def tables_of_words(self, words: Array) -> tuple[Array, Array]:
+        """Return slots and topics of the tables of these words; -1 and -1 for words that are not here."""
+        piece, (i, here, documents) = self._piece, self._find(words)
+        slots, topics = np.full((2, here.size), -1, np.int64)
+        begins, base, step = self._where(documents)
+        put, get = piece.device.put, piece.device.get
+        with piece.on_device("t_ji", "k_jt") as (t_ji, k_jt):
+            t = get(t_ji[put(base + (i - begins) * step)]).astype(np.int64)
+            topics[here] = get(k_jt[put(base + t * step)])
+        slots[here] = piece.first_word + begins + t
+        return slots, topics
+
+    def _find(self, numbers: Array) -> tuple[Array, Array, Array]:
+        """Return which words or slots are here, as they are counted here, and the documents of these."""
+        piece = self._piece
+        i = np.asarray(numbers, np.int64) - piece.first_word
+        here = (i >= 0) & (i < piece.corpus.x.size)
+        i = i[here]
+        return i, here, np.searchsorted(piece.corpus.doc_ptr, i, side="right") - 1
+
+    def _where(self, documents: Array) -> tuple[Array, Array, Array]:
+        """Return where the words of documents begin in the corpus and on the GPU, and their distance there."""
+        layout = self._piece.layout
+        ranks = layout.ranks[documents]
+        step = np.where(ranks < layout.regular, SIDE_BY_SIDE, 1)
+        return self._piece.corpus.doc_ptr[documents], layout.base[ranks], step
+
+    def tables_of(self, topics: Array) -> list[Tables]:
+        """Return the tables of each of these topics, by document."""
+        piece, names = self._piece, ("x", "t_ji", "k_jt", "n_jt")
+        with piece.on_device(*names) as arrays:
+            return [self._tables_of(int(topic), arrays) for topic in topics]
+
+    def _tables_of(self, topic: int, arrays: list[Any]) -> Tables:
+        piece, (x, t_ji, k_jt, n_jt) = self._piece, arrays
+        device, xp, n = piece.device, piece.device.xp, self._ranks.size
+        tables, words = xp.zeros(n, np.int32), xp.zeros(n, np.int64)
+        where = (self._ranks, topic, piece.layout.regular, piece.base)
+        device.launch("count_tables", n, *where, k_jt, n_jt, piece.m_j, tables, words)
+        table_ends, word_ends = xp.cumsum(tables, dtype=np.int64), xp.cumsum(words)
+        n_tables, n_words = (int(ends[-1]) if n else 0 for ends in (table_ends, word_ends))
+        slots, sizes = xp.empty(n_tables, np.int64), xp.empty(n_tables, np.int32)
+        listed = xp.empty(n_words, np.int32)
+        device.launch(
+            "list_tables", n, *where, piece.length, self._first_words, x, t_ji, k_jt, n_jt, piece.m_j, tables,
+            table_ends - tables, word_ends - words, slots, sizes, listed,
+        )  # fmt: skip
+        found = Tables(*(device.get(array) for array in (slots, sizes, listed)))
+        self._group(found)
+        return found
+
+    def _group(self, tables: Tables) -> None:
+        """Put equal terms of every table side by side."""
+        ends = np.concatenate([[0], np.cumsum(tables.n, dtype=np.int64)])
+        corpus, number = self._piece.corpus, self._threads.number
+        if not self._own:
+            longest = int(np.diff(corpus.doc_ptr).max(initial=0))
+            self._own = [new_gather_scratch(corpus.n_terms, longest) for _ in range(number)]
+
+        def group(one: Range, own: GatherScratch) -> None:
+            group_tables(tables.words, ends, own, *one)
+
+        self._threads.each(group, falling_ranges(ends, number, each=_RANGES_EACH), self._own)
+
+    def relabel(self, slots: Array, topic: int) -> None:
+        """Give the tables at these slots to a topic; those that are not here are passed over."""
+        piece, (i, _, documents) = self._piece, self._find(slots)
+        put, layout = piece.device.put, piece.layout
+        table = (i - piece.corpus.doc_ptr[documents]).astype(np.int32)
+        with piece.on_device("x", "t_ji", "k_jt", "z", changes=("k_jt", "z")) as (x, t_ji, k_jt, z):
+            piece.device.launch(
+                "relabel", i.size, put(layout.ranks[documents]), put(table), topic, layout.regular,
+                piece.base, piece.length, x, t_ji, k_jt, z, self.counts, self.counts.shape[1],
+            )  # fmt: skip

@@ -1,4 +1,4 @@
-"""GPUs that are not there: a stand-in for CuPy, and an engine that takes the name of the one that needs a GPU."""
+"""GPUs that are not there: a stand-in for CuPy, and an engine under the name of the one that needs a GPU."""
 
 import sys
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""``--engine gpu``: without a GPU one line and exit code 1, before anything is read; a dry run says on what."""
+"""``--engine gpu``: without a GPU an error before anything is read; a dry run says on what it would run."""
 
 import pytest
 from click.testing import CliRunner

@@ -23,8 +23,8 @@ PROBLEMS = {
     ),
     "CuPy for another CUDA": (
         {"status": 35, "driver": 12080, "made_for": 13000},
-        "it knows CUDA up to 12.8, and CuPy here was made for 13.0; bring the driver up to date, or take CuPy "
-        "for CUDA 12",
+        "it knows CUDA up to 12.8, and CuPy here was made for 13.0; bring the driver up to date, or take "
+        "CuPy for CUDA 12",
     ),
     "a GPU that does not answer": (
         {"status": 999},
@@ -36,12 +36,12 @@ PROBLEMS = {
     ),
     "no compiler": (
         {"compiler": RuntimeError('Failure finding "libnvrtc.so.12"\nand much more')},
-        'NVRTC, is not there (Failure finding "libnvrtc.so.12"): pip install "franchise[gpu]" brings it along',
+        'NVRTC, is not there (Failure finding "libnvrtc.so.12"): pip install "franchise[gpu]" brings it',
     ),
     "a newer compiler": (
         {"compiler": (13, 0), "driver": 12040},
-        "NVRTC, is of CUDA 13.0, and the NVIDIA driver knows CUDA up to 12.4: bring the driver up to date, or "
-        "take a toolkit and CuPy for CUDA 12",
+        "NVRTC, is of CUDA 13.0, and the NVIDIA driver knows CUDA up to 12.4: bring the driver up to date, "
+        "or take a toolkit and CuPy for CUDA 12",
     ),
     "AMD's": ({"is_hip": True}, "made for AMD's ROCm; the engine needs an NVIDIA GPU"),
     "what nobody has thought of": ({"memory": "much"}, "the GPU cannot be used (invalid literal for int()"),
@@ -73,7 +73,10 @@ def test_no_cupy(monkeypatch):
             "    raise ImportError('=====\\nFailed to import CuPy.\\nPages of it') from error",
             "cannot be loaded (No module named 'no_such_library')",
         ),
-        ("raise ImportError('''\n====\n  libcublas.so.11 not found\n====\n''')", "(libcublas.so.11 not found)"),
+        (
+            "raise ImportError('''\n====\n  libcublas.so.11 not found\n====\n''')",
+            "(libcublas.so.11 not found)",
+        ),
         ("import no_such_library", "cannot be loaded (No module named 'no_such_library')"),
         ("raise RuntimeError", "cannot be loaded (RuntimeError)"),
     ],

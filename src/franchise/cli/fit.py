@@ -352,6 +352,6 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
 def _in_words(engine: str) -> str:
     """Return the name of an engine, and on what it would run where that is not plain."""
     from franchise.engines import GPU
-    from franchise.engines.cuda.availability import gpu
+    from franchise.engines.cuda.availability import gpu_facts
 
-    return f"{engine}: {gpu().in_words()}" if engine == GPU else engine
+    return f"{engine}: {gpu_facts().in_words()}" if engine == GPU else engine

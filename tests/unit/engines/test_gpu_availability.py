@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from franchise import GpuError
-from franchise.engines.cuda.availability import cupy_module, gpu, problem
+from franchise.engines.cuda.availability import cupy_module, gpu_facts, problem
 from tests.reference.gpus import GIB, fake_cupy, with_cupy
 
 PROBLEMS = {
@@ -54,7 +54,7 @@ def test_what_is_wrong_is_said_in_words(monkeypatch, answers, words):
         found = problem()
         assert words in found
         assert "\n" not in found
-        for ask in (gpu, cupy_module):
+        for ask in (gpu_facts, cupy_module):
             with pytest.raises(GpuError) as caught:
                 ask()
             assert str(caught.value) == found
@@ -94,8 +94,8 @@ def test_a_gpu_that_can_be_used(monkeypatch):
     cupy = fake_cupy()
     with with_cupy(monkeypatch, cupy):
         assert problem() is None
-        assert gpu() == ("NVIDIA H200", 139 * GIB, (9, 0))
-        assert gpu().in_words() == "NVIDIA H200, 139 GiB"
+        assert gpu_facts() == ("NVIDIA H200", 139 * GIB, (9, 0))
+        assert gpu_facts().in_words() == "NVIDIA H200, 139 GiB"
         assert cupy_module() is cupy
 
 

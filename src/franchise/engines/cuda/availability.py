@@ -13,8 +13,8 @@ _OLDEST = (7, 0)
 _INSTALL = 'pip install "franchise[gpu]"'
 
 
-class Gpu(NamedTuple):
-    """A GPU that can be used."""
+class GpuFacts(NamedTuple):
+    """What people know a GPU by, of one that can be used."""
 
     name: str
     memory: int  # bytes
@@ -38,8 +38,8 @@ def problem() -> str | None:
     return found if isinstance(found, str) else None
 
 
-def gpu() -> Gpu:
-    """Return the GPU that would be used.
+def gpu_facts() -> GpuFacts:
+    """Return which GPU would be used.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def gpu() -> Gpu:
 
 def cupy_module() -> Any:
     """Return CuPy, if there is a GPU that can be used (else GpuError)."""
-    gpu()
+    gpu_facts()
     return _import_cupy()
 
 
 @cache
-def _look() -> Gpu | str:
+def _look() -> GpuFacts | str:
     try:
         cupy = _import_cupy()
         found = _device(cupy)
@@ -99,7 +99,7 @@ def _not_loaded(error: Exception) -> _NoGpuError:
     )
 
 
-def _device(cupy: Any) -> Gpu:
+def _device(cupy: Any) -> GpuFacts:
     runtime = cupy.cuda.runtime
     try:
         number = runtime.getDeviceCount()
@@ -116,7 +116,7 @@ def _device(cupy: Any) -> Gpu:
             f"{name} is too old: it has compute capability {_version(capability)}, and at least "
             f"{_version(_OLDEST)} is needed (NVIDIA's GPUs since Volta, of 2017)"
         )
-    return Gpu(name, int(facts["totalGlobalMem"]), capability)
+    return GpuFacts(name, int(facts["totalGlobalMem"]), capability)
 
 
 _NOT_VISIBLE = (

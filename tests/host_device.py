@@ -49,12 +49,11 @@ class HostDevice:
         given = [_as_argument(one) for one in (int(n), *arguments)]
         getattr(_library(), kernel)(*given)
 
-    def lists(self, n: int, room: int) -> int:
-        return 1
-
-    def launch_with_lists(self, kernel: str, n: int, threads: int, *arguments: Any) -> None:
-        assert threads == 1
+    def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
         self.launch(kernel, n, *arguments)
+
+    def threads_for(self, longest: int) -> int:
+        return 1
 
     def free_bytes(self) -> int:
         return 1 << 40

@@ -6,15 +6,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from franchise.engines.cuda.source import FEW, NEAR, kernel_source
+from franchise.engines.cuda.source import BLOCK, FEW, NEAR, kernel_source
 from franchise.model.state import Array
 from franchise.random import Key
 
-_BLOCK = 256  # threads
-_MOST_BLOCKS = 2**31 - 1
+_MOSTBLOCKS = 2**31 - 1
 # As IEEE numbers are rounded on the host: no product and sum in one, no short cuts.
 _OPTIONS = ("--std=c++14", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
-_SCRATCH = 1 << 30  # bytes for what documents have more than fits into fast memory
+_FAST_BYTES = BLOCK * NEAR * 12 + FEW * 4  # for lists of topics, and sizes of tables
+_SEATS_AT_ONCE = 1 << 28  # bytes for the sizes of tables that threads are counting
 
 
 class Device(Protocol):
@@ -31,11 +31,11 @@ class Device(Protocol):
     def launch(self, kernel: str, n: int, *arguments: Any) -> None:
         """Run a kernel for n items. Whole numbers are 64-bit, others are doubles; None is no array."""
 
-    def lists(self, n: int, room: int) -> int:
-        """Return how many threads `launch_with_lists` takes for n documents of so many words."""
+    def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
+        """Run a kernel that lists topics or sizes in fast memory, in so many threads, if they are given."""
 
-    def launch_with_lists(self, kernel: str, n: int, threads: int, *arguments: Any) -> None:
-        """Run a kernel that lists the topics of documents, in so many threads."""
+    def threads_for(self, longest: int) -> int:
+        """Return in how many threads to seat topics of so many words."""
 
     def free_bytes(self) -> int:
         """Return the memory that is still to be had."""
@@ -63,23 +63,26 @@ class Gpu:
     def launch(self, kernel: str, n: int, *arguments: Any) -> None:
         """Run a kernel for n items."""
         if n > 0:
-            self._run(kernel, min(-(-n // _BLOCK), _MOST_BLOCKS), n, arguments, 0)
+            self._run(kernel, min(-(-n // BLOCK), _MOSTBLOCKS), n, arguments, 0)
 
-    def lists(self, n: int, room: int) -> int:
-        """Return how many threads `launch_with_lists` takes for n documents of so many words."""
-        blocks = min(-(-n // _BLOCK), 4 * self._processors, max(1, _SCRATCH // (8 * max(1, room) * _BLOCK)))
-        return blocks * _BLOCK
-
-    def launch_with_lists(self, kernel: str, n: int, threads: int, *arguments: Any) -> None:
-        """Run a kernel that lists the topics of documents."""
+    def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
+        """Run a kernel that lists topics or sizes in fast memory, in so many threads, if they are given."""
         if n > 0:
-            self._run(kernel, threads // _BLOCK, n, arguments, 4 * (2 * NEAR * _BLOCK + FEW))
+            blocks = threads // BLOCK or min(-(-n // BLOCK), _BLOCKS_EACH * self._processors)
+            self._run(kernel, blocks, n, arguments, _FAST_BYTES)
+
+    def threads_for(self, longest: int) -> int:
+        """Return in how many threads to seat topics of so many words."""
+        blocks = min(_BLOCKS_EACH * self._processors, _SEATS_AT_ONCE // (4 * BLOCK * max(1, longest)))
+        return max(1, blocks) * BLOCK
 
     def _run(self, kernel: str, blocks: int, n: int, arguments: tuple[Any, ...], shared: int) -> None:
         if kernel not in self._kernels:
             self._kernels[kernel] = self._module.get_function(kernel)
+            if shared:
+                self._kernels[kernel].max_dynamic_shared_size_bytes = shared
         given = (np.int64(n), *(_as_argument(one) for one in arguments))
-        self._kernels[kernel]((blocks,), (_BLOCK,), given, shared_mem=shared)
+        self._kernels[kernel]((blocks,), (BLOCK,), given, shared_mem=shared)
 
     def free_bytes(self) -> int:
         """Return the memory that is still to be had."""

@@ -241,6 +241,7 @@ class CudaPart:
         sizes = self._device.xp.zeros(self._longest + 1, np.uint64)
         for piece in self._pieces:
             piece.count_sizes(sizes)
+            piece.list_topics()
         return np.trim_zeros(self._device.get(sizes).astype(np.int64), "b")
 
     def log_p_terms(self, eta: float) -> float:

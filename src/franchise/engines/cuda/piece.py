@@ -7,6 +7,7 @@ host, and come over for as long as they are used.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +18,11 @@ from franchise.engines.cuda.layout import lay_out
 from franchise.engines.cuda.long_documents import LongDocuments, new_long_documents, write_long_seats
 from franchise.engines.cuda.long_documents import update as update_long
 from franchise.engines.cuda.measure import GivenMeasure
-from franchise.engines.cuda.source import NEAR
+from franchise.engines.cuda.source import SIDE_BY_SIDE
 from franchise.model.state import Array
 from franchise.random import DOCUMENTS, Key
 
-_LENGTHS = (4096, 512, 128)  # documents of about one length are gone through together
+_WORDS_AT_ONCE = 1 << 27  # of documents that are gone through together, about
 _SEATS = {"t_ji": np.int32, "k_jt": np.uint16, "n_jt": np.int32}
 
 
@@ -62,8 +63,10 @@ class Piece:
         put, layout = device.put, self.layout
         self.base, self.length = put(layout.base), put(layout.length)
         self.number = put((first_document + layout.documents).astype(np.int32))
+        self._marks = _marks(layout.length[: layout.regular])
         self._resident = resident
         self._arrays: dict[str, Any] = {}  # by place; on the host if the piece is not resident
+        self._n_listed: Any = None
         self._long: LongDocuments | None = None
         self.m_j: Any = None
 
@@ -102,6 +105,7 @@ class Piece:
         self._keep("z", z_new)
         if layout.regular < layout.base.size:
             self._long = new_long_documents(self.device, layout)
+        self.list_topics()
 
     def count(self, counts: Any) -> None:
         """Add the words to `counts` (term, topic)."""
@@ -118,35 +122,63 @@ class Piece:
             with self.on_device(name, changes=(name,)) as (topics,):
                 self.device.launch("renumber", topics.size, number_of, topics)
 
+    def list_topics(self) -> None:
+        """List the topics of all documents, after the topics of words have changed."""
+        with self.on_device("z") as (z,):
+            listed, n_listed = self._lists_of(z)
+            if self._resident:
+                self._arrays["listed"], self._n_listed = listed, n_listed
+
+    def _lists_of(self, z: Any) -> tuple[Any, Any]:
+        xp, layout = self.device.xp, self.layout
+        listed, n_listed = xp.empty(layout.n_places, np.uint32), xp.zeros(layout.base.size, np.int32)
+        for first, n in self._groups():
+            self.device.launch_with_lists(
+                "list_documents", n, first, self.base, self.length, z, listed, n_listed
+            )
+        return listed, n_listed
+
+    def _lists(self, z: Any) -> tuple[Any, Any]:
+        """Return the topics of all documents, and how many each has; made anew if they do not stay there."""
+        return (self._arrays["listed"], self._n_listed) if self._resident else self._lists_of(z)
+
+    def _groups(self) -> list[tuple[int, int]]:
+        """Return documents to go through together: the first rank, and how many."""
+        return [(first, last - first) for first, last in pairwise(self._marks)]
+
     def update(
         self, key: Key, given: GivenMeasure, column_of: Any, counts: Any, passes: int, tally: Tally
     ) -> None:
         """Draw topics and tables of all words given G_0; `column_of` has the columns of stored topics."""
         key = key._replace(move=DOCUMENTS)
-        word_key, seat_key = counter_key(key, "words"), counter_key(key, "seats")
         with self.on_device("x", "z", changes=("z",)) as (x, z):
-            for first, n, room, threads, scratch in self._groups():
-                self.device.launch_with_lists(
-                    "update_documents", n, threads, first, word_key, seat_key, passes, self.base, self.length,
-                    self.number, x, z, column_of, given.moving, given.phi, counts.shape[1], given.rest,
-                    given.chunks, given.mass, given.survival, given.known, counts, scratch, room, *tally,
-                )  # fmt: skip
+            lists = self._lists(z)
+            for first, n in self._groups():
+                self._update_group(key, given, column_of, counts, passes, tally, x, z, lists, first, n)
             if self._long is not None:
                 self._long = update_long(
                     self.device, key, self._long, given, column_of, counts, passes, tally, x, z, self.number
                 )
 
-    def _groups(self) -> Iterator[tuple[int, int, int, int, Any]]:
-        """Give documents of about one length: the first rank, how many, room for lists, threads, memory."""
-        length, regular = self.layout.length[: self.layout.regular], self.layout.regular
-        # Whole groups of neighbours; longest first.
-        ends = [int(np.searchsorted(-length, -most, side="left")) // 32 * 32 for most in _LENGTHS]
-        marks = sorted({*ends, 0, regular})
-        for first, last in zip(marks, marks[1:]):
-            room = max(1, int(length[first]) - NEAR)
-            threads = self.device.lists(last - first, int(length[first]))
-            scratch = self.device.xp.empty((room + int(length[first])) * threads, np.uint32)
-            yield first, last - first, room, threads, scratch
+    def _update_group(
+        self, key: Key, given: GivenMeasure, column_of: Any, counts: Any, passes: int, tally: Tally,
+        x: Any, z: Any, lists: tuple[Any, Any], first: int, n: int,
+    ) -> None:  # fmt: skip
+        device, xp, length = self.device, self.device.xp, self.layout.length[first : first + n]
+        word_key, seat_key = counter_key(key, "words"), counter_key(key, "seats")
+        # Topics with two words or more may have several tables.
+        queue, n_queue = xp.empty(int((length // 2).sum()), np.uint64), xp.zeros(1, np.uint32)
+        device.launch_with_lists(
+            "update_documents", n, first, word_key, seat_key, passes, self.base, self.length, self.number, x,
+            z, *lists, column_of, given.moving, given.phi, counts.shape[1], given.rest, given.chunks,
+            given.mass, given.survival, given.known, counts, *tally, queue, n_queue,
+        )  # fmt: skip
+        longest = int(length[0])
+        threads = device.threads_for(longest)
+        device.launch_with_lists(
+            "seat_queue", n, queue, n_queue, seat_key, self.number, given.survival, given.known, given.mass,
+            xp.empty(longest * threads, np.int32), *tally, threads=threads,
+        )  # fmt: skip
 
     # ------------------------------------------------------------ seats
 
@@ -157,10 +189,11 @@ class Piece:
         m_j = xp.zeros(layout.base.size, np.int32)
         key = key._replace(move=DOCUMENTS)
         with self.on_device("z") as (z,):
-            for first, n, _, threads, scratch in self._groups():
-                self.device.launch_with_lists(
-                    "seat_documents", n, threads, first, counter_key(key, "seats"), self.base, self.length,
-                    self.number, z, given.mass, given.survival, given.known, scratch, *seats.values(), m_j,
+            for first, n in self._groups():
+                self.device.launch(
+                    "seat_documents", n, first, counter_key(key, "seats"), self.base, self.length,
+                    self.number, z, *self._lists(z), given.mass, given.survival, given.known, *seats.values(),
+                    m_j,
                 )  # fmt: skip
             if self._long is not None:
                 m_j[layout.regular :] = write_long_seats(
@@ -236,24 +269,20 @@ class Piece:
         `rank_of` says which column of the result each stored topic has.
         """
         layout, xp, put, get = self.layout, self.device.xp, self.device.put, self.device.get
-        numbers, ranks = xp.zeros(layout.base.size, np.int32), put(rank_of.astype(np.int32))
         with self.on_device("z") as (z,):
             long = self._topics_of_long(get(z[layout.long_places]), rank_of)
-            for first, n, _, threads, scratch in self._groups():
-                about = (first, self.base, self.length, z, ranks, scratch)
-                self.device.launch_with_lists("list_topics", n, threads, *about, None, numbers, None, None)
-            by_rank = get(numbers)
+            listed, n_listed = self._lists(z)
+            by_rank = get(n_listed)
             by_rank[layout.regular :] = [topics.size for topics, _ in long]
             by_document = np.zeros(self.n_documents, np.int32)
             by_document[layout.documents] = by_rank
             ends = np.cumsum(by_document, dtype=np.int64)
             begins = (ends - by_document)[layout.documents]
-            topics, counts = (xp.zeros(int(ends[-1]), np.int32) for _ in range(2))
-            for first, n, _, threads, scratch in self._groups():
-                about = (first, self.base, self.length, z, ranks, scratch)
-                self.device.launch_with_lists(
-                    "list_topics", n, threads, *about, put(begins), numbers, topics, counts
-                )
+            topics, counts = (xp.zeros(int(ends[-1]) if ends.size else 0, np.int32) for _ in range(2))
+            self.device.launch(
+                "sort_topics", layout.regular, self.base, listed, n_listed, put(rank_of.astype(np.int32)),
+                put(begins), topics, counts,
+            )  # fmt: skip
         columns, words = get(topics), get(counts)
         for begin, (own, n_words) in zip(begins[layout.regular :], long):
             columns[begin : begin + own.size], words[begin : begin + own.size] = own, n_words
@@ -263,3 +292,10 @@ class Piece:
         lengths = self.layout.length[self.layout.regular :]
         parts = np.split(rank_of[z], np.cumsum(lengths)[:-1]) if lengths.size else []
         return [np.unique(own, return_counts=True) for own in parts]
+
+
+def _marks(length: Array) -> list[int]:
+    """Cut documents, longest first, into groups of about as many words, whole neighbourhoods each."""
+    ends = np.cumsum(length, dtype=np.int64)
+    marks = np.searchsorted(ends, np.arange(_WORDS_AT_ONCE, ends[-1] if ends.size else 0, _WORDS_AT_ONCE))
+    return sorted({0, *(marks // SIDE_BY_SIDE * SIDE_BY_SIDE).tolist(), int(length.size)})

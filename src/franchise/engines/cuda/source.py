@@ -3,8 +3,9 @@
 from functools import cache
 from importlib.resources import files
 
+BLOCK = 256  # threads that share fast memory
 TERMS = 64  # added up by one thread
-CHUNK = 32  # columns, of which a word looks up the sum
+CHUNK = 8  # columns, of which a word looks up the sum
 NEAR = 16  # topics of a document that are kept in fast memory; what it has more, in slow memory
 SIDE_BY_SIDE = 32  # documents
 FEW = 64  # sizes of tables that are counted in fast memory
@@ -15,7 +16,8 @@ _FILES = ("portable", "random", "measure", "seats", "documents", "long_documents
 @cache
 def kernel_source() -> str:
     """Return the whole source, for any compiler of C++."""
-    numbers = {"TERMS": TERMS, "CHUNK": CHUNK, "NEAR": NEAR, "SIDE_BY_SIDE": SIDE_BY_SIDE, "FEW": FEW}
+    numbers = {"BLOCK": BLOCK, "TERMS": TERMS, "CHUNK": CHUNK, "NEAR": NEAR}
+    numbers |= {"SIDE_BY_SIDE": SIDE_BY_SIDE, "FEW": FEW}
     defined = [f"#define {name} {value}\n" for name, value in numbers.items()]
     folder = files("franchise.engines.cuda") / "kernels"
     return "".join([*defined, *((folder / f"{name}.cuh").read_text("utf-8") for name in _FILES)])

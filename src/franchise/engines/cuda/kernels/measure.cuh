@@ -21,6 +21,8 @@ KERNEL(draw_terms)(i64 n, u64 key, i64 n_terms, i64 moving, i64 columns, double 
                 double g = gamma_variate(key, (u32)v, (u32)c, eta + count);
                 phi[v * stride + c] = (float)g;
                 sum += g;
+            } else {
+                phi[v * stride + c] = 0.0f;  // nobody moves there, or from there
             }
         }
         if (c < moving) sums[block * moving + c] = sum;

@@ -13,12 +13,11 @@ typedef long long i64;
 
 #ifdef __CUDACC__
 #define INLINE static __device__ __forceinline__
-#define KERNEL(name) extern "C" __global__ void __launch_bounds__(256) name
+#define KERNEL(name) extern "C" __global__ void __launch_bounds__(BLOCK) name
 #define THREAD ((i64)blockIdx.x * blockDim.x + threadIdx.x)
 #define THREADS ((i64)gridDim.x * blockDim.x)
 #define LANE threadIdx.x
-#define LANES blockDim.x
-#define SHARED extern __shared__
+#define LANES BLOCK
 #define WAIT_FOR_ALL __syncthreads()
 #define ADD(address, value) atomicAdd(address, value)
 #define READ(address) __ldg(address)
@@ -33,12 +32,15 @@ typedef long long i64;
 #define THREADS ((i64)1)
 #define LANE 0
 #define LANES 1
-#define SHARED static
 #define WAIT_FOR_ALL
-#define ADD(address, value) (*(address) += (value))
 #define READ(address) (*(address))
 static inline u64 BITS_OF(double x) { u64 bits; std::memcpy(&bits, &x, 8); return bits; }
 static inline double DOUBLE_OF(u64 bits) { double x; std::memcpy(&x, &bits, 8); return x; }
+template <class T, class U> static inline T ADD(T* address, U value) {
+    T before = *address;
+    *address += value;
+    return before;
+}
 using std::fma;
 using std::rint;
 using std::sqrt;

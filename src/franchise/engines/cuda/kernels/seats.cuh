@@ -30,6 +30,15 @@ INLINE i32 before_next(const double* survival, i32 known, double mass, i32 seate
     return n;
 }
 
+// Return whether n words of a topic in a document sit at one table.
+INLINE bool sit_together(u64 key, u32 document, u32 column, i32 n, const double* survival, i32 known,
+                         const double* mass) {
+    if (n == 1) return true;
+    double u = uniforms(key, document, column, 0, 0).a;
+    if (n <= known) return survival[(i64)column * (known + 1) + n] >= u;
+    return before_next(survival + (i64)column * (known + 1), known, mass[column], 1, n, u) >= n;
+}
+
 struct Seating {
     u64 key;
     u32 document, column;
@@ -71,7 +80,8 @@ INLINE i32 seat_next(Seating& it) {
         double u = uniforms(it.key, it.document, it.column, (u32)q, 0).a;
         it.next = before_next(it.survival, it.known, it.mass, q + 1, it.n, u);
     } else if (it.tables > 1) {  // that of one of those before, any with the same probability
-        i32 one = (i32)(uniforms(it.key, it.document, it.column, (u32)q, 0).b * (double)q);
+        Pair pair = uniforms(it.key, it.document, it.column, (u32)(q / 2), 1);
+        i32 one = (i32)((q % 2 == 0 ? pair.a : pair.b) * (double)q);
         t = it.tables - 1;
         while (one >= it.sizes[t * it.step]) {
             one -= it.sizes[t * it.step];

@@ -138,29 +138,22 @@ KERNEL(count_sizes)(i64 n, i64 regular, const i64* base, const i32* n_jt, const 
     }
 }
 
-// Count the topics of documents, by rank; with `topics`, list them in increasing order, and their words.
+// List the topics of documents, by rank, in increasing order, and their words; there are `regular` of them.
 //
 // `to` says where those of each begin; `rank_of` which number a stored topic has in that order.
-KERNEL(list_topics)(i64 n, i64 first, const i64* base, const i32* length, const u16* z, const i32* rank_of,
-                    u32* scratch, const i64* to, i32* number, i32* topics, i32* counts) {
-    List list = list_here(scratch);
-    FOR_EACH(item, n) {
-        i64 rank = first + item;
-        i32 n_here = 0;
-        for (i32 i = 0; i < length[rank]; i++) {
-            n_here = add_word(list, n_here, z[base[rank] + (i64)i * SIDE_BY_SIDE]);
-        }
-        number[rank] = n_here;
-        for (i32 s = 0; topics != 0 && s < n_here; s++) {
-            u32 e = entry(list, s);
-            i32 topic = rank_of[e >> 16];
+KERNEL(sort_topics)(i64 n, const i64* base, const u32* listed, const i32* n_listed, const i32* rank_of,
+                    const i64* to, i32* topics, i32* counts) {
+    FOR_EACH(rank, n) {
+        for (i32 s = 0; s < n_listed[rank]; s++) {
+            u32 e = listed[base[rank] + (i64)s * SIDE_BY_SIDE];
+            i32 topic = rank_of[column_in(e)];
             i64 begin = to[rank], place = begin + s;
             for (; place > begin && topics[place - 1] > topic; place--) {
                 topics[place] = topics[place - 1];
                 counts[place] = counts[place - 1];
             }
             topics[place] = topic;
-            counts[place] = (i32)(e & 0xFFFFu);
+            counts[place] = (i32)words_in(e);
         }
     }
 }

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus, TextOptions, from_counts, from_texts, from_tokens, read_ldac
-    from franchise.errors import ClusterError, CorpusError, FranchiseError, ModelError, SettingsError
+    from franchise.errors import (
+        ClusterError,
+        CorpusError,
+        FranchiseError,
+        GpuError,
+        ModelError,
+        SettingsError,
+    )
     from franchise.estimator import HDPTopicModel, compare, tune_eta
     from franchise.model import Priors
     from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
@@ -22,6 +29,7 @@ __all__ = [
     "Corpus",
     "CorpusError",
     "FranchiseError",
+    "GpuError",
     "HDPTopicModel",
     "ModelError",
     "Priors",
@@ -45,6 +53,7 @@ _HOME = {
     "Corpus": "franchise.corpus",
     "CorpusError": "franchise.errors",
     "FranchiseError": "franchise.errors",
+    "GpuError": "franchise.errors",
     "HDPTopicModel": "franchise.estimator",
     "ModelError": "franchise.errors",
     "Priors": "franchise.model",

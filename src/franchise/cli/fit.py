@@ -207,13 +207,13 @@ DURATION, GAMMA = _Duration(), _Gamma()
 )
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "collapsed", "parallel", "cells", "ray"]),
+    type=click.Choice(["auto", "collapsed", "parallel", "gpu", "cells", "ray"]),
     default="auto",
     show_default=True,
     help="How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at "
-    "once, all cores), cells (all words of a term in a document at once, for large counts), ray (as "
-    "parallel, on a cluster), or auto: collapsed below a million words, above it cells for large counts and "
-    "else parallel.",
+    "once, all cores), gpu (on a GPU), cells (all words of a term in a document at once, for large counts), "
+    "ray (as parallel, on a cluster), or auto: collapsed below a million words, above it cells for large "
+    "counts, else gpu if there is one, or parallel.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @cluster_options("Fit")
@@ -258,12 +258,14 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     if values["seed_words"] is not None and values["init"] != "fitted":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
     model = model_of(values, None if values["dry_run"] else output)
+    _refuse_without_gpu(model)
     corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
         return
     model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
-    write_text(Path(str(output)) / "config.toml", as_toml(values))
+    taken = {"engine": model.settings_["engine"]}  # on another machine, "auto" might be another
+    write_text(Path(str(output)) / "config.toml", as_toml(values | taken))
     click.echo(as_commands(str(model), str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
@@ -310,6 +312,13 @@ def _refuse(output: Path, force: bool) -> None:
     store.refuse_to_replace(output, force)
 
 
+def _refuse_without_gpu(model: "HDPTopicModel") -> None:
+    """Say that there is no GPU for the engine before documents are read, which may take long."""
+    from franchise.estimator.settings import check_gpu
+
+    check_gpu(model.engine)
+
+
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
@@ -328,12 +337,21 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     }
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()
+    plan = plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
+    facts["engine"] = _in_words(plan.engine_of(corpus))
     if is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
             expected = model.forecast(corpus)
         alone = " on this machine alone" if model.engine == "ray" else ""
         facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
     else:
-        plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
         facts["time"] = "not known before the first fit, which compiles for about a minute"
     print_facts(facts, "table")
+
+
+def _in_words(engine: str) -> str:
+    """Return the name of an engine, and on what it would run where that is not plain."""
+    from franchise.engines import GPU
+    from franchise.engines.cuda.availability import gpu_facts
+
+    return f"{engine}: {gpu_facts().in_words()}" if engine == GPU else engine

@@ -3,10 +3,11 @@
 from typing import Any
 
 from franchise._settings import is_one_of
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines.cells import CellsEngine
 from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
+from franchise.engines.cuda.availability import problem
 from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
 from franchise.engines.given_topics import SEED_WORDS, TOPICS, GivenTopics
 from franchise.engines.parallel import ParallelEngine
@@ -18,6 +19,7 @@ ENGINES: dict[str, type[Engine]] = {
 
 __all__ = [
     "ENGINES",
+    "GPU",
     "SEED_WORDS",
     "TOPICS",
     "Counts",
@@ -36,19 +38,32 @@ __all__ = [
 
 # Words from which on the other engines reach the same quality sooner, on one core (docs/engines.md).
 _MANY_WORDS = 1_000_000
+# Words from which on a GPU does, where there is one.
+GPU_WORDS = 1_000_000
+GPU = "gpu"  # the name of the engine that needs one
 
 
 def engine_for(name: str, corpus: Corpus) -> str:
-    """Return the name of the engine for a corpus; ``"auto"`` goes by its size, and by nothing else.
+    """Return the name of the engine for a corpus; ``"auto"`` goes by its size, and by whether there is a GPU.
 
-    Not by the number of cores, for one: the same seed gives the same chain on every machine.
+    Not by the number of cores, nor by memory: the same seed gives the same chain on all machines without a
+    GPU, and another, the same one, on all machines with a GPU of one kind. Who needs the same chain on
+    machines of both sorts names the engine. A model is kept with the name of the engine that was taken.
     """
     if name != "auto":
         engine_named(name)
         return name
+    if _is_for_gpu(corpus) and problem() is None:
+        return GPU
     if corpus.n_words < _MANY_WORDS:
         return CollapsedEngine.name
     return CellsEngine.name if corpus.keeps_cells else ParallelEngine.name
+
+
+def _is_for_gpu(corpus: Corpus) -> bool:
+    """Return whether a GPU would be the best place: large, and laid out as words in one piece."""
+    is_apart = corpus.keeps_cells or isinstance(corpus, ShardedCorpus)
+    return corpus.n_words >= GPU_WORDS and not is_apart
 
 
 def arrays_for(engine: type[Engine], corpus: Corpus) -> Any:

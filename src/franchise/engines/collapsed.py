@@ -45,6 +45,7 @@ class CollapsedEngine:
     takes_cells: ClassVar[bool] = False
     seats_in_turn: ClassVar[bool] = True
     takes_corpus: ClassVar[bool] = False
+    at_once: ClassVar[int | None] = None
     progress = 0.0
 
     def __init__(self, corpus: Any, settings: EngineSettings) -> None:
@@ -70,6 +71,9 @@ class CollapsedEngine:
 
     def use_crew(self, crew: Any, chain: int) -> None:
         """Go on in this process."""
+
+    def rest(self) -> None:
+        """Keep all: there is room for it in this process."""
 
     def keep_in(self, folder: Path | None) -> None:
         """Leave it to others: all is here."""

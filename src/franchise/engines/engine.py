@@ -64,6 +64,7 @@ class Engine(Protocol):
     takes_cells: ClassVar[bool]  # its corpus is `CellArrays`
     seats_in_turn: ClassVar[bool]  # it can seat word after word (the sequential start)
     takes_corpus: ClassVar[bool]  # its corpus is a `Corpus`; it may live elsewhere
+    at_once: ClassVar[int | None]  # so many chains at most make sweeps at a time; None: as cores allow
     progress: float  # share of the sweep under way that is done, for people who wait
 
     def __init__(self, corpus: Any, settings: EngineSettings) -> None: ...
@@ -81,6 +82,9 @@ class Engine(Protocol):
 
     def use_crew(self, crew: Any, chain: int) -> None:
         """Let the workers of a crew do the work, if it is done by such; the chain has this number there."""
+
+    def rest(self) -> None:
+        """Leave to others what they may need, as no sweep is made for a while; that changes no bit."""
 
     def keep_in(self, folder: Path | None) -> None:
         """Write what lives elsewhere, and is to be kept, somewhere in this folder of the chain's own."""

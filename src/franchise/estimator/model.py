@@ -24,7 +24,7 @@ from franchise.estimator.crews import crew_for
 from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.offers import Offers
 from franchise.estimator.plans import longer, plan_to_fit
-from franchise.estimator.settings import check_moment, check_to_run, folder_of, from_kept, of_chains, to_keep
+from franchise.estimator.settings import check_to_run, check_to_try, folder_of, from_kept, of_chains, to_keep
 from franchise.estimator.summary import interrupted_after, posterior_of, trace_frame
 from franchise.sampling import SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
@@ -76,10 +76,10 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         `SplitMerge` setting.
     engine
         How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once, on all
-        cores; ``"cells"``, all words of a term in a document at once, for large counts; ``"auto"`` takes the
-        first below a million words, above it the third for large counts and else the second. All sample
-        the same posterior, but do not give the same chain. ``"ray"`` makes the chain of ``"parallel"`` on a
-        cluster.
+        cores; ``"gpu"``, on a GPU (docs/gpu.md); ``"cells"``, all words of a term in a document at once, for
+        large counts; ``"auto"`` takes the first below a million words, above it the last for large counts,
+        else a GPU if there is one, or ``"parallel"``. All sample the same posterior, but do not give the same
+        chain. ``"ray"`` makes the chain of ``"parallel"`` on a cluster.
     n_jobs
         Number of threads; None or -1 for all cores. It does not change the answer.
     ray_address, ray_workers
@@ -213,7 +213,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         flag("overwrite", overwrite)
         folder = None if overwrite else folder_of(self.checkpoint_dir)
         given, plan = plan_to_fit(folder, of_chains(self.get_params()), self.random_state)
-        check_to_run(self.get_params(), self.engine, time_budget)
+        check_to_run(self.get_params(), given["engine"], time_budget)
         corpus = training_corpus(self, X, metadata)
         plan.check(corpus)
         given["engine"] = plan.engine_of(corpus)  # kept with the model, whatever "auto" may once stand for
@@ -283,7 +283,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def forecast(self, X: Any) -> Forecast:
         """Estimate the time and memory that a fit would take, from a few sweeps of it."""
-        check_moment(self.get_params())
+        check_to_try(self.get_params())
         plan = plan_of(**of_chains(self.get_params()), seed=0)  # a random state is left as it is
         return forecast(plan, training_corpus(type(self)(), X), self.n_jobs)
 

@@ -12,8 +12,9 @@ import numpy as np
 from franchise._files import Facts
 from franchise._ray import OnRay, check_address, check_reachable
 from franchise._settings import is_one_of, positive_number, whole_number
-from franchise.engines import GivenTopics
-from franchise.errors import SettingsError
+from franchise.engines import GPU, GivenTopics
+from franchise.engines.cuda.availability import problem
+from franchise.errors import GpuError, SettingsError
 from franchise.estimator.starts import start_of
 from franchise.sampling import SplitMerge
 from franchise.sampling.run import threads
@@ -63,10 +64,29 @@ def check_moment(settings: Facts, time_budget: float | None = None) -> None:
 
 
 def check_to_run(settings: Facts, engine: str, time_budget: float | None) -> None:
-    """Refuse what would not run: impossible settings, and a cluster that is not there for this engine."""
+    """Refuse what would not run: impossible settings, and a cluster or GPU that is not there for this engine.
+
+    The engine may be another than that of the settings: the one that a model was made with.
+    """
     check_moment(settings, time_budget)
     if engine == "ray":
         check_reachable(settings["ray_address"])
+    check_gpu(engine)
+
+
+def check_to_try(settings: Facts) -> None:
+    """Refuse what could not be tried for a few sweeps; for that, this machine does without a cluster."""
+    check_moment(settings)
+    check_gpu(settings["engine"])
+
+
+def check_gpu(engine: object) -> None:
+    """Refuse the engine that needs a GPU where none can be used (GpuError)."""
+    if is_one_of(engine, [GPU]) and (why := problem()) is not None:
+        raise GpuError(
+            f"engine={GPU!r}: {why}. Without a GPU, take engine='parallel'; a model that was fitted on a GPU "
+            "can be looked at and used, but not made longer"
+        )
 
 
 def _check_cluster(settings: Facts) -> None:

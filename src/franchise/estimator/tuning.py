@@ -12,7 +12,7 @@ from franchise._settings import is_positive, whole_number
 from franchise.corpus.documents import as_corpus
 from franchise.errors import SettingsError
 from franchise.estimator.model import HDPTopicModel
-from franchise.estimator.settings import of_chains, seed_of
+from franchise.estimator.settings import check_gpu, of_chains, seed_of
 from franchise.posterior.tuning import Tuning, splits_of, tune
 from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan, plan_of
@@ -98,6 +98,7 @@ def tune_eta(
     except TypeError as error:
         raise SettingsError(f"tune_eta: {str(error).rpartition(') ')[2]}") from None
     given = of_chains(model.get_params())
+    check_gpu(model.engine)
 
     def plan_at(eta: float) -> Plan:
         return plan_of(**given | {"eta": eta}, seed=seed)

@@ -55,8 +55,8 @@ class Chain:
         that a few steps of EM fit to the documents; a number: that many random topics; ``"one"``: one topic;
         `GivenTopics`: by these.
     engine
-        How sweeps are made: ``"collapsed"``, ``"parallel"``, ``"cells"``, for large counts
-        (`franchise.engines`), or ``"auto"``, by the size of the corpus.
+        How sweeps are made: ``"collapsed"``, ``"parallel"``, ``"gpu"``, on a GPU, ``"cells"``, for large
+        counts (`franchise.engines`), or ``"auto"``, by the size of the corpus and whether there is a GPU.
     threads
         For engines that use several; they do not change the chain.
     capacity
@@ -165,6 +165,16 @@ class Chain:
         """Let the workers of a crew make the sweeps, where the engine has them do it; None: leave them."""
         if self.is_whole:
             self.engine.use_crew(crew, self.number)
+
+    @property
+    def at_once(self) -> int | None:
+        """How many chains of this engine make sweeps at a time, at most; None: as many as there are cores."""
+        return self._engine.at_once
+
+    def rest(self) -> None:
+        """Leave to other chains what they may need, until the next sweep; it changes no bit."""
+        if self.is_whole:
+            self._engine.rest()
 
     def keep_in(self, folder: Path | None) -> None:
         """Let the engine write what lives elsewhere, and is to be kept, somewhere in this folder."""

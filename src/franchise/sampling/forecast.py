@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.corpus import Corpus, ShardedCorpus
+from franchise.engines import GPU, engine_named
 from franchise.engines.cells import CellsEngine
 from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
@@ -17,11 +18,13 @@ from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan
-from franchise.sampling.run import MOST_THREADS, threads
+from franchise.sampling.run import shares
 from franchise.sampling.trace import LARGE_DRAW
 
 _SWEEPS = 3
 _MOST = 100_000  # words, or cells: what a few sweeps take a second or two for
+# A GPU is quicker, and does not do the same in every sweep, but in every ten.
+_SWEEPS_ON_GPU, _MOST_ON_GPU = 10, 2_000_000
 _LARGE_DRAWS = 3  # that a chain has in memory: one that is kept, one that is written, and the mode
 _FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 _LONGEST_TO_COMPILE = (word_tables, table_topics, split_merge)
@@ -62,15 +65,15 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     # What a cluster would take depends on its machines; this one makes the same chain by itself.
     plan = replace(plan, engine=ParallelEngine.name if engine == ClusterEngine.name else engine)
     Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
-    at_once = threads(jobs, len(plan.starts))
-    own = threads(jobs, MOST_THREADS) // at_once
-    part = _timed(plan, _part_of(plan, corpus, _MOST), own)
+    at_once, own = shares(jobs, len(plan.starts), engine_named(plan.engine).at_once)
+    most = _MOST_ON_GPU if plan.engine == GPU else _MOST
+    part = _timed(plan, _part_of(plan, corpus, most), own)
     size = _size(plan, corpus)
     larger, start, sweep = size / part.size, part.start, part.sweep
     if plan.engine == CollapsedEngine.name:
         start, sweep = larger * start, larger * sweep
     elif part.size < size:
-        more = _timed(plan, _part_of(plan, corpus, 3 * _MOST), own)
+        more = _timed(plan, _part_of(plan, corpus, 3 * most), own)
         start, sweep = (
             then + max(0.0, then - now) * (size - more.size) / max(1, more.size - part.size)
             for now, then in ((part.start, more.start), (part.sweep, more.sweep))
@@ -86,10 +89,10 @@ def _timed(plan: Plan, part: Corpus, own_threads: int) -> _Timed:
     chain.use_threads(own_threads)
     began = time.perf_counter()
     chain.start()
-    started = time.perf_counter()
-    for _ in range(_SWEEPS):
+    started, sweeps = time.perf_counter(), _SWEEPS_ON_GPU if plan.engine == GPU else _SWEEPS
+    for _ in range(sweeps):
         chain.sweep()
-    a_sweep = (time.perf_counter() - started) / _SWEEPS
+    a_sweep = (time.perf_counter() - started) / sweeps
     return _Timed(chain, _size(plan, part), started - began, a_sweep)
 
 

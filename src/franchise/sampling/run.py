@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Literal, Protocol
 
 from franchise._settings import whole_number
-from franchise.errors import ClusterError, ModelError, SettingsError
+from franchise.errors import ClusterError, GpuError, ModelError, SettingsError
 from franchise.sampling.chain import Chain
 from franchise.sampling.monitor import Monitor
 
@@ -23,8 +23,11 @@ Callback = Callable[[Chain], object]
 Ending = Literal["complete", "interrupted", "out of time"]
 
 MOST_THREADS = 1024
+_NOT_KEPT = (ModelError, ClusterError, GpuError)  # errors in keeping a chain, wherever it lives
 _SECONDS_A_LOOK = 1.0
-_SECONDS_A_TURN = 0.25  # before a thread checks whether another chain is further behind
+# Before a thread checks whether another chain is further behind. Chains of which only some work at a time may
+# have to make room for each other, which takes a while: they have longer turns.
+_SECONDS_A_TURN, _SECONDS_A_LONG_TURN = 0.25, 5.0
 
 
 class Keeper(Protocol):
@@ -57,6 +60,22 @@ def threads(jobs: int | None, most: int) -> int:
         ) from None
 
 
+def shares(jobs: int | None, chains: int, at_once: int | None = None) -> tuple[int, int]:
+    """Return how many chains run side by side, and how many threads each has; neither changes a bit.
+
+    Parameters
+    ----------
+    jobs
+        Threads in all; None or -1 for all cores.
+    chains
+        How many there are.
+    at_once
+        How many may run side by side (`Engine.at_once`); None: any number.
+    """
+    workers = threads(jobs, chains if at_once is None else min(chains, at_once))
+    return workers, threads(jobs, MOST_THREADS) // workers
+
+
 def _cores() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -86,7 +105,8 @@ def run_chains(
         The chains; they are changed in place.
     jobs
         Threads; by default as many as there are cores. Chains run side by side; what is left over is shared
-        by the documents of each, where its engine can use it.
+        by the documents of each, where its engine can use it. Of an engine that shares something else, such
+        as a GPU, only some run side by side, and have the threads of all.
     monitor
         What shows how far the run is.
     callback
@@ -105,9 +125,10 @@ def run_chains(
     str
         How the run ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     """
-    workers = threads(jobs, len(chains))
+    limits = [chain.at_once for chain in chains if chain.at_once is not None]
+    workers, own_threads = shares(jobs, len(chains), min(limits, default=None))
     for chain in chains:
-        chain.use_threads(threads(jobs, MOST_THREADS) // workers)
+        chain.use_threads(own_threads)
         chain.keep_in(None)  # unless the keeper has a folder for it
         if crew is not None:
             chain.use_crew(crew)
@@ -123,13 +144,15 @@ def run_chains(
             for future in futures:
                 future.result()  # raises what went wrong in a thread
         except BaseException:
-            with suppress(ModelError, ClusterError):  # the first error is the one to report
+            with suppress(*_NOT_KEPT):  # the first error is the one to report
                 run.save_all()
             raise
         else:
             run.save_all()
         finally:
             run.monitor.end()
+    for chain in chains:
+        chain.rest()
     return run.ending
 
 
@@ -174,6 +197,7 @@ class _Run:
             while turn := self._next():
                 _, i, chain = turn
                 self._take_turn(chain)
+                self._make_room(chain)
                 if _is_open(chain):
                     with self._lock:
                         heapq.heappush(self._waiting, (chain.sweeps_done, i, chain))
@@ -182,6 +206,11 @@ class _Run:
         except BaseException:
             self._stop.set()
             raise
+
+    def _make_room(self, chain: Chain) -> None:
+        """Let a chain leave to those that wait for their turn what they may need."""
+        if self._waiting:
+            chain.rest()
 
     def interrupt(self) -> None:
         """Begin no new sweep."""
@@ -195,7 +224,7 @@ class _Run:
         for chain in self._chains:
             try:
                 self._keeper.save(chain, now=True)
-            except (ModelError, ClusterError) as error:
+            except _NOT_KEPT as error:
                 errors.append(error)
         if errors:
             raise errors[0]
@@ -214,7 +243,7 @@ class _Run:
         return self._deadline is None or time.monotonic() + self._longest_start <= self._deadline
 
     def _take_turn(self, chain: Chain) -> None:
-        end = time.monotonic() + _SECONDS_A_TURN
+        end = time.monotonic() + (_SECONDS_A_TURN if chain.at_once is None else _SECONDS_A_LONG_TURN)
         while _is_open(chain) and not self._must_end():
             if len(chain.trace):
                 chain.sweep()

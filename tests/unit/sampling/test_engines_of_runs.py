@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from franchise import HDPTopicModel, SettingsError, from_counts
-from franchise.corpus import planted
-from franchise.engines import engine_for
+from franchise.corpus import planted, shard
+from franchise.engines import GPU_WORDS, engine_for
 from franchise.engines.parallel import ParallelEngine
 from franchise.estimator.settings import from_kept, to_keep
 from franchise.random import Key
@@ -45,8 +45,39 @@ def chains_of(engine, chains=2):
         ("cells", 1, False, "cells"),
     ],
 )
-def test_the_engine_goes_by_the_size_of_the_corpus(name, n_words, keeps_cells, expected):
+def test_the_engine_goes_by_the_size_of_the_corpus(monkeypatch, name, n_words, keeps_cells, expected):
+    monkeypatch.setattr("franchise.engines.problem", lambda: "there is none")
     assert engine_for(name, SimpleNamespace(n_words=n_words, keeps_cells=keeps_cells)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "n_words", "keeps_cells", "expected"),
+    [
+        ("auto", GPU_WORDS, False, "gpu"),
+        ("auto", 10**10, False, "gpu"),
+        ("auto", GPU_WORDS, True, "cells"),
+        ("auto", 10, False, "collapsed"),
+        ("auto", min(GPU_WORDS, 10**6) - 1, False, "collapsed"),
+        ("parallel", 10**10, False, "parallel"),
+        ("collapsed", 10**10, False, "collapsed"),
+    ],
+)
+def test_where_there_is_a_gpu(monkeypatch, name, n_words, keeps_cells, expected):
+    monkeypatch.setattr("franchise.engines.problem", lambda: None)
+    assert engine_for(name, SimpleNamespace(n_words=n_words, keeps_cells=keeps_cells)) == expected
+
+
+def test_nobody_looks_for_a_gpu_that_is_not_wanted(monkeypatch, tmp_path):
+    def never():
+        raise AssertionError("asked")
+
+    monkeypatch.setattr("franchise.engines.problem", never)
+    sizes = {"keeps_cells": False}
+    assert engine_for("auto", SimpleNamespace(n_words=GPU_WORDS - 1, **sizes)) != "gpu"
+    assert engine_for("parallel", SimpleNamespace(n_words=GPU_WORDS, **sizes)) == "parallel"
+    assert engine_for("auto", SimpleNamespace(n_words=GPU_WORDS, keeps_cells=True)) == "cells"
+    monkeypatch.setattr("franchise.engines.GPU_WORDS", 1)
+    assert engine_for("auto", shard(CORPUS, tmp_path / "shards", 2)) == "collapsed"
 
 
 def test_chains_of_cells_that_start_apart():

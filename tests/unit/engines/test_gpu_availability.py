@@ -1,0 +1,136 @@
+"""Whether there is a GPU: what is wrong is said in words, with what to do, and asking harms nothing."""
+
+import subprocess
+import sys
+
+import pytest
+
+from franchise import GpuError
+from franchise.engines.cuda.availability import cupy_module, gpu_facts, problem
+from tests.reference.gpus import GIB, fake_cupy, with_cupy
+
+PROBLEMS = {
+    "no driver": (
+        {"status": 35, "driver": 0},
+        "there is no NVIDIA driver: this machine has no GPU, or its driver is not installed",
+    ),
+    "hidden": ({"status": 100}, "no GPU is visible: there is none, or CUDA_VISIBLE_DEVICES hides it"),
+    "none counted": ({"devices": 0}, "no GPU is visible"),
+    "old driver": (
+        {"status": 35, "driver": 12020, "made_for": 12090},
+        "the NVIDIA driver is too old: it knows CUDA up to 12.2, and CuPy here was made for 12.9; bring the "
+        "driver up to date",
+    ),
+    "CuPy for another CUDA": (
+        {"status": 35, "driver": 12080, "made_for": 13000},
+        "it knows CUDA up to 12.8, and CuPy here was made for 13.0; bring the driver up to date, or take "
+        "CuPy for CUDA 12",
+    ),
+    "a GPU that does not answer": (
+        {"status": 999},
+        "the GPU does not answer (cudaErrorOfNumber999: as CUDA says it); look whether nvidia-smi lists it",
+    ),
+    "an old GPU": (
+        {"name": b"Tesla P100-PCIE-16GB", "capability": (6, 0)},
+        "Tesla P100-PCIE-16GB is too old: it has compute capability 6.0, and at least 7.0 is needed",
+    ),
+    "no compiler": (
+        {"compiler": RuntimeError('Failure finding "libnvrtc.so.12"\nand much more')},
+        'NVRTC, is not there (Failure finding "libnvrtc.so.12"): pip install "franchise[gpu]" brings it',
+    ),
+    "a newer compiler": (
+        {"compiler": (13, 0), "driver": 12040},
+        "NVRTC, is of CUDA 13.0, and the NVIDIA driver knows CUDA up to 12.4: bring the driver up to date, "
+        "or take a toolkit and CuPy for CUDA 12",
+    ),
+    "AMD's": ({"is_hip": True}, "made for AMD's ROCm; the engine needs an NVIDIA GPU"),
+    "what nobody has thought of": ({"memory": "much"}, "the GPU cannot be used (invalid literal for int()"),
+}
+
+
+@pytest.mark.parametrize(("answers", "words"), PROBLEMS.values(), ids=PROBLEMS)
+def test_what_is_wrong_is_said_in_words(monkeypatch, answers, words):
+    with with_cupy(monkeypatch, fake_cupy(**answers)):
+        found = problem()
+        assert words in found
+        assert "\n" not in found
+        for ask in (gpu_facts, cupy_module):
+            with pytest.raises(GpuError) as caught:
+                ask()
+            assert str(caught.value) == found
+
+
+def test_no_cupy(monkeypatch):
+    with with_cupy(monkeypatch, None):
+        assert problem() == 'CuPy, which a GPU is used with, is not installed: pip install "franchise[gpu]"'
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (
+            "try:\n    import no_such_library\nexcept ImportError as error:\n"
+            "    raise ImportError('=====\\nFailed to import CuPy.\\nPages of it') from error",
+            "cannot be loaded (No module named 'no_such_library')",
+        ),
+        (
+            "raise ImportError('''\n====\n  libcublas.so.11 not found\n====\n''')",
+            "(libcublas.so.11 not found)",
+        ),
+        ("import no_such_library", "cannot be loaded (No module named 'no_such_library')"),
+        ("raise RuntimeError", "cannot be loaded (RuntimeError)"),
+    ],
+)
+def test_a_cupy_that_cannot_be_loaded(monkeypatch, tmp_path, source, words):
+    (tmp_path / "cupy.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    with with_cupy(monkeypatch, None):
+        monkeypatch.delitem(sys.modules, "cupy")
+        assert words in problem()
+        assert "made for another CUDA than the one here" in problem()
+
+
+def test_a_gpu_that_can_be_used(monkeypatch):
+    cupy = fake_cupy()
+    with with_cupy(monkeypatch, cupy):
+        assert problem() is None
+        assert gpu_facts() == ("NVIDIA H200", 139 * GIB, (9, 0))
+        assert gpu_facts().in_words() == "NVIDIA H200, 139 GiB"
+        assert cupy_module() is cupy
+
+
+@pytest.mark.parametrize("capability", [(7, 0), (7, 5), (12, 1)])
+def test_those_that_are_new_enough(monkeypatch, capability):
+    with with_cupy(monkeypatch, fake_cupy(capability=capability, driver=13000)):
+        assert problem() is None
+
+
+@pytest.mark.parametrize("answers", [{}, {"status": 100}])
+def test_the_driver_is_asked_once(monkeypatch, answers):
+    cupy = fake_cupy(**answers)
+    asked, count = [], cupy.cuda.runtime.getDeviceCount
+
+    def counted():
+        asked.append(1)
+        return count()
+
+    cupy.cuda.runtime.getDeviceCount = counted
+    with with_cupy(monkeypatch, cupy):
+        assert problem() == problem()
+    assert asked == [1]
+
+
+def test_warnings_of_cupy_are_none_of_ours(monkeypatch, tmp_path):
+    (tmp_path / "cupy.py").write_text("import warnings\nwarnings.warn('CUDA path could not be detected')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with with_cupy(monkeypatch, None):
+        monkeypatch.delitem(sys.modules, "cupy")
+        assert "has no attribute 'cuda'" in problem()  # it was imported, and is no CuPy
+
+
+def test_nothing_imports_cupy_before_a_gpu_is_asked_for():
+    code = (
+        "import sys, franchise.cli, franchise.estimator, franchise.engines.cuda.availability\n"
+        "assert 'cupy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,13 +8,14 @@ from franchise.engines.cells import CellsEngine
 from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.cuda.availability import problem
+from franchise.engines.cuda.engine import CudaEngine
 from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
 from franchise.engines.given_topics import SEED_WORDS, TOPICS, GivenTopics
 from franchise.engines.parallel import ParallelEngine
 from franchise.errors import SettingsError
 
 ENGINES: dict[str, type[Engine]] = {
-    one.name: one for one in (CollapsedEngine, ParallelEngine, CellsEngine, ClusterEngine)
+    one.name: one for one in (CollapsedEngine, ParallelEngine, CudaEngine, CellsEngine, ClusterEngine)
 }
 
 __all__ = [

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from franchise.engines.cuda.availability import cupy_module
 from franchise.engines.cuda.source import BLOCK, FEW, NEAR, kernel_source
 from franchise.model.state import Array
 from franchise.random import Key
@@ -46,12 +47,11 @@ class Gpu:
     """The GPU that CuPy uses at present."""
 
     def __init__(self) -> None:
-        import cupy
-
+        cupy = cupy_module()
         self.xp = cupy
         self._kernels: dict[str, Any] = {}
         self._module = cupy.RawModule(code=kernel_source(), options=_OPTIONS)
-        self._processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+        self._processors = int(cupy.cuda.Device().attributes["MultiProcessorCount"])
 
     def put(self, array: Array) -> Any:
         """Return a copy of an array there."""

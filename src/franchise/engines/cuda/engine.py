@@ -46,6 +46,7 @@ class CudaEngine(CollapsedEngine):
     """
 
     name: ClassVar[str] = "gpu"
+    at_once: ClassVar[int | None] = 2  # one on the GPU while the other is with its head
 
     def __init__(self, corpus: CorpusArrays, settings: EngineSettings, device: Device | None = None) -> None:
         super().__init__(corpus, settings)
@@ -68,6 +69,11 @@ class CudaEngine(CollapsedEngine):
     def use_threads(self, number: int) -> None:
         """Let the head work in so many threads from now on; it changes no bit."""
         self._threads = Threads(number)
+
+    def rest(self) -> None:
+        """Bring the documents here, and leave the memory of the GPU to others."""
+        if self._part is not None:
+            self._held, self._part = self.state, None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy, here or in another process, can go on from."""

@@ -7,7 +7,7 @@
 #ifdef __CUDACC__
 extern __shared__ double fast_memory[];  // sums and entries of the lists of a block, then sizes of tables
 #else
-static double fast_memory[2 * NEAR + FEW];
+static thread_local double fast_memory[2 * NEAR + FEW];
 #endif
 #define SUM(s) fast_memory[(s) * LANES + LANE]
 #define ENTRY(s) ((u32*)(fast_memory + NEAR * LANES))[(s) * LANES + LANE]

@@ -1,0 +1,60 @@
+"""Chains that share a GPU: in threads, and leaving it to others between sweeps; the same bits."""
+
+import pytest
+
+from franchise import Chain, GpuError, Priors, Schedule
+from franchise.corpus import planted
+from franchise.engines.cuda import engine as module
+from franchise.sampling.run import run_chains
+from tests.host_device import HostDevice, needs_compiler
+from tests.reference.chains import differences
+from tests.reference.gpus import with_cupy
+
+CORPUS = planted(n_topics=4, n_terms=40, n_documents=40, document_length=20, seed=1).corpus
+SWEEPS = 12
+
+
+def chain(number):
+    schedule = Schedule(sweeps=SWEEPS, burn_in=4, thin=2)
+    return Chain(CORPUS, Priors(), schedule, seed=3, number=number, start="one", engine="gpu")
+
+
+@pytest.fixture(params=["small", "large"])
+def on_host(request, monkeypatch):
+    monkeypatch.setattr(module, "gpu", HostDevice)
+    if request.param == "large":  # the head makes its moves in every tenth sweep only
+        monkeypatch.setattr(module, "_MANY_WORDS", 10)
+
+
+@needs_compiler
+@pytest.mark.usefixtures("on_host")
+def test_resting_changes_no_bit():
+    one, other = chain(0), chain(0)
+    one.run()
+    other.start()
+    for _ in range(SWEEPS):
+        other.sweep()
+        other.rest()
+        assert other.engine._part is None
+    assert not differences(one, other)
+
+
+@needs_compiler
+@pytest.mark.usefixtures("on_host")
+def test_chains_in_threads_change_no_bit_and_leave_the_gpu_in_the_end(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.run._SECONDS_A_LONG_TURN", 0.0)
+    together, alone = [chain(i) for i in range(3)], [chain(i) for i in range(3)]
+    run_chains(together, jobs=4)
+    for one, other in zip(together, alone, strict=True):
+        assert one.engine._part is None
+        other.run()
+        assert not differences(one, other)
+
+
+def test_a_sweep_without_a_gpu(monkeypatch):
+    module.gpu.cache_clear()
+    with with_cupy(monkeypatch, None):
+        made = chain(0)
+        made.start()
+        with pytest.raises(GpuError, match="is not installed"):
+            made.sweep()

@@ -6,7 +6,7 @@ from importlib.resources import files
 BLOCK = 256  # threads that share fast memory
 TERMS = 64  # added up by one thread
 CHUNK = 8  # columns, of which a word looks up the sum
-NEAR = 16  # topics of a document that are kept in fast memory; what it has more, in slow memory
+NEAR = 8  # topics of a document that are kept in fast memory; what it has more, in slow memory
 SIDE_BY_SIDE = 32  # documents
 FEW = 64  # sizes of tables that are counted in fast memory
 

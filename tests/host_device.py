@@ -19,8 +19,7 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ co
 
 
 @cache
-def _library() -> ctypes.CDLL:
-    source = kernel_source()
+def _library(source: str) -> ctypes.CDLL:
     folder = Path(tempfile.gettempdir()) / "franchise-host-kernels"
     folder.mkdir(exist_ok=True)
     path = folder / f"{sha256(source.encode()).hexdigest()[:16]}.so"
@@ -35,9 +34,18 @@ def _library() -> ctypes.CDLL:
 
 
 class HostDevice:
-    """What `franchise.engines.cuda.device.Device` describes, one thread at a time."""
+    """What `franchise.engines.cuda.device.Device` describes, one thread at a time.
+
+    Parameters
+    ----------
+    source
+        Of the kernels, where they are not to be those of the package.
+    """
 
     xp = np
+
+    def __init__(self, source: str | None = None) -> None:
+        self._library = _library(kernel_source() if source is None else source)
 
     def put(self, array: Any) -> Any:
         return np.array(array)
@@ -47,7 +55,7 @@ class HostDevice:
 
     def launch(self, kernel: str, n: int, *arguments: Any) -> None:
         given = [_as_argument(one) for one in (int(n), *arguments)]
-        getattr(_library(), kernel)(*given)
+        getattr(self._library, kernel)(*given)
 
     def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
         self.launch(kernel, n, *arguments)

@@ -156,11 +156,17 @@ INLINE i32 draw_words(const Given& given, u32* listed, i32 n_here, u64 key, u32 
                 drawn = column_at(row, rest, given.chunks, given.moving, given.mass, u - own.sum);
             }
             if (drawn != column) {
-                if (s < 0) n_here = add_word(listed, n_here, drawn);
-                else set_entry(listed, s, entry_at(listed, s) + 1);
+                if (s < 0) s = place_of(listed, n_here, drawn);
+                bool is_new = s == n_here;
                 u32 left = entry_at(listed, own.place) - 1;
-                if (words_in(left) == 0) left = entry_at(listed, --n_here);  // the last one takes its place
-                set_entry(listed, own.place, left);
+                if (is_new && words_in(left) == 0) {  // there may be no room for one more
+                    set_entry(listed, own.place, (drawn << 16) + 1);
+                } else {
+                    set_entry(listed, s, is_new ? (drawn << 16) + 1 : entry_at(listed, s) + 1);
+                    n_here += is_new;
+                    if (words_in(left) == 0) left = entry_at(listed, --n_here);  // the last takes its place
+                    set_entry(listed, own.place, left);
+                }
                 ADD(given.counts + (i64)v * given.stride + column, -1);
                 ADD(given.counts + (i64)v * given.stride + drawn, 1);
             }
@@ -277,11 +283,19 @@ KERNEL(seat_queue)(i64 n, const u64* queue, const u32* n_queue, u64 seat_key, co
 
 // Write down who sits where in documents `first` to `first + n`, by rank, as they have been seated.
 KERNEL(seat_documents)(i64 n, i64 first, u64 seat_key, const i64* base, const i32* length, const i32* number,
-                       const u16* z, const u32* listed, const i32* n_listed, const double* mass,
+                       const u16* z, u32* listed, const i32* n_listed, const double* mass,
                        const double* survival, i64 known, i32* t_ji, u16* k_jt, i32* n_jt, i32* m_j) {
     FOR_EACH(item, n) {
         i64 rank = first + item, at = base[rank];
         i32 own_length = length[rank], n_here = n_listed[rank], tables = 0;
+        for (i32 n_sorted = 1; n_sorted < n_here; n_sorted++) {  // however they came to be listed
+            u32 e = listed[at + (i64)n_sorted * SIDE_BY_SIDE];
+            i32 s = n_sorted;
+            for (; s > 0 && listed[at + (i64)(s - 1) * SIDE_BY_SIDE] > e; s--) {
+                listed[at + (i64)s * SIDE_BY_SIDE] = listed[at + (i64)(s - 1) * SIDE_BY_SIDE];
+            }
+            listed[at + (i64)s * SIDE_BY_SIDE] = e;
+        }
         for (i32 s = 0; s < n_here; s++) {
             u32 e = listed[at + (i64)s * SIDE_BY_SIDE], column = column_in(e);
             i64 slot = at + (i64)tables * SIDE_BY_SIDE;

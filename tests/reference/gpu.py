@@ -37,7 +37,7 @@ class Given(NamedTuple):
     @classmethod
     def of(cls, measure: Any) -> "Given":
         """Take over a `GivenMeasure` whose arrays are on the host."""
-        phi = measure.phi.astype(float).tolist()
+        phi = measure.phi[:, : measure.columns].astype(float).tolist()
         return cls(measure.moving, phi, measure.rest.tolist(), measure.mass.tolist())
 
 

@@ -131,16 +131,23 @@ class Head(Workbench):
     def open_topics(self, numbers: list[Array], summed: list[Summed]) -> None:
         """Fill in the first topics; each part has some of them, and its rows in the order of appearance."""
         n_topics = 1 + max((int(own.max()) for own in numbers if own.size), default=-1)
+        words, tables = np.zeros((2, n_topics), np.int64)
+        for own, counts in zip(numbers, summed):
+            words[own] += counts.words
+            tables[own] += counts.tables
+        self.name_topics(words, tables)
+        for counts in summed:
+            append_rows(self.state, widened(counts.rows))
+
+    def name_topics(self, words: Array, tables: Array) -> None:
+        """Let there be topics with so many words and tables, and no others; their rows are not filled in."""
+        n_topics = words.size
         self.make_room(n_topics)
         state = self.state
-        state.n_k[:n_topics] = state.m_k[:n_topics] = 0
-        for own, counts in zip(numbers, summed):
-            state.n_k[own] += counts.words
-            state.m_k[own] += counts.tables
-            append_rows(state, widened(counts.rows))
+        state.n_k[:n_topics], state.m_k[:n_topics] = words, tables
         state.name_k[:n_topics] = state.live[:n_topics] = state.place[:n_topics] = np.arange(n_topics)
         state.totals[TOPICS] = state.totals[NUMBERED] = state.totals[BORN] = n_topics
-        state.totals[TABLES] = state.m_k[:n_topics].sum()
+        state.totals[TABLES] = tables.sum()
 
     def fill_rows(self, summed: list[Summed], number: Array, threads: Threads) -> None:
         """Fill in the rows of terms from those of all parts, columns by their numbers."""

@@ -88,7 +88,10 @@ class Gpu:
     def free_bytes(self) -> int:
         """Return the memory that is still to be had."""
         free, _ = self.xp.cuda.Device().mem_info
-        return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
+        pool = self.xp.get_default_memory_pool()
+        free = int(free) + int(pool.free_bytes())
+        limit = int(pool.get_limit())
+        return min(free, limit - int(pool.used_bytes())) if limit else free
 
 
 def _as_argument(value: Any) -> Any:
@@ -100,7 +103,7 @@ def _as_argument(value: Any) -> Any:
 
 
 # What numbers are drawn for: one for each, never used again.
-PURPOSES: Mapping[str, int] = {"terms": 0, "words": 1, "seats": 2, "theta": 3, "long words": 4}
+PURPOSES: Mapping[str, int] = {"terms": 0, "words": 1, "seats": 2, "theta": 3, "long words": 4, "start": 5}
 
 
 def counter_key(key: Key, purpose: str, turn: int = 0) -> np.uint64:

@@ -1,11 +1,11 @@
 """The engine on a GPU: sweeps as those of the parallel engine, their documents in the memory of a GPU.
 
-A sweep draws the weights of topics here, and all else there: terms, topics of words, tables, counts, numbers of
-the trace. In every so many sweeps the counts come here as well, for the moves of the head: documents that are
-drawn word by word, and split-merge trials.
+A sweep draws the weights of topics here, and all else there: terms, topics of words, tables, counts, numbers
+of the trace. In every so many sweeps the counts come here as well, for the moves of the head: documents that
+are drawn word by word, and split-merge trials.
 
-Numbers are drawn by counter and counts are whole, so the same key makes the same sweep on every GPU of a kind.
-They are other numbers than those of the parallel engine, of the same distribution.
+Numbers are drawn by counter and counts are whole, so the same key makes the same sweep on every GPU of a
+kind. They are other numbers than those of the parallel engine, of the same distribution.
 """
 
 from pathlib import Path
@@ -14,14 +14,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from franchise.corpus import CorpusArrays
+from franchise.corpus.growing import count_terms
 from franchise.engines import parallel
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
 from franchise.engines.cuda.device import Device, gpu
-from franchise.engines.cuda.part import CudaPart
+from franchise.engines.cuda.part import CudaPart, pieces_for
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
+from franchise.engines.fitted_start import FittedTopics
 from franchise.engines.given_topics import TopicsOfTerms
-from franchise.engines.head import Facts, Head
-from franchise.engines.parallel import ParallelEngine, passes_for, trials_due
+from franchise.engines.head import Facts, Head, without_seats
+from franchise.engines.parallel import passes_for, trials_due
 from franchise.engines.part import Seats, Summed
 from franchise.engines.revealer import Revealer, epsilon_for
 from franchise.engines.revealing import DocumentsInfo, number_of_turns, renumber
@@ -31,9 +33,10 @@ from franchise.model.capacity import compact
 from franchise.model.counts import ranks
 from franchise.model.joint import log_p_tables_by_size, log_p_topics
 from franchise.model.likelihood import log_p_sizes
+from franchise.model.packing import packed, unpacked
 from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array
 from franchise.moves.parts.scratch import different_lengths
-from franchise.random import Key
+from franchise.random import INITIALIZE, Key
 
 # Of larger corpora the head makes its moves in every so many sweeps, when trials are made (`trials_due`).
 _MANY_WORDS, _EVERY = 1_000_000, 10
@@ -51,7 +54,7 @@ class CudaEngine(CollapsedEngine):
     def __init__(self, corpus: CorpusArrays, settings: EngineSettings, device: Device | None = None) -> None:
         super().__init__(corpus, settings)
         lengths = np.diff(corpus.doc_ptr)
-        counted = np.bincount(corpus.x, minlength=corpus.n_terms)
+        counted = count_terms(corpus.x, corpus.n_terms)
         different = different_lengths(lengths)
         self._facts = Facts(corpus.n_terms, corpus.x.size, int(different[1].sum()), counted, different)
         self._epsilon = epsilon_for(*different)
@@ -64,7 +67,6 @@ class CudaEngine(CollapsedEngine):
         self._is_open = False  # documents on the GPU are as the head has numbered them
         self._revealer = Revealer(0, 0, 1)  # weights alone
         self.use_threads(settings.threads)
-        self.seat(self._empty_state(settings.capacity))
 
     def use_threads(self, number: int) -> None:
         """Let the head work in so many threads from now on; it changes no bit."""
@@ -84,7 +86,10 @@ class CudaEngine(CollapsedEngine):
     @property
     def workbench(self) -> Head:
         """The topics and counts, and their working memory."""
-        assert self._head is not None
+        if self._head is None:
+            state = without_seats(self._facts, self._settings.capacity)
+            state.concentrations[:] = self._settings.priors.initial()
+            self._head = Head(self._facts, state)
         return self._head
 
     @property
@@ -95,11 +100,18 @@ class CudaEngine(CollapsedEngine):
     @property
     def state(self) -> State:
         """The current state, brought here."""
-        if self._part is None:
-            assert self._held is not None
+        if self._held is not None:
             return self._held
+        if self._part is None:
+            return self._empty_state(self._settings.capacity)
+        return unpacked(self._corpus, self.arrays())
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the used parts of the state's arrays."""
+        if self._part is None:
+            return super().arrays()
         self._bring_rows()
-        return self.workbench.state._replace(**self._part.seats())
+        return packed(self._corpus, self.workbench.state._replace(**self._part.seats()))
 
     def seat(self, state: State) -> None:
         """Take up a state, with every word seated, as if the engine had reached it."""
@@ -116,17 +128,37 @@ class CudaEngine(CollapsedEngine):
         """Return the documents on the GPU."""
         if self._part is None:
             assert self._held is not None
-            self._part = CudaPart(gpu() if self._device is None else self._device, self._corpus)
-            self._part.take_up(self._held)
-            self._held = None
+            part = self._new_part(int(self._held.totals[TOPICS]))
+            part.take_up(self._held)
+            self._part, self._held = part, None
         return self._part
 
+    def _new_part(self, n_topics: int) -> CudaPart:
+        device = gpu() if self._device is None else self._device
+        return CudaPart(device, self._corpus, *pieces_for(device, self._corpus, n_topics))
+
     def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
-        """Seat every word, as the parallel engine does, on the host."""
-        starter = ParallelEngine(self._corpus, self._settings)
-        starter.use_threads(self._threads.number)
-        starter.start(key, start)
-        self.seat(starter.state)
+        """Seat every word: there by fitted, given or random topics; here one after another."""
+        if start == "sequential":
+            starter = CollapsedEngine(self._corpus, self._settings)
+            starter.start(key, start)
+            self.seat(starter.state)
+            return
+        begin: int | FittedTopics
+        if isinstance(start, TopicsOfTerms) or start == "fitted":
+            begin = self._fitted_topics(start if isinstance(start, TopicsOfTerms) else None)
+            n_topics = begin.phi.shape[1]
+        else:
+            # More topics than words need no room.
+            begin = n_topics = 1 if start == "one" else min(int(start), max(1, self._facts.n_words))
+        part, self._head = self._new_part(n_topics), None
+        drawn = part.start(key._replace(move=INITIALIZE), begin)
+        live = np.flatnonzero(drawn.words)
+        self.workbench.name_topics(drawn.words[live], drawn.tables[live])
+        number = np.zeros(drawn.words.size, np.int64)
+        number[live] = np.arange(live.size)
+        part.name(number, drawn.words)
+        self._part, self._held, self._rows_are_here, self._sizes = part, None, False, drawn.sizes
 
     def counts(self) -> Counts:
         """Return the counts of the current state."""

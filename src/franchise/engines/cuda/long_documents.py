@@ -1,4 +1,4 @@
-"""Long documents on a GPU: mixtures are drawn, and given these all words at once (kernels/long_documents.cuh)."""
+"""Long documents on a GPU: mixtures are drawn, and given these all words at once."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,6 @@ import numpy as np
 from franchise.engines.cuda.device import Device, counter_key
 from franchise.engines.cuda.layout import Layout
 from franchise.engines.cuda.measure import GivenMeasure
-from franchise.model.state import Array
 from franchise.random import Key
 
 
@@ -30,7 +29,9 @@ def new_long_documents(device: Device, layout: Layout) -> LongDocuments:
     owner = np.repeat(np.arange(length.size, dtype=np.int32), length)
     place = (np.arange(owner.size) - base[owner]).astype(np.int32)
     ranks = slice(layout.regular, layout.base.size)
-    return LongDocuments(layout.long_places, ranks, *(device.put(one) for one in (base, length, owner, place)))
+    return LongDocuments(
+        layout.long_places, ranks, *(device.put(one) for one in (base, length, owner, place))
+    )
 
 
 def update(
@@ -99,12 +100,24 @@ def write_long_seats(
     ends = xp.cumsum(tables, axis=1, dtype=np.int32)
     t_ji, k_jt, n_jt = (seats[name][long.places] for name in ("t_ji", "k_jt", "n_jt"))
     device.launch(
-        "seat_long_words", listed.size, seat_key, given.columns, long.base, long.length, number, listed, slots,
-        ends - tables, given.mass, given.survival, given.known, scratch, z[long.places], t_ji, k_jt, n_jt,
+        "seat_long_words", listed.size, seat_key, given.columns, long.base, long.length, number, listed,
+        slots, ends - tables, given.mass, given.survival, given.known, scratch, z[long.places], t_ji, k_jt, n_jt,
     )  # fmt: skip
     return ends[:, -1]
 
 
-def n_bytes_for(lengths: Array, columns: int) -> int:
-    """Return the memory that long documents take in an update."""
-    return int(lengths.size) * columns * 24 + int(lengths.sum()) * 12
+def count_together(
+    device: Device, long: LongDocuments, n_topics: int, z: Any, tally: tuple[Any, Any, Any]
+) -> LongDocuments:
+    """Count words and tables, one table for every topic of a document; return the documents with these."""
+    xp = device.xp
+    listed = xp.zeros((int(long.length.size), n_topics), np.int32)
+    same = xp.arange(n_topics, dtype=np.uint16)
+    device.launch("count_long", int(long.owner.size), long.owner, n_topics, same, z[long.places], listed)
+    words, tables, sizes = tally
+    words += listed.sum(axis=0).astype(np.uint64)
+    tables += (listed > 0).sum(axis=0).astype(np.uint64)
+    counted = xp.bincount(listed.ravel(), minlength=int(sizes.size)).astype(np.uint64)
+    counted[0] = 0
+    sizes += counted
+    return long._replace(listed=listed)

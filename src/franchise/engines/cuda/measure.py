@@ -97,6 +97,13 @@ def draw_measure(
     return GivenMeasure(moving, columns, phi, rest, mass, survival, known), counts
 
 
+def no_new_tables(device: Device, columns: int, longest: int) -> GivenMeasure:
+    """Return a G_0 of which nothing is known but that all words of a topic in a document sit together."""
+    xp, known = device.xp, min(longest, _MOST_SEATED) + 1
+    nothing = xp.zeros((1, 1))
+    return GivenMeasure(0, columns, nothing, nothing, xp.zeros(columns), xp.ones((columns, known + 1)), known)
+
+
 def add_up(device: Device, rows: Any) -> Any:
     """Add up rows, always in the same order."""
     while len(rows) > 1:
@@ -108,7 +115,7 @@ def add_up(device: Device, rows: Any) -> Any:
 
 
 def log_p_of_terms(device: Device, counts: Counts, log_gammas: Any, eta: float) -> float:
-    """Return what the terms add to log p(x | c); `log_gammas` are those of counts plus eta, the first ones."""
+    """Return what the terms add to log p(x | c); `log_gammas` are the first ones, of counts plus eta."""
     n_terms, n_blocks = counts.array.shape[0], -(-counts.array.shape[0] // TERMS)
     sums = device.xp.empty((n_blocks, counts.stride))
     device.launch(

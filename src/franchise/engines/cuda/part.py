@@ -13,9 +13,17 @@ from scipy.special import gammaln
 
 from franchise.corpus import CorpusArrays
 from franchise.engines.cuda.device import Device
-from franchise.engines.cuda.measure import Counts, GivenMeasure, draw_measure, log_p_of_terms, wide
-from franchise.engines.cuda.piece import Piece, new_tally
+from franchise.engines.cuda.measure import (
+    Counts,
+    GivenMeasure,
+    draw_measure,
+    log_p_of_terms,
+    no_new_tables,
+    wide,
+)
+from franchise.engines.cuda.piece import Piece, Tally, new_tally
 from franchise.engines.cuda.piece_tables import PieceTables
+from franchise.engines.fitted_start import FittedTopics
 from franchise.engines.part import Seats, divided
 from franchise.engines.revealing import turns
 from franchise.engines.table_source import TablesInParts, TableSource
@@ -56,7 +64,11 @@ class CudaPart:
     """
 
     def __init__(
-        self, device: Device, corpus: CorpusArrays, pieces: list[int] | None = None, resident: int | None = None
+        self,
+        device: Device,
+        corpus: CorpusArrays,
+        pieces: list[int] | None = None,
+        resident: int | None = None,
     ) -> None:
         self._device, self._corpus = device, corpus
         doc_ptr = corpus.doc_ptr
@@ -92,6 +104,22 @@ class CudaPart:
             piece.take_up_seats(state.t_ji[words], state.k_jt[words], state.n_jt[words], state.m_j[documents])
         self._counts, self._last = Counts(counts, np.arange(n_topics)), None
 
+    def start(self, key: Key, start: int | FittedTopics) -> Passed:
+        """Draw the first topic of every word, from so many, or from fitted ones."""
+        n_topics = start if isinstance(start, int) else start.phi.shape[1] + 1
+        counts, tally = self._room(n_topics), new_tally(self._device, n_topics, self._longest)
+        for piece in self._pieces:
+            piece.take_up()
+            piece.start(key, start, tally)
+            piece.count(counts)
+        self._counts = Counts(counts, np.arange(n_topics))
+        self._last = key, no_new_tables(self._device, n_topics, self._longest)
+        return self._passed(tally)
+
+    def _passed(self, tally: Tally) -> Passed:
+        words, tables, sizes = (self._device.get(one).astype(np.int64) for one in tally)
+        return Passed(words, tables, np.trim_zeros(sizes, "b"))
+
     def _words_of(self, piece: Piece) -> slice:
         return slice(piece.first_word, piece.first_word + piece.corpus.x.size)
 
@@ -108,7 +136,9 @@ class CudaPart:
         self._write_seats()
         number_of = self._number_of()
         found = [piece.gather(np.arange(piece.n_documents)) for piece in self._pieces]
-        seats = {name: np.concatenate([one[name] for one in found]) for name in ("t_ji", "n_jt", "k_jt", "m_j")}
+        seats = {
+            name: np.concatenate([one[name] for one in found]) for name in ("t_ji", "n_jt", "k_jt", "m_j")
+        }
         seats["k_jt"] = np.where(seats["n_jt"] > 0, number_of[seats["k_jt"]], 0).astype(np.int32)
         return seats
 
@@ -156,8 +186,7 @@ class CudaPart:
         for piece in self._pieces:
             piece.update(key, measure, there, counts, passes, tally)
         self._last = (key, measure)
-        words, tables, sizes = (device.get(one).astype(np.int64) for one in tally)
-        return Passed(words, tables, np.trim_zeros(sizes, "b"))
+        return self._passed(tally)
 
     def name(self, number: Array, words: Array) -> None:
         """Note the numbers of topics, of which each column with words has one."""
@@ -249,3 +278,34 @@ class CudaPart:
         if self._log_gammas[0] != eta:
             self._log_gammas = eta, self._device.put(gammaln(np.arange(_TABULATED) + eta))
         return log_p_of_terms(self._device, self._counts, self._log_gammas[1], eta)
+
+
+# Bytes of a word and its topic on the GPU, with the list of its document's topics; and of its seat.
+_BYTES_A_WORD, _BYTES_A_SEAT = 10, 10
+_BYTES_A_CELL = 16  # of terms by columns: counts, twice for a while, shares, sums
+_WORDS_A_PIECE = 1 << 27
+_SPARE = 1 << 30  # for what is soon done with
+
+
+def pieces_for(device: Device, corpus: CorpusArrays, n_topics: int) -> tuple[list[int], int]:
+    """Return where to cut documents that do not fit, and how many pieces to keep on the GPU.
+
+    GpuError says what there is and what would be needed, where not even topics and one piece fit.
+    """
+    n_documents, n_words = corpus.doc_ptr.size - 1, int(corpus.doc_ptr[-1])
+    topics = corpus.n_terms * wide(2 * n_topics) * _BYTES_A_CELL + _SPARE
+    free, a_word = device.free_bytes(), _BYTES_A_WORD + _BYTES_A_SEAT
+    if topics + n_words * a_word <= free:
+        return [0, n_documents], 1
+    marks = np.searchsorted(corpus.doc_ptr, np.arange(_WORDS_A_PIECE, n_words, _WORDS_A_PIECE))
+    pieces = sorted({0, *marks.tolist(), n_documents})
+    largest = int(np.diff(corpus.doc_ptr[pieces]).max())
+    # One that comes and goes, and what it leaves room for.
+    room = free - topics - largest * a_word
+    if room < 0:
+        raise GpuError(
+            f"engine='gpu': the GPU has {free / 1e9:,.1f} GB to spare, and {corpus.n_terms:,} terms by "
+            f"{n_topics:,} topics with a piece of the documents take {(free - room) / 1e9:,.1f} GB: leave "
+            "out rare terms, or use engine='parallel'"
+        )
+    return pieces, int(np.searchsorted(np.cumsum(np.diff(corpus.doc_ptr[pieces])) * a_word, room))

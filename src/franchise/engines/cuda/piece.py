@@ -15,10 +15,16 @@ import numpy as np
 from franchise.corpus import CorpusArrays
 from franchise.engines.cuda.device import Device, counter_key
 from franchise.engines.cuda.layout import lay_out
-from franchise.engines.cuda.long_documents import LongDocuments, new_long_documents, write_long_seats
+from franchise.engines.cuda.long_documents import (
+    LongDocuments,
+    count_together,
+    new_long_documents,
+    write_long_seats,
+)
 from franchise.engines.cuda.long_documents import update as update_long
 from franchise.engines.cuda.measure import GivenMeasure
 from franchise.engines.cuda.source import SIDE_BY_SIDE
+from franchise.engines.fitted_start import FittedTopics
 from franchise.model.state import Array
 from franchise.random import DOCUMENTS, Key
 
@@ -91,12 +97,13 @@ class Piece:
 
     # ------------------------------------------------------------ topics of words
 
-    def take_up(self, z: Array) -> None:
-        """Take up the topic of every word, in the order of the corpus."""
-        xp, layout = self.device.xp, self.layout
-        x_there, z_there = self.device.put(self.corpus.x), self.device.put(z.astype(np.uint16))
+    def take_up(self, z: Array | None = None) -> None:
+        """Take up the words, and the topic of every word, if it is known, in the order of the corpus."""
+        xp, layout, put = self.device.xp, self.layout, self.device.put
+        x_there = put(self.corpus.x)
+        z_there = xp.zeros(self.corpus.x.size, np.uint16) if z is None else put(z.astype(np.uint16))
         x, z_new = xp.zeros(layout.n_places, np.int32), xp.zeros(layout.n_places, np.uint16)
-        begins = self.device.put(self.corpus.doc_ptr[layout.documents].astype(np.int64))
+        begins = put(self.corpus.doc_ptr[layout.documents].astype(np.int64))
         self.device.launch(
             "lay_out", layout.base.size, layout.regular, self.base, self.length, begins, x_there, z_there,
             x, z_new,
@@ -105,7 +112,32 @@ class Piece:
         self._keep("z", z_new)
         if layout.regular < layout.base.size:
             self._long = new_long_documents(self.device, layout)
+        if z is not None:
+            self.list_topics()
+
+    def start(self, key: Key, start: int | FittedTopics, tally: Tally) -> None:
+        """Draw the first topic of every word, from so many, or from fitted ones; one table for each topic."""
+        device, layout, draw_key = self.device, self.layout, counter_key(key, "start")
+        where = (draw_key, layout.regular, self.base, self.length, self.number)
+        with self.on_device("x", "z", changes=("z",)) as (x, z):
+            if isinstance(start, int):
+                device.launch("draw_random", layout.base.size, *where, start, z)
+            else:
+                n_topics = start.phi.shape[1]
+                threads = device.threads_for(2 * n_topics)
+                device.launch_with_lists(
+                    "draw_fitted", layout.base.size, *where, x, n_topics,
+                    device.put(start.phi.astype(np.float32)), device.put(start.row.astype(np.int64)),
+                    device.put(start.common), start.steps,
+                    device.xp.empty(2 * n_topics * threads, np.float32), z, threads=threads,
+                )  # fmt: skip
         self.list_topics()
+        with self.on_device("z") as (z,):
+            lists = self._lists(z)
+            for first, n in self._groups():
+                device.launch_with_lists("count_listed", n, first, self.base, *lists, *tally)
+            if self._long is not None:
+                self._long = count_together(device, self._long, int(tally.words.size), z, tally)
 
     def count(self, counts: Any) -> None:
         """Add the words to `counts` (term, topic)."""

@@ -57,7 +57,7 @@ class PieceTables:
         return i, here, np.searchsorted(piece.corpus.doc_ptr, i, side="right") - 1
 
     def _where(self, documents: Array) -> tuple[Array, Array, Array]:
-        """Return where the words of documents begin in the corpus and on the GPU, and their distance there."""
+        """Return where words of documents begin in the corpus and on the GPU, and their distance there."""
         layout = self._piece.layout
         ranks = layout.ranks[documents]
         step = np.where(ranks < layout.regular, SIDE_BY_SIDE, 1)

@@ -10,7 +10,7 @@ NEAR = 8  # topics of a document that are kept in fast memory; what it has more,
 SIDE_BY_SIDE = 32  # documents
 FEW = 64  # sizes of tables that are counted in fast memory
 
-_FILES = ("portable", "random", "measure", "seats", "documents", "long_documents", "tables")
+_FILES = ("portable", "random", "measure", "seats", "documents", "long_documents", "tables", "starts")
 
 
 @cache

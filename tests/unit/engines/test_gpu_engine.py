@@ -1,0 +1,238 @@
+"""Whole sweeps of the GPU engine on the host: the enumerated posterior, and the same bits however they are made."""
+
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from franchise import Priors
+from franchise.engines.collapsed import counts_of
+from franchise.engines.cuda import engine as module
+from franchise.engines.cuda.engine import CudaEngine
+from franchise.engines.cuda.part import CudaPart
+from franchise.engines.cuda.source import kernel_source
+from franchise.engines.engine import EngineSettings
+from franchise.model import broken_invariants, joint
+from franchise.model.packing import packed, unpacked
+from franchise.model.state import TOPICS, word_topics
+from tests.host_device import HostDevice, needs_compiler
+from tests.reference.gpu import counted
+from tests.reference.gpu_runs import (
+    CASES,
+    WAYS,
+    all_of,
+    cases,
+    new_engine,
+    seldom,
+    steps_of,
+    sweep_once,
+    visited,
+)
+from tests.statistical.test_enumerated_posterior import BURN_IN, CORPORA, compare
+
+pytestmark = needs_compiler
+SWEEPS = 7
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return request.param
+
+
+@cache
+def in_one_piece(name):
+    return steps_of(cases()[name], HostDevice(), SWEEPS)
+
+
+# ---------------------------------------------------------------- states
+
+
+def test_every_state_is_whole(case):
+    """After every kind of sweep seats and counts are those of a recount, and the joint is that of the state."""
+    one = cases()[case]
+    with seldom(one.way, one.every):
+        engine = new_engine(one, HostDevice())
+        for sweep in range(SWEEPS + 1):
+            if sweep > 0:
+                sweep_once(engine, sweep)
+            in_part, n_topics = engine._joint(), engine.workbench.state.totals[TOPICS]
+            sizes = engine._sizes.copy()
+            state = engine.state
+            assert broken_invariants(one.corpus, state) == []
+            assert_array_equal(sizes, np.bincount(state.n_jt[state.n_jt > 0]))
+            np.testing.assert_allclose(in_part, joint(one.corpus, state, one.priors), rtol=1e-9, atol=1e-9)
+            counts = engine._on_gpu()._counts
+            z = word_topics(one.corpus, state)
+            expected = counted(one.corpus.x, z, one.corpus.n_terms, n_topics)
+            assert_array_equal(counts.array[:, counts.stored], expected)
+            assert counts.array.sum() == one.corpus.x.size
+            found, recounted = engine.counts(), counts_of(one.corpus, state)
+            assert_array_equal(found.names, recounted.names)
+            assert_array_equal(found.m_k, recounted.m_k)
+            assert_array_equal(found.topic_terms.toarray(), recounted.topic_terms.toarray())
+            assert_array_equal(found.document_topics.toarray(), recounted.document_topics.toarray())
+            assert found.document_topics.has_sorted_indices
+
+
+# ---------------------------------------------------------------- the same bits
+
+
+def test_taken_up_after_any_sweep(case):
+    one = cases()[case]
+    with seldom(one.way, one.every):
+        engine = new_engine(one, HostDevice())
+        for sweep in range(1, SWEEPS + 1):
+            arrays, epsilon = packed(one.corpus, engine.state), engine._epsilon
+            engine = CudaEngine(one.corpus, EngineSettings(one.priors, capacity=3), HostDevice())
+            engine._epsilon = epsilon
+            engine.seat(unpacked(one.corpus, arrays))
+            sweep_once(engine, sweep)
+            assert all_of(engine) == in_one_piece(case)[sweep - 1]
+
+
+@pytest.mark.parametrize("case", ["plain", "odd lengths, many topics", "mixed"])
+def test_copies_go_on_alike(case, monkeypatch):
+    monkeypatch.setattr(module, "gpu", HostDevice)
+    one = cases()[case]
+    with seldom(one.way, one.every):
+        engine = new_engine(one, HostDevice())
+        for sweep in range(1, SWEEPS + 1):
+            copy = pickle.loads(pickle.dumps(engine))
+            sweep_once(engine, sweep)
+            sweep_once(copy, sweep)
+            assert all_of(copy) == all_of(engine) == in_one_piece(case)[sweep - 1]
+            if sweep % 2:
+                engine = copy
+
+
+@pytest.mark.parametrize("case", ["plain", "odd lengths, many topics", "mixed"])
+def test_nobody_looks(case):
+    """Whether someone asks for the state after a sweep changes no bit."""
+    one = cases()[case]
+    with seldom(one.way, one.every):
+        engine = new_engine(one, HostDevice())
+        for sweep in range(1, SWEEPS + 1):
+            sweep_once(engine, sweep)
+        assert all_of(engine) == in_one_piece(case)[-1]
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("case", ["head in every sweep", "odd lengths"])
+def test_any_number_of_threads(case, threads):
+    one = cases()[case]
+    with seldom(one.way, one.every):
+        engine = new_engine(one, HostDevice(), threads=threads)
+        for sweep in range(1, SWEEPS + 1):
+            sweep_once(engine, sweep)
+        assert all_of(engine) == in_one_piece(case)[-1]
+
+
+@pytest.mark.parametrize("resident", [0, 1, None])
+@pytest.mark.parametrize("cuts", [(), (3,), (4, 40)])
+@pytest.mark.parametrize("case", ["odd lengths", "odd lengths, many topics", "topics rest", "long", "mixed"])
+def test_any_pieces(case, cuts, resident, monkeypatch):
+    one = cases()[case]
+    pieces = [0, *cuts, one.corpus.doc_ptr.size - 1]
+    monkeypatch.setattr(module, "CudaPart", lambda device, corpus, *_: CudaPart(device, corpus, pieces, resident))
+    assert steps_of(one, HostDevice(), SWEEPS) == in_one_piece(case)
+
+
+def test_documents_in_groups(monkeypatch):
+    """How many documents are gone through at once changes no bit."""
+    monkeypatch.setattr("franchise.engines.cuda.piece._WORDS_AT_ONCE", 500)
+    name = "odd lengths, many topics"
+    assert steps_of(cases()[name], HostDevice(), SWEEPS) == in_one_piece(name)
+
+
+def test_topics_beyond_the_room_of_the_counts(monkeypatch):
+    """Topics that are born in the moves of the head find room, however many."""
+    grown = []
+    make_room = CudaPart._make_room
+
+    def watched(part, n_topics):
+        before = part._counts.stride
+        make_room(part, n_topics)
+        grown.append(part._counts.stride > before)
+
+    monkeypatch.setattr(CudaPart, "_make_room", watched)
+    one = cases()["head in every sweep"]._replace(priors=Priors(alpha=200.0, gamma=500.0, eta=1.0))
+    with seldom("regular", 1), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("franchise.engines.parallel.COLLAPSED_WORDS", 10**6)
+        engine = new_engine(one, HostDevice())
+        for sweep in range(1, 4):
+            sweep_once(engine, sweep)
+            assert broken_invariants(one.corpus, engine.state) == []
+            z = word_topics(one.corpus, engine.state)
+            counts = engine._on_gpu()._counts
+            expected = counted(one.corpus.x, z, one.corpus.n_terms, counts.stored.size)
+            assert_array_equal(counts.array[:, counts.stored], expected)
+    assert any(grown)
+
+
+# ---------------------------------------------------------------- the enumerated posterior
+
+
+def compare_run(name, seed, sweeps, way, device=None, epsilon=0.02):
+    numbers = visited(CORPORA[name], device or HostDevice(), seed, sweeps, BURN_IN, epsilon, way)
+    compare(CORPORA[name], numbers, CORPORA[name])
+
+
+@pytest.mark.parametrize(("name", "way"), [("overlap", "regular"), ("overlap", "long"), ("edges", "mixed")])
+def test_short_run(name, way, seed):
+    """3,000 sweeps see a probability off by about 0.08."""
+    compare_run(name, seed, 3_000, way)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("epsilon", [0.1, 0.005])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CORPORA)
+def test_long_run(name, way, seed, epsilon):
+    """20,000 sweeps see a probability off by about 0.03."""
+    compare_run(name, seed, 20_000, way, epsilon=epsilon)
+
+
+# ---------------------------------------------------------------- errors, which the comparison must see
+
+ERRORS = {
+    "terms drawn without eta": ("(u32)v, (u32)c, eta + count)", "(u32)v, (u32)c, count > 0 ? count : 1e-9)"),
+    "all of a document's words count": ("? 1u : 0u)) * (double)share", "? 0u : 0u)) * (double)share"),
+    "counts of terms do not follow": ("ADD(given.counts + (i64)v * given.stride + drawn, 1);", ";"),
+    "tables of another alpha": ("(double)(words - 1) / (mass[c] + (double)(words - 1))",
+                                "(double)(words - 1) / (2.0 * mass[c] + (double)(words - 1))"),
+    "the newest table takes all": ("while (one >= it.sizes[t * it.step])", "while (false)"),
+    "mixtures without the weights of topics": ("mass[c] + (double)listed", "0.3 + (double)listed"),
+    "words of long documents not counted": ("ADD(listed + d * columns + drawn, 1);", ";"),
+}  # fmt: skip
+LONG_ONES = ("mixtures without the weights of topics", "words of long documents not counted")
+
+
+def with_error(name):
+    before, after = ERRORS[name]
+    assert kernel_source().count(before) == 1
+    return HostDevice(kernel_source().replace(before, after))
+
+
+# What a wrong pass never does has no variance.
+without_warning = pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+
+
+def assert_seen(error, seed, sweeps):
+    way = "long" if error in LONG_ONES else "regular"
+    with pytest.raises((AssertionError, IndexError, KeyError, ValueError)):
+        compare_run("overlap", seed, sweeps, way, with_error(error))
+
+
+@without_warning
+@pytest.mark.parametrize("error", ["tables of another alpha"])
+def test_it_sees_a_gross_error_at_once(error, seed):
+    assert_seen(error, seed, 1_500)
+
+
+@without_warning
+@pytest.mark.statistical
+@pytest.mark.parametrize("error", ERRORS)
+def test_it_sees_every_error(error, seed):
+    assert_seen(error, seed, 10_000)

@@ -157,7 +157,8 @@ def test_topics_beyond_the_room_of_the_counts(monkeypatch):
         grown.append(part._counts.stride > before)
 
     monkeypatch.setattr(CudaPart, "_make_room", watched)
-    one = cases()["head in every sweep"]._replace(priors=Priors(alpha=200.0, gamma=500.0, eta=1.0))
+    one = cases()["head in every sweep"]
+    one = one._replace(priors=Priors(alpha=200.0, gamma=500.0, eta=1.0), epsilon=0.99)  # births there alone
     with seldom("regular", 1), pytest.MonkeyPatch.context() as patch:
         patch.setattr("franchise.engines.parallel.COLLAPSED_WORDS", 10**6)
         engine = new_engine(one, HostDevice())

@@ -222,6 +222,7 @@ class CudaEngine(CollapsedEngine):
             self._is_open = True
             head.tables, head.threads = part.tables(self._threads), self._threads
             swept = super().sweep(key, trials_due(trials, key.sweep, self._facts.n_words), eta)
+            head.tables = None  # they hold on to the GPU
         return Swept({"documents": documents, **swept.infos}, swept.records)
 
     def _head_moves(self, sweep: int) -> bool:

@@ -1,13 +1,18 @@
 """A slow, obvious twin of the pass over documents of the GPU engine, with the same numbers by counter."""
 
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise.engines.cuda.device import counter_key
 from franchise.engines.cuda.source import CHUNK
+from franchise.random import Key
 
 _MASK = 2**32 - 1
+# Of a key, an item, parts and the shape of each: gamma variables, whose rounding is the kernels' own.
+Gammas = Callable[[Any, int, list[int], list[float]], list[float]]
 
 
 def philox(counter: tuple[int, int, int, int], key: tuple[int, int]) -> tuple[int, int, int, int]:
@@ -112,3 +117,22 @@ def counted(x: np.ndarray, z: np.ndarray, n_terms: int, columns: int) -> np.ndar
     counts = np.zeros((n_terms, columns), np.int32)
     np.add.at(counts, (x, z), 1)
     return counts
+
+
+def draw_long(
+    words: list[int], z: list[int], g: Given, key: Key, document: int, passes: int, gammas: Gammas
+) -> list[int]:
+    """Draw the columns of a long document's words, given mixtures, so many times."""
+    z = list(z)
+    for turn in range(passes):
+        columns = range(g.moving)
+        shapes = [g.mass[c] + z.count(c) for c in columns]
+        theta = gammas(counter_key(key, "theta", turn), document, list(columns), shapes)
+        numbers = counter_key(key, "long words", turn)
+        for i, v in enumerate(words):
+            if z[i] >= g.moving:
+                continue
+            sums = list(accumulate(theta[c] * g.phi[v][c] for c in columns))
+            u = uniforms(int(numbers), document, i, 0, 0)[0] * sums[-1]
+            z[i] = next(c for c in columns if sums[c] > u)
+    return z

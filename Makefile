@@ -11,7 +11,7 @@ JOBS   ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-statistical test-nojit test-others check bench paper paper-full clean
+.PHONY: help demo test test-statistical test-gpu test-nojit test-others check bench paper paper-full clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -31,6 +31,10 @@ test: $(READY) ## Run the fast tests
 # By worksteal, not by file: one file has a third of the time.
 test-statistical: $(READY) ## Run the long tests of distributions
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "statistical and not large"
+
+# Where there is a GPU, with CuPy in the environment: `.venv/bin/pip install -e '.[gpu]'`.
+test-gpu: $(READY) ## Run the tests that need a GPU
+	$(BIN)/python -m pytest -m gpu tests/gpu
 
 test-nojit: $(READY) ## Run the tests marked nojit with the JIT off, with coverage of the kernels
 	$(BIN)/python -m coverage erase

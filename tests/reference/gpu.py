@@ -92,7 +92,7 @@ def seat(z: list[int], g: Given, key: int, document: int) -> tuple[list[int], li
 
 
 def seat_topic(n: int, mass: float, key: int, document: int, column: int) -> list[int]:
-    """Return the tables of n words of a topic: who opens one is drawn ahead, the others choose a neighbour."""
+    """Return the tables of n words of a topic: who opens one is drawn ahead, others choose a neighbour."""
     alive = list(accumulate((q / (mass + q) for q in range(1, n)), lambda a, b: a * b, initial=1.0))
 
     def opens_next(seated: int, u: float) -> int:

@@ -7,7 +7,8 @@ import numpy as np
 _SOURCE = """
 KERNEL(try_uniforms)(i64 n, const u64* key, const u32* counter, double* a, double* b) {
     FOR_EACH(i, n) {
-        Pair pair = uniforms(key[i], counter[4 * i], counter[4 * i + 1], counter[4 * i + 2], counter[4 * i + 3]);
+        const u32* c = counter + 4 * i;
+        Pair pair = uniforms(key[i], c[0], c[1], c[2], c[3]);
         a[i] = pair.a;
         b[i] = pair.b;
     }
@@ -22,8 +23,8 @@ KERNEL(try_functions)(i64 n, const double* x, double* logs, double* exps, double
 KERNEL(try_gammas)(i64 n, u64 key, const i32* item, const i32* part, const double* shape, double* drawn) {
     FOR_EACH(i, n) drawn[i] = gamma_variate(key, (u32)item[i], (u32)part[i], shape[i]);
 }
-KERNEL(try_seats)(i64 n, u64 key, i64 words, const double* mass, const double* survival, i64 known, i32* sizes,
-                  i32* tables, i32* together) {
+KERNEL(try_seats)(i64 n, u64 key, i64 words, const double* mass, const double* survival, i64 known,
+                  i32* sizes, i32* tables, i32* together) {
     FOR_EACH(i, n) {
         Seating it;
         i32* own = sizes + i * words;
@@ -61,7 +62,9 @@ def gammas(device: Any, key: int, items: np.ndarray, parts: np.ndarray, shapes: 
     """Return the gamma variable of each item and part."""
     drawn, put = device.xp.empty(items.size), device.put
     names = [put(np.ascontiguousarray(one, np.int32)) for one in (items, parts)]
-    device.launch("try_gammas", items.size, np.uint64(key), *names, put(np.ascontiguousarray(shapes, float)), drawn)
+    device.launch(
+        "try_gammas", items.size, np.uint64(key), *names, put(np.ascontiguousarray(shapes, float)), drawn
+    )
     return device.get(drawn)
 
 
@@ -76,9 +79,7 @@ def seats(
     survival, sizes = xp.empty((1, known + 1)), xp.zeros((n, words), np.int32)
     device.launch("fill_survival", 1, masses, known, survival)
     tables, together = xp.zeros((n, words), np.int32), xp.zeros(n, np.int32)
-    device.launch(
-        "try_seats", n, np.uint64(key), words, masses, survival, known, sizes, tables, together
-    )
+    device.launch("try_seats", n, np.uint64(key), words, masses, survival, known, sizes, tables, together)
     tables = device.get(tables)
     is_table = np.arange(words) <= tables.max(axis=1, keepdims=True)
     return tables, np.where(is_table, device.get(sizes), 0), device.get(together).astype(bool)

@@ -14,7 +14,6 @@ from franchise.engines.cuda import layout
 from franchise.engines.cuda.engine import CudaEngine
 from franchise.model import Priors
 from franchise.model.packing import packed
-from franchise.model.state import word_topics
 from franchise.random import Key
 from tests.reference.enumeration import Posterior
 from tests.reference.franchise import corpus_of
@@ -41,10 +40,17 @@ def seldom(way: str = "regular", every: int = NOW_AND_THEN) -> Iterator[None]:
 
 
 def visited(
-    posterior: Posterior, device: Any, seed: int, sweeps: int, burn_in: int, epsilon: float, way: str = "regular"
+    posterior: Posterior,
+    device: Any,
+    seed: int,
+    sweeps: int,
+    burn_in: int,
+    epsilon: float,
+    way: str = "regular",
 ) -> np.ndarray:
     """Make sweeps; return the number in `Posterior.seatings` of each state visited."""
     arrays = corpus_of(posterior.documents, posterior.n_terms).arrays
+    begins = np.repeat(arrays.doc_ptr[:-1], np.diff(arrays.doc_ptr))
     states = []
     with seldom(way):
         engine = CudaEngine(arrays, EngineSettings(Priors(**posterior.at._asdict()), capacity=1), device)
@@ -53,8 +59,8 @@ def visited(
         for sweep in range(1, burn_in + sweeps + 1):
             engine.sweep(Key(seed, 0, sweep, 0), trials_of(KINDS))
             if sweep > burn_in:
-                state = engine.state
-                states.append(np.concatenate([state.t_ji, word_topics(arrays, state)]))
+                seats = engine._on_gpu().seats()
+                states.append(np.concatenate([seats["t_ji"], seats["k_jt"][begins + seats["t_ji"]]]))
     kinds, which = np.unique(states, axis=0, return_inverse=True)
     numbers = [posterior.number[seating(arrays, *np.split(row, 2))] for row in kinds]
     return np.array(numbers)[which]
@@ -72,7 +78,7 @@ class Case(NamedTuple):
 
 
 def _odd() -> CorpusArrays:
-    """Return documents of very different lengths: none, one, more than are side by side, more than is known."""
+    """Return documents of very different lengths: none, one, more than is tabulated."""
     rng = np.random.default_rng(5)
     lengths = [0, 1, 2, 700, 0, *rng.integers(1, 60, 70).tolist(), 9, 9, 0]
     return corpus_of([rng.zipf(1.3, n).clip(1, 90).tolist() for n in lengths], 91).arrays
@@ -93,6 +99,7 @@ def cases() -> dict[str, Case]:
         "vanishing eta": Case(small, Priors(alpha=1.0, gamma=2.0, eta=1e-100), 3),
         "many topics": Case(small, many, 40),
         "topics rest": Case(_odd(), Priors(alpha=2.0, gamma=3.0, eta=0.3), 12, epsilon=0.05),
+        "fitted": Case(_odd(), sampled, "fitted", "mixed"),
         "odd lengths": Case(_odd(), sampled, 7),
         "odd lengths, many topics": Case(_odd(), many, 30),
         "long": Case(_odd(), sampled, 7, "long"),

@@ -1,4 +1,4 @@
-"""Documents of the GPU engine, on the host: draw for draw those of a plain twin; tables as the CPU lists them."""
+"""Documents of the GPU engine, on the host: draw for draw those of a twin; tables as the CPU lists them."""
 
 from functools import cache
 
@@ -84,7 +84,9 @@ def compare_pass(documents, n_terms, at, seed, start, epsilon, passes, sweeps=2,
 
 
 def gammas(key, item, parts, shapes):
-    return gpu_kernels.gammas(host(), key, np.full(len(parts), item), np.array(parts), np.array(shapes)).tolist()
+    return gpu_kernels.gammas(
+        host(), key, np.full(len(parts), item), np.array(parts), np.array(shapes)
+    ).tolist()
 
 
 @settings(max_examples=40)
@@ -119,7 +121,7 @@ def test_documents_whose_words_all_have_a_topic_of_their_own():
     assert most == NEAR + 2
 
 
-# ---------------------------------------------------------------- tables and documents, as the head asks for them
+# ---------------------------------------------------------------- what the head asks for
 
 
 def opened(seed, pieces=None, long=layout.LONG, resident=None):

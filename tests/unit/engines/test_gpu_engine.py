@@ -1,4 +1,4 @@
-"""Whole sweeps of the GPU engine on the host: the enumerated posterior, and the same bits however they are made."""
+"""Sweeps of the GPU engine on the host: the enumerated posterior, and the same bits however they are made."""
 
 import pickle
 from functools import cache
@@ -50,7 +50,7 @@ def in_one_piece(name):
 
 
 def test_every_state_is_whole(case):
-    """After every kind of sweep seats and counts are those of a recount, and the joint is that of the state."""
+    """Seats and counts are those of a recount after every kind of sweep, and the joint that of the state."""
     one = cases()[case]
     with seldom(one.way, one.every):
         engine = new_engine(one, HostDevice())
@@ -129,13 +129,14 @@ def test_any_number_of_threads(case, threads):
         assert all_of(engine) == in_one_piece(case)[-1]
 
 
-@pytest.mark.parametrize("resident", [0, 1, None])
-@pytest.mark.parametrize("cuts", [(), (3,), (4, 40)])
+@pytest.mark.parametrize(("cuts", "resident"), [((), 0), ((3,), 1), ((4, 40), 0), ((4, 40), None)])
 @pytest.mark.parametrize("case", ["odd lengths", "odd lengths, many topics", "topics rest", "long", "mixed"])
 def test_any_pieces(case, cuts, resident, monkeypatch):
     one = cases()[case]
     pieces = [0, *cuts, one.corpus.doc_ptr.size - 1]
-    monkeypatch.setattr(module, "CudaPart", lambda device, corpus, *_: CudaPart(device, corpus, pieces, resident))
+    monkeypatch.setattr(
+        module, "CudaPart", lambda device, corpus, *_: CudaPart(device, corpus, pieces, resident)
+    )
     assert steps_of(one, HostDevice(), SWEEPS) == in_one_piece(case)
 
 
@@ -191,8 +192,8 @@ def test_short_run(name, way, seed):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CORPORA)
 def test_long_run(name, way, seed, epsilon):
-    """20,000 sweeps see a probability off by about 0.03."""
-    compare_run(name, seed, 20_000, way, epsilon=epsilon)
+    """10,000 sweeps see a probability off by about 0.045."""
+    compare_run(name, seed, 10_000, way, epsilon=epsilon)
 
 
 # ---------------------------------------------------------------- errors, which the comparison must see
@@ -236,4 +237,4 @@ def test_it_sees_a_gross_error_at_once(error, seed):
 @pytest.mark.statistical
 @pytest.mark.parametrize("error", ERRORS)
 def test_it_sees_every_error(error, seed):
-    assert_seen(error, seed, 10_000)
+    assert_seen(error, seed, 6_000)

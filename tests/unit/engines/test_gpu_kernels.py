@@ -18,9 +18,8 @@ from franchise.random import TOPIC_TERMS, Key
 from tests.host_device import HostDevice, needs_compiler
 from tests.reference import gpu_kernels
 from tests.reference.enumeration import by_first_appearance, partitions
-from tests.reference.gpu import philox
+from tests.reference.gpu import philox, seat_topic
 from tests.reference.gpu import uniforms as plain_uniforms
-from tests.reference.gpu import seat_topic
 from tests.reference.statistics import assert_distribution, assert_frequencies
 
 pytestmark = needs_compiler
@@ -63,7 +62,13 @@ def test_uniforms_are_those_of_the_twin(seed):
 
 
 def test_keys_differ_by_all_that_names_them():
-    names = [Key(seed, chain, sweep, move) for seed in (0, 5) for chain in (0, 1) for sweep in (0, 1) for move in (0, 3)]
+    names = [
+        Key(seed, chain, sweep, move)
+        for seed in (0, 5)
+        for chain in (0, 1)
+        for sweep in (0, 1)
+        for move in (0, 3)
+    ]
     keys = {
         int(counter_key(name, purpose, turn))
         for name in names
@@ -105,13 +110,17 @@ def test_gammas_of_other_items_and_parts_are_independent():
 
 def test_functions():
     rng = np.random.default_rng(1)
-    x = np.concatenate([10.0 ** rng.uniform(-300, 300, 5_000), rng.uniform(0.5, 2.0, 5_000), [1.0, 1 + 2**-52]])
+    x = np.concatenate(
+        [10.0 ** rng.uniform(-300, 300, 5_000), rng.uniform(0.5, 2.0, 5_000), [1.0, 1 + 2**-52]]
+    )
     logs, _, _ = gpu_kernels.functions(host(), x)
     assert_allclose(logs, np.log(x), rtol=4e-16, atol=2e-16)
     x = np.concatenate([rng.uniform(-708, 700, 5_000), rng.uniform(-1, 1, 5_000), [0.0, -708.0]])
     assert_allclose(gpu_kernels.functions(host(), x)[1], np.exp(x), rtol=5e-16)
     assert gpu_kernels.functions(host(), np.array([-708.1, -1e5, -1e300]))[1].tolist() == [0.0, 0.0, 0.0]
-    x = np.concatenate([10.0 ** rng.uniform(-12, 12, 5_000), rng.uniform(0.5, 40, 5_000), np.arange(1.0, 60.0)])
+    x = np.concatenate(
+        [10.0 ** rng.uniform(-12, 12, 5_000), rng.uniform(0.5, 40, 5_000), np.arange(1.0, 60.0)]
+    )
     assert_allclose(gpu_kernels.functions(host(), x)[2], special.gammaln(x), rtol=1e-14, atol=1e-13)
 
 
@@ -191,7 +200,9 @@ def test_g_0_is_drawn_given_the_counts(n_terms):
 
 
 def test_topics_are_drawn_given_counts_of_other_documents_too():
-    own, numbers, _, measure, counts = drawn_measure(70, given=lambda own: own._replace(array=own.array + 5_000))
+    own, numbers, _, measure, counts = drawn_measure(
+        70, given=lambda own: own._replace(array=own.array + 5_000)
+    )
     assert_array_equal(counts[:, :8], np.where(numbers == FREE, 0, own.array[:, own.stored[numbers]]))
     in_use = numbers[: measure.moving] != FREE
     shares = measure.phi[:, : measure.moving][:, in_use]
@@ -214,7 +225,7 @@ def test_more_columns_than_a_chunk_has():
 
 @pytest.mark.parametrize("eta", [0.02, 1e-100])
 def test_free_topics_whose_gammas_vanish_are_drawn_again(eta):
-    """Such draws are Dirichlet variables still: a share is over a half as often as that of a beta variable."""
+    """They are Dirichlet variables still: a share is over a half as often as a beta variable."""
     columns, n_terms, sweeps = 400, 3, 20
     own = Counts(np.zeros((n_terms, 32), np.int32), np.zeros(0, np.int64))
     weights = measure_of(np.full(columns, FREE), columns, np.full(columns, 1 / columns), 1)
@@ -251,7 +262,9 @@ def test_who_sits_with_whom_is_as_in_a_chinese_restaurant(mass, known):
     assert_array_equal(together, tables.max(axis=1) == 0)
 
 
-@pytest.mark.parametrize(("words", "mass", "known"), [(60, 3.0, 61), (60, 3.0, 10), (1500, 0.5, 257), (1500, 40.0, 257)])
+@pytest.mark.parametrize(
+    ("words", "mass", "known"), [(60, 3.0, 61), (60, 3.0, 10), (1500, 0.5, 257), (1500, 40.0, 257)]
+)
 def test_numbers_of_tables(words, mass, known):
     n = 2_000
     tables, sizes, _ = gpu_kernels.seats(host(), KEY, n, words, mass, known)

@@ -1,7 +1,8 @@
 """The GPU engine, on the host, has the posterior of the collapsed one where nothing can be enumerated.
 
 Its head moves a tenth of the documents in every third sweep, so that the exact moves do not put right what
-the pass would get wrong. With one term the prior comes back, and with new words in turn (Geweke 2004) as well.
+the pass would get wrong. With one term the prior comes back, and so it does with new words in turn (Geweke
+2004).
 """
 
 from functools import cache

@@ -60,12 +60,12 @@ def draw(words: list[int], z: list[int], g: Given, key: int, document: int, pass
                 new = next(c for c, total in zip(here, own) if total > u)
             else:
                 new = column_at(v, g, u - own[-1])
-            if new not in here:
-                here.append(new)
             if z[i] not in others and new != z[i]:  # the last one takes its place
                 last = here.pop()
                 if last != z[i]:
                     here[here.index(z[i])] = last
+            if new not in here:
+                here.append(new)
             z[i] = new
     return z
 

@@ -55,6 +55,9 @@ def test_a_sweep_without_a_gpu(monkeypatch):
     module.gpu.cache_clear()
     with with_cupy(monkeypatch, None):
         made = chain(0)
+        with pytest.raises(GpuError, match="is not installed"):
+            made.start()
+        made = Chain(CORPUS, start="sequential", engine="gpu")
         made.start()
         with pytest.raises(GpuError, match="is not installed"):
             made.sweep()

@@ -156,17 +156,15 @@ INLINE i32 draw_words(const Given& given, u32* listed, i32 n_here, u64 key, u32 
                 drawn = column_at(row, rest, given.chunks, given.moving, given.mass, u - own.sum);
             }
             if (drawn != column) {
-                if (s < 0) s = place_of(listed, n_here, drawn);
-                bool is_new = s == n_here;
+                // First away, then there: a document has no room for more topics than words.
                 u32 left = entry_at(listed, own.place) - 1;
-                if (is_new && words_in(left) == 0) {  // there may be no room for one more
-                    set_entry(listed, own.place, (drawn << 16) + 1);
-                } else {
-                    set_entry(listed, s, is_new ? (drawn << 16) + 1 : entry_at(listed, s) + 1);
-                    n_here += is_new;
-                    if (words_in(left) == 0) left = entry_at(listed, --n_here);  // the last takes its place
-                    set_entry(listed, own.place, left);
+                if (words_in(left) == 0) {  // the last one takes its place
+                    left = entry_at(listed, --n_here);
+                    if (s == n_here) s = own.place;
                 }
+                set_entry(listed, own.place, left);
+                if (s < 0) n_here = add_word(listed, n_here, drawn);
+                else set_entry(listed, s, entry_at(listed, s) + 1);
                 ADD(given.counts + (i64)v * given.stride + column, -1);
                 ADD(given.counts + (i64)v * given.stride + drawn, 1);
             }

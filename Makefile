@@ -34,7 +34,7 @@ test-statistical: $(READY) ## Run the long tests of distributions
 
 # Where there is a GPU, with CuPy in the environment: `.venv/bin/pip install -e '.[gpu]'`.
 test-gpu: $(READY) ## Run the tests that need a GPU
-	$(BIN)/python -m pytest -m gpu tests/gpu
+	$(BIN)/python -m pytest -c pyproject.toml -W default -m gpu tests/gpu
 
 test-nojit: $(READY) ## Run the tests marked nojit with the JIT off, with coverage of the kernels
 	$(BIN)/python -m coverage erase

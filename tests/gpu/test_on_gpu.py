@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from franchise.corpus import planted
 from franchise.engines import parallel
 from franchise.engines.cuda import device as device_module
 from franchise.engines.cuda import engine as module
@@ -18,7 +19,7 @@ from franchise.engines.cuda.part import CudaPart
 from franchise.engines.cuda.source import kernel_source
 from tests.host_device import COMPILER, HostDevice
 from tests.reference import gpu_kernels
-from tests.reference.gpu_runs import CASES, WAYS, cases, seldom, steps_of, visited
+from tests.reference.gpu_runs import CASES, WAYS, Case, cases, seldom, steps_of, visited
 from tests.statistical import test_engines_agree as agree
 from tests.statistical.test_enumerated_posterior import BURN_IN, CORPORA
 from tests.statistical.test_enumerated_posterior import compare as compare_with_posterior
@@ -113,9 +114,6 @@ def test_same_bits_again(case):
 @needs_compiler
 def test_many_documents_have_the_bits_of_the_host():
     """Blocks beyond the first, neighbourhoods, queues of some length."""
-    from franchise.corpus import planted
-    from tests.reference.gpu_runs import Case
-
     corpus = planted(n_topics=30, n_terms=5_000, n_documents=3_000, document_length=100, seed=3).corpus.arrays
     one = Case(corpus, cases()["sampled eta"].priors, "fitted", every=2)
     assert_same(steps_of(one, gpu(), 4), steps_of(one, HostDevice(), 4))
@@ -127,15 +125,15 @@ def test_many_documents_have_the_bits_of_the_host():
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CORPORA)
 def test_the_enumerated_posterior(name, way):
-    """5,000 sweeps see a probability off by about 0.06."""
+    """2,500 sweeps see a probability off by about 0.09."""
     posterior = CORPORA[name]
-    numbers = visited(posterior, gpu(), SEED, 5_000, BURN_IN, 0.02, way)
+    numbers = visited(posterior, gpu(), SEED, 2_500, BURN_IN, 0.02, way)
     compare_with_posterior(posterior, numbers, posterior)
 
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_the_enumerated_posterior_in_a_long_run(name):
-    """10,000 sweeps, with topics that rest often."""
+    """10,000 sweeps, with topics that rest often, see a probability off by about 0.045."""
     posterior = CORPORA[name]
     numbers = visited(posterior, gpu(), SEED + 1, 10_000, BURN_IN, 0.1)
     compare_with_posterior(posterior, numbers, posterior)
@@ -146,9 +144,8 @@ class OnGpu(CudaEngine):
         super().__init__(corpus, settings, gpu())
 
 
-@pytest.mark.parametrize("eta", [0.15, (2.0, 4.0)])
-def test_topics_and_joint_of_the_collapsed_engine(eta):
-    """6,000 sweeps see a probability off by 0.1."""
+def test_topics_and_joint_of_the_collapsed_engine():
+    """5,000 sweeps see a probability off by 0.11."""
     with seldom(every=3), pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel, "COLLAPSED_WORDS", 18)
-        agree.compare(SEED, 6_000, eta, OnGpu)
+        agree.compare(SEED, 5_000, (2.0, 4.0), OnGpu)

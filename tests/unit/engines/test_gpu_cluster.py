@@ -121,8 +121,8 @@ def test_chains_that_take_turns_on_the_gpus(monkeypatch):
 
 
 def test_a_franchise_from_elsewhere():
-    other = new_chain("parallel")
-    other.run(3)
+    other = new_chain("collapsed", 5)
+    other.run(1)
     chains = [on_workers(crew_of(3)), new_chain("gpu")]
     for chain in chains:
         chain.start_at(other.state)

@@ -32,7 +32,7 @@ from franchise.model import Joint, State
 from franchise.model.capacity import compact
 from franchise.model.counts import ranks
 from franchise.model.packing import packed, unpacked
-from franchise.model.state import ALPHA, ETA, TOPICS, Array
+from franchise.model.state import ALPHA, ETA, TOPICS, Array, tables_in_use
 from franchise.moves.parts.scratch import different_lengths
 from franchise.random import INITIALIZE, Key
 
@@ -117,7 +117,7 @@ class CudaEngine(CollapsedEngine):
             self._facts,
             state._replace(t_ji=nothing, n_jt=nothing, k_jt=nothing, m_j=np.zeros(1, np.int32)),
         )
-        self._sizes = np.bincount(state.n_jt[state.n_jt > 0], minlength=1)
+        self._sizes = np.bincount(state.n_jt[tables_in_use(self._corpus, state)], minlength=1)
 
     def _on_gpu(self) -> CudaPart:
         """Return the documents on the GPU."""

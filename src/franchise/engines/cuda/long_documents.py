@@ -101,7 +101,8 @@ def write_long_seats(
     t_ji, k_jt, n_jt = (seats[name][long.places] for name in ("t_ji", "k_jt", "n_jt"))
     device.launch(
         "seat_long_words", listed.size, seat_key, given.columns, long.base, long.length, number, listed,
-        slots, ends - tables, given.mass, given.survival, given.known, scratch, z[long.places], t_ji, k_jt, n_jt,
+        slots, ends - tables, given.mass, given.survival, given.known, scratch, z[long.places], t_ji, k_jt,
+        n_jt,
     )  # fmt: skip
     return ends[:, -1]
 

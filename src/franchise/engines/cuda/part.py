@@ -279,6 +279,7 @@ class CudaPart:
 
     def close(self, live: Array) -> Array:
         """Note the topics that live, in the order of their new numbers; return the sizes of tables."""
+        self._make_room(int(live.max(initial=0)) + 1)  # for those that no word here has
         self._counts = self._counts._replace(stored=live.astype(np.int64))
         sizes = self._device.xp.zeros(self._longest + 1, np.uint64)
         for piece in self._pieces:

@@ -26,13 +26,15 @@ ENGINES: dict[str, type[Engine]] = {
         GpuClusterEngine,
     )
 }
-# Those whose documents live with the workers of a cluster.
-ON_RAY = (ClusterEngine.name, GpuClusterEngine.name)
+# Those whose documents live with the workers of a cluster; of the second, each worker has a GPU.
+RAY_GPU = GpuClusterEngine.name
+ON_RAY = (ClusterEngine.name, RAY_GPU)
 
 __all__ = [
     "ENGINES",
     "GPU",
     "ON_RAY",
+    "RAY_GPU",
     "SEED_WORDS",
     "TOPICS",
     "Counts",

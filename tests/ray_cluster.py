@@ -14,7 +14,8 @@ NODE = {"num_cpus": 2, "object_store_memory": 80 * 2**20}  # the smallest store 
 def two_nodes(**more) -> Iterator[object]:
     """Start the cluster (seven seconds) and end it, whatever happens in between.
 
-    Its nodes have what `NODE` says, and more. It has `address`, `add_node(**NODE)` and `remove_node(node)`; nobody is connected to it yet.
+    Its nodes have what `NODE` says, and more. It has `address`, `add_node(**NODE)` and `remove_node(node)`;
+    nobody is connected to it yet.
     """
     ray = pytest.importorskip("ray", reason="ray is not installed")
     from ray.cluster_utils import Cluster

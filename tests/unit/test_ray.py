@@ -190,9 +190,9 @@ def test_one_worker_for_every_gpu(machines, workers, expected):
 
 
 def test_gpus_that_are_not_there():
-    with pytest.raises(ClusterError, match="no machine of the cluster has a GPU.*engine='ray'"):
+    with pytest.raises(ClusterError, match=r"no machine of the cluster has a GPU.*engine='ray'"):
         _places_with_gpus([a_node(), a_node()], None)
-    with pytest.raises(ClusterError, match="ray_workers=4: the cluster has 3 GPUs.*give 3 or fewer"):
+    with pytest.raises(ClusterError, match=r"ray_workers=4: the cluster has 3 GPUs.*give 3 or fewer"):
         _places_with_gpus([a_node(gpus=1), a_node(gpus=2)], 4)
 
 

@@ -30,7 +30,7 @@ def test_other_engines_have_no_cluster(engine):
 
 
 def test_the_engine_on_a_gpu_has_one_on_many():
-    with pytest.raises(SettingsError, match="engine='gpu' runs on one machine.*engine='ray-gpu'"):
+    with pytest.raises(SettingsError, match=r"engine='gpu' runs on one machine.*engine='ray-gpu'"):
         check_moment(settings(engine="gpu", ray_address="auto"))
 
 

@@ -37,7 +37,6 @@ from franchise.random import Key
 
 MOST_COLUMNS = 1 << 16
 _TABULATED = 1 << 16  # counts whose logarithms of gammas are looked up
-_CELLS_AT_ONCE = 1 << 26  # of terms by topics, that are looked through at once
 
 
 class Passed(NamedTuple):
@@ -97,6 +96,9 @@ class CudaPart:
         self._counts: Counts
         self._last: tuple[Key, GivenMeasure] | None = None  # what seats follow from; None: they are written
         self._log_gammas: tuple[float, Any] = (-1.0, None)
+        self._n_turns = 0
+        self._turns: list[list[Array]] = []
+        self._tables: list[PieceTables] = []
 
     # ------------------------------------------------------------ from the host, and back
 
@@ -230,20 +232,23 @@ class CudaPart:
     def rows(self) -> Rows:
         """Return the counts of every term by topic, those that are not 0."""
         device, (array, stored) = self._device, self._counts
-        at_once, n_terms = max(1, _CELLS_AT_ONCE // max(1, stored.size)), self._corpus.n_terms
-        columns, parts = device.put(stored), []
-        for begin in range(0, n_terms, at_once):
-            dense = array[begin : begin + at_once][:, columns]
-            terms, topics = device.xp.nonzero(dense)
-            lengths = np.bincount(device.get(terms), minlength=dense.shape[0])
-            parts.append((lengths, device.get(topics.astype(np.int32)), device.get(dense[terms, topics])))
-        return Rows(*(narrow(np.concatenate(own)) for own in zip(*parts, strict=True)))
+        xp, n_terms = device.xp, self._corpus.n_terms
+        where = (array, self._counts.stride, device.put(stored), stored.size)
+        lengths = xp.zeros(n_terms, np.int32)
+        device.launch("count_pairs", n_terms, *where, lengths)
+        ends = xp.cumsum(lengths, dtype=np.int64)
+        topics, counts = (xp.empty(int(ends[-1]), np.int32) for _ in range(2))
+        device.launch("list_pairs", n_terms, *where, ends - lengths, topics, counts)
+        return Rows(*(narrow(device.get(one)) for one in (lengths, topics, counts)))
 
     def take(self, turn: int, n_turns: int) -> list[Seats]:
         """Return the documents whose turn it is, of each piece; topics are stored under their numbers."""
+        if self._n_turns != n_turns:  # which is the same for a run
+            found = [turns(piece.n_documents, n_turns, piece.first_document) for piece in self._pieces]
+            self._turns, self._n_turns = found, n_turns
         taken = []
-        for piece in self._pieces:
-            documents = turns(piece.n_documents, n_turns, piece.first_document)[turn]
+        for piece, own in zip(self._pieces, self._turns, strict=True):
+            documents = own[turn]
             seats = piece.gather(documents)
             numbers, lengths = piece.first_document + documents, np.diff(piece.corpus.doc_ptr)[documents]
             taken.append(Seats(numbers=numbers, lengths=lengths, **seats))
@@ -259,13 +264,16 @@ class CudaPart:
     def tables(self, threads: Threads) -> TableSource:
         """Return what trials ask for tables."""
         first_words = [piece.first_word for piece in self._pieces]
-        held = [PieceTables(piece, self._counts.array, threads) for piece in self._pieces]
+        if not self._tables or self._tables[0].threads is not threads:
+            self._tables = [PieceTables(piece, threads) for piece in self._pieces]
+        held = self._tables
 
         def ask(what: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
             if what == "relabel":
                 self._make_room(arguments[0][1] + 1)
-                for one in held:
-                    one.counts = self._counts.array
+                for one, (slots, topic) in zip(held, arguments, strict=True):
+                    one.relabel(slots, topic, self._counts.array)
+                return []
             return [getattr(one, what)(*own) for one, own in zip(held, arguments, strict=True)]
 
         return TablesInParts(first_words, ask)

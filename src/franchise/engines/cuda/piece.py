@@ -289,7 +289,7 @@ class Piece:
         """Add up how many tables have each number of words."""
         with self.on_device("n_jt") as (n_jt,):
             layout = self.layout
-            self.device.launch(
+            self.device.launch_with_lists(
                 "count_sizes", layout.base.size, layout.regular, self.base, n_jt, self.m_j, sizes
             )
 

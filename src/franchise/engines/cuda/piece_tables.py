@@ -21,14 +21,12 @@ class PieceTables:
     ----------
     piece
         The documents.
-    counts
-        Words of every term by topic, on the GPU, which follow when tables change hands.
     threads
         For what is done on the host; their number changes no bit.
     """
 
-    def __init__(self, piece: Piece, counts: Any, threads: Threads) -> None:
-        self._piece, self.counts, self._threads = piece, counts, threads
+    def __init__(self, piece: Piece, threads: Threads) -> None:
+        self._piece, self.threads = piece, threads
         ranks = piece.layout.ranks
         documents = np.flatnonzero(ranks >= 0)
         first_words = piece.first_word + piece.corpus.doc_ptr[documents]
@@ -90,7 +88,7 @@ class PieceTables:
     def _group(self, tables: Tables) -> None:
         """Put equal terms of every table side by side."""
         ends = np.concatenate([[0], np.cumsum(tables.n, dtype=np.int64)])
-        corpus, number = self._piece.corpus, self._threads.number
+        corpus, number = self._piece.corpus, self.threads.number
         if not self._own:
             longest = int(np.diff(corpus.doc_ptr).max(initial=0))
             self._own = [new_gather_scratch(corpus.n_terms, longest) for _ in range(number)]
@@ -98,15 +96,18 @@ class PieceTables:
         def group(one: Range, own: GatherScratch) -> None:
             group_tables(tables.words, ends, own, *one)
 
-        self._threads.each(group, falling_ranges(ends, number, each=_RANGES_EACH), self._own)
+        self.threads.each(group, falling_ranges(ends, number, each=_RANGES_EACH), self._own)
 
-    def relabel(self, slots: Array, topic: int) -> None:
-        """Give the tables at these slots to a topic; those that are not here are passed over."""
+    def relabel(self, slots: Array, topic: int, counts: Any) -> None:
+        """Give the tables at these slots to a topic; those that are not here are passed over.
+
+        `counts` (term, topic) on the GPU follow.
+        """
         piece, (i, _, documents) = self._piece, self._find(slots)
         put, layout = piece.device.put, piece.layout
         table = (i - piece.corpus.doc_ptr[documents]).astype(np.int32)
         with piece.on_device("x", "t_ji", "k_jt", "z", changes=("k_jt", "z")) as (x, t_ji, k_jt, z):
             piece.device.launch(
                 "relabel", i.size, put(layout.ranks[documents]), put(table), topic, layout.regular,
-                piece.base, piece.length, x, t_ji, k_jt, z, self.counts, self.counts.shape[1],
+                piece.base, piece.length, x, t_ji, k_jt, z, counts, counts.shape[1],
             )  # fmt: skip

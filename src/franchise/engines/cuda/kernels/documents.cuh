@@ -156,11 +156,15 @@ INLINE i32 draw_words(const Given& given, u32* listed, i32 n_here, u64 key, u32 
                 drawn = column_at(row, rest, given.chunks, given.moving, given.mass, u - own.sum);
             }
             if (drawn != column) {
+                // First away, then there: a document has no room for more topics than words.
+                u32 left = entry_at(listed, own.place) - 1;
+                if (words_in(left) == 0) {  // the last one takes its place
+                    left = entry_at(listed, --n_here);
+                    if (s == n_here) s = own.place;
+                }
+                set_entry(listed, own.place, left);
                 if (s < 0) n_here = add_word(listed, n_here, drawn);
                 else set_entry(listed, s, entry_at(listed, s) + 1);
-                u32 left = entry_at(listed, own.place) - 1;
-                if (words_in(left) == 0) left = entry_at(listed, --n_here);  // the last one takes its place
-                set_entry(listed, own.place, left);
                 ADD(given.counts + (i64)v * given.stride + column, -1);
                 ADD(given.counts + (i64)v * given.stride + drawn, 1);
             }

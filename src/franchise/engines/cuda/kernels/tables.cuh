@@ -28,6 +28,29 @@ KERNEL(count_words)(i64 n, i64 regular, const i64* base, const i32* length, cons
     }
 }
 
+// Count the topics of every term; `stored` has the column of each topic.
+KERNEL(count_pairs)(i64 n, const i32* counts, i64 stride, const i64* stored, i64 n_topics, i32* lengths) {
+    FOR_EACH(v, n) {
+        i32 length = 0;
+        for (i64 k = 0; k < n_topics; k++) length += counts[v * stride + stored[k]] > 0;
+        lengths[v] = length;
+    }
+}
+
+// List them, with the words that each has; `to` says where those of a term begin.
+KERNEL(list_pairs)(i64 n, const i32* counts, i64 stride, const i64* stored, i64 n_topics, const i64* to,
+                   i32* topics, i32* words) {
+    FOR_EACH(v, n) {
+        i64 place = to[v];
+        for (i64 k = 0; k < n_topics; k++) {
+            i32 count = counts[v * stride + stored[k]];
+            if (count == 0) continue;
+            topics[place] = (i32)k;
+            words[place++] = count;
+        }
+    }
+}
+
 // Give stored topics other numbers.
 KERNEL(renumber)(i64 n, const u16* number_of, u16* topics) {
     FOR_EACH(i, n) topics[i] = number_of[topics[i]];
@@ -132,10 +155,13 @@ KERNEL(relabel)(i64 n, const i64* ranks, const i32* table, i64 topic, i64 regula
 
 // Count how many tables have each number of words.
 KERNEL(count_sizes)(i64 n, i64 regular, const i64* base, const i32* n_jt, const i32* m_j, u64* sizes) {
+    Tally tally = {0, 0, sizes};
+    clear_few_sizes();
     FOR_EACH(rank, n) {
         i64 step = step_of(rank, regular);
-        for (i32 t = 0; t < m_j[rank]; t++) ADD(sizes + n_jt[base[rank] + t * step], (u64)1);
+        for (i32 t = 0; t < m_j[rank]; t++) count_size(tally, n_jt[base[rank] + t * step]);
     }
+    count_few_sizes(tally);
 }
 
 // List the topics of documents, by rank, in increasing order, and their words; there are `regular` of them.

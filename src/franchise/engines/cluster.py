@@ -138,6 +138,7 @@ class ClusterEngine(CollapsedEngine):
     @property
     def state(self) -> State:
         """The current state, gathered here."""
+        self._bring_counts()
         arrays, part = packed_head(self.workbench), Part(self._whole.arrays, self._facts.longest, 1)
         begin = 0
         for shard, seats in zip(self._shards(), self._seats_by_shard(), strict=True):
@@ -178,6 +179,7 @@ class ClusterEngine(CollapsedEngine):
         """Return the counts of the current state."""
         if self._crew is None:
             return counts_of(self._whole.arrays, self.state)
+        self._bring_counts()
         state = self.workbench.state
         live = by_size(state)
         return Counts(
@@ -187,6 +189,9 @@ class ClusterEngine(CollapsedEngine):
             m_k=state.m_k[live],
             concentrations=state.concentrations.copy(),
         )
+
+    def _bring_counts(self) -> None:
+        """Bring what the head has not been told of counts yet: here it always has."""
 
     def _document_topics(self, rank: Array, n_topics: int) -> Any:
         """Return n_j.k: written in parts by the workers, if there may be more than should come together."""
@@ -207,6 +212,7 @@ class ClusterEngine(CollapsedEngine):
 
     def arrays(self) -> dict[str, Array]:
         """Return the topics and counts; seats are written by `write_seats`."""
+        self._bring_counts()
         return {**packed_head(self.workbench), "tables_of_size": self._sizes, "at": np.array([self._at])}
 
     def write_seats(self, folder: Path) -> bool:

@@ -83,8 +83,9 @@ def test_any_number_of_workers(workers):
 
 
 @pytest.mark.parametrize(("start", "eta"), [("one", (1.0, 1.0)), (20, 0.5)])
-def test_any_start_and_eta_fixed_or_not(start, eta):
-    chain = on_workers(crew_of(3), start, eta=eta)
+@pytest.mark.parametrize("workers", [1, 3])
+def test_any_start_and_eta_fixed_or_not(start, eta, workers):
+    chain = on_workers(crew_of(workers), start, eta=eta)
     chain.run()
     assert differences(chain, by_one(start, eta)) == []
 
@@ -107,15 +108,16 @@ def test_more_workers_than_documents():
     assert differences(chain, other) == []
 
 
-def test_chains_that_take_turns_on_the_gpus(monkeypatch):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_chains_that_take_turns_on_the_gpus(monkeypatch, workers):
     monkeypatch.setattr("franchise.sampling.run._SECONDS_A_LONG_TURN", 0.0)
-    crew = crew_of(2)
-    chains = [new_chain("ray-gpu", number=number) for number in range(3)]
+    crew = crew_of(workers)
+    chains = [new_chain("ray-gpu", 20, eta=0.5, number=number) for number in range(3)]
     run_chains(chains, jobs=2, crew=crew)
     for worker in crew.workers:
         assert [part._there for part in worker._parts.values()] == [None] * 3  # all have left
-    assert differences(chains[0], by_one()) == []
-    alone = new_chain("gpu", number=2)
+    assert differences(chains[0], by_one(20, 0.5)) == []
+    alone = new_chain("gpu", 20, eta=0.5, number=2)
     alone.run()
     assert differences(chains[2], alone) == []
 
@@ -156,6 +158,18 @@ def test_workers_lost_all_the_time(tmp_path, every):
     chain.run(callback=lambda chain: chain.engine.write_seats(tmp_path / str(chain.sweeps_done)))
     assert crew.lost > 2
     assert differences(chain, by_one()) == []
+
+
+@pytest.mark.parametrize("sweeps", [2, 4, 6])
+def test_the_only_worker_lost_with_counts_that_the_head_does_not_know(sweeps):
+    """They are not known in sweeps without moves of the head."""
+    chain = on_workers(crew := crew_of(1), 20, eta=0.5)
+    chain.run(sweeps)
+    crew.workers[0] = None
+    assert chain.engine.counts().topic_terms.sum() == corpus().n_words
+    assert crew.generation == 1
+    chain.run()
+    assert differences(chain, by_one(20, 0.5)) == []
 
 
 def test_a_worker_lost_while_a_chain_rests():

@@ -52,10 +52,9 @@ def test_chains_in_threads_change_no_bit_and_leave_the_gpu_in_the_end(monkeypatc
         assert not differences(one, other)
 
 
-def test_a_sweep_without_a_gpu(monkeypatch):
+def test_a_start_without_a_gpu(monkeypatch):
     module.gpu.cache_clear()
     with with_cupy(monkeypatch, None):
         made = chain(0)
-        made.start()
         with pytest.raises(GpuError, match="is not installed"):
-            made.sweep()
+            made.start()

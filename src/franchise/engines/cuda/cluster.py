@@ -24,7 +24,7 @@ from franchise.engines.revealing import DocumentsInfo, renumber
 from franchise.engines.threads import Threads
 from franchise.engines.worker import WorkersLostError
 from franchise.model import Joint
-from franchise.model.rows import rows_of
+from franchise.model.rows import Rows, rows_of
 from franchise.model.state import ALPHA, ETA, TOPICS, Array
 from franchise.random import Key
 
@@ -38,6 +38,7 @@ class GpuClusterEngine(ClusterEngine):
     def __init__(self, corpus: Corpus, settings: EngineSettings) -> None:
         super().__init__(corpus, settings)
         self._told = False  # workers know the counts of all documents
+        self._rows_are_here = True  # the head knows them
         self._log_p_terms: float | None = None  # None: not asked for since seats were taken up
 
     def use_threads(self, number: int) -> None:
@@ -47,12 +48,14 @@ class GpuClusterEngine(ClusterEngine):
 
     def rest(self) -> None:
         """Let the workers leave the memory of their GPUs to other chains."""
-        if self._hands is not None:
-            try:
-                self._hands.ask("rest")
-                self._told = False
-            except WorkersLostError:
-                self._hands = None  # the next sweep will see to it
+        if self._hands is None:
+            return
+        self._bring_counts()
+        try:
+            self._at_hand().ask("rest")
+            self._told = False
+        except WorkersLostError:
+            self._hands = None  # the next sweep will see to it
 
     def _joint(self) -> Joint:
         if self._log_p_terms is None:
@@ -62,7 +65,7 @@ class GpuClusterEngine(ClusterEngine):
 
     def _take_up(self, snapshot: Snapshot) -> None:
         super()._take_up(snapshot)
-        self._told, self._log_p_terms = False, None
+        self._told, self._rows_are_here, self._log_p_terms = False, True, None
 
     # ------------------------------------------------------------ the start
 
@@ -99,13 +102,27 @@ class GpuClusterEngine(ClusterEngine):
         return info, number
 
     def _bring_rows(self, number: Array, passed: Passed) -> None:
-        """Tell the workers the numbers of topics; add up their counts."""
-        head, nothing = self.workbench, np.zeros(0, np.int64)
-        rows = self._at_hand().ask("name", number, passed.words)
-        n_topics = int(head.state.totals[TOPICS])
-        summed = [Summed(nothing, nothing, one) for one in rows]
-        head.fill_rows(summed, np.arange(n_topics, dtype=np.int32), self._threads)
+        """Tell the workers the numbers of topics; add up their counts.
+
+        One worker alone needs nobody to do that: then they come when the head has use for them.
+        """
+        hands, n_words = self._at_hand(), self._facts.n_words
+        is_used = head_moves(self._at, n_words) or bool(self._gamma_priors[ETA, 0] > 0.0)
+        self._rows_are_here = hands.size > 1 or is_used
+        rows = hands.ask("name", number, passed.words, self._rows_are_here)
+        if self._rows_are_here:
+            self._fill_rows(rows)
         self._sizes = passed.sizes
+
+    def _fill_rows(self, rows: list[Rows]) -> None:
+        head, nothing = self.workbench, np.zeros(0, np.int64)
+        number = np.arange(int(head.state.totals[TOPICS]), dtype=np.int32)
+        head.fill_rows([Summed(nothing, nothing, one) for one in rows], number, self._threads)
+
+    def _bring_counts(self) -> None:
+        if not self._rows_are_here:
+            self._do_again(lambda: self._fill_rows(self._at_hand().ask("rows")))
+            self._rows_are_here = True
 
     def _tell(self) -> Hands:
         """Tell the workers the counts of all documents, if they do not know; one alone has them all."""

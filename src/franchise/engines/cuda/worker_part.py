@@ -49,7 +49,7 @@ class CudaWorkerPart:
         first_word: int = 0,
         device: Device | None = None,
     ) -> None:
-        self._corpus, self._longest, self._threads = corpus, longest, threads
+        self._corpus, self._longest, self._threads = corpus, longest, Threads(threads)
         self.first_document, self._first_word = first_document, first_word
         self._device = device
         # Both have the seats, if both are there.
@@ -83,7 +83,7 @@ class CudaWorkerPart:
         """Return the documents here, with their seats."""
         if self._host is None:
             place = (self.first_document, self._first_word)
-            host = Part(self._corpus, self._longest, self._threads, *place)
+            host = Part(self._corpus, self._longest, self._threads.number, *place)
             if self._there is not None:
                 host.state = host.state._replace(**self._there.seats())
             self._host = host
@@ -103,11 +103,14 @@ class CudaWorkerPart:
         self._there = self._new_part(start if isinstance(start, int) else start.phi.shape[1])
         return self._there.start(key, start)
 
-    def name(self, number: Array, words: Array) -> Rows:
-        """Note the numbers of topics, for the columns with words; return the counts of terms by topic."""
-        part = self._on_gpu()
-        part.name(number, words)
-        return part.rows()
+    def name(self, number: Array, words: Array, with_rows: bool) -> Rows | None:
+        """Note the numbers of topics, for the columns with words; return the counts, if they are needed."""
+        self._on_gpu().name(number, words)
+        return self.rows() if with_rows else None
+
+    def rows(self) -> Rows:
+        """Return the counts of every term by topic."""
+        return self._on_gpu().rows()
 
     def hear(self, rows: Rows) -> None:
         """Note the counts of all documents; without them, these are all."""
@@ -129,7 +132,7 @@ class CudaWorkerPart:
         """Store topics under their numbers, with room for so many; return the documents whose turn it is."""
         part = self._on_gpu()
         part.open(room)
-        self._tables = part.tables(Threads(self._threads))
+        self._tables = part.tables(self._threads)
         self._taken = part.take(turn, n_turns)
         return Seats(*(np.concatenate(parts) for parts in zip(*self._taken, strict=True)))
 

@@ -122,6 +122,17 @@ def test_chains_that_take_turns_on_the_gpus(monkeypatch, workers):
     assert differences(chains[2], alone) == []
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_chain_that_rests_after_every_sweep(workers):
+    chain = on_workers(crew_of(workers), 20, eta=0.5)
+    chain.start()
+    for _ in range(SWEEPS):
+        chain.rest()
+        assert chain.engine.arrays()["n_k"].sum() == corpus().n_words
+        chain.sweep()
+    assert differences(chain, by_one(20, 0.5)) == []
+
+
 def test_a_franchise_from_elsewhere():
     other = new_chain("collapsed", 5)
     other.run(1)

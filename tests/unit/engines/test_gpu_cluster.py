@@ -12,6 +12,8 @@ from franchise.engines import parallel
 from franchise.engines.crew import CrewInProcess
 from franchise.engines.cuda import engine as on_one
 from franchise.engines.cuda import steps
+from franchise.engines.cuda.availability import problem
+from franchise.engines.cuda.device import gpu
 from franchise.engines.cuda.worker_part import CudaWorkerPart
 from franchise.engines.worker import WorkersLostError
 from franchise.errors import ClusterError, SettingsError
@@ -80,6 +82,18 @@ def test_any_number_of_workers(workers):
     chain.run()
     assert broken_invariants(corpus().arrays, chain.state) == []
     assert differences(chain, by_one()) == []
+
+
+@pytest.mark.skipif(problem() is not None, reason="no GPU can be used on this machine")
+@pytest.mark.parametrize("workers", [1, 3])
+def test_on_a_gpu(monkeypatch, workers):
+    monkeypatch.setattr(on_one, "gpu", gpu)
+    chain, other = new_chain("ray-gpu"), new_chain("gpu")
+    chain.use_crew(CrewInProcess(corpus(), workers, 1, CudaWorkerPart))
+    for one in (chain, other):
+        one.run()
+    assert differences(chain, other) == []
+    assert differences(chain, by_one()) == []  # on the host
 
 
 @pytest.mark.parametrize(("start", "eta"), [("one", (1.0, 1.0)), (20, 0.5)])

@@ -316,7 +316,7 @@ def _refuse_without_gpu(model: "HDPTopicModel") -> None:
     """Say that there is no GPU for the engine before documents are read, which may take long."""
     from franchise.estimator.settings import check_gpu
 
-    check_gpu(model.engine)
+    check_gpu(model.engine, model.ray_address)
 
 
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:

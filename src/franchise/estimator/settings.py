@@ -71,7 +71,7 @@ def check_to_run(settings: Facts, engine: str, time_budget: float | None) -> Non
     check_moment(settings, time_budget)
     if engine in ON_RAY:
         check_reachable(settings["ray_address"])
-    check_gpu(engine)
+    check_gpu(engine, settings["ray_address"])
 
 
 def check_to_try(settings: Facts) -> None:
@@ -85,12 +85,13 @@ def check_to_try(settings: Facts) -> None:
         )
 
 
-def check_gpu(engine: object) -> None:
-    """Refuse the engine that needs a GPU where none can be used (GpuError)."""
-    if is_one_of(engine, [GPU]) and (why := problem()) is not None:
+def check_gpu(engine: object, ray_address: object = None) -> None:
+    """Refuse an engine that needs a GPU on this machine, where none can be used (GpuError)."""
+    is_here = is_one_of(engine, [GPU]) or (is_one_of(engine, [RAY_GPU]) and ray_address == "local")
+    if is_here and (why := problem()) is not None:
         raise GpuError(
-            f"engine={GPU!r}: {why}. Without a GPU, take engine='parallel'; a model that was fitted on a GPU "
-            "can be looked at and used, but not made longer"
+            f"engine={engine!r}: {why}. Without a GPU, take engine='parallel'; a model that was fitted on a "
+            "GPU can be looked at and used, but not made longer"
         )
 
 

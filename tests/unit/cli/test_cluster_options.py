@@ -39,7 +39,7 @@ def call(*arguments):
         (["--ray", "10.0.0.1:6379", "--engine", "ray"], "ray", "10.0.0.1:6379", None),
         (["--engine", "ray", "--workers", "2"], "ray", None, 2),
         (["--ray", "auto", "--engine", "gpu"], "ray-gpu", "auto", None),
-        (["--ray", "local", "--engine", "ray-gpu", "--workers", "2"], "ray-gpu", "local", 2),
+        (["--ray", "10.0.0.1:6379", "--engine", "ray-gpu", "--workers", "2"], "ray-gpu", "10.0.0.1:6379", 2),
         (["--engine", "ray-gpu", "--workers", "2"], "ray-gpu", None, 2),
         (["--engine", "parallel"], "parallel", None, None),
     ],
@@ -93,6 +93,14 @@ def test_a_dry_run_for_gpus_elsewhere(seen, monkeypatch):
     assert result.exit_code == 0, result.stderr
     assert "ray-gpu" in result.stdout
     assert "this machine has no GPU" in " ".join(result.stdout.split())
+
+
+def test_a_cluster_of_this_machine_alone_that_has_no_gpu(seen, monkeypatch, tmp_path):
+    with with_cupy(monkeypatch, None):
+        result = call("fit", "texts.txt", "-o", "m", "--ray", "local", "--engine", "gpu")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("franchise: --engine ray-gpu: CuPy, which a GPU is used with, is not")
+    assert not (tmp_path / "m").exists()
 
 
 def test_documents_are_not_read_for_a_cluster_that_is_not_there(monkeypatch, tmp_path):

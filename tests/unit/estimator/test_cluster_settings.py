@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from franchise import ClusterError, GpuError, HDPTopicModel, SettingsError
 from franchise.estimator.crews import crew_for
-from franchise.estimator.settings import check_moment, of_chains, to_keep
+from franchise.estimator.settings import check_gpu, check_moment, of_chains, to_keep
 from tests.reference.gpus import with_cupy
 
 
@@ -82,6 +82,13 @@ def test_a_forecast_for_gpus_elsewhere_needs_one_here(monkeypatch):
         pytest.raises(GpuError, match=r"engine='ray-gpu': .*this machine.*is not installed"),
     ):
         HDPTopicModel(engine="ray-gpu").forecast(["the cat and the dog"])
+
+
+def test_the_gpu_of_this_machine_is_looked_for_where_it_would_be_used(monkeypatch):
+    with with_cupy(monkeypatch, None):
+        check_gpu("ray-gpu", "10.0.0.1:6379")  # which has its own
+        with pytest.raises(GpuError, match=r"^engine='ray-gpu': CuPy, which a GPU is used with"):
+            check_gpu("ray-gpu", "local")
 
 
 def test_what_a_crew_is_made_with(monkeypatch):

@@ -9,10 +9,11 @@
 Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one
 in which some documents are drawn word by word, and counts come to the processor. Planted: a chain that starts
 at the truth says which log p(x | c) per word there is to reach; then come chains from each start, with all
-defaults; with --sample, from the topics that such a chain has found in some of the documents. With too many topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log
-joint, both per word, have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and
-those without a GPU from the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine
-can be measured so (--engine parallel).
+defaults; with --sample, from the topics that such a chain has found in some of the documents. With too many
+topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log joint, both per word,
+have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and those without a GPU from
+the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine can be measured so
+(--engine parallel).
 """
 
 import argparse

@@ -37,6 +37,11 @@ from franchise.moves.parts.scratch import different_lengths
 from franchise.random import INITIALIZE, Key
 
 
+_WORDS_TO_KEEP = (
+    100_000_000  # of tables that are listed for trials: they come at once, so all threads have work
+)
+
+
 class CudaEngine(CollapsedEngine):
     """Makes sweeps of a franchise on a GPU.
 
@@ -206,6 +211,7 @@ class CudaEngine(CollapsedEngine):
             part.open(head.state.n_k.size)
             self._is_open = True
             head.tables, head.threads = part.tables(self._threads), self._threads
+            head.words_to_keep = _WORDS_TO_KEEP
             swept = super().sweep(key, trials_for(trials, key.sweep, self._facts.n_words), eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
 

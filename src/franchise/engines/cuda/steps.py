@@ -14,6 +14,8 @@ from franchise.model.state import ALPHA, ETA, GAMMA, Array
 
 # Of larger corpora the head makes its moves in every so many sweeps, when trials are made (`trials_due`).
 MANY_WORDS, EVERY = 1_000_000, 10
+# Up to so many words by ten they are as many as are asked for: sweeps are soon made, so there is time for them.
+_MOST_AT_ONCE = 2_000_000_000
 
 
 def head_moves(sweep: int, n_words: int) -> bool:
@@ -23,7 +25,7 @@ def head_moves(sweep: int, n_words: int) -> bool:
 
 def trials_for(trials: Trials | None, sweep: int, n_words: int) -> Trials | None:
     """Return the trials to make in a sweep."""
-    return trials_due(trials, sweep, n_words) if head_moves(sweep, n_words) else None
+    return trials_due(trials, sweep, n_words, _MOST_AT_ONCE) if head_moves(sweep, n_words) else None
 
 
 def turn_of(sweep: int, n_words: int) -> tuple[int, int]:

@@ -3,15 +3,17 @@
     python -m benchmarks.gpu speed                              (200 million planted words, 10 GB)
     python -m benchmarks.gpu speed --topics 128 --kind pubmed --terms 141000
     python -m benchmarks.gpu planted --start fitted 200         (700 million words like PubMed's, 40 GB)
+    python -m benchmarks.gpu planted --start 1000 --sample 0.02
     python -m benchmarks.gpu text --corpus ap.ldac nips.ldac
 
 Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one
 in which some documents are drawn word by word, and counts come to the processor. Planted: a chain that starts
 at the truth says which log p(x | c) per word there is to reach; then come chains from each start, with all
-defaults. With too many topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log
-joint, both per word, have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and
-those without a GPU from the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine
-can be measured so (--engine parallel).
+defaults; with --sample, from the topics that such a chain has found in some of the documents. With too many
+topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log joint, both per word,
+have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and those without a GPU from
+the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine can be measured so
+(--engine parallel).
 """
 
 import argparse
@@ -33,6 +35,7 @@ from benchmarks.trajectories import compare, default_chain, time_to
 from franchise import Chain, Corpus, Schedule, SplitMerge
 from franchise.corpus import read_corpus
 from franchise.corpus.synthetic import Planted
+from franchise.engines import TOPICS, GivenTopics
 from franchise.errors import FranchiseError
 
 KINDS = {"even": even, "pubmed": like_pubmed}
@@ -210,7 +213,8 @@ def until_arrived(
     )
     began, printed, path = time.perf_counter(), -np.inf, []
     score, both = Arrival(), Arrival()
-    chain = default_chain(corpus, options.engine, options.threads, ENOUGH, start)
+    begin: Any = topics_of_sample(corpus, start, options) if options.sample < 1.0 else start
+    chain = default_chain(corpus, options.engine, options.threads, ENOUGH, begin)
     while both.where is None and (not path or path[-1].seconds < options.seconds):
         chain.sweep() if path else chain.start()
         at = _at(chain, time.perf_counter() - began)
@@ -225,6 +229,18 @@ def until_arrived(
             console.print(f"{at}{less}{'' if counts else ' (warm-up)'}")
             printed = at.seconds
     return path, score, both
+
+
+def topics_of_sample(corpus: Corpus, start: str | int, options: argparse.Namespace) -> GivenTopics:
+    """Run a chain on some of the documents; return its topics."""
+    began = time.perf_counter()
+    some = corpus.select(np.arange(0, corpus.n_documents, round(1.0 / options.sample)))
+    chain = default_chain(some, options.engine, options.threads, ENOUGH, start)
+    chain.run(options.sample_sweeps)
+    console.print(f"a sample of {some.n_words:,} words:{_at(chain, time.perf_counter() - began)}")
+    draw, eta = chain.draw(), PRIORS.eta
+    phi = draw.topic_terms.toarray() + eta
+    return GivenTopics(TOPICS, phi / phi.sum(axis=1, keepdims=True))
 
 
 def _at(chain: Chain, seconds: float) -> At:
@@ -321,6 +337,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     one.add_argument("--topics", type=int, default=500)
     one.add_argument("--kind", choices=KINDS, default="pubmed", help="of corpus")
     one.add_argument("--start", type=_start, nargs="+", default=["fitted"], help="fitted, one, or a number")
+    one.add_argument(
+        "--sample", type=float, default=1.0, help="start from topics of so much of the documents"
+    )
+    one.add_argument("--sample-sweeps", type=int, default=400)
     one.add_argument("--truth-sweeps", type=int, default=100)
     one.add_argument("--seconds", type=float, default=600.0, help="the most for each start")
     one.add_argument("--every", type=float, default=5.0, help="seconds between lines")

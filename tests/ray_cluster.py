@@ -11,10 +11,11 @@ NODE = {"num_cpus": 2, "object_store_memory": 80 * 2**20}  # the smallest store 
 
 
 @contextmanager
-def two_nodes() -> Iterator[object]:
+def two_nodes(**more) -> Iterator[object]:
     """Start the cluster (seven seconds) and end it, whatever happens in between.
 
-    It has `address`, `add_node(**NODE)` and `remove_node(node)`; nobody is connected to it yet.
+    Its nodes have what `NODE` says, and more. It has `address`, `add_node(**NODE)` and `remove_node(node)`;
+    nobody is connected to it yet.
     """
     ray = pytest.importorskip("ray", reason="ray is not installed")
     from ray.cluster_utils import Cluster
@@ -26,8 +27,9 @@ def two_nodes() -> Iterator[object]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Ray's own
-            cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
-            cluster.add_node(**NODE)
+            head = {**NODE, **more, "include_dashboard": False}
+            cluster = Cluster(initialize_head=True, head_node_args=head)
+            cluster.add_node(**NODE, **more)
         yield cluster
     finally:
         ray.shutdown()

@@ -9,8 +9,7 @@ import pytest
 
 from franchise.corpus import CorpusArrays, planted
 from franchise.engines import EngineSettings, parallel
-from franchise.engines.cuda import engine as module
-from franchise.engines.cuda import layout
+from franchise.engines.cuda import layout, steps
 from franchise.engines.cuda.engine import CudaEngine
 from franchise.model import Priors
 from franchise.model.packing import packed
@@ -32,8 +31,8 @@ def seldom(way: str = "regular", every: int = NOW_AND_THEN) -> Iterator[None]:
     A tiny corpus is otherwise visited as a whole in every sweep, which would hide errors of the pass.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_MANY_WORDS", 0)
-        patch.setattr(module, "_EVERY", every)
+        patch.setattr(steps, "MANY_WORDS", 0)
+        patch.setattr(steps, "EVERY", every)
         patch.setattr(parallel, "COLLAPSED_WORDS", 1)
         patch.setattr(layout, "LONG", WAYS[way])
         yield

@@ -11,7 +11,7 @@ import pytest
 
 from franchise import _ray
 from franchise._ray import Node, Places, check_address, check_memory, connected, lost, places
-from franchise._ray.machines import _places
+from franchise._ray.machines import _places, _places_with_gpus
 from franchise.errors import ClusterError, MissingPackageError, SettingsError
 
 
@@ -168,8 +168,39 @@ def test_more_workers_than_cpus_share_them(cpus, workers):
     assert sum(int(n / found.num_cpus + 1e-9) for n in cpus) >= workers  # Ray finds a place for all
 
 
-def a_node(name="a", cpus=4, memory=8_000_000_000, store=1_000_000_000):
-    return Node(name, name, cpus, memory, store)
+def a_node(name="a", cpus=4, memory=8_000_000_000, store=1_000_000_000, gpus=0):
+    return Node(name, name, cpus, memory, store, gpus)
+
+
+@pytest.mark.parametrize(
+    ("machines", "workers", "expected"),
+    [  # of each machine CPUs and GPUs
+        ([(8, 1)], None, Places(1, 8, 8.0, 1)),
+        ([(16, 0), (8, 1), (16, 4)], None, Places(5, 4, 4.0, 1)),
+        ([(16, 0), (8, 1), (16, 4)], 2, Places(2, 4, 4.0, 1)),
+        ([(2, 3)], None, Places(3, 1, 0.6666, 1)),
+    ],
+)
+def test_one_worker_for_every_gpu(machines, workers, expected):
+    found = [a_node(cpus=cpus, gpus=gpus) for cpus, gpus in machines]
+    assert _places_with_gpus(found, workers) == expected
+    assert sum(expected.on(node) for node in found) >= expected.workers  # Ray finds a place for all
+    assert expected.options()["num_gpus"] == 1
+    assert "num_gpus" not in Places(1, 1, 1.0).options()
+
+
+def test_gpus_that_are_not_there():
+    with pytest.raises(ClusterError, match=r"no machine of the cluster has a GPU.*engine='ray'"):
+        _places_with_gpus([a_node(), a_node()], None)
+    with pytest.raises(ClusterError, match=r"ray_workers=4: the cluster has 3 GPUs.*give 3 or fewer"):
+        _places_with_gpus([a_node(gpus=1), a_node(gpus=2)], 4)
+
+
+def test_memory_of_machines_with_gpus(monkeypatch):
+    monkeypatch.setattr("franchise._ray.machines.nodes", lambda: [a_node("a"), a_node("b", cpus=8, gpus=2)])
+    check_memory(4_000_000_000, Places(2, 4, 4.0, 1))
+    with pytest.raises(ClusterError, match="there is room for 1"):
+        check_memory(4_000_000_001, Places(2, 4, 4.0, 1))  # the other machine has no GPU
 
 
 def test_memory(monkeypatch):
@@ -212,6 +243,14 @@ def test_other_versions_are_refused_by_machine():
     )
     with pytest.raises(ClusterError, match="the machine c has no franchise"):
         _ray.same_versions({"c": own | {"franchise": ""}})
+
+
+def test_gpus_of_two_kinds_are_refused_by_machine():
+    large, small = "NVIDIA H200 (9.0) with CuPy 13.4.1", "NVIDIA L4 (8.9) with CuPy 13.4.1"
+    _ray.same_gpus([("a", large)])
+    _ray.same_gpus([("a", large), ("b", large)])
+    with pytest.raises(ClusterError, match=r"the machine c has NVIDIA L4 .*, but a has NVIDIA H200 "):
+        _ray.same_gpus([("a", large), ("b", large), ("c", small)])
 
 
 # ---------------------------------------------------------------- faults

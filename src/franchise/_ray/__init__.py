@@ -4,7 +4,7 @@ Ray is imported when a cluster is asked for, never before. Nothing here knows of
 runs on a cluster is in `engines` (fits) and in `predict` (new documents).
 """
 
-from franchise._ray.agreement import check_nodes, same_versions, versions
+from franchise._ray.agreement import check_nodes, same_gpus, same_versions, versions
 from franchise._ray.connecting import check_address, check_reachable, connected
 from franchise._ray.faults import first_line, in_words, lost
 from franchise._ray.machines import Node, Places, check_memory, nodes, places, warn_if_busy
@@ -27,6 +27,7 @@ __all__ = [
     "nodes",
     "places",
     "ray_module",
+    "same_gpus",
     "same_versions",
     "versions",
     "warn_if_busy",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 
 from franchise import __version__
@@ -42,6 +42,23 @@ def same_versions(reports: Mapping[str, Versions]) -> None:
                     f"the machine {name} {has}, but this process {version}: install the same versions "
                     "everywhere"
                 )
+
+
+def same_gpus(found: Sequence[tuple[str, str]]) -> None:
+    """Refuse GPUs of different kinds, by which the chain might differ.
+
+    Parameters
+    ----------
+    found
+        Of the GPU of each worker, the name of its machine and what it is.
+    """
+    (first, expected), *others = found
+    for name, kind in others:
+        if kind != expected:
+            raise ClusterError(
+                f"the machine {name} has {kind}, but {first} has {expected}: a chain needs GPUs of one kind, "
+                "and the same CuPy; use machines that are alike, or engine='ray', which does without GPUs"
+            )
 
 
 def check_nodes(seconds: float = 60.0) -> None:

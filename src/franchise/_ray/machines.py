@@ -24,6 +24,7 @@ class Node(NamedTuple):
     cpus: int
     memory: int  # bytes that Ray gives to workers
     store: int  # bytes of its store of objects
+    gpus: int = 0
 
 
 class Places(NamedTuple):
@@ -32,11 +33,23 @@ class Places(NamedTuple):
     workers: int
     threads: int  # of a worker
     num_cpus: float  # what to ask Ray for, for a worker; less than one where they share
+    num_gpus: int = 0
 
     def options(self, memory: int = 0) -> dict[str, Any]:
         """Return the options with which Ray finds a place for a worker that needs so much memory."""
         options: dict[str, Any] = {"num_cpus": self.num_cpus, "scheduling_strategy": "SPREAD"}
+        options |= {"num_gpus": self.num_gpus} if self.num_gpus else {}
         return options | ({"memory": memory} if memory else {})
+
+    def on(self, node: Node) -> int:
+        """Return for how many workers a machine has CPUs and GPUs."""
+        by_cpus = int(node.cpus / self.num_cpus + 1e-6)
+        return min(by_cpus, node.gpus // self.num_gpus) if self.num_gpus else by_cpus
+
+    @property
+    def text(self) -> str:
+        """What a worker needs, in words."""
+        return f"{self.num_cpus:g} CPUs" + (f" and {counted(self.num_gpus, 'GPU')}" if self.num_gpus else "")
 
 
 def nodes() -> list[Node]:
@@ -47,20 +60,39 @@ def nodes() -> list[Node]:
         if node["Alive"] and has.get("CPU", 0) >= 1:
             name = node["NodeManagerHostname"] or node["NodeManagerAddress"]
             memory, store = int(has.get("memory", 0)), int(has.get("object_store_memory", 0))
-            found.append(Node(node["NodeID"], name, int(has["CPU"]), memory, store))
+            found.append(Node(node["NodeID"], name, int(has["CPU"]), memory, store, int(has.get("GPU", 0))))
     if not found:
         raise ClusterError("no machine of the cluster has a CPU for workers; add machines to it")
     return found
 
 
-def places(workers: int | None) -> Places:
+def places(workers: int | None, gpus: bool = False) -> Places:
     """Return the places for workers: one on each machine, or as many as asked.
 
     They get as many threads as there can be.
 
-    More workers than CPUs share these, which a warning says.
+    More workers than CPUs share these, which a warning says. Where each is to have a GPU, there is one for
+    every GPU, and never more (ClusterError).
     """
-    return _places([node.cpus for node in nodes()], workers)
+    found = nodes()
+    return _places_with_gpus(found, workers) if gpus else _places([node.cpus for node in found], workers)
+
+
+def _places_with_gpus(found: Sequence[Node], workers: int | None) -> Places:
+    total = sum(node.gpus for node in found)
+    if not total:
+        raise ClusterError(
+            "no machine of the cluster has a GPU, as far as Ray knows (`ray status`); add machines with "
+            "GPUs, or take engine='ray', which does without"
+        )
+    if workers is not None and workers > total:
+        raise ClusterError(
+            f"ray_workers={workers}: the cluster has {counted(total, 'GPU')}, and every worker needs one; "
+            f"give {total} or fewer, or add machines with GPUs"
+        )
+    each = min(node.cpus / node.gpus for node in found if node.gpus)
+    num_cpus = float(int(each)) if each >= 1 else int(each * _SHARES) / _SHARES
+    return Places(total if workers is None else workers, max(1, int(each)), num_cpus, 1)
 
 
 def _places(cpus: Sequence[int], workers: int | None) -> Places:
@@ -125,7 +157,7 @@ def check_memory(needed_by_worker: int, places: Places, in_store: int = 0) -> No
         )
     if needed_by_worker <= 0:
         return
-    room = [min(int(node.cpus / places.num_cpus + 1e-6), node.memory // needed_by_worker) for node in found]
+    room = [min(places.on(node), node.memory // needed_by_worker) for node in found]
     if sum(room) < places.workers:
         memory = sum(node.memory for node in found)
         raise ClusterError(

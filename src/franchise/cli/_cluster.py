@@ -8,6 +8,9 @@ import click
 
 Command = Callable[..., Any]
 
+# Which engine makes the chain of another on a cluster.
+_ON_CLUSTER = {"auto": "ray", "ray": "ray", "gpu": "ray-gpu", "ray-gpu": "ray-gpu"}
+
 
 class _Address(click.ParamType):  # type: ignore[type-arg]
     """``auto``, ``local`` or HOST:PORT."""
@@ -64,10 +67,10 @@ def use_cluster(values: dict[str, Any]) -> None:
     """Let ``--ray`` choose the engine for a fit."""
     engine = values["engine"]
     if values["ray"] is not None:
-        if engine not in ("auto", "ray"):
+        if engine not in _ON_CLUSTER:
             raise click.UsageError(f"--ray does not go with --engine {engine}; leave out one of them")
-        values["engine"] = "ray"
-    elif engine != "ray":
+        values["engine"] = _ON_CLUSTER[engine]
+    elif engine not in _ON_CLUSTER.values():
         check_workers(None, values["workers"])
         return
     quiet_ray()

@@ -207,13 +207,13 @@ DURATION, GAMMA = _Duration(), _Gamma()
 )
 @click.option(
     "--engine",
-    type=click.Choice(["auto", "collapsed", "parallel", "gpu", "cells", "ray"]),
+    type=click.Choice(["auto", "collapsed", "parallel", "gpu", "cells", "ray", "ray-gpu"]),
     default="auto",
     show_default=True,
     help="How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at "
     "once, all cores), gpu (on a GPU), cells (all words of a term in a document at once, for large counts), "
-    "ray (as parallel, on a cluster), or auto: collapsed below a million words, above it cells for large "
-    "counts, else gpu if there is one, or parallel.",
+    "ray (as parallel, on a cluster), ray-gpu (as gpu, on the GPUs of a cluster), or auto: collapsed below a "
+    "million words, above it cells for large counts, else gpu if there is one, or parallel.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @cluster_options("Fit")
@@ -316,7 +316,7 @@ def _refuse_without_gpu(model: "HDPTopicModel") -> None:
     """Say that there is no GPU for the engine before documents are read, which may take long."""
     from franchise.estimator.settings import check_gpu
 
-    check_gpu(model.engine)
+    check_gpu(model.engine, model.ray_address)
 
 
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
@@ -324,6 +324,8 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
 
     from franchise.cli._output import print_facts
     from franchise.corpus.sharded import metadata_names
+    from franchise.engines import ON_RAY, RAY_GPU
+    from franchise.engines.cuda.availability import problem
     from franchise.estimator.settings import of_chains
     from franchise.sampling.forecast import is_compiled
     from franchise.sampling.plan import plan_of
@@ -339,10 +341,12 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         facts["down-sampled"] = corpus.downsampling.in_words()
     plan = plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
     facts["engine"] = _in_words(plan.engine_of(corpus))
-    if is_compiled():
+    if model.engine == RAY_GPU and problem() is not None:
+        facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"
+    elif is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
             expected = model.forecast(corpus)
-        alone = " on this machine alone" if model.engine == "ray" else ""
+        alone = " on this machine alone" if model.engine in ON_RAY else ""
         facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
     else:
         facts["time"] = "not known before the first fit, which compiles for about a minute"

@@ -8,6 +8,7 @@ from franchise.engines.cells import CellsEngine
 from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.cuda.availability import problem
+from franchise.engines.cuda.cluster import GpuClusterEngine
 from franchise.engines.cuda.engine import CudaEngine
 from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
 from franchise.engines.given_topics import SEED_WORDS, TOPICS, GivenTopics
@@ -15,12 +16,25 @@ from franchise.engines.parallel import ParallelEngine
 from franchise.errors import SettingsError
 
 ENGINES: dict[str, type[Engine]] = {
-    one.name: one for one in (CollapsedEngine, ParallelEngine, CudaEngine, CellsEngine, ClusterEngine)
+    one.name: one
+    for one in (
+        CollapsedEngine,
+        ParallelEngine,
+        CudaEngine,
+        CellsEngine,
+        ClusterEngine,
+        GpuClusterEngine,
+    )
 }
+# Those whose documents live with the workers of a cluster; of the second, each worker has a GPU.
+RAY_GPU = GpuClusterEngine.name
+ON_RAY = (ClusterEngine.name, RAY_GPU)
 
 __all__ = [
     "ENGINES",
     "GPU",
+    "ON_RAY",
+    "RAY_GPU",
     "SEED_WORDS",
     "TOPICS",
     "Counts",

@@ -9,7 +9,6 @@ When a worker is lost, the chain takes up its last snapshot and makes the sweeps
 keys make the same sweeps.
 """
 
-import math
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -24,9 +23,10 @@ from franchise.corpus.shards import Shard
 from franchise.engines import parallel
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
 from franchise.engines.crew import Crew, Hands, shards_for
+from franchise.engines.crew_sample import sample_of
 from franchise.engines.draw_parts import PARTS, PartsOfDraw
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
-from franchise.engines.fitted_start import Sample, number_to_fit, sample_from
+from franchise.engines.fitted_start import Sample
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.head import SEATS, Head, facts_of, packed_head, unpacked_head, without_seats
 from franchise.engines.parallel import joint_by_sizes, passes_for, trials_due
@@ -138,6 +138,7 @@ class ClusterEngine(CollapsedEngine):
     @property
     def state(self) -> State:
         """The current state, gathered here."""
+        self._bring_counts()
         arrays, part = packed_head(self.workbench), Part(self._whole.arrays, self._facts.longest, 1)
         begin = 0
         for shard, seats in zip(self._shards(), self._seats_by_shard(), strict=True):
@@ -178,6 +179,7 @@ class ClusterEngine(CollapsedEngine):
         """Return the counts of the current state."""
         if self._crew is None:
             return counts_of(self._whole.arrays, self.state)
+        self._bring_counts()
         state = self.workbench.state
         live = by_size(state)
         return Counts(
@@ -187,6 +189,9 @@ class ClusterEngine(CollapsedEngine):
             m_k=state.m_k[live],
             concentrations=state.concentrations.copy(),
         )
+
+    def _bring_counts(self) -> None:
+        """Bring what the head has not been told of counts yet: here it always has."""
 
     def _document_topics(self, rank: Array, n_topics: int) -> Any:
         """Return n_j.k: written in parts by the workers, if there may be more than should come together."""
@@ -207,6 +212,7 @@ class ClusterEngine(CollapsedEngine):
 
     def arrays(self) -> dict[str, Array]:
         """Return the topics and counts; seats are written by `write_seats`."""
+        self._bring_counts()
         return {**packed_head(self.workbench), "tables_of_size": self._sizes, "at": np.array([self._at])}
 
     def write_seats(self, folder: Path) -> bool:
@@ -241,7 +247,7 @@ class ClusterEngine(CollapsedEngine):
 
     def _crew_here(self) -> Crew:
         if self._crew is None:
-            raise ClusterError("engine='ray': the chain has no workers; fit or resume its model")
+            raise ClusterError(f"engine={self.name!r}: the chain has no workers; fit or resume its model")
         return self._crew
 
     def _at_hand(self) -> Hands:
@@ -306,7 +312,9 @@ class ClusterEngine(CollapsedEngine):
         if self._is_ahead and self._crew is not None:
             return self._gathered_seats()
         if self._snapshot is None or self._is_ahead:
-            raise ClusterError("engine='ray': nobody has the seats of the chain any more; `resume` goes on")
+            raise ClusterError(
+                f"engine={self.name!r}: nobody has the seats of the chain any more; `resume` goes on"
+            )
         seats = self._snapshot.seats
         return [read_seats(seats, one) for one in self._shards()] if isinstance(seats, Path) else seats
 
@@ -333,20 +341,7 @@ class ClusterEngine(CollapsedEngine):
         self._sizes = added_up(hands.ask("finish", None))
 
     def _sample(self) -> Sample:
-        hands, facts = self._at_hand(), self._facts
-        number = number_to_fit(facts.n_words, facts.n_not_empty)
-        before, counts = [], 0
-        for job in hands.jobs:
-            before.append(counts)
-            counts += sum(shard.n_not_empty for shard in job.shards)
-        # Where documents stand is spread very evenly: a few more than there should be are enough.
-        most = (number + 10 + 5 * math.log(1 + facts.n_not_empty)) / max(1, facts.n_not_empty)
-        while True:
-            found = hands.call("to_fit", [(one, most) for one in before])
-            if sum(places.size for places, _ in found) >= number or most >= 1.0:
-                break
-            most *= 2
-        return sample_from(found, number, facts.n_words, facts.term_counts)
+        return sample_of(self._at_hand(), self._facts)
 
     # ------------------------------------------------------------ a sweep
 
@@ -357,7 +352,7 @@ class ClusterEngine(CollapsedEngine):
         documents, self._number = self._update_documents(key)
         self.workbench.tables = TablesInParts([job.first_word for job in self._at_hand().jobs], self._tables)
         self.workbench.threads = self._threads
-        swept = super().sweep(key, trials_due(trials, key.sweep, self._facts.n_words), eta)
+        swept = super().sweep(key, self._trials_due(trials, key.sweep), eta)
         return Swept({"documents": documents, **swept.infos}, swept.records)
 
     def _update_documents(self, key: Key) -> tuple[DocumentsInfo, Array]:
@@ -381,13 +376,19 @@ class ClusterEngine(CollapsedEngine):
 
     def _gibbs(self, key: Key) -> dict[str, Any]:
         """Draw words and tables, one by one, of the documents whose turn it is."""
-        hands, head = self._at_hand(), self.workbench
-        n_turns = number_of_turns(self._facts.n_words, parallel.COLLAPSED_WORDS)
-        taken = hands.ask("take", self._number, key.sweep % n_turns, n_turns)
+        hands, head, taken = self._at_hand(), self.workbench, self._taken(key)
         head.bring(Seats(*(np.concatenate(parts) for parts in zip(*taken, strict=True))))
         infos = head.gibbs(key)
         hands.each("put", [(one,) for one in divided(head.take_away(), taken)])
         return infos
+
+    def _taken(self, key: Key) -> list[Seats]:
+        n_turns = number_of_turns(self._facts.n_words, parallel.COLLAPSED_WORDS)
+        taken: list[Seats] = self._at_hand().ask("take", self._number, key.sweep % n_turns, n_turns)
+        return taken
+
+    def _trials_due(self, trials: Trials | None, sweep: int) -> Trials | None:
+        return trials_due(trials, sweep, self._facts.n_words)
 
     def _tables(self, what: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
         return self._at_hand().each("tables", [(what, *own) for own in arguments])

@@ -15,6 +15,7 @@ import numpy as np
 
 from franchise.corpus import Corpus, CorpusArrays, ShardedCorpus, shards_of
 from franchise.corpus.shards import Shard
+from franchise.engines.part import NewPart, Part
 from franchise.engines.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError
 
@@ -202,9 +203,9 @@ class Hands:
 class CrewInProcess(Crew):
     """Workers in this process, one after another: for tests, and to see that nothing depends on who works."""
 
-    def __init__(self, corpus: Corpus, workers: int, threads: int = 1) -> None:
+    def __init__(self, corpus: Corpus, workers: int, threads: int = 1, new_part: NewPart = Part) -> None:
         super().__init__(corpus, workers)
-        self._threads = threads
+        self._threads, self._new_part = threads, new_part
         self.workers: list[Worker | None] = [None] * self.size
         self.take_on(self.replace_lost())
 
@@ -232,7 +233,7 @@ class CrewInProcess(Crew):
         workers = []
         for worker, job in zip(self.workers, self.jobs, strict=True):
             if worker is None:
-                worker = Worker(self._threads)
+                worker = Worker(self._threads, self._new_part)
                 worker.load(*job)
             workers.append(worker)
         return workers

@@ -128,6 +128,11 @@ class Head(Workbench):
         self.compact()
         return number
 
+    def new_order(self) -> Array:
+        """Give the topics numbers without gaps; return the old number of each."""
+        live, n_topics = self.state.live.copy(), int(self.state.totals[TOPICS])
+        return np.arange(n_topics) if self.new_numbers() is None else live[:n_topics]
+
     def open_topics(self, numbers: list[Array], summed: list[Summed]) -> None:
         """Fill in the first topics; each part has some of them, and its rows in the order of appearance."""
         n_topics = 1 + max((int(own.max()) for own in numbers if own.size), default=-1)

@@ -129,9 +129,14 @@ def passes_for(measure: Measure, n_terms: int, n_words: int) -> int:
     return min(max(1, round(gammas * _GAMMA_IN_WORDS / n_words)), _MOST_PASSES)
 
 
-def trials_due(trials: Trials | None, sweep: int, n_words: int) -> Trials | None:
-    """Return the trials to make in a sweep: of large corpora those of several sweeps at once."""
+def trials_due(
+    trials: Trials | None, sweep: int, n_words: int, most_at_once: int = _MOST_AT_ONCE
+) -> Trials | None:
+    """Return the trials to make in a sweep: of large corpora those of several sweeps at once.
+
+    Of more than so many words by ten they are fewer than asked for, as topics are larger there.
+    """
     if trials is None or n_words < _MANY_WORDS:
         return trials
-    times = min(max(1, _MOST_AT_ONCE // n_words), _SWEEPS_AT_ONCE)
+    times = min(max(1, most_at_once // n_words), _SWEEPS_AT_ONCE)
     return trials._replace(number=times * trials.number) if sweep % _SWEEPS_AT_ONCE == 0 else None

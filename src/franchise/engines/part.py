@@ -4,8 +4,9 @@ All that depends on other documents comes from the head, or follows from what co
 So it does not matter how the documents are cut into ranges.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -261,6 +262,28 @@ class Part:
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
         """Return n_j.k of the documents; topic k is column rank[k]."""
         return document_topics_of(self.corpus, self.state, rank.copy(), n_topics)
+
+
+class AnyPart(Protocol):
+    """What a worker needs of a range of the documents with their seats, whatever its engine asks of it."""
+
+    first_document: int
+    progress: float  # share of the pass under way that is done
+
+    def seated(self, begin: int, end: int) -> dict[str, Array]:
+        """Return the seats of documents `begin` to `end`, as a checkpoint stores them."""
+
+    def seat(self, begin: int, end: int, arrays: dict[str, Array]) -> None:
+        """Take up the seats of documents `begin` to `end`."""
+
+    def added_up(self, n_topics: int) -> tuple[Array, Array]:
+        """Return the words and tables of each topic."""
+
+    def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
+        """Return n_j.k of the documents."""
+
+
+NewPart = Callable[[CorpusArrays, int, int, int, int], AnyPart]
 
 
 def divided(seats: Seats, taken: list[Seats]) -> list[Seats]:

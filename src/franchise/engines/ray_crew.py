@@ -17,14 +17,18 @@ from franchise._ray import (
     lost,
     places,
     ray_module,
+    same_gpus,
     same_versions,
     versions,
 )
 from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.engines.crew import Crew
+from franchise.engines.cuda.availability import cupy_module, gpu_facts
+from franchise.engines.cuda.worker_part import CudaWorkerPart
+from franchise.engines.part import NewPart, Part
 from franchise.engines.worker import Worker, WorkersLostError
-from franchise.errors import ClusterError
+from franchise.errors import ClusterError, GpuError
 
 _SECONDS_FOR_A_PLACE = 300.0  # for a machine to come back, or another to be added
 _SECONDS_TO_ANSWER = 30.0
@@ -43,6 +47,31 @@ class RayWorker(Worker):
         """Return the name of the machine, and the versions that it has."""
         return platform.node(), versions()
 
+    def gpu(self) -> tuple[str, str]:
+        """Return the name of the machine, and what its GPU is, with all that numbers may depend on."""
+        try:
+            facts = gpu_facts()
+        except GpuError as error:
+            raise ClusterError(
+                f"the machine {platform.node()} has no GPU that can be used: {error}"
+            ) from None
+        capability = ".".join(map(str, facts.capability))
+        return platform.node(), f"{facts.name} ({capability}) with CuPy {cupy_module().__version__}"
+
+    def ask(self, chain: int, what: str, *arguments: Any) -> Any:
+        """Let the part of a chain do something; what is wrong with a GPU is told with the machine's name."""
+        try:
+            return super().ask(chain, what, *arguments)
+        except GpuError as error:
+            raise GpuError(f"the machine {platform.node()}: {error}") from error
+        except MemoryError as error:
+            if not type(error).__module__.startswith("cupy"):
+                raise
+            raise GpuError(
+                f"the machine {platform.node()}: the memory of the GPU is not enough ({error}); give more "
+                "workers, if there are more GPUs, or fewer chains"
+            ) from None
+
 
 class RayCrew(Crew):
     """Workers on a Ray cluster, for as long as it is open (a context manager).
@@ -59,6 +88,9 @@ class RayCrew(Crew):
         How many chains they will have the seats of.
     threads
         Threads of each worker; by default as many as there can be.
+    gpus
+        Whether each worker is to have a GPU, and the documents on it; then there is one for every GPU by
+        default.
     """
 
     def __init__(
@@ -68,9 +100,12 @@ class RayCrew(Crew):
         workers: int | None = None,
         chains: int = 1,
         threads: int | None = None,
+        gpus: bool = False,
     ) -> None:
         self._corpus, self._address, self._asked_for, self._chains = corpus, address, workers, chains
-        self._threads = threads
+        self._threads, self._gpus = threads, gpus
+        self._new_part: NewPart = CudaWorkerPart if gpus else Part
+        self._gpu: tuple[str, str] | None = None  # of the first worker, which others must be like
         self._actors: list[Any] = []
         self._neighbours: list[list[int]] = []  # workers by the machine that they are on
         self._looks: dict[int, tuple[list[Any], float]] = {}
@@ -81,7 +116,7 @@ class RayCrew(Crew):
             opening.enter_context(connected(self._address))
             self._ray = ray_module()
             check_nodes()
-            self._places = places(self._asked_for)
+            self._places = places(self._asked_for, self._gpus)
             if self._threads is not None:
                 self._places = self._places._replace(threads=self._threads)
             super().__init__(self._corpus, self._places.workers)
@@ -175,7 +210,7 @@ class RayCrew(Crew):
             for i in new:
                 if actors[i] is not None:
                     self._ray.kill(actors[i])
-                actors[i] = self._actor.options(**options).remote(self._places.threads)
+                actors[i] = self._actor.options(**options).remote(self._places.threads, self._new_part)
             self._wait_for_places([actors[i] for i in new])
             self._check_versions([actors[i] for i in new])
             self._result([actors[i].load.remote(*self.jobs[i]) for i in new])
@@ -218,8 +253,12 @@ class RayCrew(Crew):
         return True
 
     def _check_versions(self, actors: list[Any]) -> None:
-        """Refuse machines that have come since the beginning and have other versions."""
+        """Refuse machines that have come since the beginning and have other versions, or other GPUs."""
         same_versions(dict(self._result([actor.versions.remote() for actor in actors])))
+        if self._gpus and actors:
+            found = self._result([actor.gpu.remote() for actor in actors])
+            self._gpu = self._gpu or found[0]
+            same_gpus([self._gpu, *found])
 
     def _result(self, asked: list[Any]) -> list[Any]:
         try:
@@ -237,7 +276,7 @@ class RayCrew(Crew):
             _, waiting = self._ray.wait(waiting, num_returns=len(waiting), timeout=1.0)
         if waiting:
             raise ClusterError(
-                f"no place for {counted(len(waiting), 'worker')} of {self._places.num_cpus:g} CPUs within "
+                f"no place for {counted(len(waiting), 'worker')} of {self._places.text} within "
                 f"{_SECONDS_FOR_A_PLACE:.0f} seconds: the cluster is too small now, or busy (`ray status`); "
                 "give fewer workers, or add machines. What was saved is whole, and `resume` continues it"
             )

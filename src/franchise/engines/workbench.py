@@ -21,6 +21,7 @@ from franchise.model.state import ETA, Array
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
 from franchise.moves.parts.scratch import (
+    MOST_WORDS_OF_A_TRIAL,
     follow_eta,
     grown_scratch,
     new_scratch,
@@ -47,6 +48,7 @@ class Workbench:
     """
 
     threads = Threads(1)  # for what can be shared out without changing a bit
+    words_to_keep = MOST_WORDS_OF_A_TRIAL  # of tables that are listed for trials, about
     _holds_counts = False  # tables hold counts, which are always laid out
 
     def __init__(self, corpus: CorpusArrays, state: State, documents: Array | None = None) -> None:
@@ -110,7 +112,9 @@ class Workbench:
         """Do that from the tables of the topics concerned; it changes no bit."""
         if self._trial_maker is None:
             tables, n_words = self._scratch.tables, int(self.corpus.doc_ptr[-1])
-            self._trial_maker = TrialMaker(n_words, self.corpus.n_terms, tables.lg, tables.lgv)
+            self._trial_maker = TrialMaker(
+                n_words, self.corpus.n_terms, tables.lg, tables.lgv, most_kept=self.words_to_keep
+            )
         self._trial_maker.threads = self.threads
         self.state, info, records = self._trial_maker.make(self.state, self._tables(), key, trials)
         while self._scratch.trial.weight.size < self.state.n_k.size:

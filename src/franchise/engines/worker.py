@@ -12,13 +12,13 @@ from franchise.corpus import CorpusArrays
 from franchise.corpus.shards import Shard, read_shard
 from franchise.engines.draw_parts import DrawPart, write_part
 from franchise.engines.fitted_start import documents_alone, places_of
-from franchise.engines.part import Part
+from franchise.engines.part import AnyPart, NewPart, Part
 from franchise.errors import ModelError
 from franchise.model.state import Array
 
 _KIND = "seats"
 # What begins the seats of a chain: with all else, a worker that has none is new, and must be told first.
-_STARTS = ("draw_fitted", "draw_random")
+_STARTS = ("draw_fitted", "draw_random", "start")
 
 
 class WorkersLostError(Exception):
@@ -32,12 +32,14 @@ class Worker:
     ----------
     threads
         How many to work in.
+    new_part
+        What makes a part of the documents with their seats: takes what `Part` takes.
     """
 
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
+    def __init__(self, threads: int, new_part: NewPart = Part) -> None:
+        self._threads, self._new_part = threads, new_part
         self._shards: tuple[Shard, ...] = ()
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, AnyPart] = {}
         self._corpus: CorpusArrays
         self._longest = 0
 
@@ -53,7 +55,7 @@ class Worker:
         self._parts.clear()
 
     def ask(self, chain: int, what: str, *arguments: Any) -> Any:
-        """Let the part of a chain do something (`Part`)."""
+        """Let the part of a chain do something (`Part`, or what takes its place)."""
         if what in _STARTS:
             self._begin(chain)
         return getattr(self._part(chain), what)(*arguments)
@@ -62,15 +64,15 @@ class Worker:
         """Return the share of the pass under way that is done."""
         return self._parts[chain].progress if chain in self._parts else 0.0
 
-    def _part(self, chain: int) -> Part:
+    def _part(self, chain: int) -> AnyPart:
         if chain not in self._parts:
             raise WorkersLostError
         return self._parts[chain]
 
-    def _begin(self, chain: int) -> Part:
+    def _begin(self, chain: int) -> AnyPart:
         first = self._shards[0]
         place = (first.first_document, first.first_word)
-        self._parts[chain] = Part(self._corpus, self._longest, self._threads, *place)
+        self._parts[chain] = self._new_part(self._corpus, self._longest, self._threads, *place)
         return self._parts[chain]
 
     def to_fit(self, before: int, most: float) -> tuple[Array, CorpusArrays]:

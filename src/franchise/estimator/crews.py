@@ -8,6 +8,7 @@ from typing import Any
 
 from franchise._files import Facts
 from franchise.corpus import Corpus
+from franchise.engines import ON_RAY, RAY_GPU
 from franchise.errors import ClusterError
 from franchise.sampling.chain import Chain
 
@@ -15,12 +16,13 @@ from franchise.sampling.chain import Chain
 @contextmanager
 def crew_for(settings: Facts, corpus: Corpus, chains: Sequence[Chain]) -> Iterator[dict[str, Any]]:
     """Give what `run_chains` takes for these settings: the workers of a cluster, if the engine needs them."""
-    if settings["engine"] != "ray":
+    if settings["engine"] not in ON_RAY:
         yield {}
         return
     from franchise.engines.ray_crew import RayCrew
 
-    with RayCrew(corpus, settings["ray_address"], settings["ray_workers"], len(chains)) as crew:
+    where, gpus = (settings["ray_address"], settings["ray_workers"]), settings["engine"] == RAY_GPU
+    with RayCrew(corpus, *where, len(chains), gpus=gpus) as crew:
         try:
             yield {"crew": crew}
         finally:

@@ -79,13 +79,13 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         cores; ``"gpu"``, on a GPU (docs/gpu.md); ``"cells"``, all words of a term in a document at once, for
         large counts; ``"auto"`` takes the first below a million words, above it the last for large counts,
         else a GPU if there is one, or ``"parallel"``. All sample the same posterior, but do not give the same
-        chain. ``"ray"`` makes the chain of ``"parallel"`` on a cluster.
+        chain. ``"ray"`` makes the chain of ``"parallel"`` on a cluster, ``"ray-gpu"`` that of ``"gpu"``.
     n_jobs
         Number of threads; None or -1 for all cores. It does not change the answer.
     ray_address, ray_workers
-        For ``engine="ray"``: the cluster, ``"auto"`` (one that runs), ``"local"`` (this machine alone) or
-        HOST:PORT, by default the first of these that there is; and how many workers share the documents, by
-        default one per machine. They do not change the answer, and are not kept with the model.
+        For ``"ray"`` and ``"ray-gpu"``: the cluster, ``"auto"`` (one that runs), ``"local"`` (this machine)
+        or HOST:PORT, by default the first of these that there is; and how many workers share the documents,
+        by default one per machine, or per GPU. They change no answer, and are not kept with the model.
     random_state
         A whole number, for the same answer every time; a NumPy Generator or RandomState; or None.
     checkpoint_dir

@@ -12,7 +12,7 @@ import numpy as np
 from franchise._files import Facts
 from franchise._ray import OnRay, check_address, check_reachable
 from franchise._settings import is_one_of, positive_number, whole_number
-from franchise.engines import GPU, GivenTopics
+from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
 from franchise.engines.cuda.availability import problem
 from franchise.errors import GpuError, SettingsError
 from franchise.estimator.starts import start_of
@@ -69,33 +69,40 @@ def check_to_run(settings: Facts, engine: str, time_budget: float | None) -> Non
     The engine may be another than that of the settings: the one that a model was made with.
     """
     check_moment(settings, time_budget)
-    if engine == "ray":
+    if engine in ON_RAY:
         check_reachable(settings["ray_address"])
-    check_gpu(engine)
+    check_gpu(engine, settings["ray_address"])
 
 
 def check_to_try(settings: Facts) -> None:
     """Refuse what could not be tried for a few sweeps; for that, this machine does without a cluster."""
     check_moment(settings)
     check_gpu(settings["engine"])
-
-
-def check_gpu(engine: object) -> None:
-    """Refuse the engine that needs a GPU where none can be used (GpuError)."""
-    if is_one_of(engine, [GPU]) and (why := problem()) is not None:
+    if is_one_of(settings["engine"], [RAY_GPU]) and (why := problem()) is not None:
         raise GpuError(
-            f"engine={GPU!r}: {why}. Without a GPU, take engine='parallel'; a model that was fitted on a GPU "
-            "can be looked at and used, but not made longer"
+            f"engine={RAY_GPU!r}: a few sweeps would be tried on this machine, and it has no GPU for them: "
+            f"{why}. The fit itself needs GPUs on the machines of the cluster only"
+        )
+
+
+def check_gpu(engine: object, ray_address: object = None) -> None:
+    """Refuse an engine that needs a GPU on this machine, where none can be used (GpuError)."""
+    is_here = is_one_of(engine, [GPU]) or (is_one_of(engine, [RAY_GPU]) and ray_address == "local")
+    if is_here and (why := problem()) is not None:
+        raise GpuError(
+            f"engine={engine!r}: {why}. Without a GPU, take engine='parallel'; a model that was fitted on a "
+            "GPU can be looked at and used, but not made longer"
         )
 
 
 def _check_cluster(settings: Facts) -> None:
     address, workers = settings["ray_address"], settings["ray_workers"]
     for name, value in (("ray_address", address), ("ray_workers", workers)):
-        if value is not None and not is_one_of(settings["engine"], ["ray"]):
+        if value is not None and not is_one_of(settings["engine"], ON_RAY):
+            other = RAY_GPU if is_one_of(settings["engine"], [GPU]) else "ray"
             raise SettingsError(
                 f"{name}={value!r}: engine={settings['engine']!r} runs on one machine; leave {name} out, or "
-                "fit a model with engine='ray'"
+                f"fit a model with engine={other!r}"
             )
     check_address(address)
     if workers is not None:

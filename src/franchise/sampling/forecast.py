@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.corpus import Corpus, ShardedCorpus
-from franchise.engines import GPU, engine_named
+from franchise.engines import GPU, RAY_GPU, engine_named
 from franchise.engines.cells import CellsEngine
 from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
@@ -63,7 +63,8 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     """
     engine = plan.engine_of(corpus)  # not by the size of a part
     # What a cluster would take depends on its machines; this one makes the same chain by itself.
-    plan = replace(plan, engine=ParallelEngine.name if engine == ClusterEngine.name else engine)
+    here = {ClusterEngine.name: ParallelEngine.name, RAY_GPU: GPU}
+    plan = replace(plan, engine=here.get(engine, engine))
     Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
     at_once, own = shares(jobs, len(plan.starts), engine_named(plan.engine).at_once)
     most = _MOST_ON_GPU if plan.engine == GPU else _MOST

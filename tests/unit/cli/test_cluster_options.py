@@ -6,6 +6,7 @@ from click.testing import CliRunner
 from franchise.cli import main
 from franchise.cli._config import as_toml
 from franchise.estimator import HDPTopicModel
+from tests.reference.gpus import with_cupy
 
 TEXTS = "the cat drinks milk\na dog and a cat\nstocks and bonds fell\nbonds rose\n" * 3
 
@@ -37,6 +38,9 @@ def call(*arguments):
         (["--ray", "auto", "--workers", "3"], "ray", "auto", 3),
         (["--ray", "10.0.0.1:6379", "--engine", "ray"], "ray", "10.0.0.1:6379", None),
         (["--engine", "ray", "--workers", "2"], "ray", None, 2),
+        (["--ray", "auto", "--engine", "gpu"], "ray-gpu", "auto", None),
+        (["--ray", "10.0.0.1:6379", "--engine", "ray-gpu", "--workers", "2"], "ray-gpu", "10.0.0.1:6379", 2),
+        (["--engine", "ray-gpu", "--workers", "2"], "ray-gpu", None, 2),
         (["--engine", "parallel"], "parallel", None, None),
     ],
 )
@@ -72,6 +76,7 @@ def test_where_a_model_was_fitted_is_not_written_down():
         ("fit texts.txt -o m --ray ray://head:10001", "run on a machine of the cluster"),
         ("fit texts.txt -o m --ray auto --engine cells", "--ray does not go with --engine cells"),
         ("fit texts.txt -o m --workers 3", "--workers needs a cluster"),
+        ("fit texts.txt -o m --workers 3 --engine gpu", "--workers needs a cluster"),
         ("fit texts.txt -o m --ray local --workers 0", "--workers"),
     ],
 )
@@ -80,6 +85,22 @@ def test_what_does_not_go_together(seen, command, words):
     assert result.exit_code == 2
     assert words in result.stderr
     assert not seen
+
+
+def test_a_dry_run_for_gpus_elsewhere(seen, monkeypatch):
+    with with_cupy(monkeypatch, None):
+        result = call("fit", "texts.txt", "--dry-run", "--ray", "auto", "--engine", "gpu")
+    assert result.exit_code == 0, result.stderr
+    assert "ray-gpu" in result.stdout
+    assert "this machine has no GPU" in " ".join(result.stdout.split())
+
+
+def test_a_cluster_of_this_machine_alone_that_has_no_gpu(seen, monkeypatch, tmp_path):
+    with with_cupy(monkeypatch, None):
+        result = call("fit", "texts.txt", "-o", "m", "--ray", "local", "--engine", "gpu")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("franchise: --engine ray-gpu: CuPy, which a GPU is used with, is not")
+    assert not (tmp_path / "m").exists()
 
 
 def test_documents_are_not_read_for_a_cluster_that_is_not_there(monkeypatch, tmp_path):

@@ -1,10 +1,14 @@
 """The settings for a cluster: when they may be given, and that they are not part of a model."""
 
+from contextlib import contextmanager
+
 import pytest
 from sklearn.base import clone
 
-from franchise import ClusterError, HDPTopicModel, SettingsError
-from franchise.estimator.settings import check_moment, of_chains, to_keep
+from franchise import ClusterError, GpuError, HDPTopicModel, SettingsError
+from franchise.estimator.crews import crew_for
+from franchise.estimator.settings import check_gpu, check_moment, of_chains, to_keep
+from tests.reference.gpus import with_cupy
 
 
 def settings(**given):
@@ -14,7 +18,8 @@ def settings(**given):
 @pytest.mark.parametrize("address", [None, "auto", "local", "10.0.0.1:6379"])
 @pytest.mark.parametrize("workers", [None, 1, 16])
 def test_a_cluster_and_its_workers(address, workers):
-    check_moment(settings(engine="ray", ray_address=address, ray_workers=workers))
+    for engine in ("ray", "ray-gpu"):
+        check_moment(settings(engine=engine, ray_address=address, ray_workers=workers))
 
 
 @pytest.mark.parametrize("engine", ["auto", "collapsed", "parallel", "cells"])
@@ -22,6 +27,11 @@ def test_other_engines_have_no_cluster(engine):
     for given in ({"ray_address": "auto"}, {"ray_workers": 2}):
         with pytest.raises(SettingsError, match=f"engine='{engine}' runs on one machine"):
             check_moment(settings(engine=engine, **given))
+
+
+def test_the_engine_on_a_gpu_has_one_on_many():
+    with pytest.raises(SettingsError, match=r"engine='gpu' runs on one machine.*engine='ray-gpu'"):
+        check_moment(settings(engine="gpu", ray_address="auto"))
 
 
 @pytest.mark.parametrize(
@@ -49,19 +59,53 @@ def test_nothing_is_read_or_written_before_they_are_checked(tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-def test_a_cluster_that_is_not_there_leaves_no_folder(tmp_path):
+@pytest.mark.parametrize("engine", ["ray", "ray-gpu"])
+def test_a_cluster_that_is_not_there_leaves_no_folder(tmp_path, engine):
     pytest.importorskip("ray", reason="ray is not installed")
-    model = HDPTopicModel(checkpoint_dir=tmp_path / "m", engine="ray", ray_address="127.0.0.1:1")
+    model = HDPTopicModel(checkpoint_dir=tmp_path / "m", engine=engine, ray_address="127.0.0.1:1")
     with pytest.raises(ClusterError, match="cannot be reached"):
         model.fit(["the cat and the dog"])
     assert not (tmp_path / "m").exists()
 
 
-def test_the_cluster_is_no_part_of_the_model():
-    given = settings(engine="ray", ray_address="10.0.0.1:6379", ray_workers=3)
+@pytest.mark.parametrize("engine", ["ray", "ray-gpu"])
+def test_the_cluster_is_no_part_of_the_model(engine):
+    given = settings(engine=engine, ray_address="10.0.0.1:6379", ray_workers=3)
     for kept in (of_chains(given), to_keep(given, 0)):
-        assert kept["engine"] == "ray"
+        assert kept["engine"] == engine
         assert not {"ray_address", "ray_workers"} & set(kept)
+
+
+def test_a_forecast_for_gpus_elsewhere_needs_one_here(monkeypatch):
+    with (
+        with_cupy(monkeypatch, None),
+        pytest.raises(GpuError, match=r"engine='ray-gpu': .*this machine.*is not installed"),
+    ):
+        HDPTopicModel(engine="ray-gpu").forecast(["the cat and the dog"])
+
+
+def test_the_gpu_of_this_machine_is_looked_for_where_it_would_be_used(monkeypatch):
+    with with_cupy(monkeypatch, None):
+        check_gpu("ray-gpu", "10.0.0.1:6379")  # which has its own
+        with pytest.raises(GpuError, match=r"^engine='ray-gpu': CuPy, which a GPU is used with"):
+            check_gpu("ray-gpu", "local")
+
+
+def test_what_a_crew_is_made_with(monkeypatch):
+    pytest.importorskip("ray", reason="ray is not installed")
+    made = []
+
+    @contextmanager
+    def crew(*given, **more):
+        made.append((given[1:], more))
+        yield "a crew"
+
+    monkeypatch.setattr("franchise.engines.ray_crew.RayCrew", crew)
+    for engine in ("parallel", "ray", "ray-gpu"):
+        given = settings(engine=engine, ray_address="local", ray_workers=2)
+        with crew_for(given, None, []) as found:
+            assert found == ({} if engine == "parallel" else {"crew": "a crew"})
+    assert made == [(("local", 2, 0), {"gpus": False}), (("local", 2, 0), {"gpus": True})]
 
 
 def test_scikit_learn_copies_them():

@@ -12,6 +12,7 @@ from franchise.sampling import forecast as module
 from franchise.sampling.forecast import Forecast, forecast, is_compiled
 from franchise.sampling.plan import Plan, starts_of
 from tests.reference.chains import ALONE
+from tests.reference.gpus import let_there_be_engine
 
 PLAN = Plan(priors=Priors(), schedule=Schedule(sweeps=100, burn_in=50), starts=starts_of("fitted", 2), seed=1)
 
@@ -94,7 +95,9 @@ def test_what_is_compiled_is_known(corpus, tmp_path, monkeypatch):
     assert is_compiled()
 
 
-def test_a_cluster_is_not_needed_for_a_forecast():
+def test_a_cluster_is_not_needed_for_a_forecast(monkeypatch):
     corpus = planted(n_topics=3, n_terms=30, n_documents=20, document_length=20, seed=0).corpus
     settings = dict(priors=Priors(), schedule=Schedule(sweeps=10, burn_in=5), starts=("one",), seed=0)
-    assert forecast(Plan(**settings, engine="ray"), corpus, 1).seconds > 0.0
+    let_there_be_engine(monkeypatch)  # for the GPUs of a cluster, one here
+    for engine in ("ray", "ray-gpu"):
+        assert forecast(Plan(**settings, engine=engine), corpus, 1).seconds > 0.0

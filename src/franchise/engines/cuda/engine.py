@@ -15,31 +15,30 @@ import numpy as np
 
 from franchise.corpus import CorpusArrays
 from franchise.corpus.growing import count_terms
-from franchise.engines import parallel
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
 from franchise.engines.cuda.device import Device, gpu
 from franchise.engines.cuda.part import CudaPart, pieces_for
+from franchise.engines.cuda.steps import head_moves, joint_of, name_first_topics, trials_for, turn_of
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.fitted_start import FittedTopics
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.head import Facts, Head, without_seats
-from franchise.engines.parallel import passes_for, trials_due
+from franchise.engines.parallel import joint_by_sizes, passes_for
 from franchise.engines.part import Seats, Summed
 from franchise.engines.revealer import Revealer, epsilon_for
-from franchise.engines.revealing import DocumentsInfo, number_of_turns, renumber
+from franchise.engines.revealing import DocumentsInfo, renumber
 from franchise.engines.threads import Threads
 from franchise.model import Joint, State
 from franchise.model.capacity import compact
 from franchise.model.counts import ranks
-from franchise.model.joint import log_p_tables_by_size, log_p_topics
-from franchise.model.likelihood import log_p_sizes
 from franchise.model.packing import packed, unpacked
-from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array
+from franchise.model.state import ALPHA, ETA, TOPICS, Array, tables_in_use
 from franchise.moves.parts.scratch import different_lengths
 from franchise.random import INITIALIZE, Key
 
-# Of larger corpora the head makes its moves in every so many sweeps, when trials are made (`trials_due`).
-_MANY_WORDS, _EVERY = 1_000_000, 10
+_WORDS_TO_KEEP = (
+    100_000_000  # of tables that are listed for trials: they come at once, so all threads have work
+)
 
 
 class CudaEngine(CollapsedEngine):
@@ -122,7 +121,7 @@ class CudaEngine(CollapsedEngine):
             self._facts,
             state._replace(t_ji=nothing, n_jt=nothing, k_jt=nothing, m_j=np.zeros(1, np.int32)),
         )
-        self._sizes = np.bincount(state.n_jt[state.n_jt > 0], minlength=1)
+        self._sizes = np.bincount(state.n_jt[tables_in_use(self._corpus, state)], minlength=1)
 
     def _on_gpu(self) -> CudaPart:
         """Return the documents on the GPU."""
@@ -153,11 +152,7 @@ class CudaEngine(CollapsedEngine):
             begin = n_topics = 1 if start == "one" else min(int(start), max(1, self._facts.n_words))
         part, self._head = self._new_part(n_topics), None
         drawn = part.start(key._replace(move=INITIALIZE), begin)
-        live = np.flatnonzero(drawn.words)
-        self.workbench.name_topics(drawn.words[live], drawn.tables[live])
-        number = np.zeros(drawn.words.size, np.int64)
-        number[live] = np.arange(live.size)
-        part.name(number, drawn.words)
+        part.name(name_first_topics(self.workbench, drawn.words, drawn.tables), drawn.words)
         self._part, self._held, self._rows_are_here, self._sizes = part, None, False, drawn.sizes
 
     def counts(self) -> Counts:
@@ -193,16 +188,10 @@ class CudaEngine(CollapsedEngine):
             self._rows_are_here = True
 
     def _joint(self) -> Joint:
+        head, known = self.workbench, (self._settings.priors, self._sizes, self._facts.lengths)
         if self._part is None:
-            return super()._joint()
-        state = self.workbench.state
-        alpha, gamma, eta = (float(state.concentrations[i]) for i in (ALPHA, GAMMA, ETA))
-        return Joint(
-            float(log_p_tables_by_size(self._sizes, *self._facts.lengths, alpha)),
-            float(log_p_topics(state, gamma)),
-            float(log_p_sizes(state, eta)) + self._part.log_p_terms(eta),
-            self._settings.priors.log_density(state.concentrations),
-        )
+            return joint_by_sizes(head, *known, self._threads)
+        return joint_of(head, *known, self._part.log_p_terms(float(head.state.concentrations[ETA])))
 
     # ------------------------------------------------------------ a sweep
 
@@ -212,7 +201,7 @@ class CudaEngine(CollapsedEngine):
         if eta is not None:
             head.set_eta(eta)
         documents = self._update_documents(key)
-        if not self._head_moves(key.sweep):
+        if not head_moves(key.sweep, self._facts.n_words):
             if eta is None and self._gamma_priors[ETA, 0] > 0.0:
                 self._bring_rows()
             swept = super().sweep(key, None, eta)
@@ -221,12 +210,10 @@ class CudaEngine(CollapsedEngine):
             part.open(head.state.n_k.size)
             self._is_open = True
             head.tables, head.threads = part.tables(self._threads), self._threads
-            swept = super().sweep(key, trials_due(trials, key.sweep, self._facts.n_words), eta)
+            head.words_to_keep = _WORDS_TO_KEEP
+            swept = super().sweep(key, trials_for(trials, key.sweep, self._facts.n_words), eta)
             head.tables = None  # they hold on to the GPU
         return Swept({"documents": documents, **swept.infos}, swept.records)
-
-    def _head_moves(self, sweep: int) -> bool:
-        return self._facts.n_words < _MANY_WORDS or sweep % _EVERY == 0
 
     def _update_documents(self, key: Key) -> DocumentsInfo:
         head, part, facts = self.workbench, self._on_gpu(), self._facts
@@ -241,12 +228,10 @@ class CudaEngine(CollapsedEngine):
 
     def _gibbs(self, key: Key) -> dict[str, Any]:
         """Draw words and tables, one by one, of the documents whose turn it is."""
-        if not self._head_moves(key.sweep):
+        if not head_moves(key.sweep, self._facts.n_words):
             return {}
         head, part = self.workbench, self._on_gpu()
-        n_turns = number_of_turns(self._facts.n_words, parallel.COLLAPSED_WORDS)
-        every = 1 if self._facts.n_words < _MANY_WORDS else _EVERY
-        taken = part.take(key.sweep // every % n_turns, n_turns)
+        taken = part.take(*turn_of(key.sweep, self._facts.n_words))
         head.bring(Seats(*(np.concatenate(parts) for parts in zip(*taken, strict=True))))
         infos = head.gibbs(key)
         part.put(head.take_away(), taken)
@@ -256,7 +241,4 @@ class CudaEngine(CollapsedEngine):
         if self._part is None or not self._is_open:
             return  # numbered without gaps
         self._is_open = False
-        state = self.workbench.state
-        live, n_topics = state.live.copy(), int(state.totals[TOPICS])
-        has_gaps = self.workbench.new_numbers() is not None
-        self._sizes = self._part.close(live[:n_topics] if has_gaps else np.arange(n_topics))
+        self._sizes = self._part.close(self.workbench.new_order())

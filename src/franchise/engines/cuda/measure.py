@@ -122,4 +122,4 @@ def log_p_of_terms(device: Device, counts: Counts, log_gammas: Any, eta: float) 
         "log_p_terms", sums.size, n_terms, counts.stride, eta, log_gammas, log_gammas.size, counts.array,
         counts.stride, sums,
     )  # fmt: skip
-    return float(device.get(add_up(device, sums)).sum())
+    return float(device.get(add_up(device, sums))[counts.stored].sum())  # by number, whatever the columns

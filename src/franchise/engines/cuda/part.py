@@ -60,6 +60,10 @@ class CudaPart:
         Where to cut them: documents at which pieces begin and end.
     resident
         How many of the pieces stay on the GPU; the others come over when they are used.
+    first_document, first_word
+        The numbers of the first ones in the whole corpus, where there are documents elsewhere.
+    longest
+        The most words of a document of the whole corpus.
     """
 
     def __init__(
@@ -68,8 +72,12 @@ class CudaPart:
         corpus: CorpusArrays,
         pieces: list[int] | None = None,
         resident: int | None = None,
+        first_document: int = 0,
+        first_word: int = 0,
+        longest: int = 0,
     ) -> None:
         self._device, self._corpus = device, corpus
+        self._first_document, self._first_word = first_document, first_word
         doc_ptr = corpus.doc_ptr
         marks = pieces or [0, doc_ptr.size - 1]
         self._pieces = [
@@ -78,13 +86,13 @@ class CudaPart:
                 CorpusArrays(
                     corpus.x[doc_ptr[a] : doc_ptr[b]], doc_ptr[a : b + 1] - doc_ptr[a], corpus.n_terms
                 ),
-                a,
-                int(doc_ptr[a]),
+                first_document + a,
+                first_word + int(doc_ptr[a]),
                 resident is None or number < resident,
             )
             for number, (a, b) in enumerate(pairwise(marks))
         ]
-        self._longest = int(np.diff(doc_ptr).max(initial=0))
+        self._longest = int(np.diff(doc_ptr).max(initial=longest))
         self._counts: Counts
         self._last: tuple[Key, GivenMeasure] | None = None  # what seats follow from; None: they are written
         self._log_gammas: tuple[float, Any] = (-1.0, None)
@@ -94,15 +102,19 @@ class CudaPart:
 
     # ------------------------------------------------------------ from the host, and back
 
-    def take_up(self, state: State) -> None:
-        """Take up the seats of all documents; topics are numbered without gaps."""
-        z, n_topics = word_topics(self._corpus, state), int(state.totals[TOPICS])
-        counts = self._room(n_topics)
+    def take_up(self, state: State, n_topics: int | None = None) -> None:
+        """Take up the seats of all documents; topics are numbered without gaps.
+
+        There are so many, where the state does not know of all.
+        """
+        n_topics = int(state.totals[TOPICS]) if n_topics is None else n_topics
+        z, counts = word_topics(self._corpus, state), self._room(n_topics)
         for piece in self._pieces:
             words = self._words_of(piece)
             piece.take_up(z[words])
             piece.count(counts)
-            documents = slice(piece.first_document, piece.first_document + piece.n_documents)
+            first = piece.first_document - self._first_document
+            documents = slice(first, first + piece.n_documents)
             piece.take_up_seats(state.t_ji[words], state.k_jt[words], state.n_jt[words], state.m_j[documents])
         self._counts, self._last = Counts(counts, np.arange(n_topics)), None
 
@@ -123,7 +135,8 @@ class CudaPart:
         return Passed(words, tables, np.trim_zeros(sizes, "b"))
 
     def _words_of(self, piece: Piece) -> slice:
-        return slice(piece.first_word, piece.first_word + piece.corpus.x.size)
+        first = piece.first_word - self._first_word
+        return slice(first, first + piece.corpus.x.size)
 
     def _room(self, n_topics: int) -> Any:
         if n_topics > MOST_COLUMNS:
@@ -165,11 +178,11 @@ class CudaPart:
     # ------------------------------------------------------------ a pass
 
     def update(
-        self, key: Key, weights: Measure, alpha: float, eta: float, passes: int, given: Any | None = None
+        self, key: Key, weights: Measure, alpha: float, eta: float, passes: int, given: Rows | None = None
     ) -> Passed:
         """Draw the terms of topics, then topics and tables of all documents; topics have columns then.
 
-        Terms are drawn given the counts of these documents, or given others, by number.
+        Terms are drawn given the counts of these documents, or given those of all, by number.
         """
         device, columns = self._device, int(weights.sizes[1])
         if columns > MOST_COLUMNS:
@@ -179,7 +192,7 @@ class CudaPart:
         own = self._counts
         concentrations = (alpha, eta)
         measure, counts = draw_measure(
-            device, key, weights, concentrations, own if given is None else given, own, self._longest
+            device, key, weights, concentrations, self._of_all(given), own, self._longest
         )
         column_of = np.zeros(own.stride, np.uint16)
         column_of[own.stored] = weights.column[: own.stored.size]
@@ -274,6 +287,7 @@ class CudaPart:
 
     def close(self, live: Array) -> Array:
         """Note the topics that live, in the order of their new numbers; return the sizes of tables."""
+        self._make_room(int(live.max(initial=0)) + 1)  # for those that no word here has
         self._counts = self._counts._replace(stored=live.astype(np.int64))
         sizes = self._device.xp.zeros(self._longest + 1, np.uint64)
         for piece in self._pieces:
@@ -281,27 +295,43 @@ class CudaPart:
             piece.list_topics()
         return np.trim_zeros(self._device.get(sizes).astype(np.int64), "b")
 
-    def log_p_terms(self, eta: float) -> float:
-        """Return what the terms add to log p(x | c)."""
+    def log_p_terms(self, eta: float, given: Rows | None = None) -> float:
+        """Return what the terms add to log p(x | c), by the counts of these documents, or by those of all."""
         if self._log_gammas[0] != eta:
             self._log_gammas = eta, self._device.put(gammaln(np.arange(_TABULATED) + eta))
-        return log_p_of_terms(self._device, self._counts, self._log_gammas[1], eta)
+        return log_p_of_terms(self._device, self._of_all(given), self._log_gammas[1], eta)
+
+    def _of_all(self, given: Rows | None) -> Counts:
+        """Return counts that were given, by the columns that topics have here; without any, those here."""
+        own, put = self._counts, self._device.put
+        if given is None:
+            return own
+        terms = np.repeat(np.arange(self._corpus.n_terms), given.lengths)
+        array = self._device.xp.zeros(own.array.shape, np.int32)
+        array[put(terms), put(own.stored[given.topics])] = put(given.counts.astype(np.int32))
+        return own._replace(array=array)
 
 
 # Bytes of a word and its topic on the GPU, with the list of its document's topics; and of its seat.
 _BYTES_A_WORD, _BYTES_A_SEAT = 10, 10
 _BYTES_A_CELL = 16  # of terms by columns: counts, twice for a while, shares, sums
+_BYTES_A_GIVEN_CELL = 4 + 24  # at most: the counts of all documents, and where they go
 _WORDS_A_PIECE = 1 << 27
 _SPARE = 1 << 30  # for what is soon done with
 
 
-def pieces_for(device: Device, corpus: CorpusArrays, n_topics: int) -> tuple[list[int], int]:
+def pieces_for(
+    device: Device, corpus: CorpusArrays, n_topics: int, with_others: bool = False
+) -> tuple[list[int], int]:
     """Return where to cut documents that do not fit, and how many pieces to keep on the GPU.
+
+    Where there are others elsewhere, the counts of all come over as well.
 
     GpuError says what there is and what would be needed, where not even topics and one piece fit.
     """
     n_documents, n_words = corpus.doc_ptr.size - 1, int(corpus.doc_ptr[-1])
-    topics = corpus.n_terms * wide(2 * n_topics) * _BYTES_A_CELL + _SPARE
+    a_cell = _BYTES_A_CELL + (_BYTES_A_GIVEN_CELL if with_others else 0)
+    topics = corpus.n_terms * wide(2 * n_topics) * a_cell + _SPARE
     free, a_word = device.free_bytes(), _BYTES_A_WORD + _BYTES_A_SEAT
     if topics + n_words * a_word <= free:
         return [0, n_documents], 1

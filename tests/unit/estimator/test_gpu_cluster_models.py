@@ -1,0 +1,61 @@
+"""Models whose chains are made by workers with GPUs: kept, resumed on other workers, refused to others."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from franchise import HDPTopicModel, ModelError
+from franchise.corpus import planted
+from franchise.engines.crew import CrewInProcess
+from franchise.engines.cuda import engine as on_one
+from franchise.engines.cuda import worker_part
+from franchise.estimator import settings
+from tests.host_device import HostDevice, needs_compiler
+from tests.reference.chains import differences
+
+pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore:there are .* topics")]
+CORPUS = planted(n_topics=4, n_terms=40, n_documents=40, document_length=20, seed=1).corpus
+SETTINGS = {"chains": 3, "burn_in": 2, "random_state": 3, "verbose": 0}
+
+
+@pytest.fixture(autouse=True)
+def on_host(monkeypatch):
+    """Let GPUs be the host, and a cluster be this process."""
+    pytest.importorskip("ray", reason="ray is not installed")
+
+    @contextmanager
+    def crew(corpus, address, workers, chains, gpus):
+        assert (address, chains, gpus) == ("10.0.0.1:6379", 3, True)
+        yield CrewInProcess(corpus, workers, 1, worker_part.CudaWorkerPart)
+
+    monkeypatch.setattr("franchise.engines.ray_crew.RayCrew", crew)
+    monkeypatch.setattr(settings, "check_reachable", lambda address: None)
+    monkeypatch.setattr(settings, "problem", lambda: None)
+    for module in (on_one, worker_part):
+        monkeypatch.setattr(module, "gpu", HostDevice)
+
+
+def on_cluster(folder, workers, **more):
+    where = {"ray_address": "10.0.0.1:6379", "ray_workers": workers, "checkpoint_dir": folder}
+    return HDPTopicModel(engine="ray-gpu", **where, **(SETTINGS | more))
+
+
+def test_resumed_on_other_workers(tmp_path):
+    alone = HDPTopicModel(engine="gpu", sweeps=7, **SETTINGS).fit(CORPUS)
+    on_cluster(tmp_path / "m", 2, sweeps=4).fit(CORPUS)
+    again = HDPTopicModel.load(tmp_path / "m")
+    assert again.settings_["engine"] == "ray-gpu"
+    again.set_params(ray_address="10.0.0.1:6379", ray_workers=3).resume(3)
+    for model in (again, HDPTopicModel.load(tmp_path / "m")):
+        for chain, other in zip(model.chains_, alone.chains_, strict=True):
+            assert differences(chain, other) == []
+        assert np.array_equal(model.components_, alone.components_)
+
+
+@pytest.mark.parametrize("engine", ["ray", "gpu"])
+def test_another_engine_does_not_go_on_with_it(tmp_path, engine):
+    on_cluster(tmp_path / "m", 1, sweeps=3).fit(CORPUS)
+    other = HDPTopicModel(engine=engine, checkpoint_dir=tmp_path / "m", sweeps=3, **SETTINGS)
+    with pytest.raises(ModelError, match="engine"):
+        other.fit(CORPUS)

@@ -36,9 +36,8 @@ from franchise.model.state import ALPHA, ETA, TOPICS, Array, tables_in_use
 from franchise.moves.parts.scratch import different_lengths
 from franchise.random import INITIALIZE, Key
 
-_WORDS_TO_KEEP = (
-    100_000_000  # of tables that are listed for trials: they come at once, so all threads have work
-)
+# Words of tables that are listed for trials: many at once, so that all threads have work.
+_WORDS_TO_KEEP = 100_000_000
 
 
 class CudaEngine(CollapsedEngine):

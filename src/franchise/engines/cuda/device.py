@@ -1,6 +1,7 @@
 """A GPU: its memory, and the kernels that run on it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from franchise.engines.cuda.availability import cupy_module
 from franchise.engines.cuda.source import BLOCK, FEW, NEAR, kernel_source
+from franchise.errors import GpuError
 from franchise.model.state import Array
 from franchise.random import Key
 
@@ -113,6 +115,20 @@ def counter_key(key: Key, purpose: str, turn: int = 0) -> np.uint64:
     """
     counter = [PURPOSES[purpose], key.sweep, key.move, 1 + turn]
     return np.uint64(np.random.Philox(key=[key.seed, key.chain], counter=counter).random_raw())
+
+
+@contextmanager
+def memory_in_words() -> Iterator[None]:
+    """Say what to do where the memory of a GPU does not suffice in this block."""
+    try:
+        yield
+    except MemoryError as error:
+        if not type(error).__module__.startswith("cupy"):
+            raise  # that of the machine
+        raise GpuError(
+            f"the memory of the GPU does not suffice ({error}): see what else runs on it (nvidia-smi), leave "
+            "out rare terms (--min-df), or use engine='parallel'; what was saved is whole, and resume goes on"
+        ) from error
 
 
 @cache

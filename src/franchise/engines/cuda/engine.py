@@ -16,7 +16,7 @@ import numpy as np
 from franchise.corpus import CorpusArrays
 from franchise.corpus.growing import count_terms
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
-from franchise.engines.cuda.device import Device, gpu
+from franchise.engines.cuda.device import Device, gpu, memory_in_words
 from franchise.engines.cuda.part import CudaPart, pieces_for
 from franchise.engines.cuda.steps import head_moves, joint_of, name_first_topics, trials_for, turn_of
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
@@ -36,9 +36,8 @@ from franchise.model.state import ALPHA, ETA, TOPICS, Array, tables_in_use
 from franchise.moves.parts.scratch import different_lengths
 from franchise.random import INITIALIZE, Key
 
-_WORDS_TO_KEEP = (
-    100_000_000  # of tables that are listed for trials: they come at once, so all threads have work
-)
+# Words of tables that are listed for trials: many at once, so that all threads have work.
+_WORDS_TO_KEEP = 100_000_000
 
 
 class CudaEngine(CollapsedEngine):
@@ -136,6 +135,7 @@ class CudaEngine(CollapsedEngine):
         device = gpu() if self._device is None else self._device
         return CudaPart(device, self._corpus, *pieces_for(device, self._corpus, n_topics))
 
+    @memory_in_words()
     def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
         """Seat every word: there by fitted, given or random topics; here one after another."""
         if start == "sequential":
@@ -195,6 +195,7 @@ class CudaEngine(CollapsedEngine):
 
     # ------------------------------------------------------------ a sweep
 
+    @memory_in_words()
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
         """Make one sweep, with `eta` held at a value where one is given."""
         head, part = self.workbench, self._on_gpu()

@@ -14,7 +14,7 @@ from franchise.model.state import ALPHA, ETA, GAMMA, Array
 
 # Of larger corpora the head makes its moves in every so many sweeps, when trials are made (`trials_due`).
 MANY_WORDS, EVERY = 1_000_000, 10
-# Up to so many words by ten they are as many as are asked for: sweeps are soon made, so there is time for them.
+# Up to a tenth of so many words they are as many as are asked for: sweeps are soon made, so there is time.
 _MOST_AT_ONCE = 2_000_000_000
 
 

@@ -24,7 +24,7 @@ def test_a_cluster_and_its_places(ray_cluster):
     with connected(ray_cluster.address) as address:
         assert address == ray_cluster.address
         assert [node.cpus for node in nodes()] == [2, 2]
-        assert places(None) == (2, 2, 2.0)
+        assert places(None) == (2, 2, 2.0, 0)
         check_nodes()
         with pytest.raises(ClusterError, match="too little memory"):
             check_memory(10**15, places(2))

@@ -130,7 +130,7 @@ def passes_for(measure: Measure, n_terms: int, n_words: int) -> int:
 
 
 def trials_due(
-    trials: Trials | None, sweep: int, n_words: int, most_at_once: int = _MOST_AT_ONCE
+    trials: Trials | None, sweep: int, n_words: int, most_at_once: int | None = None
 ) -> Trials | None:
     """Return the trials to make in a sweep: of large corpora those of several sweeps at once.
 
@@ -138,5 +138,5 @@ def trials_due(
     """
     if trials is None or n_words < _MANY_WORDS:
         return trials
-    times = min(max(1, most_at_once // n_words), _SWEEPS_AT_ONCE)
+    times = min(max(1, (most_at_once or _MOST_AT_ONCE) // n_words), _SWEEPS_AT_ONCE)
     return trials._replace(number=times * trials.number) if sweep % _SWEEPS_AT_ONCE == 0 else None

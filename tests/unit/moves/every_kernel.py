@@ -22,6 +22,11 @@ from franchise.compat.test_mode import test
 from franchise.compat.train import train
 from franchise.corpus import draw_hdp, five_topics
 from franchise.engines.crew import CrewInProcess
+from franchise.engines.cuda.engine import CudaEngine
+from franchise.engines.engine import EngineSettings, Trials
+from franchise.moves.gather_tables import group_tables, new_gather_scratch
+from franchise.random import Key
+from tests.host_device import COMPILER, HostDevice
 
 COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 1]])
 PRIORS = [Priors(), Priors(alpha=1, gamma=2, eta=(1, 1)), Priors(alpha=(1, 2), gamma=0.5, eta=1)]
@@ -73,6 +78,23 @@ def run_chains_on_workers() -> None:
             chain.run()
 
 
+def run_chains_for_a_gpu() -> None:
+    """What the engine on a GPU does on the host, where its kernels can be compiled for the host."""
+    if COMPILER is None:
+        group_tables(np.zeros(3, np.int32), np.array([0, 3]), new_gather_scratch(1, 3), 0, 1)
+        return
+    for corpus in corpora():
+        for start in ("one", "fitted", "sequential", 3):
+            settings = EngineSettings(Priors(eta=(1, 1)), capacity=1, threads=2)
+            engine = CudaEngine(corpus.arrays, settings, HostDevice())
+            engine.start(Key(0, 0, 0, 0), start)
+            for sweep in (1, 2):
+                engine.sweep(Key(0, 0, sweep, 0), Trials(20, SplitMerge().as_array()))
+                engine.numbers()
+            engine.counts()
+            engine.restore(engine.arrays())
+
+
 def use_models(folder: Path) -> None:
     """Fit, save, load and resume a model, and ask it about new documents."""
     model = HDPTopicModel(chains=2, sweeps=4, burn_in=0, thin=1, verbose=0, random_state=0).fit(COUNTS)
@@ -109,6 +131,7 @@ if __name__ == "__main__":
     run_chains()
     run_chains_that_take_turns()
     run_chains_on_workers()
+    run_chains_for_a_gpu()
     with tempfile.TemporaryDirectory() as temporary:
         use_models(Path(temporary))
         run_the_papers_program(Path(temporary))

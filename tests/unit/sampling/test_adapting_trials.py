@@ -73,7 +73,7 @@ ADAPT = 40
 
 def adapting(monkeypatch, start="fitted"):
     """Return a chain for which trials are worth it or not, in turn."""
-    monkeypatch.setattr(trials, "_WORTH", 0.02)
+    monkeypatch.setattr(trials, "_WORTH", 0.04)
     split_merge = SplitMerge(trials=6, adapt=ADAPT, keep_trials=True)
     schedule = Schedule(sweeps=60, burn_in=ADAPT, thin=4, split_merge=split_merge, warm_up=15)
     return Chain(arithmetic_corpus(), Priors(eta=0.3), schedule, seed=4, start=start)
@@ -88,7 +88,7 @@ def test_a_chain_makes_as_many_trials_as_the_rule_says(monkeypatch):
         expected += [number] * 10
         rows = slice(first, first + 10)
         if first + 9 <= ADAPT:
-            worth = moved[rows].sum() >= 0.02 * visited[rows].sum()
+            worth = moved[rows].sum() >= 0.04 * visited[rows].sum()
             number = min(6, 2 * number) if worth else max(1, number // 2)
     made = Counter(trial.sweep for trial in chain.trials)
     assert [made[sweep] for sweep in range(1, 61)] == expected

@@ -6,12 +6,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OTHERS := .cache/others
+# Warnings are errors; pages that did not change are not read again.
+SITE   := docs/_build
+SPHINX  = $(BIN)/python -m sphinx -W --keep-going -q -d $(SITE)/doctrees
 # Test processes; the fast suite is small, and more than the number of cores does not help.
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-statistical test-gpu test-nojit test-others check bench paper paper-full clean
+.PHONY: help demo test test-statistical test-gpu test-nojit test-others check docs docs-links bench paper paper-full clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -55,6 +58,18 @@ check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/python tools/file_lengths.py
 	$(BIN)/python tools/private_names.py
 
+$(VENV)/.docs-ready: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]' -c constraints.txt
+	@touch $@
+
+docs: $(VENV)/.docs-ready ## Build the site into docs/_build/html (no network), run its doctests, check its links
+	$(SPHINX) -b html docs $(SITE)/html
+	$(BIN)/python -m pytest -q --doctest-modules -o python_files= src/franchise
+	$(BIN)/python tools/site_links.py $(SITE)/html
+
+docs-links: $(VENV)/.docs-ready ## Check the site's links to other sites too, which needs the network
+	$(SPHINX) -b linkcheck docs $(SITE)/linkcheck
+
 bench: $(READY) ## Time the sampler, and measure how well it mixes (20 minutes)
 	$(BIN)/python -m benchmarks.sweep
 	$(BIN)/python -m benchmarks.mixing planted cost
@@ -67,5 +82,5 @@ paper-full: $(READY) ## Rerun all of them (hours); CORPORA=folder with mlir/ and
 
 clean: ## Remove everything that make and the tests created
 	rm -rf $(VENV) .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	rm -rf build dist
-	find src tests examples benchmarks experiments tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf build dist $(SITE) docs/gallery docs/sg_execution_times.rst
+	find src tests examples docs benchmarks experiments tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

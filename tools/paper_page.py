@@ -1,11 +1,11 @@
-"""Put the tables of the full run of the experiments into docs/the-paper.md, between their marks."""
+"""Put the tables of the full run of the experiments into the page on the paper, between their marks."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "experiments" / "results" / "full"
-PAGE = ROOT / "docs" / "the-paper.md"
+PAGE = ROOT / "docs" / "explanation" / "the-paper.md"
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
 
     page, times = re.subn(r"<!-- table: (\S+) -->.*?<!-- end -->", renewed, page, flags=re.DOTALL)
     PAGE.write_text(page, encoding="utf-8")
-    print(f"{times} tables of docs/the-paper.md renewed")
+    print(f"{times} tables of {PAGE.name} renewed")
 
 
 if __name__ == "__main__":

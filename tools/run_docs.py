@@ -1,7 +1,7 @@
 """Run the Python blocks of a Markdown page, and compare what they print with the page.
 
-    python tools/run_docs.py docs/tutorial.md            say where the page is not what is printed
-    python tools/run_docs.py docs/tutorial.md --write    put what is printed into the page
+    python tools/run_docs.py docs/PAGE.md            say where the page is not what is printed
+    python tools/run_docs.py docs/PAGE.md --write    put what is printed into the page
 
 Blocks of a page share their names, as in one session. What a block prints stands in a ``text`` block right
 after it; a block without one must print nothing.

@@ -12,10 +12,13 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize(
     ("name", "n_outputs"),
     [
-        ("tutorial.md", 8),
-        ("topics-over-time.md", 7),
-        ("choosing-eta.md", 2),
-        ("counts-that-are-not-words.md", 6),
+        ("tutorials/first-five-minutes.md", 8),
+        ("tutorials/topics-over-time.md", 7),
+        ("how-to/choosing-eta.md", 2),
+        ("how-to/formats.md", 3),
+        ("how-to/resume.md", 4),
+        ("how-to/compare.md", 2),
+        ("tutorials/counts-that-are-not-words.md", 6),
     ],
 )
 @pytest.mark.filterwarnings("ignore:there are .* topics for .* documents")  # with a small eta

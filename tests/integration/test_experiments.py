@@ -14,7 +14,7 @@ from experiments.tables import TIMINGS
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "experiments" / "results"
-PAGE = ROOT / "docs" / "the-paper.md"
+PAGE = ROOT / "docs" / "explanation" / "the-paper.md"
 
 
 def again(runs, **wanted):
@@ -62,8 +62,12 @@ def test_committed_results_say_what_made_them(size):
 def test_the_page_on_the_paper_has_the_tables_and_figures_there_are():
     page = PAGE.read_text()
     for name in (f"{TIMINGS}/claims.md", "synthetic_comparison.md", "text_comparison.md"):
-        assert (COMMITTED / "full" / name).read_text() in page, f"docs/the-paper.md does not have {name}"
-    figures = [part.split(")")[0] for part in page.split("](../")[1:] if part.split(")")[0].endswith(".png")]
+        assert (COMMITTED / "full" / name).read_text() in page, (
+            f"docs/explanation/the-paper.md does not have {name}"
+        )
+    figures = [
+        part.split(")")[0] for part in page.split("](../../")[1:] if part.split(")")[0].endswith(".png")
+    ]
     assert len(figures) >= 10
     assert [name for name in figures if not (ROOT / name).exists()] == []
 

@@ -59,7 +59,7 @@ class _Commands(click.Group):
         if name not in _COMMANDS:
             return None
         command: click.Command = import_module(f"franchise.cli.{name}").command
-        command.context_class = _CommandContext
+        command.name, command.context_class = name, _CommandContext
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

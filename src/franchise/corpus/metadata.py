@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "number", "date"]
 
-# Columns of files are kept without being asked for if they are small, as `docs/command-line.md` says.
+# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
 LONGEST_VALUE = 200  # characters
 MOST_CHARACTERS = 10_000_000  # of a column
 MOST_COLUMNS = 50

@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 
-# Words from which on the other engines reach the same quality sooner, on one core (docs/engines.md).
+# Words from which on the other engines reach the same quality sooner, on one core (see the page on engines).
 _MANY_WORDS = 1_000_000
 # Words from which on a GPU does, where there is one.
 GPU_WORDS = 1_000_000

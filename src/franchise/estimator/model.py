@@ -76,8 +76,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         `SplitMerge` setting.
     engine
         How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once, on all
-        cores; ``"gpu"``, on a GPU (docs/gpu.md); ``"cells"``, all words of a term in a document at once, for
-        large counts; ``"auto"`` takes the first below a million words, above it the last for large counts,
+        cores; ``"gpu"``, on a GPU; ``"cells"``, all words of a term in a document at once, for large counts;
+        ``"auto"`` takes the first below a million words, above it the last for large counts,
         else a GPU if there is one, or ``"parallel"``. All sample the same posterior, but do not give the same
         chain. ``"ray"`` makes the chain of ``"parallel"`` on a cluster, ``"ray-gpu"`` that of ``"gpu"``.
     n_jobs

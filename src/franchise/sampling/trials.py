@@ -57,7 +57,7 @@ class Proposal:
 
 # Restricted scans are what makes splits of large topics succeed, and balanced anchors what makes half of the
 # trials splits. Large topics that are alike merge without scans only: those lead to another division of the
-# two than the one there is (docs/split-merge.md has the measurements).
+# two than the one there is (docs/explanation/split-merge.md has the measurements).
 _MIXTURE = (
     Proposal(anchors="balanced", scans=3, weight=2.0),
     Proposal(anchors="similar", scans=3, weight=1.0),

@@ -1,14 +1,14 @@
 """Choose the two tables that a split-merge trial starts from.
 
 If they are of one topic, the trial tries to split it; if of two, to merge them. The chance rho of the
-pair enters the acceptance ratio only where it depends on the topics, which a trial changes:
+pair enters the acceptance ratio only where it depends on the topics, which a trial changes::
 
-uniform   any two tables (the paper)                                        rho cancels
-size      two different tables in proportion to their words                 rho cancels
-balanced  a by its words; then b, with chance 1/2 each, any other table of a's topic (split), or any
-          table of another topic (merge), all other topics being equally likely
-similar   as balanced, but the topic to merge with is chosen by its similarity to a's: in proportion to the
-          fourth power of the cosine of their counts, mixed with a part `_EVENLY` of equal chances
+    uniform   any two tables (the paper)                                        rho cancels
+    size      two different tables in proportion to their words                 rho cancels
+    balanced  a by its words; then b, with chance 1/2 each, any other table of a's topic (split), or any
+              table of another topic (merge), all other topics being equally likely
+    similar   as balanced, but the topic to merge with is chosen by its similarity to a's: in proportion to
+              the fourth power of the cosine of their counts, mixed with a part `_EVENLY` of equal chances
 
 For the last two, log rho is, up to what a trial does not change, in the united state
 log 1/2 - log(m - 1), m being the tables of the topic, and in the divided state

@@ -9,12 +9,13 @@ OTHERS := .cache/others
 # Warnings are errors; pages that did not change are not read again.
 SITE   := docs/_build
 SPHINX  = $(BIN)/python -m sphinx -W --keep-going -q -d $(SITE)/doctrees
+PEERS  := .cache/peers
 # Test processes; the fast suite is small, and more than the number of cores does not help.
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-statistical test-gpu test-nojit test-others check docs docs-links bench paper paper-full clean
+.PHONY: help demo test test-statistical test-gpu test-nojit test-others check docs docs-links bench bench-peers paper paper-full clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -48,7 +49,7 @@ test-nojit: $(READY) ## Run the tests marked nojit with the JIT off, with covera
 test-others: ## Run the tests with other people's libraries, which have an environment of their own
 	test -x $(OTHERS)/bin/python || $(PYTHON) -m venv $(OTHERS)
 	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[others]'
-	$(OTHERS)/bin/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py
+	$(OTHERS)/bin/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py tests/unit/benchmarks/test_peers.py
 
 check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/ruff check .
@@ -73,6 +74,11 @@ docs-links: $(VENV)/.docs-ready ## Check the site's links to other sites too, wh
 bench: $(READY) ## Time the sampler, and measure how well it mixes (20 minutes)
 	$(BIN)/python -m benchmarks.sweep
 	$(BIN)/python -m benchmarks.mixing planted cost
+
+bench-peers: ## Compare with other packages, in an environment of its own (30 minutes); DATA=folder with reuters.npz and ap.npz
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+	$(PEERS)/bin/python -m benchmarks.peers $(if $(DATA),--data '$(DATA)') --out $(PEERS)/found
 
 paper: $(READY) ## Rerun the paper's experiments, a few runs of each (5 minutes)
 	$(BIN)/python -m experiments all --quick

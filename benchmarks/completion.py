@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from franchise.posterior.estimates import Posterior
 from franchise.sampling import Draw
 
 _STEPS = 100
@@ -22,6 +23,34 @@ def completion(draw: Draw, test: list[npt.NDArray[np.int32]], seed: int = 0) -> 
     terms = np.vstack([phi, np.full(n_terms, 1.0 / n_terms)]).T.copy()
     prior = alpha * np.append(draw.m_k, gamma) / (draw.m_k.sum() + gamma)
     return completion_of(terms, prior, test, seed)
+
+
+def of_topics(
+    phi: Array, prior: Array, test: list[npt.NDArray[np.int32]], prior_new: float = 0.0, seed: int = 0
+) -> float:
+    """Score topics by terms with the prior of each, and `prior_new` for a topic with all terms alike."""
+    if prior_new > 0.0:
+        phi = np.vstack([phi, np.full(phi.shape[1], 1.0 / phi.shape[1])])
+        prior = np.append(prior, prior_new)
+    return completion_of(phi.T.copy(), prior, test, seed)
+
+
+def prior_of(posterior: Posterior) -> tuple[Array, float]:
+    """Return the prior of each reported topic, and what the others have of it."""
+    draws = posterior.flat_draws
+    prior = np.zeros(posterior.n_topics + 1)
+    for draw, columns in zip(draws, posterior.columns, strict=True):
+        alpha, gamma, _ = draw.concentrations
+        scale = alpha / (draw.m_k.sum() + gamma) / len(draws)
+        np.add.at(prior, columns, scale * draw.m_k)
+        prior[-1] += scale * gamma
+    return prior[:-1], float(prior[-1])
+
+
+def of_posterior(posterior: Posterior, test: list[npt.NDArray[np.int32]]) -> float:
+    """Score the reported topics; the others' share of the prior goes to a topic with all terms alike."""
+    prior, prior_new = prior_of(posterior)
+    return of_topics(posterior.phi, prior, test, prior_new)
 
 
 def completion_of(terms: Array, prior: Array, test: list[npt.NDArray[np.int32]], seed: int = 0) -> float:

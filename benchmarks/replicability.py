@@ -49,8 +49,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.agreement import METHODS, Case, alike, cases, matched, posterior_of
 from benchmarks.agreement import run as run_chains
-from benchmarks.completion import completion
-from benchmarks.peers import of_posterior, own_score
+from benchmarks.completion import completion, of_posterior, of_topics
 from benchmarks.tables import console, show
 from franchise import Chain, Corpus, HDPTopicModel
 from franchise.posterior.estimates import Posterior
@@ -100,7 +99,7 @@ def timed() -> Iterator[list[float]]:
 
 def of_chains(case: Case, posterior: Posterior, chains: list[Chain], seconds: float) -> Fit:
     score = float(np.mean([completion(chain.draw(), case.test) for chain in chains]))
-    reported = of_posterior(posterior, case.test, own_score)
+    reported = of_posterior(posterior, case.test)
     return Fit(posterior.phi, posterior.weights, score, seconds, reported)
 
 
@@ -141,7 +140,7 @@ def tomotopy(case: Case, eta: float, seed: int) -> Fit:
     scale = model.alpha / (model.num_tables + model.gamma)
     prior = scale * model.num_tables * documents / documents.sum()
     live = n_k > 0
-    return fit_of(phi, n_k, own_score(phi[live], prior[live], case.test, scale * model.gamma), *spent)
+    return fit_of(phi, n_k, of_topics(phi[live], prior[live], case.test, scale * model.gamma), *spent)
 
 
 def gensim(case: Case, eta: float, seed: int) -> Fit:
@@ -156,7 +155,7 @@ def gensim(case: Case, eta: float, seed: int) -> Fit:
         model = HdpModel(documents, names, eta=eta, random_state=seed, **online)
     n_k = (model.inference(documents) - model.lda_alpha).sum(axis=0)
     phi = model.lda_beta / model.lda_beta.sum(axis=1, keepdims=True)
-    return fit_of(phi, n_k, own_score(phi, model.lda_alpha, case.test, 0.0), *spent)
+    return fit_of(phi, n_k, of_topics(phi, model.lda_alpha, case.test), *spent)
 
 
 def lda(case: Case, eta: float, seed: int, n_topics: int = 100) -> Fit:
@@ -168,7 +167,7 @@ def lda(case: Case, eta: float, seed: int, n_topics: int = 100) -> Fit:
     n_k = (model.components_ - eta).sum(axis=1)
     phi = model.components_ / model.components_.sum(axis=1, keepdims=True)
     prior = np.full(n_topics, 1.0 / n_topics)
-    return fit_of(phi, n_k, own_score(phi, prior, case.test, 0.0), *spent)
+    return fit_of(phi, n_k, of_topics(phi, prior, case.test), *spent)
 
 
 PROGRAMS = {"franchise": franchise, "tomotopy": tomotopy, "gensim": gensim, "LDA 100": lda}

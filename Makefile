@@ -1,21 +1,24 @@
 # Needs only Python >= 3.11 with pip and venv, and make. Each target sets up
 # what it needs in .venv; `make PYTHON=python3.12 test` picks the interpreter.
 
-PYTHON ?= python3
-VENV   := .venv
-BIN    := $(VENV)/bin
-READY  := $(VENV)/.ready
-OTHERS := .cache/others
+PYTHON  ?= python3
+VENV    := .venv
+# In Git's shell on Windows too, where environments have another folder for programs.
+FOLDER  := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN     := $(VENV)/$(FOLDER)
+READY   := $(VENV)/.ready
+OTHERS  := .cache/others
 # Warnings are errors; pages that did not change are not read again.
-SITE   := docs/_build
-SPHINX  = $(BIN)/python -m sphinx -W --keep-going -q -d $(SITE)/doctrees
-PEERS  := .cache/peers
+SITE    := docs/_build
+SPHINX   = $(BIN)/python -m sphinx -W --keep-going -q -d $(SITE)/doctrees
+PEERS   := .cache/peers
+RELEASE := .cache/release
 # Test processes; the fast suite is small, and more than the number of cores does not help.
-JOBS   ?= 2
+JOBS    ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-statistical test-gpu test-nojit test-others check docs docs-links bench bench-peers paper paper-full clean
+.PHONY: help demo test test-statistical test-gpu test-nojit test-others check docs docs-links bench bench-peers paper paper-full release-check clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -47,9 +50,9 @@ test-nojit: $(READY) ## Run the tests marked nojit with the JIT off, with covera
 	$(BIN)/python -m coverage report
 
 test-others: ## Run the tests with other people's libraries, which have an environment of their own
-	test -x $(OTHERS)/bin/python || $(PYTHON) -m venv $(OTHERS)
-	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[others]'
-	$(OTHERS)/bin/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py tests/unit/benchmarks/test_peers.py
+	test -x $(OTHERS)/$(FOLDER)/python || $(PYTHON) -m venv $(OTHERS)
+	$(OTHERS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[others]'
+	$(OTHERS)/$(FOLDER)/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py tests/unit/benchmarks/test_peers.py
 
 check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/ruff check .
@@ -76,15 +79,21 @@ bench: $(READY) ## Time the sampler, and measure how well it mixes (20 minutes)
 	$(BIN)/python -m benchmarks.mixing planted cost
 
 bench-peers: ## Compare with other packages, in an environment of its own (30 minutes); DATA=folder with reuters.npz and ap.npz
-	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
-	$(PEERS)/bin/python -m benchmarks.peers $(if $(DATA),--data '$(DATA)') --out $(PEERS)/found
+	test -x $(PEERS)/$(FOLDER)/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+	$(PEERS)/$(FOLDER)/python -m benchmarks.peers $(if $(DATA),--data '$(DATA)') --out $(PEERS)/found
 
 paper: $(READY) ## Rerun the paper's experiments, a few runs of each (5 minutes)
 	$(BIN)/python -m experiments all --quick
 
 paper-full: $(READY) ## Rerun all of them (hours); CORPORA=folder with mlir/ and nips/ in it
 	$(BIN)/python -m experiments all --full $(if $(CORPORA),--corpora '$(CORPORA)')
+
+# PYTHONS="3.11 3.12" tries these only; by default each from 3.11 to 3.14 that is found.
+release-check: ## Build sdist and wheel, look into them, and try the wheel in new environments (8 minutes)
+	test -x $(RELEASE)/$(FOLDER)/python || $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
+	$(RELEASE)/$(FOLDER)/python tools/release_check.py $(if $(PYTHONS),--pythons '$(PYTHONS)')
 
 clean: ## Remove everything that make and the tests created
 	rm -rf $(VENV) .cache .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,19 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / _hash_o
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# These are about signals, forks, terminals and memory as only Unix has them; single tests are marked `unix`.
+if sys.platform == "win32":
+    collect_ignore = [
+        "integration/test_interrupt.py",
+        "integration/test_kill.py",
+        "integration/test_predict_on_ray.py",
+        "integration/test_ray.py",
+        "integration/test_ray_fit.py",
+        "integration/test_terminal.py",
+        "unit/corpus/test_readers_fuzz.py",
+        "unit/corpus/test_reading_memory.py",
+    ]
+
 SEED = int(os.environ.get("FRANCHISE_TEST_SEED", "20120109"))
 
 settings.register_profile("dev", deadline=None)
@@ -42,6 +56,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 def pytest_report_header() -> str:
     return f"FRANCHISE_TEST_SEED={SEED}"
+
+
+def pytest_runtest_setup(item):
+    if sys.platform == "win32" and item.get_closest_marker("unix"):
+        pytest.skip("Windows has no such signals and locks")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -40,7 +40,9 @@ def main() -> None:
     path = os.environ.get("FRANCHISE_BROWSER") or shutil.which("chromium")
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        keep(open_page(browser, address, 1184, "light"), "report-light.png", 0, 2183)
+        light = open_page(browser, address, 1184, "light")
+        keep(light, "report-light.png", 0, 2183)
+        keep(light, "report-top.png", 0, 1300)  # for README.md
         dark = open_page(browser, f"{address}#topic-{CHOSEN}", 1280, "dark")
         top = dark.evaluate("() => document.getElementById('topic').getBoundingClientRect().top + scrollY")
         keep(dark, "report-dark.png", top - MARGIN, 1602)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from franchise.model import Priors
     from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Chain",

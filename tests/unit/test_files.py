@@ -1,4 +1,3 @@
-import fcntl
 import json
 import pickle
 
@@ -153,6 +152,7 @@ def test_facts_are_plain_json(content):
     assert json.loads(header["__metadata__"]["franchise"])["facts"] == FACTS
 
 
+@pytest.mark.unix
 def test_one_at_a_time_has_a_name(tmp_path):
     with locked_name(tmp_path / "model"):
         for same in (tmp_path / "model", tmp_path / "x" / ".." / "model"):
@@ -165,8 +165,10 @@ def test_one_at_a_time_has_a_name(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.unix
 def test_a_lock_that_was_replaced_keeps_nobody_away(tmp_path, monkeypatch):
     """Who has opened the lock of a folder that is replaced before it is locked must not go on."""
+    fcntl = pytest.importorskip("fcntl")
     flock = fcntl.flock
 
     def late(file, how):

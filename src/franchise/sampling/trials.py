@@ -1,6 +1,6 @@
 """Settings of split-merge, and what its trials leave behind."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +63,9 @@ _MIXTURE = (
     Proposal(anchors="similar", scans=3, weight=1.0),
     Proposal(anchors="similar", scans=0, weight=1.0),
 )
+# All that it was at some time when models that are still read were made.
+_BOTH = (Proposal(anchors="balanced", scans=3, weight=2.0), Proposal(anchors="similar", scans=3, weight=1.0))
+_FORMER_MIXTURES = (_BOTH, (*_BOTH, Proposal(anchors="similar", scans=0, weight=1.0)))
 
 
 # Where trials mend a bad state they move one word in a hundred that they visit; where there is nothing to
@@ -137,6 +140,11 @@ class SplitMerge:
                 for one, up_to in zip(self.proposals, np.cumsum(weights / weights.sum()), strict=True)
             ]
         )
+
+
+def with_present_default(trials: SplitMerge) -> SplitMerge:
+    """Return trials with the kinds of the default, if theirs are those of an earlier one."""
+    return replace(trials, proposals=_MIXTURE) if trials.proposals in _FORMER_MIXTURES else trials
 
 
 def _is_worth_it(trace: Trace | None, begin: int) -> bool:

@@ -90,6 +90,7 @@ def test_nothing_is_overwritten_without_force(folder, model):
     assert HDPTopicModel.load(model).random_state == 5
 
 
+@pytest.mark.unix
 def test_two_processes_do_not_fit_into_one_folder(folder, tmp_path):
     command = [sys.executable, "-m", "franchise", "fit", str(folder / "texts.txt"), "-o", str(tmp_path / "m")]
     with subprocess.Popen([*command, "--sweeps", "1000000", "--chains", "1", "--quiet"]) as first:

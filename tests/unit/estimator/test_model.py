@@ -416,6 +416,7 @@ def test_a_fit_goes_on_with_a_shorter_model(tmp_path, corpus):
         quick(sweeps=24, burn_in=9, checkpoint_dir=tmp_path / "m").fit(corpus)
 
 
+@pytest.mark.unix
 def test_an_interrupted_fit_keeps_what_there_is_and_goes_on(corpus):
     endless = quick(sweeps=10**7, burn_in=2, thin=1)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -426,6 +427,7 @@ def test_an_interrupted_fit_keeps_what_there_is_and_goes_on(corpus):
     assert endless.transform(corpus).shape == (30, endless.n_topics_)
 
 
+@pytest.mark.unix
 def test_an_interrupt_before_anything_is_kept_shows_the_present_states(corpus):
     def strike(chain):
         if chain.sweeps_done == 3:
@@ -438,6 +440,7 @@ def test_an_interrupt_before_anything_is_kept_shows_the_present_states(corpus):
     assert "Too few sweeps" in str(model)
 
 
+@pytest.mark.unix
 def test_an_eta_that_was_fixed_is_not_diagnosed_in_the_warm_up(corpus):
     def stop(chain):
         if chain.sweeps_done == 5:
@@ -558,6 +561,7 @@ def intruders(folder, corpus, fitted):
     ]
 
 
+@pytest.mark.unix
 def test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted):
     folder, seen = tmp_path / "model", []
 
@@ -574,6 +578,7 @@ def test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+@pytest.mark.unix
 def test_no_other_comes_between_making_a_model_and_running_it(tmp_path, corpus, fitted, monkeypatch):
     folder, create = tmp_path / "model", store.create
 
@@ -590,6 +595,7 @@ def test_no_other_comes_between_making_a_model_and_running_it(tmp_path, corpus, 
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
 
 
+@pytest.mark.unix
 def test_a_folder_in_which_chains_run_is_not_replaced(tmp_path, corpus, fitted):
     fitted.save(tmp_path / "model")
     with locked(tmp_path / "model" / "chains"):

@@ -76,6 +76,7 @@ def test_other_settings_reach_the_chains(corpus, found):
     assert other.table["per_word"].iloc[0] != found.table["per_word"].iloc[1]
 
 
+@pytest.mark.unix
 def test_ctrl_c_leaves_what_is_done(corpus):
     class Struck(BarMonitor):
         def note(self, text):
@@ -91,6 +92,7 @@ def test_ctrl_c_leaves_what_is_done(corpus):
     assert "only 1 of 3 values" in found.recommendation
 
 
+@pytest.mark.unix
 def test_ctrl_c_before_anything_is_done(corpus):
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):

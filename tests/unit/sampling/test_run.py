@@ -92,6 +92,7 @@ def test_a_time_budget_holds_within_the_length_of_a_sweep(jobs, budget):
     assert sum(len(chain.trace) > 0 for chain in chains) == jobs
 
 
+@pytest.mark.unix
 def test_an_interrupt_ends_the_run_and_can_be_gone_on_from():
     chains = new_chains(ENDLESS)
     before = signal.getsignal(signal.SIGINT)
@@ -161,6 +162,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
         run_chains(new_chains(), keeper=Checkpoints(tmp_path / "file"))
 
 
+@pytest.mark.unix
 def test_two_processes_do_not_write_in_one_folder(tmp_path):
     with locked(tmp_path), pytest.raises(ModelError, match="another process is writing there"):
         run_chains(new_chains(), keeper=Checkpoints(tmp_path))

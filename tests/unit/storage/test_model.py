@@ -239,6 +239,7 @@ def test_a_model_whose_replacement_was_cut_off_is_found_again(tmp_path):
     assert HDPTopicModel.load(folder).n_topics_ == model.n_topics_
 
 
+@pytest.mark.unix
 def test_through_a_link_the_model_that_it_points_to_is_replaced(tmp_path):
     model, folder, link = small_model().fit(FEW), tmp_path / "model", tmp_path / "link"
     model.save(folder)

@@ -1,0 +1,62 @@
+"""Models that earlier versions wrote open, say the same, and go on.
+
+The folders in tests/data/models were written by development versions that called themselves 0.1.0, one in
+each format that is still read; `docs/reference/stability.md` promises that they open. When the format
+changes, add a folder.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from franchise import HDPTopicModel, cli
+from franchise._version import VERSION
+
+MODELS = Path(__file__).resolve().parents[2] / "data" / "models"
+FOLDERS = sorted(MODELS.iterdir())
+
+
+@pytest.fixture(params=FOLDERS, ids=[folder.name for folder in FOLDERS])
+def folder(request, tmp_path):
+    return shutil.copytree(request.param, tmp_path / "model")
+
+
+def test_there_is_a_model_in_every_format_that_is_read():
+    versions = [json.loads((folder / "model.json").read_text("utf-8"))["version"] for folder in FOLDERS]
+    assert versions == [4, 5]
+    assert versions[-1] == VERSION, "the format is new: add a model that was written in it"
+
+
+def test_the_answer_is_that_of_the_version_that_wrote_it(folder):
+    model = HDPTopicModel.load(folder)
+    written = pd.read_csv(folder / "topics.csv")
+    now = model.topics()
+    assert model.n_topics_ == len(written) > 1
+    assert now["terms"].tolist() == written["terms"].tolist()
+    assert np.allclose(now["weight"], written["weight"], rtol=0, atol=1e-6)
+    assert model.topic_labels_[0] == "first"
+    assert model.transform(["the dog and the cat"]).sum() == pytest.approx(1)
+
+
+def test_it_is_shown_on_the_command_line(folder):
+    for command in ("topics", "diagnose", "inspect"):
+        answer = CliRunner().invoke(cli.main, [command, str(folder)])
+        assert answer.exit_code == 0, answer.output
+
+
+@pytest.mark.filterwarnings("ignore:the topics have changed")
+def test_it_goes_on_and_is_saved_anew(folder, tmp_path):
+    model = HDPTopicModel.load(folder)
+    before = [chain.trace.rows[:9] for chain in model.chains_]
+    model.resume(sweeps=4)
+    assert [chain.sweeps_done for chain in model.chains_] == [12, 12]
+    assert [chain.trace.rows[:9] for chain in model.chains_] == before
+    model.save(tmp_path / "again")
+    again = HDPTopicModel.load(tmp_path / "again")
+    assert again.topics().equals(model.topics())
+    assert again.chains_[0].schedule == model.chains_[0].schedule

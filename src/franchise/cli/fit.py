@@ -325,9 +325,9 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from franchise.cli._output import print_facts
     from franchise.corpus.sharded import metadata_names
     from franchise.engines import ON_RAY, RAY_GPU
+    from franchise.engines.compiling import is_compiled
     from franchise.engines.cuda.availability import problem
     from franchise.estimator.settings import of_chains
-    from franchise.sampling.forecast import is_compiled
     from franchise.sampling.plan import plan_of
 
     facts: dict[str, Any] = {

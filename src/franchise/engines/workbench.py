@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from franchise.corpus import CorpusArrays
+from franchise.engines.compiling import wait_for_trials
 from franchise.engines.engine import Trials
 from franchise.engines.table_source import HeldTables, TableSource
 from franchise.engines.threads import Threads
@@ -101,6 +102,7 @@ class Workbench:
 
     def try_splits_and_merges(self, key: Key, trials: Trials) -> tuple[Any, Array]:
         """Make split-merge trials; return their Info and their records."""
+        wait_for_trials()
         if not (self._laid_out or self._holds_counts):
             return self._try_in_threads(key, trials)
         records = np.zeros((trials.number, len(RECORD)))

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +12,6 @@ from franchise.engines.cells import CellsEngine
 from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.parallel import ParallelEngine
-from franchise.moves.split_merge import split_merge
-from franchise.moves.table_topics import table_topics
-from franchise.moves.word_tables import word_tables
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import shares
@@ -27,7 +23,6 @@ _MOST = 100_000  # words, or cells: what a few sweeps take a second or two for
 _SWEEPS_ON_GPU, _MOST_ON_GPU = 10, 2_000_000
 _LARGE_DRAWS = 3  # that a chain has in memory: one that is kept, one that is written, and the mode
 _FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
-_LONGEST_TO_COMPILE = (word_tables, table_topics, split_merge)
 
 
 class Forecast(NamedTuple):
@@ -102,11 +97,6 @@ def _size(plan: Plan, corpus: Corpus) -> int:
     return corpus.cells.terms.size if plan.engine == CellsEngine.name else corpus.n_words
 
 
-def is_compiled() -> bool:
-    """Return whether the sampler has been compiled on this machine, which takes about a minute."""
-    return all(_has_cache(kernel) for kernel in _LONGEST_TO_COMPILE)
-
-
 def _part_of(plan: Plan, corpus: Corpus, most: int) -> Corpus:
     """Return documents at equal distances that have no more words, or cells, in all than can be looked at."""
     n_documents = int(corpus.n_documents * min(1.0, most / _size(plan, corpus)))
@@ -132,13 +122,3 @@ def _bytes_of(chain: Chain, larger: float) -> int:
     if larger * draw.n_bytes >= LARGE_DRAW:
         kept = min(kept, _LARGE_DRAWS)
     return int(larger * (kept * draw.n_bytes + chain.engine.n_bytes))
-
-
-def _has_cache(kernel: object) -> bool:
-    """Return whether a kernel's compiled code is on disk, and newer than its source."""
-    stats, function = getattr(kernel, "stats", None), getattr(kernel, "py_func", None)
-    if stats is None or function is None:
-        return True  # the compiler is off
-    source = Path(function.__code__.co_filename)
-    found = Path(stats.cache_path).glob(f"{source.stem}.{function.__name__}-*.nbi")
-    return any(path.stat().st_mtime >= source.stat().st_mtime for path in found)

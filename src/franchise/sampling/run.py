@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Literal, Protocol
 
 from franchise._settings import whole_number
+from franchise.engines.compiling import trials_compiled_ahead
 from franchise.errors import ClusterError, GpuError, ModelError, SettingsError
 from franchise.sampling.chain import Chain
 from franchise.sampling.monitor import Monitor
@@ -134,7 +135,7 @@ def run_chains(
             chain.use_crew(crew)
     keeper = keeper or _NoKeeper()
     run = _Run(chains, monitor or Monitor(), callback, keeper, time_budget)
-    with keeper.keeping(chains):
+    with keeper.keeping(chains), _compiling_ahead(chains, jobs):
         run.monitor.begin(chains)
         try:
             with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
@@ -154,6 +155,14 @@ def run_chains(
     for chain in chains:
         chain.rest()
     return run.ending
+
+
+def _compiling_ahead(chains: Sequence[Chain], jobs: int | None) -> AbstractContextManager[None]:
+    """Let another process compile a part of what the chains need, where it may have a core."""
+    has_trials = any(_is_open(chain) and chain.schedule.split_merge for chain in chains)
+    if not has_trials or threads(jobs, 2) < 2:
+        return nullcontext()
+    return trials_compiled_ahead(chains[0].engine_name)
 
 
 @contextmanager

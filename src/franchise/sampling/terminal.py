@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from franchise import _html as html
+from franchise.engines.compiling import CompilingWatch
 from franchise.sampling.chain import Chain
 from franchise.sampling.monitor import Monitor, Progress
 
@@ -21,7 +22,7 @@ _PATIENCE = 2.0  # seconds that a run may last without being shown
 _SECONDS_A_LINE = 10.0
 _SECONDS_A_LOOK = 1.0  # between two looks of a notebook
 _ENDING = "stopping after this sweep"
-_COMPILING = "the first run after installing compiles for about half a minute"
+_COMPILING = "compiling the sampler, as the first run after installing does, for about half a minute"
 # Columns that a narrow terminal does without, the first first.
 _DISPENSABLE = ("words/s", "merges", "splits", "joint/word", "phase", "left")
 
@@ -45,17 +46,25 @@ class _Showing(Monitor):
         self._rows: dict[int, Progress] = {}
         self._begun = 0.0
         self._note = ""
+        self._compiling = CompilingWatch()
 
     def begin(self, chains: Sequence[Chain]) -> None:
         """Take note that a run begins."""
         self._begun = time.monotonic()
         self._rows = {chain.number: Progress(chain) for chain in chains}
+        self._compiling.begin()
+
+    def end(self) -> None:
+        """Take note that the run has ended."""
+        self._compiling.end()
 
     def _shown(self) -> tuple[list[dict[str, str]], list[str], str]:
         """Return the facts of each chain, the columns of a table of these, and what to say below it."""
         facts = [row.facts for row in self._rows.values()]
-        compiling = not any(row.has_swept for row in self._rows.values())
-        return facts, [*max(facts, key=lambda fact: len(fact))], self._note or _COMPILING * compiling
+        note = self._note
+        if not note and self._compiling.is_compiling:
+            note = f"{_COMPILING}: {self._compiling.seconds:.0f} s so far"
+        return facts, [*max(facts, key=lambda fact: len(fact))], note
 
 
 class LogMonitor(_Showing):
@@ -66,18 +75,27 @@ class LogMonitor(_Showing):
         self._stream, self._seconds = stream, seconds
         self._lock = threading.Lock()
         self._written: dict[int, tuple[str, float]] = {}
+        self._told: list[str] = []  # of compiling
 
     def swept(self, chain: Chain) -> None:
         """Write how far the chain is, once the run has lasted a moment."""
         with suppress(Exception), self._lock:
+            if len(self._told) == 1 and self._rows[chain.number].has_swept:
+                self._tell(f"compiled in {self._compiling.seconds:.0f} s")
             self._write_if_due(self._rows[chain.number])
 
     def look(self) -> None:
-        """Write how far chains are that take long to start, or for a sweep."""
+        """Write how far chains are that take long to start, or for a sweep, and whether they compile."""
         with suppress(Exception), self._lock:
+            if not self._told and self._compiling.is_compiling and self._compiling.seconds >= _PATIENCE:
+                self._tell(_COMPILING)
             for row in self._rows.values():
                 if row.phase != "done" and time.monotonic() - self._begun >= self._seconds:
                     self._write_if_due(row)
+
+    def _tell(self, what: str) -> None:
+        print(what, file=self._stream, flush=True)
+        self._told.append(what)
 
     def _write_if_due(self, row: Progress) -> None:
         now = time.monotonic()
@@ -92,6 +110,7 @@ class LogMonitor(_Showing):
 
     def end(self) -> None:
         """Write where each chain ended, unless that was said."""
+        super().end()
         with suppress(Exception):
             for number, row in self._rows.items():
                 if number in self._written and self._written[number][0] != "done":
@@ -133,6 +152,7 @@ class LiveMonitor(_Showing):
 
     def end(self) -> None:
         """Leave the table as it stands."""
+        super().end()
         with suppress(Exception):
             self._live.stop()
             if time.monotonic() - self._begun >= _PATIENCE:
@@ -199,6 +219,7 @@ class NotebookMonitor(_Showing):
 
     def end(self) -> None:
         """Leave the table as it stands, if there is one."""
+        super().end()
         with suppress(Exception), self._lock:
             if self._looked:
                 self._show()

@@ -1,0 +1,154 @@
+"""Compiling, which the first run after an installation does: on two cores, and seen by who waits for it.
+
+Numba compiles one function at a time in a process. What takes longest, the split-merge trials, is needed
+last in a sweep: so it is compiled by a process of its own, while this one reads, starts, and compiles the
+rest. What is compiled goes through Numba's cache on disk. Where there is no second process, or it fails, the
+trials are compiled here, as everything else.
+"""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import typeof
+from numba.core import event
+
+from franchise.corpus import Corpus
+from franchise.model.state import empty_state
+from franchise.moves.parts.anchors import CHOICE
+from franchise.moves.parts.scratch import new_trial_scratch
+from franchise.moves.single_trials import try_single
+from franchise.moves.split_merge import RECORD, split_merge
+from franchise.moves.table_topics import table_topics
+from franchise.moves.word_tables import word_tables
+from franchise.random import Key
+
+_FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
+_LONGEST = (word_tables, table_topics, split_merge)
+_TRIALS = {"collapsed": split_merge, "parallel": try_single}  # what each engine makes them with
+_COMPILE = "numba:compile"  # Numba's name for the event
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from franchise.engines.compiling import compile_trials; "
+_PROGRAM += "compile_trials(sys.argv[2])"
+
+_process: "subprocess.Popen[bytes] | None" = None  # that compiles the trials
+_lock = threading.Lock()
+
+
+def is_compiled() -> bool:
+    """Return whether the sampler has been compiled on this machine."""
+    return all(_has_cache(kernel) for kernel in _LONGEST)
+
+
+@contextmanager
+def trials_compiled_ahead(engine: str) -> Iterator[None]:
+    """Let another process compile the trials of an engine meanwhile, unless that has been done."""
+    global _process
+    with _lock:
+        if _process is None and engine in _TRIALS and not _has_cache(_TRIALS[engine]):
+            _process = _started(engine)
+    try:
+        yield
+    except BaseException:
+        if _process is not None:
+            _process.terminate()
+        raise
+    finally:
+        wait_for_trials()
+
+
+def wait_for_trials() -> None:
+    """Wait until the other process has compiled the trials, if there is one."""
+    global _process
+    if _process is None:
+        return
+    with _lock:
+        if _process is not None:
+            _process.wait()
+            _process = None
+
+
+def compile_trials(engine: str) -> None:
+    """Compile the trials of an engine, for arguments of the types that it has."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run that waits for this decides what Ctrl-C ends
+    move: Any = _TRIALS[engine]
+    move.compile(tuple(typeof(argument) for argument in arguments_of_trials(engine)))
+
+
+def arguments_of_trials(engine: str) -> tuple[Any, ...]:
+    """Return arguments of the types with which an engine makes its trials."""
+    corpus, log_gammas, proposals = _FEW.arrays, np.zeros(1), np.zeros((1, 5))
+    state, trial = empty_state(corpus), new_trial_scratch(corpus.n_terms, 0, log_gammas, log_gammas)
+    records = np.zeros((1, len(RECORD)))
+    if engine == "collapsed":
+        return Key(0, 0, 0, 0), corpus, state, trial, proposals, records
+    return state, trial, proposals, np.zeros((1, len(CHOICE)), np.int64)[0], records[0]
+
+
+class CompilingWatch(event.Listener):  # type: ignore[misc]
+    """Knows whether something is being compiled, here or in the other process, and for how long."""
+
+    def __init__(self) -> None:
+        self._depth, self._began, self._last = 0, 0.0, 0.0
+
+    @property
+    def is_compiling(self) -> bool:
+        """Whether something is being compiled now."""
+        if self._depth > 0 or _process is not None:
+            self._last = time.monotonic()
+            return True
+        return False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds from when it was first compiling to when it last was."""
+        return self._last - self._began if self._began else 0.0
+
+    def begin(self) -> None:
+        """Watch from now on."""
+        event.register(_COMPILE, self)
+
+    def end(self) -> None:
+        """Watch no more."""
+        with suppress(ValueError):  # it did not begin
+            event.unregister(_COMPILE, self)
+
+    # Numba calls these from one thread at a time, the one that has the right to compile.
+    def on_start(self, event: Any) -> None:
+        """Take note that something is being compiled; within it, more may be."""
+        self._last = time.monotonic()
+        self._began = self._began or self._last
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Take note that it has been."""
+        self._depth, self._last = self._depth - 1, time.monotonic()
+
+
+def _started(engine: str) -> "subprocess.Popen[bytes] | None":
+    """Return a process that compiles; None where none can be started."""
+    is_python = Path(sys.executable or "").stem.lower().startswith("py") and not hasattr(sys, "frozen")
+    if not is_python:  # but a program of its own, which would be started again
+        return None
+    package = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-P", "-c", _PROGRAM, str(package), engine]
+    silent = subprocess.DEVNULL
+    with suppress(OSError):
+        return subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent)
+    return None
+
+
+def _has_cache(kernel: Callable[..., Any]) -> bool:
+    """Return whether a kernel's compiled code is on disk, and newer than its source."""
+    stats, function = getattr(kernel, "stats", None), getattr(kernel, "py_func", None)
+    if stats is None or function is None:
+        return True  # the compiler is off
+    source = Path(function.__code__.co_filename)
+    found = Path(stats.cache_path).glob(f"{source.stem}.{function.__name__}-*.nbi")
+    return any(path.stat().st_mtime >= source.stat().st_mtime for path in found)

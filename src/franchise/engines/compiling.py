@@ -22,9 +22,7 @@ from numba.core import event
 
 from franchise.corpus import Corpus
 from franchise.model.state import empty_state
-from franchise.moves.parts.anchors import CHOICE
 from franchise.moves.parts.scratch import new_trial_scratch
-from franchise.moves.single_trials import try_single
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
@@ -32,10 +30,12 @@ from franchise.random import Key
 
 _FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 _LONGEST = (word_tables, table_topics, split_merge)
-_TRIALS = {"collapsed": split_merge, "parallel": try_single}  # what each engine makes them with
+_HERE = ("collapsed", "parallel")  # engines that make their trials with it
 _COMPILE = "numba:compile"  # Numba's name for the event
-_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from franchise.engines.compiling import compile_trials; "
-_PROGRAM += "compile_trials(sys.argv[2])"
+_PROGRAM = (
+    "import sys; sys.path.append(sys.argv[1]); from franchise.engines.compiling import compile_trials; "
+)
+_PROGRAM += "compile_trials()"
 
 _process: "subprocess.Popen[bytes] | None" = None  # that compiles the trials
 _lock = threading.Lock()
@@ -51,8 +51,8 @@ def trials_compiled_ahead(engine: str) -> Iterator[None]:
     """Let another process compile the trials of an engine meanwhile, unless that has been done."""
     global _process
     with _lock:
-        if _process is None and engine in _TRIALS and not _has_cache(_TRIALS[engine]):
-            _process = _started(engine)
+        if _process is None and engine in _HERE and not _has_cache(split_merge):
+            _process = _started()
     try:
         yield
     except BaseException:
@@ -74,21 +74,18 @@ def wait_for_trials() -> None:
             _process = None
 
 
-def compile_trials(engine: str) -> None:
-    """Compile the trials of an engine, for arguments of the types that it has."""
+def compile_trials() -> None:
+    """Compile the trials, for arguments of the types that engines have."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run that waits for this decides what Ctrl-C ends
-    move: Any = _TRIALS[engine]
-    move.compile(tuple(typeof(argument) for argument in arguments_of_trials(engine)))
+    move: Any = split_merge
+    move.compile(tuple(typeof(argument) for argument in arguments_of_trials()))
 
 
-def arguments_of_trials(engine: str) -> tuple[Any, ...]:
-    """Return arguments of the types with which an engine makes its trials."""
+def arguments_of_trials() -> tuple[Any, ...]:
+    """Return arguments of the types with which engines make trials."""
     corpus, log_gammas, proposals = _FEW.arrays, np.zeros(1), np.zeros((1, 5))
-    state, trial = empty_state(corpus), new_trial_scratch(corpus.n_terms, 0, log_gammas, log_gammas)
-    records = np.zeros((1, len(RECORD)))
-    if engine == "collapsed":
-        return Key(0, 0, 0, 0), corpus, state, trial, proposals, records
-    return state, trial, proposals, np.zeros((1, len(CHOICE)), np.int64)[0], records[0]
+    trial = new_trial_scratch(corpus.n_terms, 0, log_gammas, log_gammas)
+    return Key(0, 0, 0, 0), corpus, empty_state(corpus), trial, proposals, np.zeros((1, len(RECORD)))
 
 
 class CompilingWatch(event.Listener):  # type: ignore[misc]
@@ -131,13 +128,13 @@ class CompilingWatch(event.Listener):  # type: ignore[misc]
         self._depth, self._last = self._depth - 1, time.monotonic()
 
 
-def _started(engine: str) -> "subprocess.Popen[bytes] | None":
+def _started() -> "subprocess.Popen[bytes] | None":
     """Return a process that compiles; None where none can be started."""
     is_python = Path(sys.executable or "").stem.lower().startswith("py") and not hasattr(sys, "frozen")
     if not is_python:  # but a program of its own, which would be started again
         return None
     package = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-P", "-c", _PROGRAM, str(package), engine]
+    command = [sys.executable, "-P", "-c", _PROGRAM, str(package)]
     silent = subprocess.DEVNULL
     with suppress(OSError):
         return subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent)

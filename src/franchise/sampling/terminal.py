@@ -89,6 +89,8 @@ class LogMonitor(_Showing):
         with suppress(Exception), self._lock:
             if not self._told and self._compiling.is_compiling and self._compiling.seconds >= _PATIENCE:
                 self._tell(_COMPILING)
+            if len(self._told) == 1:
+                return  # no chain gets anywhere meanwhile
             for row in self._rows.values():
                 if row.phase != "done" and time.monotonic() - self._begun >= self._seconds:
                     self._write_if_due(row)

@@ -8,8 +8,7 @@ import pytest
 
 from franchise import Corpus, Priors, Schedule
 from franchise.corpus import planted
-from franchise.sampling import forecast as module
-from franchise.sampling.forecast import Forecast, forecast, is_compiled
+from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, starts_of
 from tests.reference.chains import ALONE
 from tests.reference.gpus import let_there_be_engine
@@ -74,25 +73,6 @@ def test_threads_are_counted(corpus):
 )
 def test_times_in_words(seconds, text):
     assert Forecast(seconds, 0).text == text
-
-
-def test_what_is_compiled_is_known(corpus, tmp_path, monkeypatch):
-    forecast(PLAN, corpus, 1)
-    assert is_compiled()
-
-    def kernel():
-        pass
-
-    class Stats:
-        cache_path = str(tmp_path)
-
-    class Kernel:
-        stats, py_func = Stats, staticmethod(kernel)
-
-    monkeypatch.setattr(module, "_LONGEST_TO_COMPILE", (Kernel,))
-    assert not is_compiled()
-    (tmp_path / "test_forecast.kernel-12.py311.nbi").write_bytes(b"")
-    assert is_compiled()
 
 
 def test_a_cluster_is_not_needed_for_a_forecast(monkeypatch):

@@ -35,13 +35,14 @@ def helper(function: _F) -> _F:
     """Compile a function that kernels call, on its own: for what is called from several places."""
     dispatcher = numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)
     if not numba.config.DISABLE_JIT:
-        dispatcher.__class__ = _helper_class(type(dispatcher))
+        dispatcher.__class__ = _helper_class()
     return cast(_F, dispatcher)
 
 
 @cache
-def _helper_class(base: Any) -> Any:
+def _helper_class() -> Any:
     """Return the class of helpers: Numba's own, but safe to call from Python, as tests do."""
+    base: Any = type(numba.njit(kernel))
 
     def call(self: Any, *arguments: Any) -> Any:
         return _with_way_in(self.py_func)(*arguments)  # without one, it would jump to nowhere

@@ -8,6 +8,7 @@ import pytest
 
 from franchise import Corpus, Priors, Schedule
 from franchise.corpus import planted
+from franchise.sampling import forecast as module
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, starts_of
 from tests.reference.chains import ALONE

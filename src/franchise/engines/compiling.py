@@ -22,7 +22,9 @@ from numba.core import event
 
 from franchise.corpus import Corpus
 from franchise.model.state import empty_state
+from franchise.moves.parts.anchors import CHOICE
 from franchise.moves.parts.scratch import new_trial_scratch
+from franchise.moves.single_trials import finish_choice, try_single
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
@@ -30,12 +32,12 @@ from franchise.random import Key
 
 _FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 _LONGEST = (word_tables, table_topics, split_merge)
-_HERE = ("collapsed", "parallel")  # engines that make their trials with it
+_TRIALS = {"collapsed": (split_merge,), "parallel": (try_single, finish_choice)}  # of each engine
 _COMPILE = "numba:compile"  # Numba's name for the event
 _PROGRAM = (
     "import sys; sys.path.append(sys.argv[1]); from franchise.engines.compiling import compile_trials; "
 )
-_PROGRAM += "compile_trials()"
+_PROGRAM += "compile_trials(sys.argv[2])"
 
 _process: "subprocess.Popen[bytes] | None" = None  # that compiles the trials
 _lock = threading.Lock()
@@ -51,8 +53,8 @@ def trials_compiled_ahead(engine: str) -> Iterator[None]:
     """Let another process compile the trials of an engine meanwhile, unless that has been done."""
     global _process
     with _lock:
-        if _process is None and engine in _HERE and not _has_cache(split_merge):
-            _process = _started()
+        if _process is None and not all(_has_cache(move) for move in _TRIALS.get(engine, ())):
+            _process = _started(engine)
     try:
         yield
     except BaseException:
@@ -74,18 +76,24 @@ def wait_for_trials() -> None:
             _process = None
 
 
-def compile_trials() -> None:
-    """Compile the trials, for arguments of the types that engines have."""
+def compile_trials(engine: str) -> None:
+    """Compile the trials of an engine."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run that waits for this decides what Ctrl-C ends
-    move: Any = split_merge
-    move.compile(tuple(typeof(argument) for argument in arguments_of_trials()))
+    for move, types in types_of_trials(engine):
+        move.compile(types)
 
 
-def arguments_of_trials() -> tuple[Any, ...]:
-    """Return arguments of the types with which engines make trials."""
+def types_of_trials(engine: str) -> list[tuple[Any, tuple[Any, ...]]]:
+    """Return the moves by which an engine makes trials, with the types of the arguments that it has."""
     corpus, log_gammas, proposals = _FEW.arrays, np.zeros(1), np.zeros((1, 5))
-    trial = new_trial_scratch(corpus.n_terms, 0, log_gammas, log_gammas)
-    return Key(0, 0, 0, 0), corpus, empty_state(corpus), trial, proposals, np.zeros((1, len(RECORD)))
+    state, trial = empty_state(corpus), new_trial_scratch(corpus.n_terms, 0, log_gammas, log_gammas)
+    choice, record = np.zeros(len(CHOICE), np.int64), np.zeros(len(RECORD))
+    arguments: dict[Any, tuple[Any, ...]] = {
+        split_merge: (Key(0, 0, 0, 0), corpus, state, trial, proposals, record[None]),
+        try_single: (state, trial, proposals, choice, record),
+        finish_choice: (state, trial, choice),
+    }
+    return [(move, tuple(typeof(one) for one in arguments[move])) for move in _TRIALS[engine]]
 
 
 class CompilingWatch(event.Listener):  # type: ignore[misc]
@@ -128,13 +136,13 @@ class CompilingWatch(event.Listener):  # type: ignore[misc]
         self._depth, self._last = self._depth - 1, time.monotonic()
 
 
-def _started() -> "subprocess.Popen[bytes] | None":
+def _started(engine: str) -> "subprocess.Popen[bytes] | None":
     """Return a process that compiles; None where none can be started."""
     is_python = Path(sys.executable or "").stem.lower().startswith("py") and not hasattr(sys, "frozen")
     if not is_python:  # but a program of its own, which would be started again
         return None
     package = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-P", "-c", _PROGRAM, str(package)]
+    command = [sys.executable, "-P", "-c", _PROGRAM, str(package), engine]
     silent = subprocess.DEVNULL
     with suppress(OSError):
         return subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent)

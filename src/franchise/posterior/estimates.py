@@ -152,7 +152,9 @@ class Posterior:
         shapes, others = [], []
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
             for k in np.flatnonzero(column == topic):
-                row = draw.topic_terms[[k]].toarray()[0] + draw.concentrations[ETA]
+                counts, row = draw.topic_terms, np.full(self.corpus.n_terms, draw.concentrations[ETA])
+                own = slice(*counts.indptr[k : k + 2])  # quicker than SciPy's way to a row
+                row[counts.indices[own]] += counts.data[own]
                 shapes.append(row[chosen])
                 others.append(np.maximum(row.sum() - shapes[-1], 0.0))
         points, bounds = -(-_POINTS // len(shapes)), np.zeros((chosen.size, 2))

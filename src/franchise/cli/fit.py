@@ -349,7 +349,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         alone = " on this machine alone" if model.engine in ON_RAY else ""
         facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
     else:
-        facts["time"] = "not known before the first fit, which compiles for about a minute"
+        facts["time"] = "not known before the first fit, which compiles for about half a minute"
     print_facts(facts, "table")
 
 

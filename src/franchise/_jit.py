@@ -6,7 +6,7 @@ Python's). No explicit signatures: they would compile at import. No reference
 counts (``_nrt``): a kernel that allocates does not compile, and one that takes its arrays in
 NamedTuples would otherwise spend nine tenths of its time counting references to them. No way in
 from Python (``no_cpython_wrapper``) to what only kernels call, nor from C to anything: code that
-unpacks arguments of fifty arrays, which nobody calls, took a third of the time to compile.
+unpacks arguments of fifty arrays, which nobody calls, took over a quarter of the time to compile.
 """
 
 from collections.abc import Callable

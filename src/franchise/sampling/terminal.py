@@ -22,7 +22,7 @@ _PATIENCE = 2.0  # seconds that a run may last without being shown
 _SECONDS_A_LINE = 10.0
 _SECONDS_A_LOOK = 1.0  # between two looks of a notebook
 _ENDING = "stopping after this sweep"
-_COMPILING = "compiling the sampler, as the first run after installing does, for about half a minute"
+_COMPILING = "compiling the sampler (first run only, about half a minute)"
 # Columns that a narrow terminal does without, the first first.
 _DISPENSABLE = ("words/s", "merges", "splits", "joint/word", "phase", "left")
 
@@ -63,7 +63,7 @@ class _Showing(Monitor):
         facts = [row.facts for row in self._rows.values()]
         note = self._note
         if not note and self._compiling.is_compiling:
-            note = f"{_COMPILING}: {self._compiling.seconds:.0f} s so far"
+            note = f"{_COMPILING}: {self._compiling.seconds:.0f} s"
         return facts, [*max(facts, key=lambda fact: len(fact))], note
 
 
@@ -161,6 +161,7 @@ class LiveMonitor(_Showing):
                 self._console.print(self._table())
 
     def _table(self) -> Any:
+        from rich.console import Group
         from rich.table import Table
         from rich.text import Text
 
@@ -168,12 +169,14 @@ class LiveMonitor(_Showing):
             return Text("")
         facts, columns, note = self._shown()
         columns = _columns_that_fit(facts, columns, self._console.width)
-        table = Table(box=None, pad_edge=False, padding=(0, 1), caption=note or None, caption_justify="left")
+        table = Table(box=None, pad_edge=False, padding=(0, 1))
         for name in columns:
             table.add_column(name, justify="left" if name in ("chain", "phase") else "right", no_wrap=True)
         for fact in facts:
             table.add_row(*(fact.get(name, "") for name in columns))
-        return table
+        return (
+            Group(table, Text(note, style="italic")) if note else table
+        )  # a caption is as narrow as the table
 
 
 class NotebookMonitor(_Showing):

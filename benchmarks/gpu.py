@@ -3,13 +3,14 @@
     python -m benchmarks.gpu speed                              (200 million planted words, 10 GB)
     python -m benchmarks.gpu speed --topics 128 --kind pubmed --terms 141000
     python -m benchmarks.gpu planted --start fitted 200         (700 million words like PubMed's, 40 GB)
-    python -m benchmarks.gpu planted --start 1000 --sample 0.02
+    python -m benchmarks.gpu planted --start 1000 --sample 0.03 --sample-eta 0.02 --em
     python -m benchmarks.gpu text --corpus ap.ldac nips.ldac
 
 Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one
 in which some documents are drawn word by word, and counts come to the processor. Planted: a chain that starts
 at the truth says which log p(x | c) per word there is to reach; then come chains from each start, with all
-defaults; with --sample, from the topics that such a chain has found in some of the documents. With too many
+defaults; with --sample, from the topics that such a chain has found in some of the documents, or several in
+more and more of them. With --em, every other trial divides its topic by EM. With too many
 topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log joint, both per word,
 have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and those without a GPU from
 the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine can be measured so
@@ -32,7 +33,7 @@ from benchmarks.planted_corpora import even, like_pubmed
 from benchmarks.planted_start import planted_state_of_many
 from benchmarks.tables import console, show
 from benchmarks.trajectories import compare, default_chain, time_to
-from franchise import Chain, Corpus, Schedule, SplitMerge
+from franchise import Chain, Corpus, Proposal, Schedule, SplitMerge
 from franchise.corpus import read_corpus
 from franchise.corpus.synthetic import Planted
 from franchise.engines import TOPICS, GivenTopics
@@ -213,8 +214,10 @@ def until_arrived(
     )
     began, printed, path = time.perf_counter(), -np.inf, []
     score, both = Arrival(), Arrival()
-    begin: Any = topics_of_sample(corpus, start, options) if options.sample < 1.0 else start
-    chain = default_chain(corpus, options.engine, options.threads, ENOUGH, begin)
+    begin: Any = start
+    for share, sweeps in zip(options.sample, options.sample_sweeps, strict=True):
+        begin = topics_of_sample(corpus, begin, share, sweeps, options)
+    chain = default_chain(corpus, options.engine, options.threads, ENOUGH, begin, **_trials(options))
     while both.where is None and (not path or path[-1].seconds < options.seconds):
         chain.sweep() if path else chain.start()
         at = _at(chain, time.perf_counter() - began)
@@ -231,16 +234,28 @@ def until_arrived(
     return path, score, both
 
 
-def topics_of_sample(corpus: Corpus, start: str | int, options: argparse.Namespace) -> GivenTopics:
+def topics_of_sample(
+    corpus: Corpus, start: Any, share: float, sweeps: int, options: argparse.Namespace
+) -> GivenTopics:
     """Run a chain on some of the documents; return its topics."""
-    began = time.perf_counter()
-    some = corpus.select(np.arange(0, corpus.n_documents, round(1.0 / options.sample)))
-    chain = default_chain(some, options.engine, options.threads, ENOUGH, start)
-    chain.run(options.sample_sweeps)
-    console.print(f"a sample of {some.n_words:,} words:{_at(chain, time.perf_counter() - began)}")
-    draw, eta = chain.draw(), PRIORS.eta
-    phi = draw.topic_terms.toarray() + eta
+    began, eta = time.perf_counter(), options.sample_eta
+    some = corpus.select(np.arange(0, corpus.n_documents, round(1.0 / share)))
+    settings = {"eta": eta, **_trials(options)}
+    chain = default_chain(some, options.engine, options.threads, ENOUGH, start, **settings)
+    for _ in range(-(-sweeps // 100)):
+        chain.run(min(100, sweeps - chain.sweeps_done))
+        console.print(f"a sample of {some.n_words:,} words:{_at(chain, time.perf_counter() - began)}")
+    phi = chain.draw().topic_terms.toarray() + eta
     return GivenTopics(TOPICS, phi / phi.sum(axis=1, keepdims=True))
+
+
+def _trials(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the setting of split-merge: the default, or with trials by EM as well."""
+    own = SplitMerge()
+    by_em = Proposal(
+        anchors="balanced", launch="em", scans=3, weight=sum(one.weight for one in own.proposals)
+    )
+    return {"split_merge": SplitMerge(proposals=(*own.proposals, by_em))} if options.em else {}
 
 
 def _at(chain: Chain, seconds: float) -> At:
@@ -338,9 +353,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     one.add_argument("--kind", choices=KINDS, default="pubmed", help="of corpus")
     one.add_argument("--start", type=_start, nargs="+", default=["fitted"], help="fitted, one, or a number")
     one.add_argument(
-        "--sample", type=float, default=1.0, help="start from topics of so much of the documents"
+        "--sample", type=float, nargs="*", default=[], help="start from topics of so much of the documents"
     )
-    one.add_argument("--sample-sweeps", type=int, default=400)
+    one.add_argument("--sample-sweeps", type=int, nargs="*", help="of each sample  [400]")
+    one.add_argument("--sample-eta", type=float, default=PRIORS.eta)
+    one.add_argument("--em", action="store_true", help="every other trial divides its topic by EM")
     one.add_argument("--truth-sweeps", type=int, default=100)
     one.add_argument("--seconds", type=float, default=600.0, help="the most for each start")
     one.add_argument("--every", type=float, default=5.0, help="seconds between lines")
@@ -349,7 +366,12 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     one.add_argument("--beside", nargs="*", default=[*WITHOUT_GPU], help="first the measure")
     one.add_argument("--sweeps", type=int, default=500)
     one.add_argument("--seconds", type=float, default=200.0, help="the most for each engine")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.what == "planted":
+        options.sample_sweeps = options.sample_sweeps or [400] * len(options.sample)
+        if len(options.sample_sweeps) != len(options.sample):
+            parser.error("--sample and --sample-sweeps: give as many of both")
+    return options
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

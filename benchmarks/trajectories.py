@@ -16,12 +16,13 @@ MARKS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 
 
 def default_chain(
-    corpus: Corpus, engine: str, threads: int, sweeps: int, init: str | int = "fitted"
+    corpus: Corpus, engine: str, threads: int, sweeps: int, init: str | int = "fitted", **other: Any
 ) -> Chain:
-    """Return a chain with the default settings of the library."""
+    """Return a chain with the default settings of the library, but for those that are given."""
     settings: dict[str, Any] = dict(eta=0.1, alpha=None, gamma=None, alpha_prior=(1.0, 1.0))
     settings |= dict(gamma_prior=(1.0, 1.0), init=init, sweeps=sweeps, burn_in=None, thin=None)
-    plan = plan_of(**settings, chains=1, warm_up=None, split_merge="always", engine=engine, seed=0)
+    settings |= dict(chains=1, warm_up=None, split_merge="always", engine=engine, seed=0)
+    plan = plan_of(**settings | other)
     (chain,) = plan.chains(corpus)
     chain.use_threads(threads)
     return chain

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.corpora import Split, read_split
-from experiments.measure import follow
+from experiments.measure import SCANNED, follow
 from experiments.runs import Array, Pause, Run
 from experiments.text import ETAS, UNTIL, priors_of
 from franchise import Chain, Proposal, Schedule, SplitMerge
@@ -16,7 +16,7 @@ VARIANTS = {
     "size": (Proposal(anchors="size"),),
     "balanced": (Proposal(anchors="balanced"),),
     "uniform, 3 scans": (Proposal(scans=3),),
-    "default": SplitMerge().proposals,
+    "default": SCANNED,
 }
 TITLES = {
     "uniform": "tables chosen uniformly (as published)",

@@ -120,7 +120,8 @@ def test_very_large_counts_are_doubted():
 
 
 def test_a_model_says_what_was_done(tmp_path, corpus):
-    model = HDPTopicModel(sweeps=4, chains=1, random_state=0, verbose=0).fit(corpus.downsampled(20, seed=7))
+    model = HDPTopicModel(eta=1.0, sweeps=4, chains=1, random_state=0, verbose=0)
+    model.fit(corpus.downsampled(20, seed=7))
     said = "Down-sampled: at most 20 words per document (seed 7), of 2,042 words; 2 documents lost words"
     assert said in str(model)
     model.save(tmp_path / "model")

@@ -193,8 +193,8 @@ def test_packed_strings_that_cannot_be():
 # ---------------------------------------------------------------- models that are replaced
 
 
-def small_model(**settings):
-    return HDPTopicModel(sweeps=6, chains=2, random_state=0, verbose=0, **settings)
+def small_model(eta=1.0, **settings):
+    return HDPTopicModel(eta=eta, sweeps=6, chains=2, random_state=0, verbose=0, **settings)
 
 
 FEW = ["cat milk cat", "dog bone dog", "cat dog milk", "bone bone dog"]
@@ -205,7 +205,7 @@ def test_a_fit_that_was_killed_before_its_first_checkpoint_is_begun_anew(tmp_pat
     folder = tmp_path / "model"
     small_model(eta=0.5, checkpoint_dir=folder).fit(FEW)
     shutil.rmtree(folder / "chains")
-    small_model(eta=0.1, checkpoint_dir=folder).fit(FEW[:3])
+    small_model(eta=0.9, checkpoint_dir=folder).fit(FEW[:3])
     assert HDPTopicModel.load(folder).corpus_.n_documents == 3
 
 

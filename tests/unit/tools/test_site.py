@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -121,6 +122,6 @@ def test_links_of_pages_lead_somewhere(page, text):
 def test_blocks_of_commands_are_whole(page, text):
     """A first line that has lost its indent makes a paragraph of the block."""
     lines = FENCED.sub("", text).splitlines()
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         torn = re.match(r"(franchise|pip|make|python|zcat|ray) ", before) and line.startswith("    ")
         assert not torn, f"{page}: {before}"

@@ -213,7 +213,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
     help="How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at "
     "once, all cores), gpu (on a GPU), cells (all words of a term in a document at once, for large counts), "
     "ray (as parallel, on a cluster), ray-gpu (as gpu, on the GPUs of a cluster), or auto: collapsed below a "
-    "million words, above it cells for large counts, else gpu if there is one, or parallel.",
+    "million words, above it cells for large counts, else parallel, from ten million on gpu if there is one.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
 @cluster_options("Fit")

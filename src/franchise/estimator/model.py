@@ -77,9 +77,9 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     engine
         How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once, on all
         cores; ``"gpu"``, on a GPU; ``"cells"``, all words of a term in a document at once, for large counts;
-        ``"auto"`` takes the first below a million words, above it the last for large counts,
-        else a GPU if there is one, or ``"parallel"``. All sample the same posterior, but do not give the same
-        chain. ``"ray"`` makes the chain of ``"parallel"`` on a cluster, ``"ray-gpu"`` that of ``"gpu"``.
+        ``"auto"`` takes the first below a million words, above it the last for large counts, else
+        ``"parallel"``, from ten million on a GPU if there is one. All sample the same posterior, but not with
+        the same chain. ``"ray"`` makes that of ``"parallel"`` on a cluster, ``"ray-gpu"`` that of ``"gpu"``.
     n_jobs
         Number of threads; None or -1 for all cores. It does not change the answer.
     ray_address, ray_workers

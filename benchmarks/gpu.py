@@ -3,7 +3,7 @@
     python -m benchmarks.gpu speed                              (200 million planted words, 10 GB)
     python -m benchmarks.gpu speed --topics 128 --kind pubmed --terms 141000
     python -m benchmarks.gpu planted --start fitted 200         (700 million words like PubMed's, 40 GB)
-    python -m benchmarks.gpu planted --start 1000 --sample 0.03 --sample-eta 0.02 --em
+    python -m benchmarks.gpu planted --start 1000 --sample 0.01:400:0.02:25 --em
     python -m benchmarks.gpu text --corpus ap.ldac nips.ldac
 
 Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one
@@ -22,6 +22,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ KINDS = {"even": even, "pubmed": like_pubmed}
 WITHOUT_GPU = ("collapsed", "parallel")
 TEN = 10  # every so many sweeps one does more than the others
 ENOUGH = 100_000  # sweeps of a schedule whose burn-in never ends: no draws are kept
+SAY = 100  # sweeps of a sample between lines
 WITHIN, STAYS = 0.01, 10  # nats per word of the truth's score, for so many sweeps
 
 
@@ -215,9 +217,10 @@ def until_arrived(
     began, printed, path = time.perf_counter(), -np.inf, []
     score, both = Arrival(), Arrival()
     begin: Any = start
-    for share, sweeps in zip(options.sample, options.sample_sweeps, strict=True):
-        begin = topics_of_sample(corpus, begin, share, sweeps, options)
-    chain = default_chain(corpus, options.engine, options.threads, ENOUGH, begin, **_trials(options))
+    for sample in options.sample:
+        begin = topics_of_sample(corpus, begin, sample, options)
+    trials = _trials(options.trials, options.em)
+    chain = default_chain(corpus, options.engine, options.threads, ENOUGH, begin, split_merge=trials)
     while both.where is None and (not path or path[-1].seconds < options.seconds):
         chain.sweep() if path else chain.start()
         at = _at(chain, time.perf_counter() - began)
@@ -234,28 +237,42 @@ def until_arrived(
     return path, score, both
 
 
-def topics_of_sample(
-    corpus: Corpus, start: Any, share: float, sweeps: int, options: argparse.Namespace
-) -> GivenTopics:
+class Sample(NamedTuple):
+    """Some of the documents, and how a chain goes through them."""
+
+    share: float
+    sweeps: int = 400
+    eta: float = PRIORS.eta
+    trials: int = SplitMerge().trials
+
+    @classmethod
+    def of(cls, value: str) -> "Sample":
+        """Read SHARE:SWEEPS:ETA:TRIALS, or the first of these."""
+        parts: Any = zip((float, int, float, int), value.split(":", 3), strict=False)
+        return cls(*(kind(part) for kind, part in parts))
+
+
+def topics_of_sample(corpus: Corpus, start: Any, sample: Sample, options: argparse.Namespace) -> GivenTopics:
     """Run a chain on some of the documents; return its topics."""
-    began, eta = time.perf_counter(), options.sample_eta
-    some = corpus.select(np.arange(0, corpus.n_documents, round(1.0 / share)))
-    settings = {"eta": eta, **_trials(options)}
+    began = time.perf_counter()
+    some = corpus.select(np.arange(0, corpus.n_documents, round(1.0 / sample.share)))
+    settings = {"eta": sample.eta, "split_merge": _trials(sample.trials, options.em)}
     chain = default_chain(some, options.engine, options.threads, ENOUGH, start, **settings)
-    for _ in range(-(-sweeps // 100)):
-        chain.run(min(100, sweeps - chain.sweeps_done))
+    while chain.sweeps_done < sample.sweeps:
+        chain.run(min(SAY, sample.sweeps - chain.sweeps_done))
         console.print(f"a sample of {some.n_words:,} words:{_at(chain, time.perf_counter() - began)}")
-    phi = chain.draw().topic_terms.toarray() + eta
+    phi = chain.draw().topic_terms.toarray() + sample.eta
     return GivenTopics(TOPICS, phi / phi.sum(axis=1, keepdims=True))
 
 
-def _trials(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the setting of split-merge: the default, or with trials by EM as well."""
-    own = SplitMerge()
-    by_em = Proposal(
-        anchors="balanced", launch="em", scans=3, weight=sum(one.weight for one in own.proposals)
-    )
-    return {"split_merge": SplitMerge(proposals=(*own.proposals, by_em))} if options.em else {}
+def _trials(number: int, by_em: bool) -> str | SplitMerge:
+    """Return the setting of split-merge."""
+    own = SplitMerge(trials=number)
+    if not by_em:
+        return "always" if own == SplitMerge() else own
+    weight = sum(proposal.weight for proposal in own.proposals)
+    em = Proposal(anchors="balanced", launch="em", scans=3, weight=weight)
+    return replace(own, proposals=(*own.proposals, em))
 
 
 def _at(chain: Chain, seconds: float) -> At:
@@ -353,10 +370,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     one.add_argument("--kind", choices=KINDS, default="pubmed", help="of corpus")
     one.add_argument("--start", type=_start, nargs="+", default=["fitted"], help="fitted, one, or a number")
     one.add_argument(
-        "--sample", type=float, nargs="*", default=[], help="start from topics of so much of the documents"
+        "--sample",
+        type=Sample.of,
+        nargs="*",
+        default=[],
+        metavar="SHARE:SWEEPS:ETA:TRIALS",
+        help="start from topics of so much of the documents",
     )
-    one.add_argument("--sample-sweeps", type=int, nargs="*", help="of each sample  [400]")
-    one.add_argument("--sample-eta", type=float, default=PRIORS.eta)
+    one.add_argument("--trials", type=int, default=SplitMerge().trials, help="split-merge trials a sweep")
     one.add_argument("--em", action="store_true", help="every other trial divides its topic by EM")
     one.add_argument("--truth-sweeps", type=int, default=100)
     one.add_argument("--seconds", type=float, default=600.0, help="the most for each start")
@@ -366,12 +387,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     one.add_argument("--beside", nargs="*", default=[*WITHOUT_GPU], help="first the measure")
     one.add_argument("--sweeps", type=int, default=500)
     one.add_argument("--seconds", type=float, default=200.0, help="the most for each engine")
-    options = parser.parse_args(arguments)
-    if options.what == "planted":
-        options.sample_sweeps = options.sample_sweeps or [400] * len(options.sample)
-        if len(options.sample_sweeps) != len(options.sample):
-            parser.error("--sample and --sample-sweeps: give as many of both")
-    return options
+    return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -28,6 +28,7 @@ extensions = [
     "as_mathml",
     "command_line",
     "source_links",
+    "wrapped_output",
 ]
 exclude_patterns = ["_build", "_ext", "gallery/**/*.ipynb", "gallery/**/*.py"]
 highlight_language = "none"  # code without a language is mostly a shell's

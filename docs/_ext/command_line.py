@@ -24,7 +24,14 @@ def tidy(app, ctx: click.Context, lines: list[str]) -> None:
     lines[:] = out
 
 
+def count(app, ctx: click.Context, lines: list[str]) -> None:
+    """Say of `MODEL MODEL... INPUT`, which the command counts itself, that it is needed."""
+    if ctx.info_name == "compare":
+        lines[:] = [line.replace("Optional argument(s)", "Required arguments") for line in lines]
+
+
 def setup(app):
     """Listen to sphinx-click."""
     app.connect("sphinx-click-process-description", tidy)
+    app.connect("sphinx-click-process-arguments", count)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

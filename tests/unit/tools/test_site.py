@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -16,6 +17,9 @@ BUILT = ("_build", "gallery")  # the gallery's pages are made from examples/gall
 TOCTREE = re.compile(r"toctree(?:}|::)\n(.*?)(?:```|\Z)", re.DOTALL)
 OF_MODEL = re.compile(r"\bmodel\.([a-z]\w+)")
 COMMAND = re.compile(r"\bfranchise ([a-z]+) ([^`\n|;#]*)")
+LINK = re.compile(r"\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)")
+HEADING = re.compile(r"^#{1,3} (.+)$", re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 AUTO = re.compile(r"\.\. auto(?:class|exception|function|method|attribute):: (\S+)")
 
 
@@ -93,3 +97,31 @@ def test_commands_on_pages_have_the_options_that_they_are_given(page, text):
         elif name != "hdp":  # which parses its own
             known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
             assert options - known - {"--help"} == set(), f"franchise {name} {rest}"
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and MyST make them."""
+    headings = HEADING.findall(FENCED.sub("", text))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize(("page", "text"), texts(), ids=[name for name, _ in texts()])
+def test_links_of_pages_lead_somewhere(page, text):
+    here = DOCS.parent / page
+    for name, anchor in LINK.findall(re.sub(r"`[^`\n]*`", "", FENCED.sub("", text))):
+        target = (here.parent / name) if name else here
+        if "gallery" in target.parts:  # made when the site is built
+            assert (DOCS.parent / "examples" / "gallery" / f"{target.name}.py").is_file(), name
+            continue
+        assert target.exists(), f"{page}: {name}"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target.read_text("utf-8")), f"{page}: {name}#{anchor}"
+
+
+@pytest.mark.parametrize(("page", "text"), texts(), ids=[name for name, _ in texts()])
+def test_blocks_of_commands_are_whole(page, text):
+    """A first line that has lost its indent makes a paragraph of the block."""
+    lines = FENCED.sub("", text).splitlines()
+    for before, line in pairwise(lines):
+        torn = re.match(r"(franchise|pip|make|python|zcat|ray) ", before) and line.startswith("    ")
+        assert not torn, f"{page}: {before}"

@@ -3,17 +3,17 @@
     python -m benchmarks.gpu speed                              (200 million planted words, 10 GB)
     python -m benchmarks.gpu speed --topics 128 --kind pubmed --terms 141000
     python -m benchmarks.gpu planted --start fitted 200         (700 million words like PubMed's, 40 GB)
-    python -m benchmarks.gpu planted --start 1000 --sample 0.01:400:0.02:25 --em
+    python -m benchmarks.gpu planted --start 1000 --sample 0.1:400:0.02:2 --merges
     python -m benchmarks.gpu text --corpus ap.ldac nips.ldac
 
 Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one
 in which some documents are drawn word by word, and counts come to the processor. Planted: a chain that starts
 at the truth says which log p(x | c) per word there is to reach; then come chains from each start, with all
 defaults; with --sample, from the topics that such a chain has found in some of the documents, or several in
-more and more of them. With --em, every other trial divides its topic by EM. With too many
-topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log joint, both per word,
-have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and those without a GPU from
-the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine can be measured so
+more and more of them; with --merges, all trials are of the kind that merges large topics that are alike. With
+too many topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log joint, both per
+word, have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and those without a GPU
+from the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine can be measured so
 (--engine parallel).
 """
 
@@ -22,7 +22,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -219,7 +218,7 @@ def until_arrived(
     begin: Any = start
     for sample in options.sample:
         begin = topics_of_sample(corpus, begin, sample, options)
-    trials = _trials(options.trials, options.em)
+    trials = _trials(options.trials, options.merges)
     chain = default_chain(corpus, options.engine, options.threads, ENOUGH, begin, split_merge=trials)
     while both.where is None and (not path or path[-1].seconds < options.seconds):
         chain.sweep() if path else chain.start()
@@ -256,7 +255,7 @@ def topics_of_sample(corpus: Corpus, start: Any, sample: Sample, options: argpar
     """Run a chain on some of the documents; return its topics."""
     began = time.perf_counter()
     some = corpus.select(np.arange(0, corpus.n_documents, round(1.0 / sample.share)))
-    settings = {"eta": sample.eta, "split_merge": _trials(sample.trials, options.em)}
+    settings = {"eta": sample.eta, "split_merge": _trials(sample.trials, options.merges)}
     chain = default_chain(some, options.engine, options.threads, ENOUGH, start, **settings)
     while chain.sweeps_done < sample.sweeps:
         chain.run(min(SAY, sample.sweeps - chain.sweeps_done))
@@ -265,14 +264,11 @@ def topics_of_sample(corpus: Corpus, start: Any, sample: Sample, options: argpar
     return GivenTopics(TOPICS, phi / phi.sum(axis=1, keepdims=True))
 
 
-def _trials(number: int, by_em: bool) -> str | SplitMerge:
+def _trials(number: int, only_merges: bool) -> str | SplitMerge:
     """Return the setting of split-merge."""
-    own = SplitMerge(trials=number)
-    if not by_em:
-        return "always" if own == SplitMerge() else own
-    weight = sum(proposal.weight for proposal in own.proposals)
-    em = Proposal(anchors="balanced", launch="em", scans=3, weight=weight)
-    return replace(own, proposals=(*own.proposals, em))
+    if only_merges:
+        return SplitMerge(trials=number, proposals=(Proposal(anchors="similar"),))
+    return "always" if number == SplitMerge().trials else SplitMerge(trials=number)
 
 
 def _at(chain: Chain, seconds: float) -> At:
@@ -378,7 +374,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="start from topics of so much of the documents",
     )
     one.add_argument("--trials", type=int, default=SplitMerge().trials, help="split-merge trials a sweep")
-    one.add_argument("--em", action="store_true", help="every other trial divides its topic by EM")
+    one.add_argument("--merges", action="store_true", help="only trials that merge large topics well")
     one.add_argument("--truth-sweeps", type=int, default=100)
     one.add_argument("--seconds", type=float, default=600.0, help="the most for each start")
     one.add_argument("--every", type=float, default=5.0, help="seconds between lines")

@@ -33,7 +33,7 @@ demo: $(READY) ## Fit 2,000 abstracts and show their topics
 	$(BIN)/franchise demo
 
 test: $(READY) ## Run the fast tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 0
 
 # By worksteal, not by file: one file has a third of the time.
 test-statistical: $(READY) ## Run the long tests of distributions

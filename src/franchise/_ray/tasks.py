@@ -64,5 +64,13 @@ def in_tasks(
         except ray.exceptions.RayError as error:
             raise in_words(error) from None
         finally:
-            for _, one in under_way:
-                ray.cancel(one, force=True)
+            _cancel([one for _, one in under_way])
+
+
+def _cancel(tasks: list[Any]) -> None:
+    """Stop tasks, those that are being done as soon as they look up."""
+    ray = ray_module()
+    if tasks:
+        # Not by force: a worker that is killed while its answer is under way makes Ray abort this process.
+        for one in ray.wait(tasks, num_returns=len(tasks), timeout=0)[1]:
+            ray.cancel(one)

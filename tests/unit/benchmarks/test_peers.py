@@ -65,7 +65,9 @@ def test_a_package_finds_the_planted_topics(name, tiny):
         assert (one.prior >= 0).all()
         assert one.words.shape == one.prior.shape
     last = checkpoints[-1]
-    assert last.words.sum() == pytest.approx(tiny.training.n_words, rel=0.01)
+    # The average leaves out topics that few draws have.
+    within = 0.05 if "average" in name else 0.01
+    assert last.words.sum() == pytest.approx(tiny.training.n_words, rel=within)
     assert of_topics(last.topics, last.prior, tiny.test, last.prior_new) > tiny.floor + 0.2
 
 

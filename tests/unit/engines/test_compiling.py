@@ -49,7 +49,7 @@ def test_the_types_are_those_of_chains(corpus, engine):
         corpus = planted(n_documents=600, document_length=100, n_topics=3, n_terms=30, seed=1).corpus
     a_chain(corpus, engine).run()
     for move, types in types_of_trials(engine):
-        assert move.signatures == [types]
+        assert types in move.signatures  # beside those of other tests in this process
 
 
 @pytest.mark.usefixtures("nothing_compiled")

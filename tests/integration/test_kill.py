@@ -55,7 +55,7 @@ print("the same")
 """
 
 
-@pytest.mark.parametrize(("kills", "size"), [("50", "small"), ("25", "large")])
+@pytest.mark.parametrize(("kills", "size"), [("30", "small"), ("15", "large")])
 def test_many_kills(tmp_path, kills, size):
     answer = subprocess.run(
         [sys.executable, "-c", _KILLED, str(tmp_path), kills, size],

@@ -177,6 +177,7 @@ with open("/proc/self/status") as status:  # getrusage would count what the pare
 """
 
 
+@pytest.mark.large
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory from /proc")
 def test_the_driver_does_not_grow_with_the_documents(ray_cluster, tmp_path):
     peaks = []

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.gpu import STAYS, Arrival, At, main
+from benchmarks.gpu import main
 from benchmarks.planted_corpora import even
+from benchmarks.planted_search import STAYS, Arrival, At
 from franchise.corpus import write_ldac
 
 FEW = ["--engine", "parallel", "--threads", "2"]
+PLANTED = ["planted", "--kind", "even", "--words", "2e3", "--terms", "50", "--topics", "4", "--start", "4"]
 
 
 def call(tmp_path, *arguments):
@@ -43,6 +45,17 @@ def test_planted(tmp_path, capsys):
     assert "a chain from start one" in capsys.readouterr().out
 
 
+def test_planted_from_documents_by_samples(tmp_path, capsys):
+    sizes = ["--words", "4e4", "--terms", 200, "--topics", 8, "--kind", "even"]
+    stages = ["--start", "documents:12", "--sample", "0.25:20:0.05:0", "0.5:20:0.05:0:4", "--merges"]
+    found = call(tmp_path, "planted", *sizes, *stages, "--truth-sweeps", 10, "--seconds", 20, "--trials", 2)
+    assert found["found"][-1]["score_and_joint"] is not None  # it arrived
+    out = capsys.readouterr().out
+    assert "a sample of 10,000 words" in out
+    assert "4 more topics" in out
+    assert "0 of 8 planted topics are missing, 0.00% of the words" in out
+
+
 def test_text(tmp_path, capsys):
     files = []
     for name in ("a.ldac", "b.ldac"):
@@ -60,6 +73,7 @@ def test_text(tmp_path, capsys):
     [
         (["speed", "--engine", "abacus"], "there is no such engine"),
         (["text", "--corpus", "nowhere.ldac", *FEW], "nowhere.ldac"),
+        ([*PLANTED, "--sample", "0.5:1:0.1:0:2", *FEW], "give the first none"),
     ],
 )
 def test_what_cannot_be_done_is_said_without_a_traceback(arguments, message):
@@ -68,11 +82,11 @@ def test_what_cannot_be_done_is_said_without_a_traceback(arguments, message):
     assert message in str(stopped.value)
 
 
-@pytest.mark.parametrize("start", ["0", "many"])
+@pytest.mark.parametrize("start", ["0", "many", "documents:0", "documents:"])
 def test_a_start_that_is_none_is_refused(start, capsys):
     with pytest.raises(SystemExit):
         main(["planted", "--start", start])
-    assert "give fitted, one, or a number of random topics" in capsys.readouterr().err
+    assert "give fitted, one, a number of random topics, or documents:NUMBER" in capsys.readouterr().err
 
 
 def test_a_chain_has_arrived_when_it_stays():

@@ -46,7 +46,7 @@ class PlantedTopics(NamedTuple):
 
     def missing_from(self, phi: Array) -> str:
         """Say how many have no topic that is like them."""
-        missing = without_like(self.topics, phi)
+        missing = without_like(self.topics, phi, self.weights @ self.topics)
         words = f"{100 * self.weights[missing].sum():.2f}% of the words"
         return f"{missing.sum():,} of {missing.size:,} planted topics are missing, {words}"
 

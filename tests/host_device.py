@@ -60,7 +60,7 @@ class HostDevice:
     def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
         self.launch(kernel, n, *arguments)
 
-    def threads_for(self, longest: int) -> int:
+    def threads_for(self, longest: int, at_once: int = 0) -> int:
         return 1
 
     def free_bytes(self) -> int:

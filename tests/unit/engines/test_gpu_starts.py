@@ -44,14 +44,19 @@ def started(start, long=layout.LONG, pieces=None, resident=None):
     return z
 
 
-def chances(words):
+def chances(words, fitted=FITTED):
     """Return the probability of every topic for each word, the last being that of common words."""
-    theta = np.full(3, 1 / 3)
-    for _ in range(FITTED.steps):
-        parts = theta * FITTED.phi[words]
-        theta = (parts / (parts.sum(axis=1) + FITTED.common[words])[:, None]).sum(axis=0)
+    common = fitted.common[words]
+    theta = np.full(fitted.phi.shape[1], 1 / fitted.phi.shape[1])
+    for turn in range(fitted.steps):
+        parts = theta * fitted.phi[words]
+        theta = (parts / (parts.sum(axis=1) + common)[:, None]).sum(axis=0)
+        if not turn:  # those that have most are fitted further
+            limits = theta.max() * 0.5 ** np.arange(1, 21)
+            enough = [limit for limit in limits if np.sum(theta >= limit) >= 32]
+            theta[theta < (enough[0] if enough else limits[-1])] = 0.0
         theta /= theta.sum()
-    parts = np.column_stack([theta * FITTED.phi[words], FITTED.common[words]])
+    parts = np.column_stack([theta * fitted.phi[words], common])
     return parts / parts.sum(axis=1, keepdims=True)
 
 
@@ -74,6 +79,19 @@ def test_fitted_topics(long):
     p = chances(WORDS)
     both = {(a, b): p[0, a] * p[2, b] for a in range(4) for b in range(4) if p[0, a] * p[2, b] > 0.0}
     assert_frequencies(list(zip(z[:, 0].tolist(), z[:, 2].tolist())), both)
+
+
+def test_of_many_fitted_topics_those_are_drawn_that_a_document_has_most_of():
+    rng = np.random.default_rng(2)
+    phi = rng.dirichlet(np.full(4, 0.4), 100).T
+    many = FittedTopics(np.vstack([phi, np.zeros(100)]), np.arange(4), FITTED.common, steps=2)
+    p = chances(WORDS, many)
+    possible = np.flatnonzero(p.sum(axis=0))
+    assert 32 <= possible.size - 1 < 90
+    z = started(many)
+    for own, chance in zip(z.T, p):
+        assert set(own) <= set(possible)
+        assert_frequencies(own.tolist(), {k: chance[k] for k in possible.tolist()})
 
 
 @pytest.mark.parametrize("start", [3, FITTED], ids=["random", "fitted"])

@@ -18,7 +18,7 @@ _BLOCKS_EACH = 8  # for every processor, where items take long: more than it has
 # As IEEE numbers are rounded on the host: no product and sum in one, no short cuts.
 _OPTIONS = ("--std=c++14", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
 _FAST_BYTES = BLOCK * NEAR * 12 + FEW * 4  # for lists of topics, and sizes of tables
-_SEATS_AT_ONCE = 1 << 28  # bytes for the sizes of tables that threads are counting
+SEATS_AT_ONCE = 1 << 28  # bytes for the sizes of tables that threads are counting
 
 
 class Device(Protocol):
@@ -38,8 +38,8 @@ class Device(Protocol):
     def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
         """Run a kernel that lists topics or sizes in fast memory, in so many threads, if they are given."""
 
-    def threads_for(self, longest: int) -> int:
-        """Return in how many threads to seat topics of so many words."""
+    def threads_for(self, longest: int, at_once: int = SEATS_AT_ONCE) -> int:
+        """Return in how many threads to seat topics of so many words, in so many bytes for all."""
 
     def free_bytes(self) -> int:
         """Return the memory that is still to be had."""
@@ -74,9 +74,9 @@ class Gpu:
             blocks = threads // BLOCK or min(-(-n // BLOCK), _BLOCKS_EACH * self._processors)
             self._run(kernel, blocks, n, arguments, _FAST_BYTES)
 
-    def threads_for(self, longest: int) -> int:
-        """Return in how many threads to seat topics of so many words."""
-        blocks = min(_BLOCKS_EACH * self._processors, _SEATS_AT_ONCE // (4 * BLOCK * max(1, longest)))
+    def threads_for(self, longest: int, at_once: int = SEATS_AT_ONCE) -> int:
+        """Return in how many threads to seat topics of so many words, in so many bytes for all."""
+        blocks = min(_BLOCKS_EACH * self._processors, at_once // (4 * BLOCK * max(1, longest)))
         return max(1, blocks) * BLOCK
 
     def _run(self, kernel: str, blocks: int, n: int, arguments: tuple[Any, ...], shared: int) -> None:

@@ -23,12 +23,13 @@ from franchise.engines.cuda.long_documents import (
 )
 from franchise.engines.cuda.long_documents import update as update_long
 from franchise.engines.cuda.measure import GivenMeasure
-from franchise.engines.cuda.source import SIDE_BY_SIDE
+from franchise.engines.cuda.source import SIDE_BY_SIDE, TILE
 from franchise.engines.fitted_start import FittedTopics
 from franchise.model.state import Array
 from franchise.random import DOCUMENTS, Key
 
 _WORDS_AT_ONCE = 1 << 27  # of documents that are gone through together, about
+_START_BYTES = 3 << 28  # for the mixtures of documents that are being fitted
 _SEATS = {"t_ji": np.int32, "k_jt": np.uint16, "n_jt": np.int32}
 
 
@@ -123,14 +124,7 @@ class Piece:
             if isinstance(start, int):
                 device.launch("draw_random", layout.base.size, *where, start, z)
             else:
-                n_topics = start.phi.shape[1]
-                threads = device.threads_for(2 * n_topics)
-                device.launch_with_lists(
-                    "draw_fitted", layout.base.size, *where, x, n_topics,
-                    device.put(start.phi.astype(np.float32)), device.put(start.row.astype(np.int64)),
-                    device.put(start.common), start.steps,
-                    device.xp.empty(2 * n_topics * threads, np.float32), z, threads=threads,
-                )  # fmt: skip
+                self._draw_fitted(where, start, x, z)
         self.list_topics()
         with self.on_device("z") as (z,):
             lists = self._lists(z)
@@ -138,6 +132,21 @@ class Piece:
                 device.launch_with_lists("count_listed", n, first, self.base, *lists, *tally)
             if self._long is not None:
                 self._long = count_together(device, self._long, int(tally.words.size), z, tally)
+
+    def _draw_fitted(self, where: tuple[Any, ...], start: FittedTopics, x: Any, z: Any) -> None:
+        device, xp, n_topics = self.device, self.device.xp, start.phi.shape[1]
+        stride = -(-n_topics // TILE) * TILE
+        phi = np.zeros((len(start.phi), stride), np.float32)
+        phi[:, :n_topics] = start.phi
+        share = start.common + start.phi.mean(axis=1)[start.row]
+        even = np.divide(1.0, share, out=np.zeros_like(share), where=share > 0.0)
+        threads = device.threads_for(3 * stride, _START_BYTES)
+        device.launch_with_lists(
+            "draw_fitted", self.layout.base.size, *where, x, n_topics, stride, device.put(phi),
+            device.put(start.row.astype(np.int64)), device.put(start.common),
+            device.put(even.astype(np.float32)), start.steps, xp.empty(2 * stride * threads, np.float32),
+            xp.empty(stride * threads, np.int32), z, threads=threads,
+        )  # fmt: skip
 
     def count(self, counts: Any) -> None:
         """Add the words to `counts` (term, topic)."""

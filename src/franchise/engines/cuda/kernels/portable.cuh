@@ -21,6 +21,7 @@ typedef long long i64;
 #define WAIT_FOR_ALL __syncthreads()
 #define ADD(address, value) atomicAdd(address, value)
 #define READ(address) __ldg(address)
+typedef float4 Four;  // floats that are read at once
 #define BITS_OF(x) ((u64)__double_as_longlong(x))
 #define DOUBLE_OF(bits) __longlong_as_double((long long)(bits))
 #else
@@ -34,6 +35,7 @@ typedef long long i64;
 #define LANES 1
 #define WAIT_FOR_ALL
 #define READ(address) (*(address))
+struct Four { float x, y, z, w; };
 static inline u64 BITS_OF(double x) { u64 bits; std::memcpy(&bits, &x, 8); return bits; }
 static inline double DOUBLE_OF(u64 bits) { double x; std::memcpy(&x, &bits, 8); return x; }
 template <class T, class U> static inline T ADD(T* address, U value) {

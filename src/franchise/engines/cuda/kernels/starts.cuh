@@ -13,52 +13,111 @@ KERNEL(draw_random)(i64 n, u64 key, i64 regular, const i64* base, const i32* len
     }
 }
 
-// What a word of a term has of all topics, the common part included (`moves.fit_topics`).
-INLINE double share_of(i64 n_topics, const float* theta, const float* row, double common) {
+// Of a document's topics, after the first step of EM, those are fitted further that have most of its words: no
+// fewer than FEWEST, if so many have any. The others would have next to nothing in the end.
+#define FEWEST 32
+
+// What a word of a term has of listed topics, the common part included (`moves.fit_topics`).
+INLINE double share_of(i64 n_listed, const float* theta, const i32* listed, const float* row, double common) {
     double sum = common;
-    for (i64 k = 0; k < n_topics; k++) sum += (double)theta[k * THREADS] * (double)READ(row + k);
+    for (i64 s = 0; s < n_listed; s++) {
+        sum += (double)theta[s * THREADS] * (double)READ(row + listed[s * THREADS]);
+    }
     return sum;
+}
+
+// Set `theta` to the expected words of every topic in a document whose topics are equally likely. A word of a
+// term is divided by what it then has of all topics: times `even`. Rows of phi are multiples of TILE.
+INLINE void even_step(i64 words, i64 step, const i32* x, i64 stride, const float* phi, const i64* row,
+                      const float* even, float* theta) {
+    for (i64 first = 0; first < stride; first += TILE) {
+        float sums[TILE];
+        for (i32 t = 0; t < TILE; t++) sums[t] = 0.0f;
+        for (i64 i = 0; i < words; i++) {
+            i32 v = x[i * step];
+            float part = READ(even + v);
+            const Four* own = (const Four*)(phi + READ(row + v) * stride + first);
+            for (i32 t = 0; t < TILE / 4; t++) {
+                Four four = READ(own + t);
+                sums[4 * t] += part * four.x;
+                sums[4 * t + 1] += part * four.y;
+                sums[4 * t + 2] += part * four.z;
+                sums[4 * t + 3] += part * four.w;
+            }
+        }
+        for (i32 t = 0; t < TILE; t++) theta[(first + t) * THREADS] = sums[t];
+    }
+}
+
+// List the topics that have most words, with their shares, from the front; return how many.
+INLINE i64 list_most(i64 n_topics, float* theta, i32* listed) {
+    float largest = 0.0f;
+    for (i64 k = 0; k < n_topics; k++) {
+        if (theta[k * THREADS] > largest) largest = theta[k * THREADS];
+    }
+    if (largest <= 0.0f) return 0;
+    float limit = largest;
+    for (i64 reached = 0; reached < FEWEST && limit > 1e-6f * largest;) {
+        limit *= 0.5f;
+        reached = 0;
+        for (i64 k = 0; k < n_topics; k++) reached += theta[k * THREADS] >= limit;
+    }
+    i64 n_listed = 0;
+    double total = 0.0;
+    for (i64 k = 0; k < n_topics; k++) {
+        float words = theta[k * THREADS];
+        if (words < limit) continue;
+        theta[n_listed * THREADS] = words;
+        listed[n_listed * THREADS] = (i32)k;
+        total += (double)words;
+        n_listed++;
+    }
+    for (i64 s = 0; s < n_listed; s++) theta[s * THREADS] = (float)((double)theta[s * THREADS] / total);
+    return n_listed;
 }
 
 // Fit the mixture of every document to topics by EM; draw the topic of each word from it.
 //
-// Common words get a topic of their own, the last. `scratch` has room for two mixtures of every thread.
+// Common words get a topic of their own, the last. `scratch` has room for two mixtures of every thread, and
+// `which` for the topics of one.
 KERNEL(draw_fitted)(i64 n, u64 key, i64 regular, const i64* base, const i32* length, const i32* number,
-                    const i32* x, i64 n_topics, const float* phi, const i64* row, const double* common, i64 steps,
-                    float* scratch, u16* z) {
+                    const i32* x, i64 n_topics, i64 stride, const float* phi, const i64* row, const double* common,
+                    const float* even, i64 steps, float* scratch, i32* which, u16* z) {
     float* theta = scratch + THREAD;
-    float* expected = theta + n_topics * THREADS;
+    float* expected = theta + stride * THREADS;
+    i32* listed = which + THREAD;
     FOR_EACH(rank, n) {
         i64 step = step_of(rank, regular);
-        for (i64 k = 0; k < n_topics; k++) theta[k * THREADS] = (float)(1.0 / (double)n_topics);
-        for (i64 turn = 0; turn < steps; turn++) {
-            for (i64 k = 0; k < n_topics; k++) expected[k * THREADS] = 0.0f;
+        even_step(length[rank], step, x + base[rank], stride, phi, row, even, theta);
+        i64 n_listed = list_most(n_topics, theta, listed);
+        for (i64 turn = 1; turn < steps; turn++) {
+            for (i64 s = 0; s < n_listed; s++) expected[s * THREADS] = 0.0f;
             for (i32 i = 0; i < length[rank]; i++) {
                 i32 v = x[base[rank] + i * step];
-                const float* own = phi + row[v] * n_topics;
-                float part = (float)(1.0 / share_of(n_topics, theta, own, common[v]));
-                for (i64 k = 0; k < n_topics; k++) {
-                    expected[k * THREADS] += part * theta[k * THREADS] * READ(own + k);
+                const float* own = phi + row[v] * stride;
+                float part = (float)(1.0 / share_of(n_listed, theta, listed, own, common[v]));
+                for (i64 s = 0; s < n_listed; s++) {
+                    expected[s * THREADS] += part * theta[s * THREADS] * READ(own + listed[s * THREADS]);
                 }
             }
             double total = 0.0;
-            for (i64 k = 0; k < n_topics; k++) total += (double)expected[k * THREADS];
-            for (i64 k = 0; total > 0.0 && k < n_topics; k++) {
-                theta[k * THREADS] = (float)((double)expected[k * THREADS] / total);
+            for (i64 s = 0; s < n_listed; s++) total += (double)expected[s * THREADS];
+            for (i64 s = 0; total > 0.0 && s < n_listed; s++) {
+                theta[s * THREADS] = (float)((double)expected[s * THREADS] / total);
             }
         }
         for (i32 i = 0; i < length[rank]; i++) {
             i32 v = x[base[rank] + i * step];
-            const float* own = phi + row[v] * n_topics;
+            const float* own = phi + row[v] * stride;
             double u = uniforms(key, (u32)number[rank], (u32)i, 0, 0).a;
-            u = u * share_of(n_topics, theta, own, common[v]) - common[v];
+            u = u * share_of(n_listed, theta, listed, own, common[v]) - common[v];
             u16 drawn = (u16)n_topics;
             if (u >= 0.0) {
                 double sum = 0.0;
-                for (i64 k = 0; k < n_topics; k++) {
-                    double weight = (double)theta[k * THREADS] * (double)READ(own + k);
+                for (i64 s = 0; s < n_listed; s++) {
+                    double weight = (double)theta[s * THREADS] * (double)READ(own + listed[s * THREADS]);
                     sum += weight;
-                    if (weight > 0.0) drawn = (u16)k;
+                    if (weight > 0.0) drawn = (u16)listed[s * THREADS];
                     if (sum > u) break;
                 }
             }

@@ -3,16 +3,16 @@
     python -m benchmarks.gpu speed                              (200 million planted words, 10 GB)
     python -m benchmarks.gpu speed --topics 128 --kind pubmed --terms 141000
     python -m benchmarks.gpu planted --start fitted 200         (700 million words like PubMed's, 40 GB)
-    python -m benchmarks.gpu planted --start documents:1000 --sample 0.25:200:0.02:0 --merges
+    python -m benchmarks.gpu planted --start documents:1000 --sample 0.25:250:0.02:0 --new 500 --warm-up 60
     python -m benchmarks.gpu text --corpus ap.ldac nips.ldac
 
 Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one
 in which some documents are drawn word by word, and counts come to the processor. Planted: a chain that starts
 at the truth says which log p(x | c) per word there is to reach; then come chains from each start, with all
 defaults: random topics, or topics begun at documents. With --sample they start from what such a chain has
-found in some of the documents, or several in more and more of them, with new topics begun at documents that
-those before explain worst; with --merges, all trials are of the kind that merges large topics that are alike.
-With too many topics log p(x | c) is too high, so a chain has arrived when log p(x | c) and the log joint,
+found in some of the documents, or several in more and more of them; with --new, beside topics begun at the
+documents that those explain worst; with --merges, all trials are of the kind that merges large topics that
+are alike. With too many topics log p(x | c) is too high, so a chain has arrived when it and the log joint,
 both per word, have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and those
 without a GPU from the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine can be
 measured so (--engine parallel).
@@ -206,12 +206,23 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Sample.of,
         nargs="*",
         default=[],
-        metavar="SHARE:SWEEPS:ETA:TRIALS:NEW",
+        metavar="SHARE:SWEEPS:ETA:TRIALS",
         help="start from topics of so much of the documents",
     )
+    one.add_argument(
+        "--new", type=int, default=0, help="topics begun at documents that a sample's do not explain"
+    )
+    one.add_argument("--warm-up", type=int, help="sweeps in which eta rises")
     one.add_argument("--trials", type=int, default=SplitMerge().trials, help="split-merge trials a sweep")
     one.add_argument("--merges", action="store_true", help="only trials that merge large topics well")
     one.add_argument("--truth-sweeps", type=int, default=100)
+    one.add_argument(
+        "--level",
+        type=float,
+        nargs=2,
+        metavar=("SCORE", "JOINT"),
+        help="what an earlier run found for the truth, per word, instead of a chain from there",
+    )
     one.add_argument("--seconds", type=float, default=600.0, help="the most for each start")
     one.add_argument("--every", type=float, default=5.0, help="seconds between lines")
     one = commands.add_parser("text", parents=[common], help="against engines without a GPU")

@@ -90,7 +90,10 @@ def planted(options: argparse.Namespace, report: Report) -> None:
     """Print how long chains take from their starts to the score of the truth."""
     truth = drawn(options, options.topics)
     corpus, to_find = truth.corpus, PlantedTopics.of(truth)
-    level, at_truth = score_of_truth(truth, options)
+    if options.level:
+        level, at_truth = At(0.0, 0, options.topics, *options.level), []
+    else:
+        level, at_truth = score_of_truth(truth, options)
     report.add({"start": "truth", "level": level._asdict(), "words": corpus.n_words, "path": at_truth})
     del truth
     free_memory()
@@ -146,8 +149,12 @@ def until_arrived(
     for sample in options.sample:
         begin = topics_of_sample(corpus, begin, sample, options)
         console.print(f"{begin.n_topics:,} different topics; {to_find.missing_from(begin.phi)}")
-    trials = _trials(options.trials, options.merges)
-    chain = default_chain(corpus, options.engine, options.threads, ENOUGH, begin, split_merge=trials)
+    if options.new:
+        begin = with_new_topics(corpus, begin, options.new)
+    settings: dict[str, Any] = {"split_merge": _trials(options.trials, options.merges)}
+    if options.warm_up is not None:
+        settings["warm_up"] = options.warm_up
+    chain = default_chain(corpus, options.engine, options.threads, ENOUGH, begin, **settings)
     while both.where is None and (not path or path[-1].seconds < options.seconds):
         chain.sweep() if path else chain.start()
         at = _at(chain, time.perf_counter() - began)
@@ -173,24 +180,17 @@ class Sample(NamedTuple):
     sweeps: int = 400
     eta: float = PRIORS.eta
     trials: int = SplitMerge().trials
-    new: int = 0  # topics that are begun at documents which those found so far explain worst
 
     @classmethod
     def of(cls, value: str) -> "Sample":
-        """Read SHARE:SWEEPS:ETA:TRIALS:NEW, or the first of these."""
-        parts: Any = zip((float, int, float, int, int), value.split(":", 4), strict=False)
+        """Read SHARE:SWEEPS:ETA:TRIALS, or the first of these."""
+        parts: Any = zip((float, int, float, int), value.split(":", 3), strict=False)
         return cls(*(kind(part) for kind, part in parts))
 
 
 def topics_of_sample(corpus: Corpus, start: Any, sample: Sample, options: argparse.Namespace) -> GivenTopics:
     """Run a chain on some of the documents; return its topics, those that are alike as one."""
     began = time.perf_counter()
-    if sample.new:
-        if not isinstance(start, GivenTopics):
-            raise SettingsError("--sample: new topics come beside those found before; give the first none")
-        more = at_unexplained_documents(corpus, start.phi, sample.new)
-        start = GivenTopics(TOPICS, np.vstack([start.phi, more]))
-        console.print(f"{sample.new:,} more topics, after {time.perf_counter() - began:.1f} s")
     some = corpus.select(np.arange(0, corpus.n_documents, round(1.0 / sample.share)))
     trials = _trials(sample.trials, options.merges)
     settings: dict[str, Any] = {"eta": sample.eta, "split_merge": trials}
@@ -202,6 +202,16 @@ def topics_of_sample(corpus: Corpus, start: Any, sample: Sample, options: argpar
     del chain
     free_memory()
     return GivenTopics(TOPICS, phi / phi.sum(axis=1, keepdims=True))
+
+
+def with_new_topics(corpus: Corpus, found: Any, number: int) -> GivenTopics:
+    """Add topics that are begun at documents which those found so far explain worst."""
+    if not isinstance(found, GivenTopics) or found.phi is None:
+        raise SettingsError("--new: such topics come beside those found before; give --sample as well")
+    began = time.perf_counter()
+    more = at_unexplained_documents(corpus, found.phi, number)
+    console.print(f"{number:,} more topics, after {time.perf_counter() - began:.1f} s")
+    return GivenTopics(TOPICS, np.vstack([found.phi, more]))
 
 
 def _trials(number: int, only_merges: bool) -> str | SplitMerge:

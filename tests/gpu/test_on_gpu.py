@@ -101,7 +101,7 @@ def test_same_bits_for_any_grid(case, blocks, monkeypatch):
         run(device, kernel, min(n_blocks, blocks), *rest)
 
     monkeypatch.setattr(Gpu, "_run", in_few_blocks)
-    monkeypatch.setattr(Gpu, "threads_for", lambda device, longest: blocks * device_module.BLOCK)
+    monkeypatch.setattr(Gpu, "threads_for", lambda *_: blocks * device_module.BLOCK)
     assert_same(steps_of(one, gpu(), SWEEPS), expected)
 
 

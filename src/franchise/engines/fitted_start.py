@@ -126,9 +126,11 @@ def topics_as_given(sample: Sample, phi: Array, known: Array) -> FittedTopics:
     """
     frequencies = sample.term_counts / max(1, sample.n_words)
     unknown = np.where(known, 0.0, frequencies)
-    rows = (1.0 - unknown.sum()) * phi / phi.sum(axis=1, keepdims=True) + unknown
-    row = np.arange(frequencies.size)
-    return FittedTopics(np.ascontiguousarray(rows.T), row, _common(frequencies))
+    rows = phi.T.astype(np.float64, order="C")
+    rows *= 1.0 - unknown.sum()
+    rows /= phi.sum(axis=1)
+    rows += unknown[:, None]
+    return FittedTopics(rows, np.arange(frequencies.size), _common(frequencies))
 
 
 def _common(frequencies: Array) -> Array:

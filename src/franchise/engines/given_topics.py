@@ -95,15 +95,16 @@ class GivenTopics:
         if self.phi is None:
             raise ValueError("the topics were not kept with the chain")
         self.check(corpus)
-        phi, known = np.zeros((len(self.phi), corpus.n_terms)), np.ones(corpus.n_terms, bool)
-        if self.terms is None:
-            phi[:] = self.phi
-        else:
+        phi, known = self.phi, np.ones(corpus.n_terms, bool)
+        if self.terms is not None:
+            phi = np.zeros((len(self.phi), corpus.n_terms))
             column = {term: i for i, term in enumerate(self.terms)}
             place = np.array([column.get(term, -1) for term in corpus.vocabulary])
             known = place >= 0
             phi[:, known] = self.phi[:, place[known]]
-        phi = phi[phi.sum(axis=1) > 0.0]
+        have_any = phi.any(axis=1)
+        if not have_any.all():
+            phi = phi[have_any]
         return TopicsOfTerms(phi, known, self.kind == SEED_WORDS)
 
 

@@ -47,7 +47,8 @@ def test_planted(tmp_path, capsys):
 
 def test_planted_from_documents_by_samples(tmp_path, capsys):
     sizes = ["--words", "4e4", "--terms", 200, "--topics", 8, "--kind", "even"]
-    stages = ["--start", "documents:12", "--sample", "0.25:20:0.05:0", "0.5:20:0.05:0:4", "--merges"]
+    stages = ["--start", "documents:12", "--sample", "0.25:20:0.05:0", "0.5:20:0.05:0", "--merges"]
+    stages += ["--new", 4, "--warm-up", 5]
     found = call(tmp_path, "planted", *sizes, *stages, "--truth-sweeps", 10, "--seconds", 2, "--trials", 2)
     assert found["found"][-1]["start"] == "documents:12"
     out = capsys.readouterr().out
@@ -73,7 +74,7 @@ def test_text(tmp_path, capsys):
     [
         (["speed", "--engine", "abacus"], "there is no such engine"),
         (["text", "--corpus", "nowhere.ldac", *FEW], "nowhere.ldac"),
-        ([*PLANTED, "--sample", "0.5:1:0.1:0:2", *FEW], "give the first none"),
+        ([*PLANTED, "--truth-sweeps", "1", "--new", "2", *FEW], "give --sample as well"),
     ],
 )
 def test_what_cannot_be_done_is_said_without_a_traceback(arguments, message):

@@ -44,6 +44,19 @@ def started(start, long=layout.LONG, pieces=None, resident=None):
     return z
 
 
+def limit_of_most(theta):
+    too_few, limit = theta.max(), 0.5 * theta.max()
+    while np.sum(theta >= limit) < 32 and limit > 1e-6 * theta.max():
+        too_few, limit = limit, 0.5 * limit
+    for _ in range(5):
+        between = 0.5 * (limit + too_few)
+        if np.sum(theta >= between) < 32:
+            too_few = between
+        else:
+            limit = between
+    return limit
+
+
 def chances(words, fitted=FITTED):
     """Return the probability of every topic for each word, the last being that of common words."""
     common = fitted.common[words]
@@ -52,9 +65,7 @@ def chances(words, fitted=FITTED):
         parts = theta * fitted.phi[words]
         theta = (parts / (parts.sum(axis=1) + common)[:, None]).sum(axis=0)
         if not turn:  # those that have most are fitted further
-            limits = theta.max() * 0.5 ** np.arange(1, 21)
-            enough = [limit for limit in limits if np.sum(theta >= limit) >= 32]
-            theta[theta < (enough[0] if enough else limits[-1])] = 0.0
+            theta[theta < limit_of_most(theta)] = 0.0
         theta /= theta.sum()
     parts = np.column_stack([theta * fitted.phi[words], common])
     return parts / parts.sum(axis=1, keepdims=True)
@@ -87,7 +98,7 @@ def test_of_many_fitted_topics_those_are_drawn_that_a_document_has_most_of():
     many = FittedTopics(np.vstack([phi, np.zeros(100)]), np.arange(4), FITTED.common, steps=2)
     p = chances(WORDS, many)
     possible = np.flatnonzero(p.sum(axis=0))
-    assert 32 <= possible.size - 1 < 90
+    assert 32 <= possible.size - 1 < 40
     z = started(many)
     for own, chance in zip(z.T, p):
         assert set(own) <= set(possible)

@@ -49,6 +49,31 @@ INLINE void even_step(i64 words, i64 step, const i32* x, i64 stride, const float
     }
 }
 
+INLINE i64 at_least(i64 n_topics, const float* theta, float limit) {
+    i64 number = 0;
+    for (i64 k = 0; k < n_topics; k++) number += theta[k * THREADS] >= limit;
+    return number;
+}
+
+// Return the words that topics must have to be listed, which few more than FEWEST have. Between a limit that too
+// few reach and one half of it that enough do, it is looked for by halves.
+INLINE float limit_of_most(i64 n_topics, const float* theta, float largest) {
+    float too_few = largest, limit = 0.5f * largest;
+    while (at_least(n_topics, theta, limit) < FEWEST && limit > 1e-6f * largest) {
+        too_few = limit;
+        limit *= 0.5f;
+    }
+    for (i32 turn = 0; turn < 5; turn++) {
+        float between = 0.5f * (limit + too_few);
+        if (at_least(n_topics, theta, between) < FEWEST) {
+            too_few = between;
+        } else {
+            limit = between;
+        }
+    }
+    return limit;
+}
+
 // List the topics that have most words, with their shares, from the front; return how many.
 INLINE i64 list_most(i64 n_topics, float* theta, i32* listed) {
     float largest = 0.0f;
@@ -56,12 +81,7 @@ INLINE i64 list_most(i64 n_topics, float* theta, i32* listed) {
         if (theta[k * THREADS] > largest) largest = theta[k * THREADS];
     }
     if (largest <= 0.0f) return 0;
-    float limit = largest;
-    for (i64 reached = 0; reached < FEWEST && limit > 1e-6f * largest;) {
-        limit *= 0.5f;
-        reached = 0;
-        for (i64 k = 0; k < n_topics; k++) reached += theta[k * THREADS] >= limit;
-    }
+    float limit = limit_of_most(n_topics, theta, largest);
     i64 n_listed = 0;
     double total = 0.0;
     for (i64 k = 0; k < n_topics; k++) {

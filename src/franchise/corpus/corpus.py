@@ -38,7 +38,7 @@ from franchise.corpus.checks import (
     strings,
     texts_for,
 )
-from franchise.corpus.growing import count_terms, pieces
+from franchise.corpus.growing import count_terms, gathered, handed_over, pieces
 from franchise.corpus.metadata import Metadata, as_metadata
 from franchise.errors import CorpusError
 
@@ -280,10 +280,8 @@ class Corpus:
             make = partial(Corpus.from_cells, selected(self.cells, chosen))
         else:
             lengths = self.document_lengths[chosen]
-            doc_ptr = offsets_of(lengths)
-            # Word i of the result sits in its old document at the same distance from that document's start.
-            shift = np.repeat(self.doc_ptr[chosen] - doc_ptr[:-1], lengths)
-            make = partial(Corpus, self.x[np.arange(doc_ptr[-1]) + shift], doc_ptr)
+            words = handed_over(gathered(self.x, self.doc_ptr[chosen], lengths))
+            make = partial(Corpus, words, offsets_of(lengths))
         return make(
             self.vocabulary,
             [self.document_names[j] for j in chosen],

@@ -10,6 +10,7 @@ import mmap
 import tempfile
 from array import array
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import IO, Any
 
 import numpy as np
@@ -113,3 +114,20 @@ def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
     for piece in pieces(x.size):
         counts += np.bincount(x[piece], minlength=n_terms)
     return counts
+
+
+def gathered(
+    values: npt.NDArray[Any], begins: npt.NDArray[Any], lengths: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Return ranges of an array one after the other; in pieces, as their places take more room than they."""
+    ends = np.cumsum(lengths)
+    shifts = begins - (ends - lengths)
+    total = int(ends[-1]) if ends.size else 0
+    found = np.empty(total, values.dtype)
+    cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, total, PIECE), side="right"), ends.size))
+    for begin, end in pairwise(cuts.tolist()):
+        first = int(ends[begin] - lengths[begin])
+        # What has place i of the result sits in its range at the same distance from where that begins.
+        shift = np.repeat(shifts[begin:end], lengths[begin:end])
+        found[first : ends[end - 1]] = values[np.arange(first, ends[end - 1]) + shift]
+    return found

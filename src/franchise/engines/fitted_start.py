@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.corpus import CorpusArrays
-from franchise.corpus.growing import count_terms
+from franchise.corpus.checks import offsets_of
+from franchise.corpus.growing import count_terms, gathered
 from franchise.model.state import Array
 from franchise.moves.fit_topics import fit_step
 
@@ -103,10 +104,7 @@ def number_to_fit(n_words: int, n_documents: int) -> int:
 def documents_alone(corpus: CorpusArrays, documents: Array) -> CorpusArrays:
     """Return some documents, in the order given, as arrays of their own."""
     lengths = np.diff(corpus.doc_ptr)[documents]
-    doc_ptr = np.zeros(documents.size + 1, np.int64)
-    np.cumsum(lengths, out=doc_ptr[1:])
-    places = np.repeat(corpus.doc_ptr[:-1][documents] - doc_ptr[:-1], lengths) + np.arange(doc_ptr[-1])
-    x = corpus.x[places]
+    x, doc_ptr = gathered(corpus.x, corpus.doc_ptr[documents], lengths), offsets_of(lengths)
     for array in (x, doc_ptr):
         array.flags.writeable = False  # as in every corpus: compiled code tells them apart
     return CorpusArrays(x, doc_ptr, corpus.n_terms)

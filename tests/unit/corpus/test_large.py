@@ -106,6 +106,18 @@ def test_words_are_dropped_in_place(documents, piece):
         np.testing.assert_array_equal(a, b)
 
 
+@given(st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=8), st.integers(1, 7), st.data())
+def test_documents_are_gathered_in_pieces(documents, piece, data):
+    words = np.array([v for one in documents for v in one], np.int32)
+    doc_ptr = np.cumsum([0, *map(len, documents)])
+    order = data.draw(st.lists(st.integers(0, len(documents) - 1), max_size=9) if documents else st.just([]))
+    order = np.array(order, np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(growing, "PIECE", piece)
+        x = growing.gathered(words, doc_ptr[order], np.diff(doc_ptr)[order])
+    assert x.tolist() == [v for j in order for v in documents[j]]
+
+
 @pytest.mark.parametrize("options", [{}, {"min_df": 5, "max_features": 40}, {"ngram_range": (1, 2)}])
 def test_many_texts(request, options):
     small = from_texts(arxiv_abstracts()[:150], **options)

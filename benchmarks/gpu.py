@@ -3,19 +3,19 @@
     python -m benchmarks.gpu speed                              (200 million planted words, 10 GB)
     python -m benchmarks.gpu speed --topics 128 --kind pubmed --terms 141000
     python -m benchmarks.gpu planted --start fitted 200         (700 million words like PubMed's, 40 GB)
-    python -m benchmarks.gpu planted --start documents:1000 --sample 0.25:250:0.02:0 --new 500 --warm-up 60
+    python -m benchmarks.gpu planted --start documents:1000 --sample 0.25:250:0.02:0:400
     python -m benchmarks.gpu text --corpus ap.ldac nips.ldac
 
 Speed: chains start at the planted truth and make sweeps without split-merge trials; every tenth sweep is one
-in which some documents are drawn word by word, and counts come to the processor. Planted: a chain that starts
-at the truth says which log p(x | c) per word there is to reach; then come chains from each start, with all
-defaults: random topics, or topics begun at documents. With --sample they start from what such a chain has
-found in some of the documents, or several in more and more of them; with --new, beside topics begun at the
-documents that those explain worst; with --merges, all trials are of the kind that merges large topics that
-are alike. With too many topics log p(x | c) is too high, so a chain has arrived when it and the log joint,
-both per word, have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and those
-without a GPU from the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine can be
-measured so (--engine parallel).
+in which some documents are drawn word by word, and counts come to the processor. Planted: a chain that
+starts at the truth says which log p(x | c) per word there is to reach; then come chains from each start,
+with all defaults: random topics, or topics begun at documents. With --sample they start from what such a
+chain has found in some of the documents, or several in more and more of them, and beside these from topics
+begun at the documents that those explain worst; with --merges, all trials are of the kind that merges large
+topics that are alike. With too many topics log p(x | c) is too high, so a chain has arrived when it and the
+log joint, both per word, have been no more than 0.01 below the truth's for ten sweeps. Text: this engine and
+those without a GPU from the fitted start with all defaults, as in `benchmarks.parallel quality`. Any engine
+can be measured so (--engine parallel).
 """
 
 import argparse
@@ -206,11 +206,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Sample.of,
         nargs="*",
         default=[],
-        metavar="SHARE:SWEEPS:ETA:TRIALS",
-        help="start from topics of so much of the documents",
-    )
-    one.add_argument(
-        "--new", type=int, default=0, help="topics begun at documents that a sample's do not explain"
+        metavar="SHARE:SWEEPS:ETA:TRIALS:NEW",
+        help="start from topics of so much of the documents, and NEW ones begun where those explain least",
     )
     one.add_argument("--warm-up", type=int, help="sweeps in which eta rises")
     one.add_argument("--trials", type=int, default=SplitMerge().trials, help="split-merge trials a sweep")

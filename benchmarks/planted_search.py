@@ -22,7 +22,6 @@ from franchise import Chain, Corpus, Proposal, SplitMerge
 from franchise.corpus.growing import count_terms
 from franchise.corpus.synthetic import Planted
 from franchise.engines import TOPICS, GivenTopics
-from franchise.errors import SettingsError
 from franchise.model.state import Array
 
 KINDS = {"even": even, "pubmed": like_pubmed}
@@ -147,10 +146,9 @@ def until_arrived(
         number = int(str(start).removeprefix(DOCUMENTS))
         begin = GivenTopics(TOPICS, at_random_documents(corpus, number))
     for sample in options.sample:
-        begin = topics_of_sample(corpus, begin, sample, options)
-        console.print(f"{begin.n_topics:,} different topics; {to_find.missing_from(begin.phi)}")
-    if options.new:
-        begin = with_new_topics(corpus, begin, options.new)
+        phi = topics_of_sample(corpus, begin, sample, options)
+        console.print(f"{len(phi):,} different topics; {to_find.missing_from(phi)}")
+        begin = GivenTopics(TOPICS, with_new_topics(corpus, phi, sample.new))
     settings: dict[str, Any] = {"split_merge": _trials(options.trials, options.merges)}
     if options.warm_up is not None:
         settings["warm_up"] = options.warm_up
@@ -180,15 +178,16 @@ class Sample(NamedTuple):
     sweeps: int = 400
     eta: float = PRIORS.eta
     trials: int = SplitMerge().trials
+    new: int = 0  # topics that come beside those found
 
     @classmethod
     def of(cls, value: str) -> "Sample":
-        """Read SHARE:SWEEPS:ETA:TRIALS, or the first of these."""
-        parts: Any = zip((float, int, float, int), value.split(":", 3), strict=False)
+        """Read SHARE:SWEEPS:ETA:TRIALS:NEW, or the first of these."""
+        parts: Any = zip((float, int, float, int, int), value.split(":", 4), strict=False)
         return cls(*(kind(part) for kind, part in parts))
 
 
-def topics_of_sample(corpus: Corpus, start: Any, sample: Sample, options: argparse.Namespace) -> GivenTopics:
+def topics_of_sample(corpus: Corpus, start: Any, sample: Sample, options: argparse.Namespace) -> Array:
     """Run a chain on some of the documents; return its topics, those that are alike as one."""
     began = time.perf_counter()
     some = corpus.select(np.arange(0, corpus.n_documents, round(1.0 / sample.share)))
@@ -201,17 +200,17 @@ def topics_of_sample(corpus: Corpus, start: Any, sample: Sample, options: argpar
     phi = distinct(chain.draw().topic_terms) + sample.eta
     del chain
     free_memory()
-    return GivenTopics(TOPICS, phi / phi.sum(axis=1, keepdims=True))
+    return np.asarray(phi / phi.sum(axis=1, keepdims=True))
 
 
-def with_new_topics(corpus: Corpus, found: Any, number: int) -> GivenTopics:
+def with_new_topics(corpus: Corpus, phi: Array, number: int) -> Array:
     """Add topics that are begun at documents which those found so far explain worst."""
-    if not isinstance(found, GivenTopics) or found.phi is None:
-        raise SettingsError("--new: such topics come beside those found before; give --sample as well")
+    if not number:
+        return phi
     began = time.perf_counter()
-    more = at_unexplained_documents(corpus, found.phi, number)
+    more = at_unexplained_documents(corpus, phi, number)
     console.print(f"{number:,} more topics, after {time.perf_counter() - began:.1f} s")
-    return GivenTopics(TOPICS, np.vstack([found.phi, more]))
+    return np.vstack([phi, more])
 
 
 def _trials(number: int, only_merges: bool) -> str | SplitMerge:

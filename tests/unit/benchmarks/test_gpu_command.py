@@ -11,7 +11,6 @@ from benchmarks.planted_search import STAYS, Arrival, At
 from franchise.corpus import write_ldac
 
 FEW = ["--engine", "parallel", "--threads", "2"]
-PLANTED = ["planted", "--kind", "even", "--words", "2e3", "--terms", "50", "--topics", "4", "--start", "4"]
 
 
 def call(tmp_path, *arguments):
@@ -47,8 +46,8 @@ def test_planted(tmp_path, capsys):
 
 def test_planted_from_documents_by_samples(tmp_path, capsys):
     sizes = ["--words", "4e4", "--terms", 200, "--topics", 8, "--kind", "even"]
-    stages = ["--start", "documents:12", "--sample", "0.25:20:0.05:0", "0.5:20:0.05:0", "--merges"]
-    stages += ["--new", 4, "--warm-up", 5]
+    stages = ["--start", "documents:12", "--sample", "0.25:20:0.05:0:4", "0.5:20:0.05:0", "--merges"]
+    stages += ["--warm-up", 5]
     found = call(tmp_path, "planted", *sizes, *stages, "--truth-sweeps", 10, "--seconds", 2, "--trials", 2)
     assert found["found"][-1]["start"] == "documents:12"
     out = capsys.readouterr().out
@@ -74,7 +73,6 @@ def test_text(tmp_path, capsys):
     [
         (["speed", "--engine", "abacus"], "there is no such engine"),
         (["text", "--corpus", "nowhere.ldac", *FEW], "nowhere.ldac"),
-        ([*PLANTED, "--truth-sweeps", "1", "--new", "2", *FEW], "give --sample as well"),
     ],
 )
 def test_what_cannot_be_done_is_said_without_a_traceback(arguments, message):

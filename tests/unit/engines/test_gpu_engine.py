@@ -10,18 +10,22 @@ from numpy.testing import assert_array_equal
 from franchise import Priors
 from franchise.engines.collapsed import counts_of
 from franchise.engines.cuda import engine as module
+from franchise.engines.cuda import part
 from franchise.engines.cuda.engine import CudaEngine
 from franchise.engines.cuda.part import CudaPart
 from franchise.engines.cuda.source import kernel_source
 from franchise.engines.engine import EngineSettings
+from franchise.errors import GpuError
 from franchise.model import broken_invariants, joint
 from franchise.model.packing import packed, unpacked
 from franchise.model.state import TOPICS, word_topics
 from tests.host_device import HostDevice, needs_compiler
+from tests.reference.franchise import corpus_of
 from tests.reference.gpu import counted
 from tests.reference.gpu_runs import (
     CASES,
     WAYS,
+    Case,
     all_of,
     cases,
     new_engine,
@@ -74,6 +78,39 @@ def test_every_state_is_whole(case):
             assert_array_equal(found.topic_terms.toarray(), recounted.topic_terms.toarray())
             assert_array_equal(found.document_topics.toarray(), recounted.document_topics.toarray())
             assert found.document_topics.has_sorted_indices
+
+
+# ---------------------------------------------------------------- thousands of topics
+
+
+def steps_to(engine, sweeps):
+    for sweep in range(1, sweeps + 1):
+        sweep_once(engine, sweep)
+
+
+def test_thousands_of_topics():
+    """More than 4,096, in most documents as many as they have words: every state is whole."""
+    rng = np.random.default_rng(2)
+    corpus = corpus_of([rng.integers(0, 30, n).tolist() for n in rng.integers(1, 120, 250)], 30).arrays
+    one = Case(corpus, Priors(alpha=300.0, gamma=30_000.0, eta=0.3), 4_200)
+    with seldom(one.way, one.every):
+        engine = new_engine(one, HostDevice())
+        for sweep in range(1, one.every + 2):
+            sweep_once(engine, sweep)
+            n_topics = engine.workbench.state.totals[TOPICS]
+            assert n_topics > 4_096
+            assert broken_invariants(corpus, engine.state) == []
+            np.testing.assert_allclose(engine._joint(), joint(corpus, engine.state, one.priors), rtol=1e-9)
+
+
+def test_more_topics_than_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(part, "MOST_COLUMNS", 20)
+    one = cases()["many topics"]
+    with pytest.raises(GpuError, match=r"for 20 topics, and there are 40 now.*engine='parallel'"):
+        new_engine(one, HostDevice())
+    engine = new_engine(one._replace(start="one"), HostDevice())
+    with seldom(one.way, every=1), pytest.raises(GpuError, match="has room for 20 topics"):
+        steps_to(engine, SWEEPS)
 
 
 # ---------------------------------------------------------------- the same bits

@@ -52,7 +52,8 @@ def _fitted(cells: CellArrays, eta: float, frequencies: Array, common: Array, se
     n_seeds = 0 if seeds is None else len(seeds)
     # As many topics as terms would have a term each, which fits every document and says nothing.
     most = max(1, cells.n_terms // _TERMS_A_TOPIC)
-    n_topics = max(min(number_of_topics(cells.terms.size, eta, documents.size), most), n_seeds)
+    n_topics = number_of_topics(cells.terms.size, eta, documents.size, cells.n_terms)
+    n_topics = max(min(n_topics, most), n_seeds)
     phi = np.repeat(0.5 * frequencies[:, None], n_topics, axis=1)
     if seeds is not None:
         phi[:, :n_seeds] += 0.5 * seeds.T

@@ -19,9 +19,12 @@ STEPS = 20
 _GOLDEN_RATIO = (math.sqrt(5.0) - 1.0) / 2.0
 STEPS_PER_DOCUMENT = 5  # for its mixture, given the topics
 COMMON = 0.1  # share of the words that belong to no topic in particular
-_TOPICS, _FEWEST_TOPICS, _MOST_TOPICS = 0.05, 1 / 6, 200
+_TOPICS, _FEWEST_TOPICS = 0.05, 1 / 6
+# At most: up to so many words; of more words as many more as the cube root of these, where terms are many.
+_MOST_TOPICS, _FOR_WORDS, _OF_ALL, _TERMS_A_TOPIC = 200, 500_000, 1_000, 10
 # As many words and documents tell what the topics are; more would only take longer.
-_MOST_WORDS, _MOST_DOCUMENTS = 200_000, 20_000
+_ENOUGH_WORDS, _MOST_WORDS, _MOST_DOCUMENTS = 200_000, 1_000_000, 20_000
+_WORDS_A_TOPIC, _DOCUMENTS_A_TOPIC = 500, 3
 
 
 class FittedTopics(NamedTuple):
@@ -51,7 +54,7 @@ def fit_topics(sample: Sample, eta: float, seeds: Array | None = None) -> Fitted
     corpus = sample.corpus
     documents = np.arange(corpus.doc_ptr.size - 1)
     n_seeds = 0 if seeds is None else len(seeds)
-    n_topics = max(number_of_topics(sample.n_words, eta, documents.size), n_seeds)
+    n_topics = max(number_of_topics(sample.n_words, eta, documents.size, corpus.n_terms), n_seeds)
     frequencies = sample.term_counts / max(1, sample.n_words)
     in_use: list[Array] = [corpus.x]
     if seeds is not None:
@@ -96,8 +99,13 @@ def sample_from(
 
 
 def number_to_fit(n_words: int, n_documents: int) -> int:
-    """Return how many of so many documents that are not empty to fit topics to."""
-    share = min(1.0, _MOST_WORDS / max(1, n_words), _MOST_DOCUMENTS / max(1, n_documents))
+    """Return how many of so many documents that are not empty to fit topics to.
+
+    Where documents are long, enough words are few documents: so few that topics have none to begin at.
+    """
+    n_topics, length = most_topics(n_words), n_words / max(1, n_documents)
+    words = max(_ENOUGH_WORDS, _WORDS_A_TOPIC * n_topics, _DOCUMENTS_A_TOPIC * n_topics * length)
+    share = min(1.0, min(words, _MOST_WORDS) / max(1, n_words), _MOST_DOCUMENTS / max(1, n_documents))
     return math.ceil(share * n_documents)
 
 
@@ -110,10 +118,15 @@ def documents_alone(corpus: CorpusArrays, documents: Array) -> CorpusArrays:
     return CorpusArrays(x, doc_ptr, corpus.n_terms)
 
 
-def number_of_topics(n_words: int, eta: float, n_documents: int) -> int:
+def number_of_topics(n_words: int, eta: float, n_documents: int, n_terms: int) -> int:
     """Return how many topics to fit to so many words."""
     n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
-    return min(n_topics, _MOST_TOPICS, n_documents)
+    return min(n_topics, most_topics(n_words), max(_MOST_TOPICS, n_terms // _TERMS_A_TOPIC), n_documents)
+
+
+def most_topics(n_words: int) -> int:
+    """Return how many topics to fit to so many words at most, whatever eta is."""
+    return min(round(_MOST_TOPICS * math.cbrt(max(1.0, n_words / _FOR_WORDS))), _OF_ALL)
 
 
 def topics_as_given(sample: Sample, phi: Array, known: Array) -> FittedTopics:

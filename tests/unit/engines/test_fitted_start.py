@@ -94,6 +94,37 @@ def test_how_many_topics_are_fitted(lengths, eta, n_topics):
     assert fit_topics(sample_of(corpus.arrays), eta).phi.shape == (1 + 1, n_topics)
 
 
+@pytest.mark.parametrize(
+    ("n_words", "most"),
+    [(0, 200), (500_000, 200), (4_000_000, 400), (32_000_000, 800), (62_500_000, 1_000), (2**31, 1_000)],
+)
+def test_large_corpora_have_more_topics(n_words, most):
+    assert fitted_start.most_topics(n_words) == most
+    assert fitted_start.number_of_topics(n_words, 1e-3, 10**6, 10_000) == (most if n_words else 1)
+
+
+def test_few_terms_have_no_more():
+    many = 125_000_000
+    found = [fitted_start.number_of_topics(many, 0.1, 10**6, n_terms) for n_terms in (3, 2_000, 5_000, 10**6)]
+    assert found == [200, 200, 500, 1_000]
+
+
+@pytest.mark.parametrize(
+    ("length", "n_documents", "number"),
+    [
+        (50, 1_000, 1_000),
+        (100, 4_000, 2_000),  # 200,000 words
+        (1, 10**6, 20_000),  # as many as are ever taken
+        (500, 1_000, 600),  # three for each of 200 topics
+        (100_000, 640, 10),  # a million words
+        (100, 1_250_000, 5_000),  # 500 words of each of 1,000 topics
+        (0, 0, 0),
+    ],
+)
+def test_how_many_documents_are_fitted(length, n_documents, number):
+    assert fitted_start.number_to_fit(length * n_documents, n_documents) == number
+
+
 def test_planted_topics_are_found():
     """Documents of one of three topics: each becomes the topic of its words."""
     documents = [[3 * (j % 3) + i % 3 for i in range(20)] for j in range(30)]

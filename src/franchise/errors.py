@@ -2,8 +2,12 @@
 
 Every one descends from `FranchiseError`, so a caller can catch them all at
 once; those about input and settings are `ValueError` as well, and a missing
-package is an `ImportError`.
+package is an `ImportError`. Each has a short `code` that names the kind of
+fault and stays the same when the message is reworded.
 """
+
+from functools import partial
+from typing import Any
 
 __all__ = [
     "ClusterError",
@@ -17,7 +21,23 @@ __all__ = [
 
 
 class FranchiseError(Exception):
-    """Base class of every error that Franchise raises on purpose."""
+    """Base class of every error that Franchise raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        What happened, where, and what to do; written for people, and reworded freely.
+    code : str
+        Short, stable name of the fault in lower case with hyphens, such as ``"unknown-column"``.
+    """
+
+    def __init__(self, message: str, *, code: str = "unspecified") -> None:
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> Any:
+        # Exceptions are rebuilt from their positional arguments, which lack the code.
+        return partial(type(self), code=self.code), self.args
 
 
 class ClusterError(FranchiseError):
@@ -45,8 +65,15 @@ class GpuError(FranchiseError):
 class MissingPackageError(FranchiseError, ImportError):
     """A package that this part of the library needs is not installed.
 
-    The message names the package and the command that installs it.
+    The message names the package and the command that installs it; `name` is the module that is missing.
     """
+
+    def __init__(self, message: str, *, code: str = "missing-package", name: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.name = name
+
+    def __reduce__(self) -> Any:
+        return partial(type(self), code=self.code, name=self.name), self.args
 
 
 class ModelError(FranchiseError):

@@ -1,6 +1,5 @@
 """What every test shares: the kernels' cache, the seed, Hypothesis's settings."""
 
-import hashlib
 import os
 import signal
 import sys
@@ -12,23 +11,8 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def _hash_of_kernels() -> str:
-    digest = hashlib.sha256()
-    package = ROOT / "src" / "franchise"
-    rooms = ("model", "moves", "predict")
-    inside = [path for room in rooms for path in (package / room).rglob("*.py")]
-    for path in sorted([package / "_jit.py", package / "random.py", *inside]):
-        digest.update(path.relative_to(ROOT).as_posix().encode())
-        digest.update(b"\0")
-        digest.update(path.read_bytes())
-        digest.update(b"\0")
-    return digest.hexdigest()[:16]
-
-
-# Numba's cache notices a change only in a function's own file, so an edited
-# callee elsewhere would leave the old answer. Numba reads this on import:
-# it must be set before any test module is.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / _hash_of_kernels()))
+# Numba reads this on import: it must be set before any test module is imported.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba"))
 
 # Ctrl-C is tested; a shell that starts the tests in the background has it ignored.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -7,16 +7,56 @@ counts (``_nrt``): a kernel that allocates does not compile, and one that takes 
 NamedTuples would otherwise spend nine tenths of its time counting references to them. No way in
 from Python (``no_cpython_wrapper``) to what only kernels call, nor from C to anything: code that
 unpacks arguments of fifty arrays, which nobody calls, took over a quarter of the time to compile.
+
+Some of these options, and the cache below, are not part of Numba's public interface. So only tested
+versions are accepted.
+
+Numba's own cache on disk notices a change only in a function's own file. The cache here belongs to the
+contents of every file that may hold compiled code, so machine code is never older than what it calls.
 """
 
+import hashlib
+import re
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 
+from franchise.errors import MissingPackageError
+
+_OLDEST, _NEWEST = (0, 60), (0, 68)  # of Numba; as in pyproject.toml
+_PACKAGE = Path(__file__).parent
+# Where kernels are, and what they call or take constants from.
+_SOURCES = [
+    "_jit.py",
+    "random.py",
+    "model/**/*.py",
+    "moves/**/*.py",
+    "predict/fold_in.py",
+    "predict/left_to_right.py",
+]
+
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _check_version(version: str) -> None:
+    """Raise an error unless this version of Numba has been tested."""
+    number = re.match(r"(\d+)\.(\d+)", version)
+    if number is None or not _OLDEST <= (int(number[1]), int(number[2])) <= _NEWEST:
+        oldest, newest = (f"{major}.{minor}" for major, minor in (_OLDEST, _NEWEST))
+        too_new = f"{_NEWEST[0]}.{_NEWEST[1] + 1}"
+        raise MissingPackageError(
+            f"Franchise works with Numba {oldest} to {newest}, and {version} is installed. "
+            f'Install another one: pip install "numba>={oldest},<{too_new}"',
+            code="numba-version",
+            name="numba",
+        )
+
+
+_check_version(numba.__version__)
 
 # Unsigned arithmetic wraps in compiled code; NumPy's scalars would warn about it.
 if numba.config.DISABLE_JIT:
@@ -28,7 +68,51 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrap
 
 def kernel(function: _F) -> _F:
     """Compile a function that Python calls: cached on disk, free of the interpreter's lock."""
-    return cast(_F, numba.njit(cache=True, **_OPTIONS)(function))
+    dispatcher = numba.njit(**_OPTIONS)(function)
+    if not numba.config.DISABLE_JIT:
+        dispatcher._cache = _cache_class()(function)  # as Numba's enable_caching does
+    return cast(_F, dispatcher)
+
+
+def is_cached(function: Callable[..., Any]) -> bool:
+    """Return whether machine code of a kernel is on disk, and of the present sources."""
+    return numba.config.DISABLE_JIT or cast(Any, function)._cache.is_filled()
+
+
+@cache
+def _cache_class() -> Any:
+    """Return the class of kernels' caches on disk: Numba's own, but for the stamp and the names of files.
+
+    An index with another stamp counts as empty and is overwritten. The names lack the line number, which
+    would leave old files behind after edits.
+    """
+    from numba.core.caching import FunctionCache, IndexDataCacheFile  # not before the version is known
+
+    class KernelCache(FunctionCache):  # type: ignore[misc]
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__(function)
+            self._cache_file = IndexDataCacheFile(
+                cache_path=self.cache_path,
+                filename_base=self._impl.filename_base.replace(f"-{function.__code__.co_firstlineno}.", "."),
+                source_stamp=(self._impl.locator.get_source_stamp(), _DIGEST),
+            )
+
+        def is_filled(self) -> bool:
+            return bool(self._cache_file._load_index())
+
+    return KernelCache
+
+
+def _digest_of_sources() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for pattern in _SOURCES for path in _PACKAGE.glob(pattern)):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(_PACKAGE).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+# Taken once, before kernels are imported: what is compiled after a later edit must not count as up to date.
+_DIGEST = _digest_of_sources()
 
 
 def helper(function: _F) -> _F:

@@ -1,11 +1,42 @@
-"""Helpers, which kernels call, have no way in from Python: whoever calls one there gets another copy."""
+"""Compiled code: what can be called, what is kept on disk and until when, and with which Numba."""
 
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numba
 import numpy as np
 import pytest
 
-from franchise import Chain, Schedule, from_tokens
+from franchise import Chain, Schedule, _jit, from_tokens
+from franchise.errors import MissingPackageError
 from franchise.model.likelihood import fill_log_gamma, log_gamma
 from franchise.moves.word_tables import word_tables
+from tests.raising import raises
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "franchise"
+CALLEE = """
+from franchise._jit import helper
+
+@helper
+def factor():
+    return {factor}
+"""
+CALLER = """
+from franchise._jit import kernel
+from franchise.random import factor
+
+@kernel
+def times(x):
+    return factor() * x
+"""
+PROGRAM = "from franchise.model.caller import times; print(times(10), *times.stats.cache_hits.values())"
 
 
 def test_a_helper_that_kernels_have_compiled_can_be_called():
@@ -20,3 +51,94 @@ def test_only_kernels_are_kept_on_disk():
         pytest.skip("the compiler is off")
     assert word_tables.stats.cache_path is not None
     assert log_gamma.stats.cache_path is None
+
+
+@pytest.fixture
+def small_package(tmp_path):
+    """Return a folder with a package of one kernel, which calls a helper of another file."""
+    package = tmp_path / "franchise"
+    (package / "model").mkdir(parents=True)
+    for name in ("_jit.py", "errors.py"):
+        shutil.copy(PACKAGE / name, package)
+    for name in ("__init__.py", "model/__init__.py"):
+        (package / name).write_text("")
+    (package / "random.py").write_text(CALLEE.format(factor=2))
+    (package / "model" / "caller.py").write_text(CALLER)
+    return package
+
+
+@pytest.mark.parametrize("is_named", [True, False], ids=["in a folder that is named", "beside the source"])
+def test_an_edited_callee_in_another_file_is_compiled_anew(small_package, is_named):
+    environment = {**os.environ, "PYTHONPATH": str(small_package.parent), "NUMBA_DISABLE_JIT": "0"}
+    cache = small_package.parent / "cache" if is_named else small_package / "model" / "__pycache__"
+    environment["NUMBA_CACHE_DIR"] = str(cache) if is_named else ""
+
+    def answer():
+        command = [sys.executable, "-c", PROGRAM]
+        return subprocess.run(
+            command, env=environment, check=True, capture_output=True, text=True
+        ).stdout.split()
+
+    def files():
+        return sorted(path.name for path in cache.rglob("*.nb?"))
+
+    assert answer() == ["20"]
+    kept = files()
+    assert answer() == ["20", "1"]  # from the cache
+    (small_package / "random.py").write_text(CALLEE.format(factor=3))
+    assert answer() == ["30"]
+    caller = small_package / "model" / "caller.py"
+    caller.write_text("# another line\n" + CALLER)
+    assert answer() == ["30"]
+    assert files() == kept  # the new code is in the place of the old
+
+
+def test_all_files_with_compiled_code_count_for_the_cache():
+    counted = {path for pattern in _jit._SOURCES for path in PACKAGE.glob(pattern)}
+    compiled = [
+        path
+        for path in PACKAGE.rglob("*.py")
+        if re.search("^@(kernel|helper|part)$", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert len(compiled) > 20
+    for path in compiled:
+        needed = imports_of(path) - {"franchise.corpus"}  # from where kernels' files have types only
+        assert {path, *map(file_of, needed)} <= counted
+
+
+def imports_of(path):
+    """Return the modules of the package that a file imports from."""
+    found = (
+        node.module
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    )
+    return {name for name in found if name is not None and name.startswith("franchise.")}
+
+
+def file_of(module):
+    path = PACKAGE.parent.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@pytest.mark.parametrize("version", ["0.59.1", "0.69.0", "0.69.0rc1", "1.0.0", "0+unknown"])
+def test_a_numba_that_was_not_tested_is_refused(version, monkeypatch):
+    monkeypatch.setattr(numba, "__version__", version)
+    command = f'pip install "numba{requirement("numba")}"'
+    with raises(MissingPackageError, "numba-version", version, "0.60", "0.68", command) as caught:
+        exec((PACKAGE / "_jit.py").read_text("utf-8"), {"__name__": "again", "__file__": _jit.__file__})
+    assert isinstance(caught.value, ImportError)
+
+
+def test_the_tested_numba_is_accepted():
+    tested = re.search(r"^numba==(.*)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[1]
+    _jit._check_version(tested)
+    assert tested.startswith("{}.{}.".format(*_jit._NEWEST))
+
+
+def requirement(package):
+    """Return what pyproject.toml says of a package's versions."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return next(
+        one.removeprefix(package) for one in project["dependencies"] if re.match(rf"{package}\b", one)
+    )

@@ -2,8 +2,8 @@
 
 Numba compiles one function at a time in a process. What takes longest, the split-merge trials, is needed
 last in a sweep: so it is compiled by a process of its own, while this one reads, starts, and compiles the
-rest. What is compiled goes through Numba's cache on disk. Where there is no second process, or it fails, the
-trials are compiled here, as everything else.
+rest. What is compiled goes through Numba's cache on disk. Where there is no second process, or it fails or
+hangs, the trials are compiled here, as everything else.
 """
 
 import signal
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 from numba import typeof
 from numba.core import event
 
+from franchise._jit import is_cached
 from franchise.corpus import Corpus
 from franchise.model.state import empty_state
 from franchise.moves.parts.anchors import CHOICE
@@ -33,6 +34,7 @@ from franchise.random import Key
 _FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 _LONGEST = (word_tables, table_topics, split_merge)
 _TRIALS = {"collapsed": (split_merge,), "parallel": (try_single, finish_choice)}  # of each engine
+_PATIENCE = 300.0  # seconds to wait for the other process, which takes half a minute on a core of its own
 _COMPILE = "numba:compile"  # Numba's name for the event
 _PROGRAM = (
     "import sys; sys.path.append(sys.argv[1]); from franchise.engines.compiling import compile_trials; "
@@ -45,7 +47,7 @@ _lock = threading.Lock()
 
 def is_compiled() -> bool:
     """Return whether the sampler has been compiled on this machine."""
-    return all(_has_cache(kernel) for kernel in _LONGEST)
+    return all(is_cached(kernel) for kernel in _LONGEST)
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def trials_compiled_ahead(engine: str) -> Iterator[None]:
     """Let another process compile the trials of an engine meanwhile, unless that has been done."""
     global _process
     with _lock:
-        if _process is None and not all(_has_cache(move) for move in _TRIALS.get(engine, ())):
+        if _process is None and not all(is_cached(move) for move in _TRIALS.get(engine, ())):
             _process = _started(engine)
     try:
         yield
@@ -66,13 +68,16 @@ def trials_compiled_ahead(engine: str) -> Iterator[None]:
 
 
 def wait_for_trials() -> None:
-    """Wait until the other process has compiled the trials, if there is one."""
+    """Wait until the other process has compiled the trials, if there is one; not for ever."""
     global _process
     if _process is None:
         return
     with _lock:
         if _process is not None:
-            _process.wait()
+            try:
+                _process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:  # this process compiles them
+                _process.kill()
             _process = None
 
 
@@ -147,13 +152,3 @@ def _started(engine: str) -> "subprocess.Popen[bytes] | None":
     with suppress(OSError):
         return subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent)
     return None
-
-
-def _has_cache(kernel: Callable[..., Any]) -> bool:
-    """Return whether a kernel's compiled code is on disk, and newer than its source."""
-    stats, function = getattr(kernel, "stats", None), getattr(kernel, "py_func", None)
-    if stats is None or function is None:
-        return True  # the compiler is off
-    source = Path(function.__code__.co_filename)
-    found = Path(stats.cache_path).glob(f"{source.stem}.{function.__name__}-*.nbi")
-    return any(path.stat().st_mtime >= source.stat().st_mtime for path in found)

@@ -9,6 +9,7 @@ import pytest
 from numba.core import event
 
 from franchise import Chain, Schedule, SplitMerge
+from franchise._jit import kernel
 from franchise.corpus import planted
 from franchise.engines import compiling
 from franchise.engines.compiling import (
@@ -35,7 +36,7 @@ def a_chain(corpus, engine="collapsed"):
 
 @pytest.fixture
 def nothing_compiled(monkeypatch):
-    monkeypatch.setattr(compiling, "_has_cache", lambda _: False)
+    monkeypatch.setattr(compiling, "is_cached", lambda _: False)
 
 
 def program(monkeypatch, code):
@@ -72,6 +73,17 @@ def test_an_error_does_not_wait_for_it(monkeypatch):
 
 
 @pytest.mark.usefixtures("nothing_compiled")
+def test_a_process_that_hangs_is_ended(monkeypatch):
+    monkeypatch.setattr(compiling, "_PATIENCE", 0.1)
+    program(monkeypatch, "import time; time.sleep(600)")
+    with trials_compiled_ahead("collapsed"):
+        process = compiling._process
+        wait_for_trials()
+        assert process.wait(30) != 0
+        assert compiling._process is None
+
+
+@pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("executable", [None, "", sys.executable + "-that-is-missing", "/usr/bin/blender"])
 def test_without_another_process_all_is_made_here(corpus, executable, monkeypatch):
     monkeypatch.setattr(sys, "executable", executable)
@@ -100,19 +112,15 @@ def test_one_core_and_other_engines_have_no_other_process(corpus, monkeypatch):
 def test_what_is_compiled_is_known(corpus, tmp_path, monkeypatch):
     a_chain(corpus).run()
     assert is_compiled()
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
 
-    def kernel():
-        pass
+    @kernel
+    def double(x):
+        return 2 * x
 
-    class Stats:
-        cache_path = str(tmp_path)
-
-    class Kernel:
-        stats, py_func = Stats, staticmethod(kernel)
-
-    monkeypatch.setattr(compiling, "_LONGEST", (Kernel,))
+    monkeypatch.setattr(compiling, "_LONGEST", (double,))
     assert not is_compiled()
-    (tmp_path / "test_compiling.kernel-12.py311.nbi").write_bytes(b"")
+    assert double(2) == 4
     assert is_compiled()
 
 

@@ -1,5 +1,7 @@
 """The parallel engine: draw for draw its twin's, the same bits for any number of threads."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -178,6 +180,18 @@ def test_an_error_in_a_thread_is_raised():
 
     with pytest.raises(ValueError, match=r"\(0, 1\)"):
         Threads(2).each(fail, [(0, 1), (1, 2)], [None, None])
+
+
+def test_every_range_is_taken_once_without_an_atomic_iterator():
+    class Slow(list):
+        def __iter__(self):
+            for i in range(len(self)):
+                time.sleep(0.001)
+                yield self[i]
+
+    taken, ranges = [], Slow((i, i + 1) for i in range(50))
+    Threads(4).each(lambda one, own: taken.append(one), ranges, [None] * 4)
+    assert sorted(taken) == [(i, i + 1) for i in range(50)]
 
 
 # ---------------------------------------------------------------- trials

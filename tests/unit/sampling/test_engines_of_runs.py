@@ -182,6 +182,29 @@ def test_jobs_change_nothing():
 # ---------------------------------------------------------------- progress
 
 
+@pytest.mark.parametrize("engine", ["parallel", "cells"])
+def test_threads_lose_no_share_of_a_sweep(engine):
+    (chain,) = chains_of(engine, 1)
+    chain.start()
+    chain.use_threads(4)
+
+    class Slow(type(chain.engine)):
+        @property
+        def progress(self):
+            before = self.shown
+            time.sleep(0.001)  # another thread may come here now
+            return before
+
+        @progress.setter
+        def progress(self, share):
+            self.shown = share
+
+    chain.engine.shown = 0.0
+    chain.engine.__class__ = Slow
+    chain.engine.sweep(Key(3, 0, 1, 0), None)
+    assert chain.engine.shown == pytest.approx(1.0)
+
+
 def test_a_sweep_that_takes_seconds_shows_how_far_it_is(monkeypatch):
     (chain,) = chains_of("parallel", 1)
     chain.start()

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numba
 import numpy as np
@@ -68,7 +68,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrap
 
 def kernel(function: _F) -> _F:
     """Compile a function that Python calls: cached on disk, free of the interpreter's lock."""
-    dispatcher = numba.njit(**_OPTIONS)(function)
+    dispatcher: _Dispatcher = numba.njit(**_OPTIONS)(function)
     if not numba.config.DISABLE_JIT:
         dispatcher._cache = _cache_class()(function)  # as Numba's enable_caching does
     return cast(_F, dispatcher)
@@ -76,7 +76,13 @@ def kernel(function: _F) -> _F:
 
 def is_cached(function: Callable[..., Any]) -> bool:
     """Return whether machine code of a kernel is on disk, and of the present sources."""
-    return numba.config.DISABLE_JIT or cast(Any, function)._cache.is_filled()
+    return numba.config.DISABLE_JIT or cast(_Dispatcher, function)._cache.is_filled()
+
+
+class _Dispatcher(Protocol):
+    """What is used here of a function compiled by Numba that is not public."""
+
+    _cache: Any
 
 
 @cache
@@ -88,17 +94,21 @@ def _cache_class() -> Any:
     """
     from numba.core.caching import FunctionCache, IndexDataCacheFile  # not before the version is known
 
+    class KernelFiles(IndexDataCacheFile):  # type: ignore[misc]
+        def is_filled(self) -> bool:
+            return bool(self._load_index())
+
     class KernelCache(FunctionCache):  # type: ignore[misc]
         def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
-            self._cache_file = IndexDataCacheFile(
+            self._cache_file = KernelFiles(
                 cache_path=self.cache_path,
                 filename_base=self._impl.filename_base.replace(f"-{function.__code__.co_firstlineno}.", "."),
                 source_stamp=(self._impl.locator.get_source_stamp(), _DIGEST),
             )
 
         def is_filled(self) -> bool:
-            return bool(self._cache_file._load_index())
+            return self._cache_file.is_filled()
 
     return KernelCache
 

@@ -8,6 +8,7 @@ FOLDER  := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN     := $(VENV)/$(FOLDER)
 READY   := $(VENV)/.ready
 OTHERS  := .cache/others
+FLOORS  := .cache/floors
 # Warnings are errors; pages that did not change are not read again.
 SITE    := docs/_build
 SPHINX   = $(BIN)/python -m sphinx -W --keep-going -q -d $(SITE)/doctrees
@@ -18,7 +19,7 @@ JOBS    ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-statistical test-gpu test-nojit test-others check docs docs-links bench bench-peers paper paper-full release-check clean
+.PHONY: help demo test test-statistical test-gpu test-nojit test-others test-floors check docs docs-links bench bench-peers paper paper-full release-check clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -53,6 +54,13 @@ test-others: ## Run the tests with other people's libraries, which have an envir
 	test -x $(OTHERS)/$(FOLDER)/python || $(PYTHON) -m venv $(OTHERS)
 	$(OTHERS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[others]'
 	$(OTHERS)/$(FOLDER)/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py tests/unit/benchmarks/test_peers.py
+
+# Warnings are not errors here, because old versions and new ones warn about each other.
+test-floors: ## Run the unit tests with the oldest versions of all packages, in an environment of their own
+	test -x $(FLOORS)/$(FOLDER)/python || $(PYTHON) -m venv $(FLOORS)
+	$(FLOORS)/$(FOLDER)/python tools/floors.py > $(FLOORS)/constraints.txt
+	$(FLOORS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c $(FLOORS)/constraints.txt
+	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/$(FOLDER)/python -m pytest -n $(JOBS) --dist loadfile -W default tests/unit tests/golden
 
 check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/ruff check .

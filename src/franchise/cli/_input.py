@@ -272,7 +272,7 @@ def reading_bar(path: str, verb: str = "reading") -> Iterator[Callable[[int, int
 
     def progress(done: int, total: int | None) -> None:
         nonlocal started
-        if not started and time.monotonic() - began > _PATIENCE:
+        if console.is_terminal and not started and time.monotonic() - began > _PATIENCE:
             bar.start()
             started = True
         # What has been read is still to be put in order, which of many words takes a while too.

@@ -31,7 +31,7 @@ def documents_bar(shown: bool = True) -> Iterator[DocumentsBar]:
 
     def start() -> None:
         nonlocal started
-        if not started and time.monotonic() - began > _PATIENCE:
+        if is_seen and not started and time.monotonic() - began > _PATIENCE:
             bar.start()
             started = True
 

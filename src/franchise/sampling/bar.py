@@ -37,7 +37,9 @@ class BarMonitor(Monitor):
 
     def __exit__(self, *_: object) -> None:
         with suppress(Exception):
-            self._started().stop()
+            bar = self._started()
+            if not bar.disable:  # rich before 14.3 would write an empty line
+                bar.stop()
 
     def begin(self, chains: Sequence[Chain]) -> None:
         """Take note of the next run."""

@@ -155,7 +155,7 @@ def test_texts_words_and_counts_agree(tokens):
         ([1, 2], "document 0 is 1 (int); a document is a text, a list of words or a row of counts"),
         (np.array([1, 2]), "document 0 is np.int64(1) (int64); a document is"),
         (["ant", None], "document 1 is None (NoneType); a document is a text"),
-        (pd.Series(["ant", None]), "document 1 is nan (float); a document is a text"),
+        (pd.Series(["ant", np.nan]), "document 1 is nan (float); a document is a text"),
         ([float("nan"), "ant"], "leave out missing ones, or give an empty one"),
         ([b"ant"], "document 0 is bytes; decode it first"),
         ([(word for word in ["ant"])], "(generator); a document is a text"),

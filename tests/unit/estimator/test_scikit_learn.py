@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 from franchise import HDPTopicModel
 
@@ -19,6 +21,9 @@ QUICK = {"sweeps": 6, "chains": 2, "random_state": 0, "verbose": 0}
 @parametrize_with_checks([HDPTopicModel(**QUICK)])  # no failure is expected
 @pytest.mark.filterwarnings("ignore:there are more topics")  # some have two columns
 def test_checks_of_scikit_learn(estimator, check):
+    is_old = parse_version(sklearn.__version__) < parse_version("1.7.2")
+    if is_old and check.func.__name__ == "check_positive_only_tag_during_fit":
+        pytest.skip("this check subtracts a fraction from whole numbers, in place")
     check(estimator)
 
 

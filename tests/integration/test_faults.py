@@ -21,6 +21,8 @@ from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
 
+pytestmark = pytest.mark.slow
+
 SAVED, STRUCK, SWEEPS = 3, 5, 7
 NEVER = 1e9  # seconds between checkpoints: only the end of a run saves
 CHAINS = 3

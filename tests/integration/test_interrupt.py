@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _STRUCK = """
 import os, signal, sys, threading
 from franchise import Chain, from_tokens

@@ -19,7 +19,7 @@ from benchmarks.peers.report import seconds_to
 from benchmarks.peers.runs import Run, measure
 from franchise import read_ldac
 
-COMPAT = Path(__file__).resolve().parents[2] / "data" / "compat"
+COMPAT = Path(__file__).resolve().parents[2] / "tests" / "data" / "compat"
 ETA = 0.1
 IN_PYTHON = ["franchise", "franchise, average", "tomotopy HDP", "gensim HDP", "scikit-learn LDA 5"]
 

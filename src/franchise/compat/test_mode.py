@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from franchise._files import locked
+from franchise._folders import locked
 from franchise.compat.files import read_bin
 from franchise.compat.logs import HeldOutLine, log_file
 from franchise.compat.options import HdpOptions

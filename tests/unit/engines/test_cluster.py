@@ -14,6 +14,7 @@ from franchise.corpus import five_topics, open_shards, planted, shard
 from franchise.engines import crew as crews
 from franchise.engines import parallel
 from franchise.engines.crew import CrewInProcess, jobs_for
+from franchise.engines.part import Part
 from franchise.engines.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError, ModelError, SettingsError
 from franchise.model import broken_invariants
@@ -382,6 +383,15 @@ def test_seats_that_are_unsound(which):
     chain.use_crew(CrewInProcess(five_topics(0).corpus, 2))
     with pytest.raises(ModelError, match="who sits where"):
         chain.run(1)
+
+
+@pytest.mark.parametrize("m_j", [(3, 1), (1, 3)])
+def test_a_document_has_no_more_tables_than_words(m_j):
+    """Further tables would lie in the next document, or behind the end of all."""
+    part = Part(Corpus(np.zeros(4, np.int32), [0, 2, 4], ("term",)).arrays, 2, 1)
+    seats = {"t_ji": np.array([0, m_j[0] > 1, 0, m_j[1] > 1]), "m_j": np.array(m_j), "k_jt": np.zeros(4)}
+    with pytest.raises(ValueError, match="more tables than words"):
+        part.seat(0, 2, seats)
 
 
 def test_files_of_seats_that_are_missing_or_others(tmp_path):

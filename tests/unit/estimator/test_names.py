@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from franchise import HDPTopicModel, ModelError, SettingsError
-from franchise._files import locked_name
+from franchise._folders import locked_name
 from franchise.errors import CorpusError
 from franchise.posterior.labels import own_terms
 from franchise.report.figures import plot_prevalence

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from franchise import Chain, ModelError, Priors, Schedule, SettingsError, SplitMerge
-from franchise._files import locked
+from franchise._folders import locked
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import Plan, extend, plan_of, starts_of
 from franchise.sampling.run import run_chains, threads

@@ -232,11 +232,17 @@ def test_a_model_whose_replacement_was_cut_off_is_found_again(tmp_path):
     model, folder = small_model().fit(FEW), tmp_path / "model"
     model.save(folder)
     folder.rename(tmp_path / ".model.old")
-    with pytest.raises(ModelError, match=r"killed while it replaced the model; .*\.model\.old"):
-        HDPTopicModel.load(folder)
-    with store.writing(folder):
-        pass
     assert HDPTopicModel.load(folder).n_topics_ == model.n_topics_
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_fit_continues_a_model_whose_replacement_was_cut_off(tmp_path):
+    folder = tmp_path / "model"
+    small_model(checkpoint_dir=folder).fit(FEW)
+    folder.rename(tmp_path / ".model.old")
+    longer = small_model(checkpoint_dir=folder).set_params(sweeps=8).fit(FEW)
+    assert longer.trace_["sweep"].max() == 8
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 @pytest.mark.unix

@@ -16,6 +16,7 @@ on. So it can be loaded at any moment, and a run that was killed continues from 
 
 import hashlib
 import platform
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -165,6 +166,12 @@ def read(folder: Path) -> Stored:
     ModelError
         If it is not a model folder, is damaged, or comes from another version.
     """
+    if folder.is_file():
+        raise ModelError(
+            f"{folder}: this is a file, not a model folder; if it holds documents, fit them first "
+            f"(`franchise fit {shlex.quote(str(folder))} -o model/`) and give the folder model/",
+            code="model-is-a-file",
+        )
     if not folder.is_dir():
         if is_model(_beside(folder, "old")):
             raise ModelError(

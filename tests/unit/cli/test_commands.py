@@ -425,6 +425,21 @@ def test_what_is_no_model(name, tmp_path):
     assert "no model.json" in call(name, tmp_path, ending=1).stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "topics FILE", "documents FILE", "label FILE", "prevalence FILE --by year", "diagnose FILE",
+        "report FILE", "resume FILE", "infer FILE FILE", "evaluate FILE", "evaluate FILE FILE",
+        "compare FILE other/ FILE",
+    ],
+)  # fmt: skip
+def test_a_file_in_the_place_of_a_model(arguments, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    told = call(*arguments.replace("FILE", "texts.txt").split(), ending=1).stderr
+    assert "texts.txt: this is a file" in told
+    assert "franchise fit texts.txt -o model/" in told
+
+
 # ---------------------------------------------------------------- other formats
 
 

@@ -129,7 +129,7 @@ def test_resume_takes_another_burn_in_and_thinning(model):
     assert (schedule.sweeps, schedule.burn_in, schedule.thin) == (12, 5, 3)
     assert (
         "--burn-in 99: give no more than --sweeps 12"
-        in call("resume", model, "--burn-in", "99", ending=1).stderr
+        in call("resume", model, "--burn-in", "99", ending=2).stderr
     )
 
 
@@ -175,8 +175,8 @@ def test_starts_that_do_not_exist(folder, tmp_path):
     for value in ("auto", "best"):
         told = call(*wrong, "--init", value, ending=2).stderr
         assert f"'{value}' is neither a number nor one of fitted, apart, sequential, one" in told
-    assert "--init 0: give 'fitted', 'apart'" in call(*wrong, "--init", "0", ending=1).stderr
-    told = call(*wrong, "--warm-up", "99", ending=1).stderr
+    assert "--init 0: give 'fitted', 'apart'" in call(*wrong, "--init", "0", ending=2).stderr
+    told = call(*wrong, "--warm-up", "99", ending=2).stderr
     assert "--warm-up 99: give no more than --burn-in 4" in told
     assert "is not a valid integer" in call(*wrong, "--warm-up", "long", ending=2).stderr
     assert not (tmp_path / "m").exists()
@@ -353,7 +353,7 @@ def test_documents(folder):
     about = rows(call("documents", folder / "model", "--topic", "0", "-n", "3", "--format", "csv").stdout)
     assert len(about) == 3
     assert len(about[0]["text"]) > 50
-    assert "--topic 999" in call("documents", folder / "model", "--topic", "999", ending=1).stderr
+    assert "--topic 999" in call("documents", folder / "model", "--topic", "999", ending=2).stderr
 
 
 @pytest.mark.parametrize(

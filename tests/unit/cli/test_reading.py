@@ -111,7 +111,7 @@ def test_a_dry_run_before_anything_is_compiled(texts, monkeypatch):
     assert "documents        60" in told
     assert (
         "--burn-in 900: give no more than"
-        in call("fit", texts, "--dry-run", "--burn-in", 900, ending=1).stderr
+        in call("fit", texts, "--dry-run", "--burn-in", 900, ending=2).stderr
     )
 
 

@@ -86,8 +86,8 @@ class _Commands(click.Group):
             _say(str(error), ctx)
             # On the command line, settings come from options.
             ctx.exit(MISUSED if isinstance(error, SettingsError) else FAILED)
-        except KeyboardInterrupt:
-            click.echo("franchise: interrupted", err=True)
+        except KeyboardInterrupt as error:
+            click.echo("; ".join(["franchise: interrupted", *map(str, error.args)]), err=True)
             ctx.exit(INTERRUPTED)
         except MemoryError:
             click.echo(

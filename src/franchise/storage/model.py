@@ -41,7 +41,7 @@ from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.stored import pieces_of, read_stored
 from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError
-from franchise.storage.chain import saved_chains
+from franchise.storage.chain import saved_chains, saved_sweeps
 from franchise.storage.reference import is_reference, read_reference, write_reference
 from franchise.storage.start import read_start, write_start
 
@@ -71,6 +71,14 @@ def chains_folder(folder: Path) -> Path:
 def has_chains(folder: Path) -> bool:
     """Return whether a folder holds a model with a saved chain."""
     return is_model(folder) and bool(saved_chains(chains_folder(folder)))
+
+
+def sweeps_kept(folder: Path) -> tuple[int, int]:
+    """Return how many sweeps of every chain a model has saved, and how many are planned."""
+    path, chains = folder / _MODEL, chains_folder(folder)
+    settings = from_json(read_text(path), path)["settings"]
+    saved = {i: saved_sweeps(chains / str(i)) for i in saved_chains(chains)}
+    return min(saved.get(i, 0) for i in range(settings["chains"])), settings["sweeps"]
 
 
 @contextmanager

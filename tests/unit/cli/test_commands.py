@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from franchise import HDPTopicModel, __version__, read_ldac
 from franchise.cli import _COMMANDS, main
+from franchise.cli._model import interruptible
 from franchise.cli._output import as_commands
 from franchise.datasets import arxiv_abstracts
 
@@ -168,6 +169,17 @@ def test_where_chains_start(folder, tmp_path, options, starts, warm_up):
     call("fit", folder / "texts.txt", "-o", tmp_path / "again", *again)
     same = HDPTopicModel.load(tmp_path / "again").chains_
     assert [chain.trace.last["log_joint"] for chain in chains] == [x.trace.last["log_joint"] for x in same]
+
+
+def test_what_an_interrupt_leaves_in_the_folder(model, tmp_path):
+    """Nothing yet, or an earlier model; the rest needs signals (tests/integration/test_interrupt.py)."""
+    for folder, kept in (
+        (tmp_path / "new", "nothing was saved"),
+        (model, f"the model in {model} is the earlier"),
+    ):
+        with pytest.raises(KeyboardInterrupt) as caught, interruptible(str(folder), anew=True):
+            raise KeyboardInterrupt
+        assert kept in str(caught.value)
 
 
 def test_starts_that_do_not_exist(folder, tmp_path):

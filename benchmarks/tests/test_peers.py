@@ -138,7 +138,8 @@ def pretend(tmp_path, monkeypatch, peer, lag, files):
     program = tmp_path / "program"
     program.write_text(PROGRAM.format(python=sys.executable, prepared=str(prepared), lag=lag))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv(peer.variable, str(program))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(peer.variable, f"./{program.name}")
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli._cluster import cluster_options, quiet_ray
+from franchise.cli._model import interruptible
 from franchise.cli._output import as_commands
 from franchise.cli.fit import DURATION
 
@@ -53,14 +54,15 @@ def command(
     from franchise.estimator import HDPTopicModel
 
     quiet_ray()
-    fitted = HDPTopicModel.load(model).set_params(
-        checkpoint_dir=model,
-        n_jobs=jobs,
-        ray_address=ray,
-        ray_workers=workers,
-        verbose=0 if quiet else 1,
-    )
-    fitted.resume(sweeps, burn_in=burn_in, thin=thin, time_budget=time_budget)
-    click.echo(as_commands(str(fitted), model))
+    with interruptible(model, anew=False):
+        fitted = HDPTopicModel.load(model).set_params(
+            checkpoint_dir=model,
+            n_jobs=jobs,
+            ray_address=ray,
+            ray_workers=workers,
+            verbose=0 if quiet else 1,
+        )
+        fitted.resume(sweeps, burn_in=burn_in, thin=thin, time_budget=time_budget)
+        click.echo(as_commands(str(fitted), model))
     if fitted.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

@@ -120,7 +120,10 @@ def _read(path: Path) -> pd.DataFrame:
         raise SettingsError(f"{path}: this is not a text file in UTF-8; save it as CSV, UTF-8") from None
     except (OSError, ValueError) as error:  # pandas' errors of parsing are ValueErrors
         reason = str(error).strip().replace("\n", " ")
-        raise SettingsError(f"{path}: it cannot be read as CSV ({reason})") from None
+        raise SettingsError(
+            f"{path}: it cannot be read as CSV ({reason}); give a CSV with the columns topic and name",
+            code="unreadable-label-file",
+        ) from None
     frame.columns = [str(name).strip().lower() for name in frame.columns]
     return frame
 

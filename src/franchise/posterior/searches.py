@@ -233,8 +233,11 @@ def _terms(given: str | Sequence[str], vocabulary: Sequence[str]) -> list[int]:
             found = number.get(word, number.get(word.lower()))
             if found is None:
                 near = get_close_matches(word.lower(), vocabulary, _HINTS, 0.7)
-                hint = f"; did you mean {' or '.join(near)}?" if near else ""
-                raise SettingsError(f"{word!r} is not among the {len(vocabulary):,} terms of the model{hint}")
+                hint = f"did you mean {' or '.join(near)}?" if near else "give another"
+                raise SettingsError(
+                    f"{word!r} is not among the {len(vocabulary):,} terms of the model; {hint}",
+                    code="unknown-term",
+                )
             chosen.append(found)
     return list(dict.fromkeys(chosen))
 

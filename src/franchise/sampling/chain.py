@@ -264,6 +264,7 @@ class Chain:
         self.mode = max(self.draws, key=lambda draw: log_joint[draw.sweep], default=None)
         self.mode_log_joint = float(log_joint[self.mode.sweep]) if self.mode else -math.inf
 
+    @interrupts_deferred()  # it calls compiled code
     def draw(self) -> Draw:
         """Gather topics and mixtures of the current state."""
         if self.draws and self.draws[-1].sweep == self.sweeps_done:

@@ -135,10 +135,11 @@ def run_chains(
             chain.use_crew(crew)
     keeper = keeper or _NoKeeper()
     run = _Run(chains, monitor or Monitor(), callback, keeper, time_budget)
-    with keeper.keeping(chains), _compiling_ahead(chains, jobs):
+    # A second Ctrl-C must not cut off the saving.
+    with keeper.keeping(chains), _compiling_ahead(chains, jobs), _interrupts_end(run):
         run.monitor.begin(chains)
         try:
-            with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
+            with ThreadPoolExecutor(workers, "franchise") as pool:
                 futures = [pool.submit(run.work) for _ in range(workers)]
                 while wait(futures, _SECONDS_A_LOOK).not_done:
                     run.monitor.look()
@@ -223,7 +224,8 @@ class _Run:
 
     def interrupt(self) -> None:
         """Begin no new sweep."""
-        self.ending = "interrupted"
+        if any(map(_is_open, self._chains)):  # not while a complete run is saved
+            self.ending = "interrupted"
         self._stop.set()
         self.monitor.interrupted()
 

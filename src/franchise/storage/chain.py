@@ -298,6 +298,11 @@ def saved_chains(folder: Path) -> list[int]:
     return sorted(int(path.parent.name) for path in folder.glob(f"*/{_FILE}") if path.parent.name.isdecimal())
 
 
+def saved_sweeps(folder: Path) -> int:
+    """Return how many sweeps of a chain were saved in its folder."""
+    return int(read_facts(folder / _FILE, _KIND)["sweeps_done"])
+
+
 def priors_from(facts: Facts) -> Priors:
     """Return the priors that `dataclasses.asdict` has turned into facts."""
     return Priors(**{name: tuple(x) if isinstance(x, list) else x for name, x in facts.items()})

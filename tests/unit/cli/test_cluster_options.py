@@ -115,5 +115,5 @@ def test_resume_of_a_model_of_another_engine(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     HDPTopicModel(sweeps=2, chains=1, random_state=0, checkpoint_dir="m", verbose=0).fit(TEXTS.splitlines())
     result = call("resume", "m", "--ray", "local", "--sweeps", "1")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.startswith("franchise: --ray local: --engine collapsed runs on one machine")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from franchise import Corpus, HDPTopicModel, ModelError
 from franchise.corpus.strings import packed, unpacked
 from franchise.storage import model as store
+from tests.raising import raises
 
 TEXTS = [
     "the cat drank milk",
@@ -62,10 +63,12 @@ def test_people_read_the_rest(copy):
 
 
 def test_what_is_no_folder(tmp_path):
-    (tmp_path / "file").write_text("text")
-    for name in ("nowhere", "file"):
-        with pytest.raises(ModelError, match="no such folder"):
-            HDPTopicModel.load(tmp_path / name)
+    with pytest.raises(ModelError, match="no such folder"):
+        HDPTopicModel.load(tmp_path / "nowhere")
+    file = tmp_path / "my texts.txt"
+    file.write_text("text")
+    with raises(ModelError, "model-is-a-file", file, f"franchise fit '{file}' -o model/"):
+        HDPTopicModel.load(file)
     with pytest.raises(ModelError, match=r"no model\.json"):
         HDPTopicModel.load(tmp_path)
 

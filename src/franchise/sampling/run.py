@@ -5,7 +5,6 @@ furthest behind goes next, so that a run that is stopped early leaves chains of 
 """
 
 import heapq
-import os
 import signal
 import threading
 import time
@@ -52,7 +51,9 @@ class _NoKeeper:
 def threads(jobs: int | None, most: int) -> int:
     """Return how many threads to use: all cores for None or -1, never more than there is work for."""
     if jobs is None or jobs == -1:
-        jobs = _cores()
+        from joblib import cpu_count  # which takes long to import
+
+        jobs = cpu_count()  # those that affinity and the limits of a container leave to this process
     try:
         return min(whole_number("n_jobs", jobs, 1), max(most, 1))
     except SettingsError:
@@ -75,13 +76,6 @@ def shares(jobs: int | None, chains: int, at_once: int | None = None) -> tuple[i
     """
     workers = threads(jobs, chains if at_once is None else min(chains, at_once))
     return workers, threads(jobs, MOST_THREADS) // workers
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def run_chains(

@@ -14,7 +14,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Literal, Protocol
 
 from franchise._settings import whole_number
+from franchise.engines import GPU
 from franchise.engines.compiling import trials_compiled_ahead
+from franchise.engines.cuda.device import choice_of_gpu
 from franchise.errors import ClusterError, GpuError, ModelError, SettingsError
 from franchise.sampling.chain import Chain
 from franchise.sampling.monitor import Monitor
@@ -132,7 +134,7 @@ def run_chains(
     with keeper.keeping(chains), _compiling_ahead(chains, jobs):
         run.monitor.begin(chains)
         try:
-            with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
+            with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise", _chosen_gpu(chains)) as pool:
                 futures = [pool.submit(run.work) for _ in range(workers)]
                 while wait(futures, _SECONDS_A_LOOK).not_done:
                     run.monitor.look()
@@ -149,6 +151,11 @@ def run_chains(
     for chain in chains:
         chain.rest()
     return run.ending
+
+
+def _chosen_gpu(chains: Sequence[Chain]) -> Callable[[], object] | None:
+    """Return what a thread calls first, so that chains on a GPU are on the one that the caller has chosen."""
+    return choice_of_gpu() if any(chain.engine_name == GPU for chain in chains) else None
 
 
 def _compiling_ahead(chains: Sequence[Chain], jobs: int | None) -> AbstractContextManager[None]:

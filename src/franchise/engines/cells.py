@@ -167,12 +167,14 @@ class CellsEngine(RevealingEngine):
                 first, begin = begin, draw(own, m_j, begin, end)
                 parts[place[one]] += _taken(own)
                 if begin == end:
-                    self.progress += (cell_ptr[end] - cell_ptr[one[0]]) / n_cells
                     return
                 if begin == first:  # not even one document
                     self._own[number] = own._replace(**room_for(2 * own.term.size))
 
-        self._threads.each(update, self._documents, range(self._threads.number))
+        def note(one: Range) -> None:
+            self.progress += (cell_ptr[one[1]] - cell_ptr[one[0]]) / n_cells
+
+        self._threads.each(update, self._documents, range(self._threads.number), note)
         every = [part for own in parts for part in own]
         n_jt, k_jt, n_pairs, term, count = (
             np.concatenate([np.zeros(0, np.int32), *every[i::5]]) for i in range(5)

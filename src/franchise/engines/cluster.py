@@ -172,7 +172,7 @@ class ClusterEngine(CollapsedEngine):
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
         """Make one sweep, with `eta` held at a value where one is given."""
         swept = self._do(partial(self._sweep, key, trials, eta))
-        self._crew_here().went_well()
+        self._crew_here().went_well(self._chain)
         return swept
 
     def counts(self) -> Counts:
@@ -273,7 +273,7 @@ class ClusterEngine(CollapsedEngine):
                 return step()
             except WorkersLostError:
                 self._hands = None
-                if crew.repair(hands.generation):
+                if crew.repair(hands.generation, self._chain):
                     warnings.warn(
                         "a worker was lost and another has taken its place; what each chain did since its "
                         "last checkpoint is done again",

@@ -63,9 +63,11 @@ class DocumentPass:
 
         def update(one: Range, own: tuple[DocumentScratch, Array]) -> None:
             update_documents(key, corpus, state, measure, passes, *own, z, first, *one)
+
+        def note(one: Range) -> None:
             done((corpus.doc_ptr[one[1]] - corpus.doc_ptr[one[0]]) / n_words)
 
-        self._threads.each(update, self.ranges, [*zip(self._own, counts, strict=True)])
+        self._threads.each(update, self.ranges, [*zip(self._own, counts, strict=True)], note)
         words = np.sum([own.words_c[:columns] for own in self._own], axis=0)
         return words, np.sum([own.tables_c[:columns] for own in self._own], axis=0)
 

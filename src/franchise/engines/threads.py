@@ -4,9 +4,11 @@ What a range is given depends on the range alone, so the number of threads chang
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,19 +37,33 @@ class Threads:
     def __reduce__(self) -> tuple[type["Threads"], tuple[int]]:
         return Threads, (self.number,)  # a copy starts threads of its own
 
-    def each(self, work: Callable[[Range, T], Any], ranges: Sequence[Range], memory: Sequence[T]) -> None:
-        """Call ``work(range, own memory)`` for all ranges; there is memory for every thread."""
-        n = min(self.number, len(ranges))
-        if n <= 1:
-            for one in ranges:
-                work(one, memory[0])
-            return
-        waiting = iter(ranges)  # whoever is done takes the next: next() of a list's iterator is atomic
+    def each(
+        self,
+        work: Callable[[Range, T], Any],
+        ranges: Sequence[Range],
+        memory: Sequence[T],
+        done: Callable[[Range], Any] = lambda one: None,
+    ) -> None:
+        """Call ``work(range, own memory)`` for all ranges; there is memory for every thread.
+
+        Afterwards `done` is called with the range, by one thread at a time.
+        """
+        waiting, lock = deque(ranges), Lock()
 
         def take(own: T) -> None:
-            for one in waiting:
+            while True:
+                try:
+                    one = waiting.popleft()  # safe in threads, with and without the interpreter's lock
+                except IndexError:
+                    return
                 work(one, own)
+                with lock:
+                    done(one)
 
+        n = min(self.number, len(ranges))
+        if n <= 1:
+            take(memory[0])
+            return
         if self._pool is None or self._process != os.getpid():
             self._pool = ThreadPoolExecutor(self.number, "franchise-documents")
             self._process = os.getpid()

@@ -19,6 +19,7 @@ from franchise.engines.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError, ModelError, SettingsError
 from franchise.model import broken_invariants
 from franchise.storage.chain import load_chain, save_chain
+from tests.raising import raises
 from tests.reference.chains import differences
 
 SWEEPS = 8
@@ -299,11 +300,51 @@ def test_a_folder_that_machines_do_not_share(tmp_path, monkeypatch):
 
 
 def test_workers_that_are_lost_again_and_again(monkeypatch):
-    monkeypatch.setattr(crews, "_MOST_REPAIRS", 3)
+    monkeypatch.setattr(crews, "_MOST_LOSSES", 3)
     chain = on_workers(Unreliable(corpus(), 2, lose=range(1, 100)))
-    with pytest.raises(ClusterError, match="lost 3 times without a sweep between"):
+    with raises(ClusterError, "workers-lost-repeatedly", 3):
         chain.run()
     assert not chain.is_whole
+
+
+class KilledByChain(CrewInProcess):
+    """Chain 1 kills a worker whenever it asks for a pass; all others are well."""
+
+    killed = 0
+
+    def call(self, generation, what, arguments):
+        if what == "ask" and arguments[0][:2] == (1, "update"):
+            self.killed += 1
+            self.workers[0] = None
+        return super().call(generation, what, arguments)
+
+
+@pytest.mark.parametrize("finder", [0, 1])
+def test_sweeps_of_one_chain_do_not_excuse_the_losses_of_another(monkeypatch, finder):
+    """Whichever chain finds out first that a worker is gone, and so has it replaced."""
+    monkeypatch.setattr(crews, "_MOST_LOSSES", 3)
+    crew = KilledByChain(corpus(), 2)
+    well, killer = (on_workers(crew, number=number) for number in (0, 1))
+    repair = crew.repair
+
+    def between(generation, chain):
+        if chain == 0:
+            return repair(generation, chain)
+        assert crew.killed < 10, "it would be repaired for ever"
+        if finder == 0:
+            well.run(1)
+        done = repair(generation, chain)
+        if finder == 1:
+            well.run(1)
+        return done
+
+    well.start()
+    killer.start()
+    monkeypatch.setattr(crew, "repair", between)
+    with raises(ClusterError, "workers-lost-repeatedly", 3):
+        killer.run(1)
+    assert crew.killed == 4
+    assert well.sweeps_done >= 3
 
 
 # ---------------------------------------------------------------- on disk

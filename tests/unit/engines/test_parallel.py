@@ -1,5 +1,7 @@
 """The parallel engine: draw for draw its twin's, the same bits for any number of threads."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,14 +10,15 @@ from scipy import stats
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import document_pass, parallel, revealing
+from franchise.engines import document_pass, parallel, revealer, revealing
 from franchise.engines.engine import EngineSettings
 from franchise.engines.parallel import ParallelEngine, passes_for
 from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE
-from franchise.model.state import BORN, TOPICS
+from franchise.model.state import BORN, GAMMA, TOPICS
 from franchise.moves.parts.seats import _before_next
+from franchise.moves.reveal import reveal_weights
 from franchise.random import DOCUMENTS, Key, gamma_variate, start_stream
 from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update
@@ -95,6 +98,25 @@ def test_an_eta_so_small_that_all_gammas_vanish():
     for sweep in range(1, 20):
         engine._update_documents(Key(0, 0, sweep, 0))
         assert broken_invariants(engine._corpus, engine.state) == []
+
+
+@pytest.mark.parametrize("gamma", [1e6, 1e8, 1e21, 1e100])
+@pytest.mark.parametrize("kind", ["fixed", "sampled"])
+def test_the_work_does_not_grow_with_gamma(gamma, kind, monkeypatch):
+    broken_off = []
+
+    def count(key, state, measure, epsilon, log_weight, stream):
+        broken_off.append(state.concentrations[GAMMA] * -math.log(epsilon))
+        assert broken_off[-1] < 200_000
+        return reveal_weights(key, state, measure, epsilon, log_weight, stream)
+
+    monkeypatch.setattr(revealer, "reveal_weights", count)
+    corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
+    priors = Priors(gamma=gamma if kind == "fixed" else (10.0, 10.0 / gamma))
+    chain = Chain(corpus, priors, seed=2, engine="parallel")
+    chain.run(3)
+    assert len(broken_off) >= 3
+    assert broken_invariants(corpus.arrays, chain.state) == []
 
 
 @pytest.mark.parametrize("shape", [0.01, 0.1, 0.5, 0.99, 1.0, 1.7, 30.0])

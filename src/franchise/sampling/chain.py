@@ -20,7 +20,7 @@ from franchise.engines import (
     engine_for,
     engine_named,
 )
-from franchise.errors import FranchiseError, SettingsError
+from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
 from franchise.random import Key
@@ -263,6 +263,38 @@ class Chain:
         log_joint = self.trace["log_joint"] + self.trace["log_prior"]
         self.mode = max(self.draws, key=lambda draw: log_joint[draw.sweep], default=None)
         self.mode_log_joint = float(log_joint[self.mode.sweep]) if self.mode else -math.inf
+
+    @interrupts_deferred()  # it calls compiled code
+    def remembered(self) -> Callable[[], "Chain"]:
+        """Return a function that makes this chain again as it is now, whatever happens to it meanwhile."""
+        names = ("sweeps_done", "trace", "draws", "trials", "events", "mode", "mode_log_joint")
+        results = {name: getattr(self, name) for name in names}
+        take_up, schedule = self._take_up, self.schedule
+        if take_up is None and len(self.trace):
+            try:
+                take_up = self._engine.remembered()
+            except ClusterError:  # its workers are gone, and only the next ones can make its state again
+                return lambda: self
+        # What is there now may be in use elsewhere: the chain goes on with copies.
+        self.trace = Trace.from_array(self.trace.as_array(), self.trace.columns)
+        self.draws, self.trials, self.events = [*self.draws], [*self.trials], [*self.events]
+
+        def again() -> Chain:
+            chain = Chain(
+                self.corpus,
+                self.priors,
+                schedule,
+                seed=self.seed,
+                number=self.number,
+                start=self.start_from,
+                engine=self.engine_name,
+            )
+            vars(chain).update(results)
+            if take_up is not None:
+                chain.take_up_later(take_up)
+            return chain
+
+        return again
 
     @interrupts_deferred()  # it calls compiled code
     def draw(self) -> Draw:

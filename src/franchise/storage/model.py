@@ -95,11 +95,15 @@ def sweeps_kept(folder: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[None]:
+def writing(folder: Path | None) -> Iterator[None]:
     """Be the only process that makes, replaces or fills the folder of a model; refuse if another does.
 
-    What a process that was killed while it replaced a model has left is tidied up.
+    What a process that was killed while it replaced a model has left is tidied up. Without a folder, do
+    nothing.
     """
+    if folder is None:
+        yield
+        return
     with locked_name(folder):
         old = _beside(folder, "old")
         if is_model(old) and not folder.exists():

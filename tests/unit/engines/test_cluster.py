@@ -284,11 +284,25 @@ def test_a_crew_that_is_gone_is_left_behind(tmp_path, monkeypatch):
     crew.workers[0] = None
     with pytest.raises(ClusterError, match="gone"):
         chain.use_crew(None)
-    with pytest.raises(ClusterError, match="nobody has the seats"):
+    with raises(ClusterError, "seating-lost", "ray"):
         chain.engine.write_seats(tmp_path)
     chain.use_crew(CrewInProcess(corpus(), 3))
     chain.run()
     assert differences(chain, by_threads()) == []
+
+
+def test_a_chain_is_made_again_as_it_was():
+    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain.run(3)
+    chain.use_crew(None)
+    again = chain.remembered()
+    chain.use_crew(CrewInProcess(corpus(), 2))
+    chain.run(2)
+    same = again()
+    assert (same.sweeps_done, len(same.trace), chain.sweeps_done) == (3, 4, 5)
+    same.use_crew(CrewInProcess(corpus(), 3))
+    same.run()
+    assert differences(same, by_threads()) == []
 
 
 def test_a_folder_that_machines_do_not_share(tmp_path, monkeypatch):

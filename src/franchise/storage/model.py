@@ -17,13 +17,9 @@ on. So it can be loaded at any moment, and a run that was killed continues from 
 import hashlib
 import os
 import platform
-<<<<<<< HEAD
-=======
 import shlex
-import shutil
->>>>>>> wt-cli
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -81,11 +77,6 @@ def has_chains(folder: Path) -> bool:
     return is_model(folder) and bool(saved_chains(chains_folder(folder)))
 
 
-<<<<<<< HEAD
-def writing(folder: Path) -> AbstractContextManager[None]:
-    """Be the only process that makes, replaces or fills the folder of a model; refuse if another does."""
-    return writing_in(folder, _has_model)
-=======
 def sweeps_kept(folder: Path) -> tuple[int, int]:
     """Return how many sweeps of every chain a model has saved, and how many are planned."""
     path, chains = folder / _MODEL, chains_folder(folder)
@@ -94,24 +85,12 @@ def sweeps_kept(folder: Path) -> tuple[int, int]:
     return min(saved.get(i, 0) for i in range(settings["chains"])), settings["sweeps"]
 
 
-@contextmanager
-def writing(folder: Path | None) -> Iterator[None]:
+def writing(folder: Path | None) -> AbstractContextManager[None]:
     """Be the only process that makes, replaces or fills the folder of a model; refuse if another does.
 
-    What a process that was killed while it replaced a model has left is tidied up. Without a folder, do
-    nothing.
+    Without a folder, do nothing.
     """
-    if folder is None:
-        yield
-        return
-    with locked_name(folder):
-        old = _beside(folder, "old")
-        if is_model(old) and not folder.exists():
-            old.rename(folder.resolve())
-        for kind in ("old", "tmp"):
-            shutil.rmtree(_beside(folder, kind), ignore_errors=True)
-        yield
->>>>>>> wt-cli
+    return nullcontext() if folder is None else writing_in(folder, _has_model)
 
 
 def create(
@@ -183,22 +162,12 @@ def read(folder: Path) -> Stored:
     ModelError
         If it is not a model folder, is damaged, or comes from another version.
     """
-<<<<<<< HEAD
-=======
     if folder.is_file():
         raise ModelError(
             f"{folder}: this is a file, not a model folder; if it holds documents, fit them first "
             f"(`franchise fit {shlex.quote(str(folder))} -o model/`) and give the folder model/",
             code="model-is-a-file",
         )
-    if not folder.is_dir():
-        if is_model(_beside(folder, "old")):
-            raise ModelError(
-                f"{folder}: a process was killed while it replaced the model; the old one is in "
-                f"{_beside(folder, 'old')}: rename it, or fit again"
-            )
-        raise ModelError(f"{folder}: there is no such folder; give the folder of a saved model")
->>>>>>> wt-cli
     path = folder / _MODEL
     if not is_model(folder):
         if not folder.is_dir():

@@ -198,7 +198,9 @@ class Chain:
     @interrupts_deferred()
     def _start(self, seat: Callable[[], None]) -> None:
         if len(self.trace):
-            raise FranchiseError("the chain has already started; make a new one to start again")
+            raise FranchiseError(
+                "the chain has already started; make a new one to start again", code="already-started"
+            )
         with self._whole_or_not_at_all():
             began = time.perf_counter()
             seat()
@@ -226,7 +228,8 @@ class Chain:
         if self._cut_off:
             raise FranchiseError(
                 f"an error stopped chain {self.number} in the sweep after {self.sweeps_done}; resume from "
-                "its last checkpoint, or make a new chain"
+                "its last checkpoint, or make a new chain",
+                code="chain-cut-off",
             )
         self._cut_off = True
         yield
@@ -360,5 +363,6 @@ def _checked_start(start: Start, corpus: Corpus) -> Start:
         return whole_number("start", start, 1)
     except SettingsError:
         raise SettingsError(
-            f"start={start!r}: give 'sequential', 'fitted', 'one', or a number of random topics"
+            f"start={start!r}: give 'sequential', 'fitted', 'one', or a number of random topics",
+            code="unknown-choice",
         ) from None

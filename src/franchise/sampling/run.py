@@ -60,7 +60,8 @@ def threads(jobs: int | None, most: int) -> int:
         return min(whole_number("n_jobs", jobs, 1), max(most, 1))
     except SettingsError:
         raise SettingsError(
-            f"n_jobs={jobs!r}: give a number of threads, or None or -1 for all cores"
+            f"n_jobs={jobs!r}: give a number of threads, or None or -1 for all cores",
+            code="not-a-whole-number",
         ) from None
 
 

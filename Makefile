@@ -14,12 +14,14 @@ SITE    := docs/_build
 SPHINX   = $(BIN)/python -m sphinx -W --keep-going -q -d $(SITE)/doctrees
 PEERS   := .cache/peers
 RELEASE := .cache/release
-# Test processes; the fast suite is small, and more than the number of cores does not help.
+# Test processes; more than the number of cores does not help.
 JOBS    ?= 2
+# By file, so that what the tests of a file share is made once; those of the cluster are together (conftest.py).
+PYTEST   = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --max-worker-restart 0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-statistical test-gpu test-nojit test-others test-floors check docs docs-links bench bench-peers paper paper-full release-check clean
+.PHONY: help demo test test-all test-statistical test-gpu test-nojit test-others test-floors check docs docs-links bench bench-peers paper paper-full release-check clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -33,8 +35,11 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## Fit 2,000 abstracts and show their topics
 	$(BIN)/franchise demo
 
-test: $(READY) ## Run the fast tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 0
+test: $(READY) ## Run the fast tests (under 4 minutes on two cores)
+	$(PYTEST)
+
+test-all: $(READY) ## Run all that CI runs: browser, cluster, kills, faults, tutorials, benchmarks, experiments, tools too
+	$(PYTEST) -m "not statistical and not large and not gpu" --durations 50 tests benchmarks experiments tools
 
 # By worksteal, not by file: one file has a third of the time.
 test-statistical: $(READY) ## Run the long tests of distributions
@@ -53,14 +58,14 @@ test-nojit: $(READY) ## Run the tests marked nojit with the JIT off, with covera
 test-others: ## Run the tests with other people's libraries, which have an environment of their own
 	test -x $(OTHERS)/$(FOLDER)/python || $(PYTHON) -m venv $(OTHERS)
 	$(OTHERS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[others]'
-	$(OTHERS)/$(FOLDER)/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py tests/unit/benchmarks/test_peers.py
+	$(OTHERS)/$(FOLDER)/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py benchmarks/tests/test_peers.py
 
 # Warnings are not errors here, because old versions and new ones warn about each other.
 test-floors: ## Run the unit tests with the oldest versions of all packages, in an environment of their own
 	test -x $(FLOORS)/$(FOLDER)/python || $(PYTHON) -m venv $(FLOORS)
 	$(FLOORS)/$(FOLDER)/python tools/floors.py > $(FLOORS)/constraints.txt
 	$(FLOORS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c $(FLOORS)/constraints.txt
-	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/$(FOLDER)/python -m pytest -n $(JOBS) --dist loadfile -W default tests/unit tests/golden
+	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/$(FOLDER)/python -m pytest -n $(JOBS) --dist loadgroup -W default tests/unit tests/golden
 
 check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/ruff check .

@@ -12,13 +12,13 @@ corpora that nobody has measured.
 
 import argparse
 import json
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from scipy.optimize import nnls
 
@@ -100,7 +100,7 @@ def by_workers(
     """Time a few sweeps on so many workers."""
     sweeps = options.sweeps
     with RayCrew(truth.corpus, options.ray, workers, threads=options.each) as crew:
-        chain = new_chain(truth, "ray", trials, threads=len(os.sched_getaffinity(0)))
+        chain = new_chain(truth, "ray", trials, threads=joblib.cpu_count())
         chain.use_crew(crew)
         chain.start_at(state)
         chain.run(SETTLE)

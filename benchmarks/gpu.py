@@ -19,13 +19,13 @@ can be measured so (--engine parallel).
 """
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from benchmarks.gpu_report import Report, free_memory, gpu_bytes
@@ -184,7 +184,7 @@ def _start(value: str) -> str | int:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--engine", default="gpu")
-    common.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="beside the GPU")
+    common.add_argument("--threads", type=int, default=joblib.cpu_count(), help="beside the GPU")
     common.add_argument("--out", type=Path, help="a JSON file for all figures")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     commands = parser.add_subparsers(dest="what", required=True)

@@ -3,11 +3,11 @@
 import argparse
 import gc
 import json
-import os
 import platform
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from benchmarks.planted_corpora import array_module
@@ -36,7 +36,7 @@ def machine() -> dict[str, Any]:
     return {
         "franchise": __version__,
         "python": platform.python_version(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": joblib.cpu_count(),
         "gpu": gpu,
         "cupy": None if xp is np else xp.__version__,
     }

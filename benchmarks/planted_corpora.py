@@ -8,12 +8,12 @@ Topics and lengths are drawn by NumPy, and so are the same everywhere. Mixtures 
 module: only uniform numbers of it, and every draw by inversion.
 """
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 
 from franchise import Corpus
@@ -155,7 +155,7 @@ def _dirichlet(rng: np.random.Generator, parameters: Array, number: int) -> Arra
         own.standard_gamma(parameters, out=topic)
         topic /= topic.sum()
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:  # NumPy lets go of the interpreter's lock
+    with ThreadPoolExecutor(joblib.cpu_count()) as threads:  # NumPy lets go of the interpreter's lock
         list(threads.map(draw, topics, rng.spawn(number)))
     return topics
 

@@ -1,7 +1,6 @@
 """Chains that start at the planted truth, so that speed is measured where a converged chain works."""
 
-import os
-
+import joblib
 import numpy as np
 
 from franchise import Chain, Schedule
@@ -41,7 +40,7 @@ def planted_state_of_many(planted: Planted, priors: Priors, threads: int | None 
     arrays, z = planted.corpus.arrays, planted.z
     highest = int(z.max()) + 1
     n_bytes = 4 * highest * arrays.n_terms
-    pool = Threads(max(1, min(threads or os.cpu_count() or 1, _BYTES_TO_COUNT // n_bytes)))
+    pool = Threads(max(1, min(threads or joblib.cpu_count(), _BYTES_TO_COUNT // n_bytes)))
     state = empty_state(arrays, capacity=2 * highest)
     counts = np.zeros((pool.number, arrays.n_terms, highest), np.int32)
     n_k, m_k, table = (np.zeros((pool.number, highest), np.int64) for _ in range(3))

@@ -1,12 +1,12 @@
 """``python -m experiments``: rerun the paper's experiments."""
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import click
+import joblib
 import pandas as pd
 from rich.console import Console
 
@@ -78,7 +78,7 @@ EXPERIMENTS = {
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    default=os.cpu_count() or 1,
+    default=joblib.cpu_count(),
     show_default="cores",
     help="Runs side by side.",
 )

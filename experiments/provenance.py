@@ -1,13 +1,14 @@
 """What made the results: settings, versions, seeds; and, apart, the machine that timed them."""
 
 import json
-import os
 import platform
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import joblib
 
 from experiments.runs import Outcome
 from experiments.tables import TIMINGS
@@ -41,7 +42,7 @@ def write_machine(folder: Path) -> None:
     """Write what the timings were taken on."""
     facts = {
         "processor": _processor(),
-        "cores": os.cpu_count(),
+        "cores": joblib.cpu_count(),
         "system": platform.system(),
         "byteorder": sys.byteorder,
     }

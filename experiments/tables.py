@@ -38,7 +38,7 @@ def read(folder: Path, name: str) -> pd.DataFrame:
     """Read a table, as it was written."""
     path = folder / f"{name}.csv"
     if not path.exists():
-        raise FranchiseError(f"{path}: there is no such table; run the experiment first")
+        raise FranchiseError(f"{path}: there is no such table; run the experiment first", code="no-such-file")
     return pd.read_csv(path)
 
 

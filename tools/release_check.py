@@ -35,7 +35,7 @@ PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 # What an sdist must have beside the package: to build it, to test it, to know what it is.
 OF_THE_SDIST = {
     "CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "README.md", "PKG-INFO", "constraints.txt",
-    "pyproject.toml", "tests/conftest.py", "tools/release_check.py",
+    "pyproject.toml", "conftest.py", "tools/release_check.py",
 }  # fmt: skip
 OF_THE_WHEEL = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
 # Made by running the code, not written by people.

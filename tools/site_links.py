@@ -50,7 +50,8 @@ class Page(HTMLParser):
 def problems(site: Path) -> list[str]:
     """Return what is wrong, one line each."""
     site = site.resolve()
-    pages = {path: Page(path) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts}
+    paths = sorted(site.rglob("*.html"))
+    pages = {path: Page(path) for path in paths if "_static" not in path.relative_to(site).parts}
     found = [] if pages else [f"{site}: there are no pages"]
     reached = {site / "index.html", site / "search.html", site / "genindex.html", site / "py-modindex.html"}
     for path, page in pages.items():

@@ -55,7 +55,8 @@ def main() -> None:
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-    pages = [path for path in sorted(site.rglob("*.html")) if not {"_static", "_modules"} & set(path.parts)]
+    paths = sorted(site.rglob("*.html"))
+    pages = [path for path in paths if not {"_static", "_modules"} & set(path.relative_to(site).parts)]
     path = os.environ.get("FRANCHISE_BROWSER") or shutil.which("chromium")
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])

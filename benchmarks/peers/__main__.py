@@ -21,7 +21,6 @@ within 0.005 of it.
 
 import argparse
 import json
-import os
 import platform
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -30,6 +29,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import joblib
 from rich.progress import Progress
 
 from benchmarks.peers.corpora import KNOWN, Case, of_file, planted_case, tiny_case
@@ -210,7 +210,7 @@ def machine() -> dict[str, Any]:
         models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
         "processor": models[0] if models else platform.processor(),
-        "cores": os.cpu_count(),
+        "cores": joblib.cpu_count(),
         "system": platform.platform(),
         "python": platform.python_version(),
     }

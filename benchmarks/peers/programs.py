@@ -70,7 +70,8 @@ class Program:
             folder.mkdir()
             data = Path(temporary) / "training.ldac"
             write_ldac(data, training)
-            call = [os.environ[self.variable], *self.options(data, folder, lag, settings)]
+            program = os.path.abspath(os.environ[self.variable])  # it runs in another folder
+            call = [program, *self.options(data, folder, lag, settings)]
             with (Path(temporary) / "output.txt").open("w+") as output:
                 running = subprocess.Popen(
                     call, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=temporary

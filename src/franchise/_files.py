@@ -180,57 +180,6 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             temporary.unlink()
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing in a folder at the same time; one that dies releases the lock."""
-    with _locked(folder / ".lock", folder):
-        yield
-
-
-@contextmanager
-def locked_name(folder: Path) -> Iterator[None]:
-    """Keep other processes from creating, replacing or filling the folder at the same time.
-
-    A lock inside the folder goes away with it when the folder is replaced; this one is beside it, and is
-    removed at the end.
-    """
-    folder = folder.resolve()
-    if folder.is_dir() and not os.access(folder.parent, os.W_OK):
-        yield  # where nothing can be written beside the folder, it cannot be replaced either
-        return
-    path = folder.with_name(f".{folder.name}.lock")
-    with _locked(path, folder):
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                path.unlink()
-
-
-@contextmanager
-def _locked(path: Path, folder: Path) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(path, "wb")  # noqa: SIM115 (closed below)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # A file that was removed between opening and locking locks nothing.
-            is_there = os.path.samestat(os.fstat(file.fileno()), path.stat())
-        except OSError:
-            is_there = False
-        if not is_there:
-            raise ModelError(f"{folder}: another process is writing there; wait for it, or stop it")
-        yield
-
-
 def to_json(facts: Facts) -> str:
     """Write facts as JSON, the same text for the same facts."""
     return json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)

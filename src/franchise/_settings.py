@@ -25,7 +25,9 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
             raise TypeError
     except TypeError:
         limits = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise SettingsError(f"{name}={value!r}: give a whole number, {limits}") from None
+        raise SettingsError(
+            f"{name}={value!r}: give a whole number, {limits}", code="not-a-whole-number"
+        ) from None
     return number
 
 
@@ -38,7 +40,7 @@ def positive_number(name: str, value: object) -> float:
     2.0
     """
     if not is_positive(value):
-        raise SettingsError(f"{name}={value!r}: give a positive number")
+        raise SettingsError(f"{name}={value!r}: give a positive number", code="not-a-positive-number")
     return float(value)  # type: ignore[arg-type]
 
 
@@ -55,7 +57,7 @@ def is_positive(value: object) -> bool:
 def flag(name: str, value: object) -> bool:
     """Return the value as a bool, or say that it is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
-        raise SettingsError(f"{name}={value!r}: give True or False")
+        raise SettingsError(f"{name}={value!r}: give True or False", code="not-a-flag")
     return bool(value)
 
 

@@ -1,8 +1,8 @@
-"""The errors that Franchise raises on purpose.
+"""The errors that Franchise raises on purpose, and its warnings.
 
 Every one descends from `FranchiseError`, so a caller can catch them all at
 once; those about input and settings are `ValueError` as well, and a missing
-package is an `ImportError`. Each has a short `code` that names the kind of
+package is an `ImportError`. Each, and each `FranchiseWarning`, has a short `code` that names the kind of
 fault and stays the same when the message is reworded.
 """
 
@@ -13,6 +13,7 @@ __all__ = [
     "ClusterError",
     "CorpusError",
     "FranchiseError",
+    "FranchiseWarning",
     "GpuError",
     "MissingPackageError",
     "ModelError",
@@ -88,3 +89,22 @@ class SettingsError(FranchiseError, ValueError):
 
     The message names the setting, the value given and the range allowed.
     """
+
+
+class FranchiseWarning(UserWarning):
+    """Something that is probably not what was meant, or that the reader should know.
+
+    Parameters
+    ----------
+    message : str
+        What was seen, and what to do about it; reworded freely.
+    code : str
+        Short, stable name of what was seen, in lower case with hyphens.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> Any:
+        return partial(type(self), code=self.code), self.args

@@ -6,6 +6,8 @@ import pytest
 
 from tools.run_docs import run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

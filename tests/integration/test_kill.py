@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 _KILLED = """
 import os, random, signal, sys, time
 from pathlib import Path

@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tools.run_notebook import run
+
+pytestmark = pytest.mark.slow
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "topics.ipynb"
 

@@ -18,7 +18,7 @@ EVIL = (
 )
 
 # First of all fixtures: without a browser no report is written either.
-pytestmark = pytest.mark.usefixtures("browser")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("browser")]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.unit.report.made import large_model, posterior_of, report_of, run_cha
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 # First of all fixtures: without a browser no report is written either.
-pytestmark = pytest.mark.usefixtures("browser")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("browser")]
 
 PHONE = {"width": 390, "height": 800}
 N_TOPICS, N_DOCUMENTS = 40, 400

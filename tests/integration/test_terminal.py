@@ -15,6 +15,8 @@ import pytest
 from franchise import HDPTopicModel
 from franchise.datasets import arxiv_abstracts
 
+pytestmark = pytest.mark.slow
+
 FRANCHISE = shutil.which("franchise", path=str(Path(sys.executable).parent)) or "franchise"
 LONG = ["--sweeps", "100000", "--burn-in", "10", "--thin", "10", "--chains", "2", "--eta", "0.5"]
 

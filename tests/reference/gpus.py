@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import contextmanager
+from threading import local
 from types import ModuleType, SimpleNamespace
 from typing import ClassVar
 
@@ -42,15 +43,29 @@ def fake_cupy(
             raise compiler
         return compiler
 
+    class Device:
+        """The current device by default; which one that is, each thread says for itself."""
+
+        def __init__(self, number=None):
+            self.id = current() if number is None else number
+
+        def use(self):
+            own.number = self.id
+
+    def current():
+        return getattr(own, "number", 0)
+
+    own = local()
     facts = {"name": name, "major": capability[0], "minor": capability[1], "totalGlobalMem": memory}
     cupy = ModuleType("cupy")
     cupy.cuda = SimpleNamespace(
+        Device=Device,
         nvrtc=SimpleNamespace(getVersion=version),
         runtime=SimpleNamespace(
             CUDARuntimeError=CUDARuntimeError,
             is_hip=is_hip,
             getDeviceCount=count,
-            getDevice=lambda: 0,
+            getDevice=current,
             getDeviceProperties=lambda number: facts,
             driverGetVersion=lambda: driver,
             runtimeGetVersion=lambda: made_for,

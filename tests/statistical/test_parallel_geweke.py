@@ -5,11 +5,12 @@ them, split-merge trials, all three concentrations.
 """
 
 from functools import cache
+from unittest import mock
 
 import numpy as np
 import pytest
 
-from franchise.engines import EngineSettings
+from franchise.engines import EngineSettings, revealer
 from franchise.engines.parallel import ParallelEngine
 from franchise.random import Key
 from tests.reference.parallel import NOW_AND_THEN, OneByOne, trials_of
@@ -36,6 +37,17 @@ class AlphaTooLarge(OneByOne):
         info = super()._update_documents(key)
         self.state.concentrations[0] /= 1.3
         return info
+
+
+class FewFree(OneByOne):
+    """G_0 is revealed down to a weight that rises with gamma, as it does where gamma is in the thousands.
+
+    About 0.05 at a gamma of 1, 0.2 at 2, a third from 3 on.
+    """
+
+    def _reveal(self, key):
+        with mock.patch.object(revealer, "_MOST_FREE", 3):
+            return super()._reveal(key)
 
 
 @cache
@@ -71,6 +83,11 @@ def test_all_moves_together(seed, epsilon, method):
 @pytest.mark.statistical
 def test_as_it_is_for_a_corpus_this_small(seed):
     compare(seed, 6_000, ParallelEngine)
+
+
+@pytest.mark.statistical
+def test_a_weight_that_rises_with_gamma(seed):
+    compare(seed, 15_000, FewFree)
 
 
 @pytest.mark.statistical

@@ -1,10 +1,11 @@
 import pickle
+import warnings
 
 import pytest
 
 from franchise import errors
-from franchise.errors import CorpusError
-from tests.raising import raises
+from franchise.errors import CorpusError, FranchiseWarning
+from tests.raising import raises, warns
 
 KINDS = [getattr(errors, name) for name in errors.__all__]
 
@@ -23,3 +24,10 @@ def test_expecting_another_code_or_fact_fails():
         raise CorpusError("a.csv:3: nothing there", code="empty-file")
     with pytest.raises(AssertionError), raises(CorpusError, "empty-file", "b.csv"):
         raise CorpusError("a.csv:3: nothing there", code="empty-file")
+
+
+def test_expecting_a_warning():
+    with warns("large-counts", 7):
+        warnings.warn(FranchiseWarning("7 counts are large", code="large-counts"), stacklevel=1)
+    with pytest.raises(AssertionError), warns("few-documents"):
+        warnings.warn(FranchiseWarning("7 counts are large", code="large-counts"), stacklevel=1)

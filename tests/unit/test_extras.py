@@ -4,13 +4,14 @@ import pytest
 
 from franchise._extras import needed
 from franchise.errors import FranchiseError, MissingPackageError
+from tests.raising import raises
 
 
 def test_a_missing_package_is_named_with_what_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "atlas", None)
-    with pytest.raises(MissingPackageError) as caught, needed("a map", "map"):
+    facts = ("a map", "atlas", 'pip install "franchise[map]"')
+    with raises(MissingPackageError, "missing-package", *facts) as caught, needed("a map", "map"):
         import atlas.europe  # noqa: F401
-    assert str(caught.value) == 'a map needs atlas, which is not installed: pip install "franchise[map]"'
     assert caught.value.name == "atlas"
     assert isinstance(caught.value, FranchiseError)
 

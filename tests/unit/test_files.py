@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from franchise._files import from_json, locked, locked_name, read_arrays, read_text, write_arrays, write_text
+from franchise._files import from_json, read_arrays, read_text, write_arrays, write_text
 from franchise.errors import ModelError
 
 ARRAYS = {
@@ -150,31 +150,3 @@ def test_facts_that_are_none_are_refused(tmp_path, text):
 def test_facts_are_plain_json(content):
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     assert json.loads(header["__metadata__"]["franchise"])["facts"] == FACTS
-
-
-@pytest.mark.unix
-def test_one_at_a_time_has_a_name(tmp_path):
-    with locked_name(tmp_path / "model"):
-        for same in (tmp_path / "model", tmp_path / "x" / ".." / "model"):
-            with pytest.raises(ModelError, match="another process is writing there"), locked_name(same):
-                pass
-        with locked_name(tmp_path / "other"):
-            pass
-    with locked_name(tmp_path / "model"):
-        pass
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.unix
-def test_a_lock_that_was_replaced_keeps_nobody_away(tmp_path, monkeypatch):
-    """Who has opened the lock of a folder that is replaced before it is locked must not go on."""
-    fcntl = pytest.importorskip("fcntl")
-    flock = fcntl.flock
-
-    def late(file, how):
-        (tmp_path / ".lock").unlink()
-        flock(file, how)
-
-    monkeypatch.setattr(fcntl, "flock", late)
-    with pytest.raises(ModelError, match="another process is writing there"), locked(tmp_path):
-        pass

@@ -6,11 +6,12 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
 from franchise import _ray
-from franchise._ray import Node, Places, check_address, check_memory, connected, lost, places
+from franchise._ray import Node, Places, check_address, check_memory, connected, connecting, lost, places
 from franchise._ray.machines import _places, _places_with_gpus
 from franchise.errors import ClusterError, MissingPackageError, SettingsError
 
@@ -112,6 +113,15 @@ def test_the_environment_names_a_cluster(monkeypatch):
         refused(address, r"127\.0\.0\.1:1 \(the environment variable RAY_ADDRESS\) cannot be reached")
     monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
     refused("auto", "the environment variable RAY_ADDRESS: Ray Client.*cannot be used")
+
+
+def test_limits_of_a_container_limit_a_cluster_on_this_machine(monkeypatch):
+    given = []
+    ray = SimpleNamespace(init=lambda **options: given.append(options.get("num_cpus")))
+    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
+    connecting._connect(ray, "local")
+    connecting._connect(ray, "10.0.0.1:6379")  # which knows how many it has
+    assert given == [3, None]
 
 
 def test_without_ray_the_error_says_what_to_install(monkeypatch):

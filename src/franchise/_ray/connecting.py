@@ -160,7 +160,11 @@ def _check_answers(address: str, what: str) -> None:
 
 
 def _connect(ray: Any, where: str) -> None:
-    own = {"num_cpus": _cores(), "include_dashboard": False} if where == "local" else {}
+    own: dict[str, Any] = {}
+    if where == "local":
+        from joblib import cpu_count  # which takes long to import
+
+        own = {"num_cpus": cpu_count(), "include_dashboard": False}
     try:
         with _without_usage_report(), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of Ray to itself
@@ -245,9 +249,3 @@ def _kept_sigterm() -> Iterator[None]:
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from franchise import __version__
-from franchise.errors import FranchiseError
+from franchise.errors import FranchiseError, SettingsError
 
-FAILED, INTERRUPTED = 1, 130
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 _RUNNING = "franchise.running"
 
 # Each command and its line in the list of commands; the rest of its help is in its file.
@@ -84,9 +84,10 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except FranchiseError as error:
             _say(str(error), ctx)
-            ctx.exit(FAILED)
-        except KeyboardInterrupt:
-            click.echo("franchise: interrupted", err=True)
+            # On the command line, settings come from options.
+            ctx.exit(MISUSED if isinstance(error, SettingsError) else FAILED)
+        except KeyboardInterrupt as error:
+            click.echo("; ".join(["franchise: interrupted", *map(str, error.args)]), err=True)
             ctx.exit(INTERRUPTED)
         except MemoryError:
             click.echo(

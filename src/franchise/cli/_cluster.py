@@ -29,7 +29,12 @@ class _Address(click.ParamType):  # type: ignore[type-arg]
         return str(value)
 
 
-def cluster_options(what: str) -> Callable[[Command], Command]:
+# How many workers there are by default: of a fit, and of what is done in tasks of one CPU each.
+FIT_WORKERS = "one per machine, or one per GPU with engine ray-gpu"
+TASK_WORKERS = "one per CPU"
+
+
+def cluster_options(what: str, default: str) -> Callable[[Command], Command]:
     """Add the options that say on which cluster to do something, and on how many workers."""
 
     def add(command: Command) -> Command:
@@ -38,7 +43,7 @@ def cluster_options(what: str) -> Callable[[Command], Command]:
             type=click.IntRange(1),
             metavar="N",
             help="With --ray: how many workers share the documents; does not change the answer.  "
-            "[default: all that there is room for]",
+            f"[default: {default}]",
         )
         address = click.option(
             "--ray",

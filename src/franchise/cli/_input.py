@@ -214,16 +214,17 @@ def _stop_words(given: str | list[str]) -> str | list[str] | None:
 
     from franchise.corpus.files import open_source
     from franchise.corpus.stop_words import LANGUAGES
-    from franchise.errors import CorpusError
+    from franchise.errors import SettingsError
 
     if not isinstance(given, str):
         return given  # a list in a configuration file
     if given.lower() in (*LANGUAGES, "none"):
         return None if given.lower() == "none" else given.lower()
     if not Path(given).exists():
-        raise CorpusError(
+        raise SettingsError(
             f"--stop-words {given}: neither a file nor a language that has a list; give "
-            f"{', '.join(LANGUAGES)}, none, or a file with one word per line"
+            f"{', '.join(LANGUAGES)}, none, or a file with one word per line",
+            code="unknown-stop-words",
         )
     with open_source(given) as source:
         return [word for line in source.text_lines() if (word := line.strip())]

@@ -61,7 +61,7 @@ def topics_of(model: str) -> KnownTopics:
 def topics_and_names_of(model: str) -> tuple[KnownTopics, dict[int, str]]:
     """Return the topics, and the names given to them."""
     path = Path(model)
-    if path.is_file():
+    if path.suffix == ".bin" and not path.is_dir():
         return _topics_of_bin(path), {}
     fitted = load(model)
     return fitted.known_topics_, fitted.named_topics_

@@ -39,6 +39,10 @@ def _from_json(path: str, text: str) -> dict[str, list[str]]:
             raise CorpusError(f"{path}: topic {name!r} is there twice; give each topic once")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise CorpusError(f"{path}: the seed words of topic {name!r} are not a list of words; give one")
+        if not words:
+            raise CorpusError(
+                f"{path}: topic {name!r} has no seed words; give some, or leave it out", code="no-seed-words"
+            )
         seeds[name] = words
     return seeds
 

@@ -33,6 +33,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     Example:
       franchise demo
     """
+    from franchise.cli._model import interruptible
     from franchise.cli._output import as_commands, print_frame
     from franchise.cli.topics import SHOWN
     from franchise.corpus import from_texts
@@ -50,7 +51,8 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
         checkpoint_dir=output,
         verbose=0 if quiet else 1,
     )
-    model.fit(corpus, overwrite=True)
+    with interruptible(output, anew=True):
+        model.fit(corpus, overwrite=True)
     click.echo(as_commands(str(model), output))
     click.echo()
     frame = model.topics(8)

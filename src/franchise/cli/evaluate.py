@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from franchise.cli._cluster import check_workers, cluster_options, quiet_ray
+from franchise.cli._cluster import TASK_WORKERS, check_workers, cluster_options, quiet_ray
 from franchise.cli._input import reading_options
 from franchise.cli._output import format_option, print_facts, print_frame
 
@@ -33,7 +33,7 @@ _METHODS = ("completion", "left-to-right", "paper")
 )
 @reading_options
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@cluster_options("Score")
+@cluster_options("Score", TASK_WORKERS)
 @format_option
 def command(
     model: str,

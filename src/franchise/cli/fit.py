@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._cluster import cluster_options, use_cluster
+from franchise.cli._cluster import FIT_WORKERS, cluster_options, use_cluster
 from franchise.cli._config import as_toml, use_config
 from franchise.cli._input import (
     MOST_TEXT,
@@ -18,6 +18,7 @@ from franchise.cli._input import (
     reading_options,
     text_options,
 )
+from franchise.cli._model import interruptible
 from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
     "million words, above it cells for large counts, else parallel, from ten million on gpu if there is one.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@cluster_options("Fit")
+@cluster_options("Fit", FIT_WORKERS)
 @click.option(
     "--time-budget",
     type=DURATION,
@@ -263,10 +264,11 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     if values["dry_run"]:
         _describe(corpus, model)
         return
-    model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
-    taken = {"engine": model.settings_["engine"]}  # on another machine, "auto" might be another
-    write_text(Path(str(output)) / "config.toml", as_toml(values | taken))
-    click.echo(as_commands(str(model), str(output)))
+    with interruptible(str(output), anew=True):
+        model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
+        taken = {"engine": model.settings_["engine"]}  # on another machine, "auto" might be another
+        write_text(Path(str(output)) / "config.toml", as_toml(values | taken))
+        click.echo(as_commands(str(model), str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from franchise.cli._cluster import check_workers, cluster_options, quiet_ray
+from franchise.cli._cluster import TASK_WORKERS, check_workers, cluster_options, quiet_ray
 from franchise.cli._input import reading_options
 from franchise.cli._output import format_option, print_frame, print_frames
 
@@ -16,7 +16,7 @@ _SHOWN = 5  # topics of a document in a table
 @click.argument("input", type=click.Path(allow_dash=True))
 @reading_options
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@cluster_options("Find them")
+@cluster_options("Find them", TASK_WORKERS)
 @format_option
 def command(
     model: str,

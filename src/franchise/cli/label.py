@@ -21,6 +21,7 @@ def command(model: str, names: str | None, clear: bool) -> None:
     """
     from franchise._text import counted
     from franchise.cli._model import load
+    from franchise.errors import FranchiseError, SettingsError
 
     if names is not None and clear:
         raise click.UsageError("--clear takes no NAMES; leave out one of them")
@@ -28,7 +29,10 @@ def command(model: str, names: str | None, clear: bool) -> None:
     if names is None and not clear:
         click.echo(fitted.label_table().to_csv(index=False), nl=False)
         return
-    fitted.set_topic_labels(names)
+    try:
+        fitted.set_topic_labels(names)
+    except SettingsError as error:  # the fault is in the file, not in an option
+        raise FranchiseError(str(error), code=error.code) from None
     fitted.save_labels(model)
     named = len(fitted.named_topics_)
     click.echo(f"{counted(named, 'topic')} of {fitted.n_topics_:,} {'has' if named == 1 else 'have'} a name")

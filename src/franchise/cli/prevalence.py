@@ -105,10 +105,12 @@ def command(
 
 
 def _refuse(path: Path, force: bool) -> None:
-    from franchise.errors import SettingsError
+    from franchise.errors import FranchiseError
 
     if path.exists() and not force:
-        raise SettingsError(f"{path}: the file already exists; give another name, or --force")
+        raise FranchiseError(
+            f"{path}: the file already exists; give another name, or --force", code="file-exists"
+        )
 
 
 def _draw(frame: Any, by: str, path: Path) -> None:
@@ -123,7 +125,8 @@ def _draw(frame: Any, by: str, path: Path) -> None:
     form = path.suffix.removeprefix(".").lower()
     if form not in known:
         raise SettingsError(
-            f"{path}: a figure cannot be of this kind; let the name end in .pdf, .png or .svg"
+            f"--figure {path}: a figure cannot be of this kind; let the name end in .pdf, .png or .svg",
+            code="unknown-figure-format",
         )
     figure.savefig(content, format=form, dpi=200)
     write_atomically(path, [content.getvalue()])

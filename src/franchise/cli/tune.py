@@ -95,10 +95,12 @@ def _check_picture(path: str) -> None:
     from importlib import import_module
     from pathlib import Path
 
-    from franchise.errors import FranchiseError
+    from franchise.errors import FranchiseError, SettingsError
 
     import_module("franchise.report.figures")  # says so if matplotlib is missing
     if Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise FranchiseError(f"{path}: give a name that ends in .svg, .png or .pdf")
+        raise SettingsError(
+            f"--plot {path}: give a name that ends in .svg, .png or .pdf", code="unknown-figure-format"
+        )
     if not Path(path).resolve().parent.is_dir():
         raise FranchiseError(f"{path}: there is no such folder; give a name in one that exists")

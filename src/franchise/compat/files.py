@@ -54,11 +54,15 @@ def read_state(directory: Path, name: str) -> SavedState:
     topics = directory / f"{name}-topics.dat"
     counts = read_topics(topics)
     if counts.shape != model.topic_terms.shape or (counts != model.topic_terms).nnz:
-        raise ModelError(f"{topics}: its counts are not those of {path.name}; {_AGAIN}")
+        raise ModelError(
+            f"{topics}: its counts are not those of {path.name}; {_AGAIN}", code="files-disagree"
+        )
     assignments = directory / f"{name}-word-assignments.dat"
     state = SavedState(model=model, assignments=read_assignments(assignments))
     for complaint in contradictions(state):
-        raise ModelError(f"{assignments}: it does not fit {path.name}: {complaint}; {_AGAIN}")
+        raise ModelError(
+            f"{assignments}: it does not fit {path.name}: {complaint}; {_AGAIN}", code="files-disagree"
+        )
     return state
 
 
@@ -80,18 +84,25 @@ def read_topics(path: Path) -> sp.csr_array:
     """
     lines = _read(path).split(b"\n")
     if lines.pop() or not lines:
-        raise ModelError(f"{path}: the last line is incomplete, the file is cut short; {_AGAIN}")
+        raise ModelError(
+            f"{path}: the last line is incomplete, the file is cut short; {_AGAIN}", code="file-cut-short"
+        )
     rows: list[sp.csr_array] = []
     for number, line in enumerate(lines, start=1):
         if not _TOPIC_LINE.fullmatch(line):
-            raise ModelError(f"{path}:{number}: not a line of counts such as '00000 00012 '; {_AGAIN}")
+            raise ModelError(
+                f"{path}:{number}: not a line of counts such as '00000 00012 '; {_AGAIN}", code="bad-line"
+            )
         counts = np.fromstring(line, dtype=np.int64, sep=" ")
         if rows and counts.size != rows[0].shape[1]:
             raise ModelError(
-                f"{path}:{number}: {counts.size} counts, but {rows[0].shape[1]} on line 1; {_AGAIN}"
+                f"{path}:{number}: {counts.size} counts, but {rows[0].shape[1]} on line 1; {_AGAIN}",
+                code="bad-line",
             )
         if counts.max() > _LARGEST:
-            raise ModelError(f"{path}:{number}: the count {counts.max()} is too large; {_AGAIN}")
+            raise ModelError(
+                f"{path}:{number}: the count {counts.max()} is too large; {_AGAIN}", code="number-too-large"
+            )
         rows.append(sp.csr_array(counts[None, :].astype(np.int32)))
     return sp.vstack(rows, format="csr")
 
@@ -135,14 +146,21 @@ def read_assignments(path: Path) -> Array:
     """
     content = _read(path)
     if not content.startswith(_ASSIGNMENTS_HEADER):
-        raise ModelError(f"{path}:1: a file of word assignments begins with 'd w z t'; {_AGAIN}")
+        raise ModelError(
+            f"{path}:1: a file of word assignments begins with 'd w z t'; {_AGAIN}", code="unknown-format"
+        )
     body = content[len(_ASSIGNMENTS_HEADER) :]
     if not _ASSIGNMENTS.fullmatch(body):
-        raise ModelError(f"{path}:{_first_bad_line(body)}: not a line 'd w z t' of four numbers; {_AGAIN}")
+        raise ModelError(
+            f"{path}:{_first_bad_line(body)}: not a line 'd w z t' of four numbers; {_AGAIN}", code="bad-line"
+        )
     rows = np.fromstring(body, dtype=np.int64, sep=" ").reshape(-1, 4)
     if rows.max() > _LARGEST:
         number = int(np.argmax(rows.max(axis=1) > _LARGEST)) + 2
-        raise ModelError(f"{path}:{number}: the number {rows[number - 2].max()} is too large; {_AGAIN}")
+        raise ModelError(
+            f"{path}:{number}: the number {rows[number - 2].max()} is too large; {_AGAIN}",
+            code="number-too-large",
+        )
     _check_tables(path, rows)
     return rows
 
@@ -166,7 +184,8 @@ def _check_tables(path: Path, rows: Array) -> None:
         document, _, topic, table = rows[line].tolist()
         raise ModelError(
             f"{path}:{line + 2}: table {table} of document {document} has topic {topic} here and another "
-            f"before, but a table has one; {_AGAIN}"
+            f"before, but a table has one; {_AGAIN}",
+            code="damaged-file",
         )
 
 
@@ -252,13 +271,15 @@ _AGAIN = "the file is damaged or from another program: save it again, or give an
 
 
 def _damaged(path: Path, complaint: str) -> ModelError:
-    return ModelError(f"{path}: {complaint}; {_AGAIN}")
+    return ModelError(f"{path}: {complaint}; {_AGAIN}", code="damaged-file")
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise ModelError(f"{path}: there is no such file; check the path") from None
+        raise ModelError(f"{path}: there is no such file; check the path", code="no-such-file") from None
     except OSError as error:
-        raise ModelError(f"{path}: cannot read it ({error.strerror}); check its permissions") from error
+        raise ModelError(
+            f"{path}: cannot read it ({error.strerror}); check its permissions", code="cannot-read"
+        ) from error

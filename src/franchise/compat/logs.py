@@ -91,17 +91,23 @@ def _read(path: Path, kind: Any) -> list[Any]:
         lines = path.read_text(encoding="ascii").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not plain text"
-        raise ModelError(f"{path}: cannot read it ({reason}); check the path") from error
+        raise ModelError(f"{path}: cannot read it ({reason}); check the path", code="cannot-read") from error
     if lines[0] != _HEADERS[kind]:
-        raise ModelError(f"{path}:1: the log must begin with '{_HEADERS[kind]}'; give another file")
+        raise ModelError(
+            f"{path}:1: the log must begin with '{_HEADERS[kind]}'; give another file", code="unknown-format"
+        )
     if lines.pop():
-        raise ModelError(f"{path}:{len(lines) + 1}: the last line is incomplete; remove it")
+        raise ModelError(
+            f"{path}:{len(lines) + 1}: the last line is incomplete; remove it", code="file-cut-short"
+        )
     pattern = re.compile(" ".join(_PLACES[place] for place in _TEMPLATES[kind].split(" ")))
     types = kind.__annotations__.values()
     parsed = []
     for number, line in enumerate(lines[1:], start=2):
         match = pattern.fullmatch(line)
         if match is None:
-            raise ModelError(f"{path}:{number}: {line!r} is not a line of this log; remove it")
+            raise ModelError(
+                f"{path}:{number}: {line!r} is not a line of this log; remove it", code="bad-line"
+            )
         parsed.append(kind(*(read(text) for read, text in zip(types, match.groups(), strict=True))))
     return parsed

@@ -108,30 +108,35 @@ class HdpOptions:
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out."""
         if self.algorithm not in ALGORITHMS:
-            raise SettingsError(f"algorithm={self.algorithm!r}: give 'train' or 'test'")
+            raise SettingsError(
+                f"algorithm={self.algorithm!r}: give 'train' or 'test'", code="unknown-choice"
+            )
         whole_number("max_iter", self.max_iter, 0)
         if self.save_lag != -1:
             try:
                 whole_number("save_lag", self.save_lag, 1)
             except SettingsError as error:
-                raise SettingsError(f"{error}, or -1 to save nothing on the way") from None
+                raise SettingsError(f"{error}, or -1 to save nothing on the way", code=error.code) from None
         whole_number("random_seed", self.random_seed, 0, _LARGEST_SEED)
         whole_number("init_topics", self.init_topics, -_MOST_TOPICS, _MOST_TOPICS)
         whole_number("restrict_scan", self.restrict_scan, -1)
         for name in ("gamma_a", "gamma_b", "alpha_a", "alpha_b", "eta"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
-                raise SettingsError(f"{name}={value!r}: give a positive number")
+                raise SettingsError(f"{name}={value!r}: give a positive number", code="not-a-positive-number")
         if self.algorithm == "test":
             self._check_test()
 
     def _check_test(self) -> None:
         if self.saved_model is None:
-            raise SettingsError("saved_model is missing: give the .bin of the model to test")
+            raise SettingsError(
+                "saved_model is missing: give the .bin of the model to test", code="missing-setting"
+            )
         if self.sample_hyper:
             raise SettingsError(
                 "sample_hyper=True: a saved model lacks what alpha depends on; leave it out in a test, "
-                "where gamma and alpha are those of the model"
+                "where gamma and alpha are those of the model",
+                code="conflicting-settings",
             )
 
 
@@ -147,19 +152,19 @@ def _whole(name: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise SettingsError(f"{name} {text}: give a whole number") from None
+        raise SettingsError(f"{name} {text}: give a whole number", code="not-a-whole-number") from None
 
 
 def _number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise SettingsError(f"{name} {text}: give a number") from None
+        raise SettingsError(f"{name} {text}: give a number", code="not-a-number") from None
 
 
 def _yes_or_no(name: str, text: str) -> bool:
     if text not in ("yes", "YES", "no", "NO"):
-        raise SettingsError(f"{name} {text}: give yes or no")
+        raise SettingsError(f"{name} {text}: give yes or no", code="not-a-flag")
     return text.lower() == "yes"
 
 
@@ -209,16 +214,20 @@ def parse(argv: Sequence[str]) -> HdpOptions:
         if not word.startswith("--") or name not in _OPTIONS:
             known = " ".join(f"--{option}" for option in _OPTIONS)
             raise SettingsError(
-                f"{word}: there is no such option; the options, each with a value, are {known}"
+                f"{word}: there is no such option; the options, each with a value, are {known}",
+                code="unknown-option",
             )
         text = next(words, None)
         if text is None:
-            raise SettingsError(f"{word}: its value is missing; write '{word} value'")
+            raise SettingsError(f"{word}: its value is missing; write '{word} value'", code="missing-value")
         read, _ = _OPTIONS[name]
         given[name] = read(word, text)
     missing = [f"--{name}" for name in ("algorithm", "data", "directory") if name not in given]
     if missing:
-        raise SettingsError(f"{' '.join(missing)} is missing; --algorithm, --data and --directory are needed")
+        raise SettingsError(
+            f"{' '.join(missing)} is missing; --algorithm, --data and --directory are needed",
+            code="missing-setting",
+        )
     return HdpOptions(**given)
 
 

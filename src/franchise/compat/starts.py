@@ -42,7 +42,8 @@ def start(corpus: Corpus, concentrations: Array, init_topics: int, seed: int) ->
     if init_topics > documents.size:
         raise SettingsError(
             f"init_topics={init_topics}: only {documents.size} documents have words to start a topic from; "
-            "give no more than that"
+            "give no more than that",
+            code="too-few-documents",
         )
     state = empty_state(corpus.arrays, max(_CAPACITY, init_topics))
     state.concentrations[:] = concentrations

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from franchise._files import locked
+from franchise._folders import locked
 from franchise.compat.files import read_bin
 from franchise.compat.logs import HeldOutLine, log_file
 from franchise.compat.options import HdpOptions
@@ -53,7 +53,9 @@ def test(  # the program's name for it, though no test of ours
         If the documents or the model cannot be read, do not fit each other, or a file cannot be written.
     """
     if options.saved_model is None:
-        raise SettingsError("saved_model is missing: give the .bin of the model to test")
+        raise SettingsError(
+            "saved_model is missing: give the .bin of the model to test", code="missing-setting"
+        )
     model = read_bin(options.saved_model).in_use()
     documents = read_ldac(options.data)
     check_terms(documents, options.data, model, options.saved_model)
@@ -102,7 +104,8 @@ def check_terms(documents: Corpus, path: Path, model: SavedModel, model_path: Pa
     j = int(np.searchsorted(documents.doc_ptr, i, side="right")) - 1
     raise CorpusError(
         f"{path}:{j + 1}: document {j} has the term {documents.x[i]}, but {model_path} was trained on "
-        f"the terms 0 to {model.n_terms - 1}; leave such terms out, or train with them"
+        f"the terms 0 to {model.n_terms - 1}; leave such terms out, or train with them",
+        code="term-out-of-range",
     )
 
 

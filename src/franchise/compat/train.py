@@ -8,7 +8,7 @@ say how these ended.
 import time
 from collections.abc import Callable
 
-from franchise._files import locked
+from franchise._folders import locked
 from franchise.compat.logs import TrainLine, log_file
 from franchise.compat.options import HdpOptions
 from franchise.compat.saved import SavedState, saved_state

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +13,9 @@ from franchise.corpus.sharded import ShardedCorpus
 # In texts, the numbers of different terms per document vary by 0.1 to 0.6 of their mean, and the numbers of
 # documents per term by 1.2 to 5; in counts of mutations both vary by less than 0.1.
 _TERMS_VARY, _TIMES_AS_MUCH = 1.0, 2.0
+# Where hardly a count is 0, only the totals can tell. Those of tumours vary by 5, those of types of mutation
+# by 1.3. Rows that vary little are samples: with many genes, most vary by less than 0.5.
+_DENSE, _TIMES_AS_MANY, _TOTALS_VARY = 0.95, 5, 0.7
 _MOST_WORDS = 2_000_000  # to look at
 _ENOUGH = 20  # rows and columns to tell by
 # In texts, a document that has a term has it one to two times, and a cell has a gene two to ten times.
@@ -27,11 +32,8 @@ def doubts_about(corpus: Corpus) -> list[str]:
             "there is only one document with words, and topics are what documents have in common; "
             "split it, into paragraphs for instance"
         )
-    if corpus.text_options is None and _looks_transposed(corpus):
-        doubts.append(
-            f"the counts look transposed: the {corpus.n_documents:,} rows vary as terms do, the "
-            f"{corpus.n_terms:,} columns as documents do; rows must be documents and columns terms"
-        )
+    if corpus.text_options is None and (why := _why_transposed(corpus)):
+        doubts.append(f"the counts look transposed: {why}; rows must be documents and columns terms")
     if corpus.text_options is None and corpus.downsampling is None and corpus.n_words >= _MANY_WORDS:
         doubts += _doubts_about_counts(corpus)
     return doubts
@@ -71,15 +73,30 @@ def doubts_about_held_out(doc_ptr: npt.NDArray[np.int64]) -> list[str]:
     return []
 
 
-def _looks_transposed(corpus: Corpus) -> bool:
+def _why_transposed(corpus: Corpus) -> str:
+    """Say why rows look like terms and columns like documents; nothing if they do not."""
     counts = _some_of(corpus).to_counts()
     terms_of_each = np.diff(counts.indptr)
     documents_of_each = np.bincount(counts.indices, minlength=1)
     rows, columns = (numbers[numbers > 0] for numbers in (terms_of_each, documents_of_each))
     if min(rows.size, columns.size) < _ENOUGH:
-        return False
-    by_row, by_column = (numbers.std() / numbers.mean() for numbers in (rows, columns))
-    return bool(by_row > _TERMS_VARY and by_row > _TIMES_AS_MUCH * by_column)
+        return ""
+    n_rows, n_columns = corpus.n_documents, corpus.n_terms
+    if _variation(rows) > max(_TERMS_VARY, _TIMES_AS_MUCH * _variation(columns)):
+        return f"the {n_rows:,} rows vary as terms do, the {n_columns:,} columns as documents do"
+    is_dense = counts.nnz > _DENSE * rows.size * columns.size
+    if not is_dense or n_columns < _TIMES_AS_MANY * n_rows:
+        return ""
+    by_row, by_column = (_variation(counts.sum(axis=axis, dtype=np.float64)) for axis in (1, 0))
+    if not _TOTALS_VARY < by_row < by_column:
+        return ""
+    return f"nearly all of the {n_columns:,} columns have counts in all of the {n_rows:,} rows"
+
+
+def _variation(numbers: npt.NDArray[Any]) -> float:
+    """Return the standard deviation of the positive numbers, divided by their mean."""
+    numbers = numbers[numbers > 0]
+    return float(numbers.std() / numbers.mean())
 
 
 def _some_of(corpus: Corpus) -> Corpus:

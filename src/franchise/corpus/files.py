@@ -137,7 +137,9 @@ class Source:
         except UnicodeError:
             raise self.fault(f"not {encoding} text, here or in the lines after it; {_GIVE}", number) from None
         finally:
-            reader.detach()  # or it would close the stream
+            # Or it would close the stream, which is closed already where an error ended the reading.
+            if not self.stream.closed:
+                reader.detach()
 
     def _not_utf_8(self, line: bytes, number: int, found: str) -> CorpusError:
         guess = likely_encoding((line + self.stream.peek())[: self.HEAD])

@@ -30,10 +30,11 @@ MOST_IN_MEMORY = 2**26
 class Growing:
     """An array of numbers, of 32 bits unless another type is given, that grows at its end."""
 
+    _file: IO[bytes] | None = None
+
     def __init__(self, dtype: type[np.integer[Any]] = np.int32) -> None:
         self._dtype = np.dtype(dtype)
         self._pieces: list[Ints] = []
-        self._file: IO[bytes] | None = None
         self._size = 0
 
     def extend(self, values: npt.NDArray[Any] | array[int]) -> None:

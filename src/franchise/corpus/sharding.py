@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._files import cannot_write, locked_name
+from franchise._folders import new_folder, take_place, writing_in
 from franchise._settings import whole_number
 from franchise.corpus.cells import blocks_of_documents
 from franchise.corpus.checks import MAX_WORDS, Fingerprint, offsets_of
@@ -31,6 +30,7 @@ from franchise.corpus.shards import (
     About,
     Manifest,
     Shard,
+    has_shards,
     is_first,
     is_sharded,
     read_shard,
@@ -105,10 +105,10 @@ def shard_pieces(
     number, target = whole_number("shards", shards, 1, 99_999), Path(folder)
     try:
         refuse_to_replace(target, overwrite)
-        with locked_name(target):
+        with writing_in(target, has_shards):
             _write(pieces, target.resolve(), number, overwrite, progress or (lambda done, total: None))
     except ModelError as error:
-        raise CorpusError(str(error)) from error
+        raise CorpusError(str(error), code=error.code) from error
     return open_shards(target)
 
 
@@ -128,38 +128,23 @@ def files_of(path: str) -> list[str]:
 
 def refuse_to_replace(folder: Path, overwrite: bool) -> None:
     """Refuse to write where something already exists, except for shards that may be replaced."""
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return
-    if not is_sharded(folder):
-        raise CorpusError(f"{folder}: what is there is not a folder of shards; give another name")
-    if not overwrite:
-        raise CorpusError(f"{folder}: there are shards already; give another name, or overwrite=True")
+    if is_sharded(folder):
+        if not overwrite:
+            raise CorpusError(
+                f"{folder}: there are shards already; give another name, or overwrite=True",
+                code="folder-exists",
+            )
+    elif folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise CorpusError(
+            f"{folder}: what is there is not a folder of shards; give another name", code="not-shards"
+        )
 
 
 def _write(pieces: Iterable[Piece], folder: Path, number: int, overwrite: bool, progress: Progress) -> None:
-    temporary, old = (folder.with_name(f".{folder.name}.{kind}") for kind in ("tmp", "old"))
-    for left_over in (temporary, old):
-        shutil.rmtree(left_over, ignore_errors=True)
-    try:
-        with _worded(folder):
-            temporary.mkdir(parents=True)
+    with new_folder(folder) as temporary:
         _Writing(temporary, number, progress).write(pieces)
         refuse_to_replace(folder, overwrite)
-        with _worded(folder):
-            if folder.exists():
-                folder.rename(old)
-            temporary.rename(folder)
-    finally:
-        for left_over in (temporary, old):
-            shutil.rmtree(left_over, ignore_errors=True)
-
-
-@contextmanager
-def _worded(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise cannot_write(folder, error) from error
+        take_place(temporary, folder)
 
 
 class _Block(NamedTuple):

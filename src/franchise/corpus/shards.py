@@ -31,6 +31,7 @@ from franchise._files import (
     write_arrays,
     write_text,
 )
+from franchise._folders import put_back
 from franchise._settings import whole_number
 from franchise._version import VERSION, check_version
 from franchise.corpus.checks import check_offsets
@@ -248,12 +249,23 @@ def _about_path(folder: Path, shard: Shard) -> Path:
 
 
 def is_sharded(path: Any) -> bool:
-    """Return whether a path is a folder of shards, even one from which something is missing."""
+    """Return whether a path is a folder of shards, even one from which something is missing.
+
+    Shards whose replacement was cut off are put back first.
+    """
     try:
         folder = Path(path)
-        return (folder / MANIFEST).is_file() or (folder / _TERMS).is_file()
+        put_back(folder, has_shards)
+        return has_shards(folder)
     except (OSError, TypeError, ValueError):
         return False
+    except ModelError as error:
+        raise CorpusError(str(error), code=error.code) from error
+
+
+def has_shards(folder: Path) -> bool:
+    """Return whether a folder holds shards, without changing anything."""
+    return (folder / MANIFEST).is_file() or (folder / _TERMS).is_file()
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -278,7 +290,7 @@ def read_manifest(folder: Path) -> Manifest:
         If the folder is not one of shards, is not whole, or is from another version.
     """
     path = folder / MANIFEST
-    if not folder.is_dir():
+    if not is_sharded(folder) and not folder.is_dir():
         raise CorpusError(f"{folder}: there is no such folder; give one that `franchise shard` has written")
     if not path.is_file():
         half = f", though shards are: it is not whole; {_AGAIN}" if is_sharded(folder) else ""

@@ -172,7 +172,7 @@ class ClusterEngine(CollapsedEngine):
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
         """Make one sweep, with `eta` held at a value where one is given."""
         swept = self._do(partial(self._sweep, key, trials, eta))
-        self._crew_here().went_well()
+        self._crew_here().went_well(self._chain)
         return swept
 
     def counts(self) -> Counts:
@@ -233,12 +233,16 @@ class ClusterEngine(CollapsedEngine):
             raise ValueError("there are no seats")
         self._begin_at(Snapshot(arrays, seats))
 
+    def remembered(self) -> Callable[[Any], None]:
+        """Return a function that gives another engine the present state of this one."""
+        snapshot = Snapshot(self.arrays(), self._seats_by_shard())
+        return lambda other: other._begin_at(snapshot)
+
     def _begin_at(self, snapshot: Snapshot) -> None:
         self._take_up(snapshot)
         self._snapshot, self._since, self._hands = snapshot, [], None
 
     def _take_up(self, snapshot: Snapshot) -> None:
-        """Take up topics and counts."""
         arrays = dict(snapshot.head)
         self._sizes, self._at = arrays.pop("tables_of_size"), int(arrays.pop("at")[0])
         self._head = unpacked_head(self._facts, arrays)
@@ -273,7 +277,7 @@ class ClusterEngine(CollapsedEngine):
                 return step()
             except WorkersLostError:
                 self._hands = None
-                if crew.repair(hands.generation):
+                if crew.repair(hands.generation, self._chain):
                     warnings.warn(
                         "a worker was lost and another has taken its place; what each chain did since its "
                         "last checkpoint is done again",
@@ -312,9 +316,7 @@ class ClusterEngine(CollapsedEngine):
         if self._is_ahead and self._crew is not None:
             return self._gathered_seats()
         if self._snapshot is None or self._is_ahead:
-            raise ClusterError(
-                f"engine={self.name!r}: nobody has the seats of the chain any more; `resume` goes on"
-            )
+            raise ClusterError(f"engine={self.name!r}: the seating is lost; call resume", code="seating-lost")
         seats = self._snapshot.seats
         return [read_seats(seats, one) for one in self._shards()] if isinstance(seats, Path) else seats
 

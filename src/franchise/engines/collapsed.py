@@ -4,6 +4,7 @@ A sweep draws the table of every word, then the topic of every table, makes spli
 concentrations, and numbers the topics without gaps.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -202,6 +203,11 @@ class CollapsedEngine:
         if broken := broken_invariants(self._corpus, state):
             raise ValueError(broken[0])
         self.seat(state)
+
+    def remembered(self) -> Callable[[Any], None]:
+        """Return a function that gives another engine the present state of this one."""
+        arrays = self.arrays()
+        return lambda other: other.restore(arrays)
 
     def _empty_state(self, capacity: int) -> State:
         state = empty_state(self._corpus, capacity)

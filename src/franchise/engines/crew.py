@@ -6,6 +6,7 @@ has another one in its place and is of another `generation`; every chain takes u
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 from threading import Lock
@@ -20,7 +21,7 @@ from franchise.engines.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError
 
 _SHARDS = 64  # of a corpus in memory
-_MOST_REPAIRS = 20  # in a row, without a sweep between them
+_MOST_LOSSES = 20  # that a chain may have in a row, without a sweep between them
 
 
 class Job(NamedTuple):
@@ -92,7 +93,7 @@ class Crew(ABC):
         self.received = 0
         self.lock = Lock()  # who the workers are, and counters
         self._repairing = Lock()
-        self._repairs = 0
+        self._losses: Counter[int | None] = Counter()  # of each chain since its last sweep
         self._failed: ClusterError | None = None  # why there will be no more repairs
 
     @property
@@ -132,22 +133,26 @@ class Crew(ABC):
         """Return the share of the pass under way that is done, about."""
         return 0.0
 
-    def repair(self, generation: int) -> bool:
-        """Replace those who are gone; return whether that was to be done still since that generation."""
+    def repair(self, generation: int, chain: int | None = None) -> bool:
+        """Replace the workers of that generation that a chain has lost; None: before there are chains.
+
+        Returns False if they were replaced already. Losses are counted per chain, or a chain that always
+        kills its worker would be repaired for as long as another makes sweeps.
+        """
         with self._repairing:
-            if self.generation != generation:
-                return False
             while True:
                 if self._failed is not None:
                     raise self._failed
-                self._repairs += 1
+                self._losses[chain] += 1
                 try:
-                    if self._repairs > _MOST_REPAIRS:
+                    if self._losses[chain] > _MOST_LOSSES:
                         raise ClusterError(
-                            f"workers were lost {_MOST_REPAIRS} times without a sweep between: look at the "
-                            "memory of the machines and at Ray's logs; what was saved is whole, and `resume` "
-                            "continues it"
+                            f"a chain lost its workers {_MOST_LOSSES} times without completing a sweep; "
+                            "check the memory of the machines and Ray's logs, then continue with `resume`",
+                            code="workers-lost-repeatedly",
                         )
+                    if self.generation != generation:
+                        return False
                     workers = self.replace_lost()
                 except WorkersLostError:
                     continue
@@ -159,9 +164,9 @@ class Crew(ABC):
                     self.generation += 1
                 return True
 
-    def went_well(self) -> None:
-        """Note that a sweep was made: losses are counted anew."""
-        self._repairs = 0
+    def went_well(self, chain: int) -> None:
+        """Note that a chain has completed a sweep: its losses are counted from 0 again."""
+        self._losses[chain] = 0
 
 
 class Hands:

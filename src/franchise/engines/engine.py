@@ -6,6 +6,7 @@ checkpoint stores. Every random number is named by the key that the chain hands 
 same name that is given the same key makes the same sweep, wherever it runs.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -121,3 +122,6 @@ class Engine(Protocol):
 
         ValueError, KeyError or TypeError say what is unsound in it.
         """
+
+    def remembered(self) -> Callable[[Any], None]:
+        """Return a function that gives another engine of this kind the present state of this one."""

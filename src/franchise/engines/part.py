@@ -239,6 +239,8 @@ class Part:
         t_ji, m_j, k_jt = (arrays[name].astype(np.int32) for name in ("t_ji", "m_j", "k_jt"))
         if t_ji.size != last - first or m_j.size != end - begin or k_jt.size != m_j.sum(dtype=np.int64):
             raise ValueError("the seats are not those of these documents")
+        if np.any(m_j > lengths):
+            raise ValueError("a document has more tables than words")
         if np.any(m_j < (lengths > 0)) or np.any(t_ji < 0) or np.any(t_ji >= np.repeat(m_j, lengths)):
             raise ValueError("a word sits at a table that is not there")
         state.t_ji[first:last], state.m_j[begin:end] = t_ji, m_j

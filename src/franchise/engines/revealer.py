@@ -1,5 +1,6 @@
 """Draws G_0 given the franchise (`moves.reveal`), in threads; it looks at the topics alone."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.measure import FREE, Measure, new_measure
-from franchise.model.state import TOPICS, Array, State
+from franchise.model.state import GAMMA, TOPICS, Array, State
 from franchise.moves.parts.seats import fill_survival
 from franchise.moves.reveal import ENOUGH, draw_terms, finish_terms, redraw_topic, reveal_weights
 from franchise.random import REVEAL, TOPIC_TERMS, Key
@@ -15,6 +16,7 @@ from franchise.random import REVEAL, TOPIC_TERMS, Key
 BLOCK = 64  # terms: what is added up over all terms, is by blocks of so many first
 _ATTEMPTS = 100
 _EPSILON = 0.02  # of a table's share, about: topics of a table or more are nearly always above it
+_MOST_FREE = 1 << 16  # topics that nobody uses yet, about
 
 
 def epsilon_for(lengths: Array, documents_of_length: Array) -> float:
@@ -23,6 +25,16 @@ def epsilon_for(lengths: Array, documents_of_length: Array) -> float:
     A document of n words has about log n tables for each unit of alpha. The state must not matter.
     """
     return _EPSILON / max(1.0, float((documents_of_length * np.log1p(lengths)).sum()))
+
+
+def epsilon_at(gamma: float, epsilon: float) -> float:
+    """Return the weight down to which to reveal G_0 at this gamma: `epsilon`, or more where gamma is large.
+
+    Time and memory go with the number of topics above it that nobody uses yet. There are at most
+    1 / epsilon, and about gamma log(1 / epsilon); this limits the smaller of the two. The pass holds gamma
+    fixed, so the weight may depend on it.
+    """
+    return max(epsilon, min(1.0 / _MOST_FREE, math.exp(-_MOST_FREE / gamma)))
 
 
 class Share(NamedTuple):
@@ -65,7 +77,11 @@ class Revealer:
         self._own: list[_Own] = []
 
     def weights(self, key: Key, state: State, epsilon: float) -> Measure:
-        """Draw the weights of all topics, down to epsilon; of their terms nothing is known yet."""
+        """Draw the weights of all topics, down to epsilon or, at a large gamma, to a larger weight.
+
+        Of their terms nothing is known yet.
+        """
+        epsilon = epsilon_at(float(state.concentrations[GAMMA]), epsilon)
         n_topics = int(state.totals[TOPICS])
         measure = self.room(n_topics + n_topics // 4 + 32, state.n_k.size)
         key, stream, log_weight = key._replace(move=REVEAL), np.zeros(4, np.uint64), np.zeros(n_topics)

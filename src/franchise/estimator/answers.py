@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from franchise.estimator.inputs import in_known_terms
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
 
 
-class Answers(Names):
+class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
     """The part of `HDPTopicModel` that needs a fitted model and changes nothing."""
 
     n_jobs: int | None
@@ -57,7 +58,8 @@ class Answers(Names):
         """The settings that the model was made with, and the seed that was used."""
         if "chains_" not in vars(self):
             raise AttributeError("the model is not fitted yet; call fit first")
-        return to_keep(self.get_params() | self._made_with, self.chains_[0].seed)
+        settings = self.get_params() | self._made_with | {"checkpoint_dir": self._folder()}
+        return to_keep(settings, self.chains_[0].seed)
 
     def _fitted(self) -> Posterior:
         if "posterior_" not in self.__dict__:
@@ -264,7 +266,7 @@ class Answers(Names):
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the model takes."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.positive_only = True
         tags.input_tags.categorical = True  # of all tags the one for whole numbers
         tags.transformer_tags.preserves_dtype = ["float64"]

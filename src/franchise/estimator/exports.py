@@ -29,7 +29,11 @@ class Exports(Notebook):
     def to_topicwizard(self) -> dict[str, Any]:
         """Return the topic data that topicwizard's figures and its web app take."""
         check_is_fitted(self)
-        return adapters.to_topicwizard(self.posterior_, self.corpus_, self.transform)
+
+        def transform(texts: Any) -> Any:
+            return np.asarray(self.transform(texts))  # `set_output` may ask for a frame
+
+        return adapters.to_topicwizard(self.posterior_, self.corpus_, transform)
 
     def to_lda(self) -> LatentDirichletAllocation:
         """Return a scikit-learn LDA with these topics."""

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._settings import flag, whole_number
 from franchise.corpus.doubts import doubts_about_topics
-from franchise.errors import FranchiseError, ModelError, SettingsError
+from franchise.errors import ModelError, SettingsError
 from franchise.estimator.crews import crew_for
 from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.offers import Offers
 from franchise.estimator.plans import longer, plan_to_fit
+from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import check_to_run, check_to_try, folder_of, from_kept, of_chains, to_keep
-from franchise.estimator.summary import interrupted_after, posterior_of, trace_frame
-from franchise.sampling import SplitMerge
+from franchise.estimator.summary import interrupted_after, nothing_started, posterior_of, trace_frame
+from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
-from franchise.sampling.plan import extended, plan_of, what_to_keep
+from franchise.sampling.plan import Plan, extended, plan_of, what_to_keep
 from franchise.sampling.run import Callback, Ending, run_chains
 from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
@@ -39,7 +38,7 @@ from franchise.storage.overflow import Overflow
 StrPath = str | os.PathLike[str]
 
 
-class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters
@@ -210,29 +209,37 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         overwrite
             Replace a model that is in `checkpoint_dir`, instead of continuing it.
         """
-        flag("overwrite", overwrite)
-        folder = None if overwrite else folder_of(self.checkpoint_dir)
-        given, plan = plan_to_fit(folder, of_chains(self.get_params()), self.random_state)
+        folder = folder_of(self.checkpoint_dir)
+        earlier = None if flag("overwrite", overwrite) else folder
+        given, plan = plan_to_fit(earlier, of_chains(self.get_params()), self.random_state)
         check_to_run(self.get_params(), given["engine"], time_budget)
-        corpus = training_corpus(self, X, metadata)
-        plan.check(corpus)
-        given["engine"] = plan.engine_of(corpus)  # kept with the model, whatever "auto" may once stand for
-        with self._alone() as folder:
-            if folder is None:
-                self.chains_ = plan.chains(corpus)
-            else:
-                # A model without chains, of a run that was killed early, holds nothing to continue.
-                if overwrite or not store.has_chains(folder):
-                    replaced = overwrite or store.is_model(folder)
-                    kept = to_keep(self.get_params() | given, plan.seed)
-                    store.create(folder, corpus, kept, start=given["init"], overwrite=replaced)
-                self.chains_ = load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
-            self.corpus_, self._made_with = corpus, given
-            self._recall_names(folder)
-            if folder:
-                store.change_settings(folder, self.settings_)  # a model that is there may have been shorter
-            self._run(folder, time_budget)
-        return self
+        with all_or_nothing(self):
+            corpus = training_corpus(self, X, metadata)
+            plan.check(corpus)
+            # Kept with the model, whatever "auto" may stand for another time.
+            given["engine"] = plan.engine_of(corpus)
+            self.corpus_, self._made_with, self._home = corpus, given, None
+            with store.writing(folder):
+                self.chains_ = self._chains_in(folder, plan, overwrite) if folder else plan.chains(corpus)
+                self._recall_names(folder)
+                if folder:  # a model that is there may have been shorter
+                    store.change_settings(folder, self.settings_)
+                self._run(folder, time_budget)
+            return self
+
+    def _chains_in(self, folder: Path, plan: Plan, overwrite: bool) -> list[Chain]:
+        """Return the chains of a folder to go on with; put a model without chains there if it has none."""
+        if overwrite or not store.has_chains(folder):
+            # A model without chains, of a run that was killed early, holds nothing to continue.
+            replaced = overwrite or store.is_model(folder)
+            kept = to_keep(self.get_params() | self._made_with, plan.seed)
+            store.create(folder, self.corpus_, kept, start=self._made_with["init"], overwrite=replaced)
+        return load_chains(plan, store.chains_folder(folder), self.corpus_, resumed=True)
+
+    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
+        """Fit the model, and return the topic proportions of the documents; `options` are those of `fit`."""
+        with all_or_nothing(self):
+            return self.fit(X, y, **options).transform(X)
 
     def resume(
         self,
@@ -270,7 +277,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         made_with = longer(self._made_with, self.chains_[0].schedule, total, burn_in, thin)
         burn_in, thin = what_to_keep(total, made_with["burn_in"], made_with["thin"])
         schedules = extended(self.chains_, sweeps, burn_in, thin)
-        with self._alone() as folder:
+        folder = self._folder()
+        with all_or_nothing(self, self.chains_), store.writing(folder):
             if folder:
                 self._keep_in(folder)
             self._made_with = made_with
@@ -279,20 +287,13 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             for chain, schedule in zip(self.chains_, schedules, strict=True):
                 chain.reschedule(schedule)
             self._run(folder, time_budget)
-        return self
+            return self
 
     def forecast(self, X: Any) -> Forecast:
         """Estimate the time and memory that a fit would take, from a few sweeps of it."""
         check_to_try(self.get_params())
         plan = plan_of(**of_chains(self.get_params()), seed=0)  # a random state is left as it is
         return forecast(plan, training_corpus(type(self)(), X), self.n_jobs)
-
-    @contextmanager
-    def _alone(self) -> Iterator[Path | None]:
-        """Let no other process write in the folder, if there is one."""
-        folder = folder_of(self.checkpoint_dir)
-        with store.writing(folder) if folder else nullcontext():
-            yield folder
 
     def _keep_in(self, folder: Path) -> None:
         """Make sure that the folder has what the chains continue from."""
@@ -301,7 +302,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             self._create(folder)
         elif not store.is_model(folder) or store.stamp(folder) != stamp:
             raise ModelError(
-                f"{folder}: the model was removed or replaced; load what is there, or save this one elsewhere"
+                f"{folder}: the model there was removed or has changed; load it, or save this one elsewhere",
+                code="model-replaced",
             )
 
     def _run(self, folder: Path | None, time_budget: float | None) -> None:
@@ -326,9 +328,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _summarise(self) -> None:
         started = [chain for chain in self.chains_ if len(chain.trace)]
         if not started:
-            if self.ending_ == "out of time":
-                raise FranchiseError("the time budget ran out before a chain had started; give more time")
-            raise KeyboardInterrupt
+            raise nothing_started(self.ending_)
         self.posterior_ = posterior_of(started, self.corpus_)
         self.n_topics_ = self.posterior_.n_topics
         self.n_topics_interval_ = self.posterior_.n_topics_interval
@@ -350,7 +350,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         check_is_fitted(self)
         folder = Path(path)
-        with store.writing(folder):
+        with all_or_nothing(self), store.writing(folder):
             self._create(folder, overwrite=flag("overwrite", overwrite))
 
     def _create(self, folder: Path, *, overwrite: bool = False) -> None:
@@ -363,14 +363,14 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
         corpus, start = self.chains_[0].corpus, self._made_with["init"]
         store.create(folder, corpus, self.settings_, fill, start=start, overwrite=overwrite)
-        self._kept[folder.resolve()] = store.stamp(folder)
+        self._kept = self._kept | {folder.resolve(): store.stamp(folder)}
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
         """Load a model from its folder, finished or not; `resume` continues it.
 
-        A model that was fitted with `checkpoint_dir` is still saved in its folder. Loading runs no code
-        from the folder.
+        A model that was fitted with `checkpoint_dir` is saved in its folder again by `resume` and when it
+        gets names; a new `fit`, or one of a clone, is not. Loading runs no code from the folder.
 
         Raises
         ------
@@ -381,7 +381,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         stored = store.read(folder)
         try:
             given, seed, in_place = from_kept(stored.settings)
-            model = cls(**given, random_state=seed, checkpoint_dir=folder if in_place else None)
+            model = cls(**given, random_state=seed)
             plan = plan_of(**of_chains(model.get_params()), seed=seed)
         except (KeyError, TypeError, SettingsError) as error:
             raise ModelError(
@@ -390,6 +390,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         model.corpus_ = stored.corpus
         model._made_with = of_chains(model.get_params())
         model._kept = {folder.resolve(): stored.stamp}
+        model._home = folder if in_place else None
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
         model._recall_names(folder)
         if any(len(chain.trace) for chain in model.chains_):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise._text import counted
 from franchise.errors import ModelError, SettingsError
+from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import folder_of
 from franchise.posterior.label_files import given_labels, labels_frame
 from franchise.posterior.labels import Named, carried, remember, topic_labels
@@ -34,6 +36,7 @@ class Names:
     _keep_in: Callable[[Path], None]
     _for_people: Callable[[], dict[str, str]]
     _kept: dict[Path, str]
+    _home: Path | None = None  # the folder that a model in place was loaded from
     _remembered: tuple[Named, ...] = ()  # the names, with what their topics are about
     _topic_names: dict[int, str] | None = None  # by their numbers in the present answer
     _feature_names: tuple[str, ...] | None = None
@@ -72,8 +75,7 @@ class Names:
         check_is_fitted(self)
         phi = self.posterior_.phi
         names = given_labels(labels, phi, self.corpus_.vocabulary)
-        self._rename(_topic_names=names, _remembered=tuple(remember(names, phi)))
-        return self
+        return self._rename(_topic_names=names, _remembered=tuple(remember(names, phi)))
 
     def label_table(self) -> pd.DataFrame:
         """Return a table of the topics with their names, to be filled in: topic, name, terms."""
@@ -105,9 +107,9 @@ class Names:
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise SettingsError(f"names={names!r}: give one name per column, or a fitted vectorizer")
         corpus = self.corpus_.with_vocabulary([str(name) for name in names])
-        self._rename(corpus_=corpus, _feature_names=corpus.vocabulary)
-        self.posterior_.corpus = corpus
-        return self
+        posterior = copy(self.posterior_)
+        posterior.corpus = corpus
+        return self._rename(corpus_=corpus, posterior_=posterior, _feature_names=corpus.vocabulary)
 
     def save_labels(self, path: str | os.PathLike[str]) -> None:
         """Write the names of topics and terms into the folder of this model, and nothing else again.
@@ -127,17 +129,18 @@ class Names:
 
     # ------------------------------------------------------------ for the model
 
-    def _rename(self, **names: Any) -> None:
+    def _rename(self, **names: Any) -> Self:
         """Change what things are called, here and in the folder of the model, or neither."""
-        before = {name: getattr(self, name) for name in names}
-        vars(self).update(names)
-        folder = folder_of(self.checkpoint_dir)
-        if folder and folder.resolve() in self._kept:
-            try:
+        with all_or_nothing(self):
+            vars(self).update(names)
+            folder = self._folder()
+            if folder and folder.resolve() in self._kept:
                 self.save_labels(folder)
-            except BaseException:
-                vars(self).update(before)
-                raise
+            return self
+
+    def _folder(self) -> Path | None:
+        """Return the folder in which the model is kept while it is made longer or named, if there is one."""
+        return folder_of(self.checkpoint_dir) or self._home
 
     def _recall_names(self, folder: Path | None) -> None:
         """Take the names that are kept in a folder, before its topics are known; drop all others."""

@@ -27,11 +27,11 @@ class Notebook(Searches):
     @property
     def _repr_html_(self) -> Any:
         # Asked for by programs that do not know bundles; scikit-learn decides where there is none.
-        return self._as_html if self._shows_answer() else super()._repr_html_  # type: ignore[misc]
+        return self._as_html if self._shows_answer() else super()._repr_html_
 
     def _repr_mimebundle_(self, **options: Any) -> Facts:
         if not self._shows_answer():
-            bundle: Facts = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+            bundle: Facts = super()._repr_mimebundle_(**options)
             return bundle
         return {"text/plain": str(self), "text/html": self._as_html()}
 

@@ -98,7 +98,7 @@ class Searches(Answers):
                     f"document={shorten(document, 60)!r}: no document has this name, and as a text it has no "
                     "word that the model knows"
                 )
-            mixture = self.transform([document])[0]
+            mixture = np.asarray(self.transform([document]))[0]  # `set_output` may ask for a frame
         else:
             raise SettingsError(f"document={document!r}: give the number or name of a document, or a text")
         return searches.documents_like(self.posterior_, self.corpus_, mixture, n, but=number)

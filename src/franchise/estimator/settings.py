@@ -101,8 +101,9 @@ def _check_cluster(settings: Facts) -> None:
         if value is not None and not is_one_of(settings["engine"], ON_RAY):
             other = RAY_GPU if is_one_of(settings["engine"], [GPU]) else "ray"
             raise SettingsError(
-                f"{name}={value!r}: engine={settings['engine']!r} runs on one machine; leave {name} out, or "
-                f"fit a model with engine={other!r}"
+                f"{name}={value!r}: engine={settings['engine']!r} runs on one machine; leave it out, or "
+                f"fit a model with engine={other!r}",
+                code="setting-needs-ray",
             )
     check_address(address)
     if workers is not None:

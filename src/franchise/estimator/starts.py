@@ -13,6 +13,7 @@ from franchise._files import Facts
 from franchise._settings import whole_number
 from franchise.engines import SEED_WORDS, TOPICS, GivenTopics, Start
 from franchise.errors import SettingsError
+from franchise.estimator.rollback import all_or_nothing
 
 _GIVE_TOPICS = "give topics by terms, such as model.components_"
 
@@ -87,7 +88,7 @@ def _seed_words(lists: Mapping[Any, Any]) -> GivenTopics:
 
 
 class Starts:
-    """The part of `HDPTopicModel` that lets its setting `init` be a fitted model, for scikit-learn."""
+    """The part of `HDPTopicModel` that has its settings; `init` may be a fitted model, for scikit-learn."""
 
     init: Any
 
@@ -95,6 +96,12 @@ class Starts:
         """Return the settings. Those of a model to start from are not among them, `deep` or not."""
         params: Facts = super().get_params(deep=False)  # type: ignore[misc]
         return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings, all that are given or none."""
+        with all_or_nothing(self):
+            changed: Self = super().set_params(**params)  # type: ignore[misc]
+            return changed
 
     def __sklearn_clone__(self) -> Self:
         """Return an estimator of the same settings; a model to start from stays fitted."""

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from franchise.corpus import Corpus
+from franchise.errors import FranchiseError
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Chain
+from franchise.sampling.run import Ending
 
 
 def posterior_of(chains: Sequence[Chain], corpus: Corpus) -> Posterior:
@@ -39,4 +41,13 @@ def interrupted_after(chains: Sequence[Chain]) -> str:
     return (
         f"interrupted after {done} of {planned} sweeps: the answer is based on the sweeps made so far; "
         "continue with resume()"
+    )
+
+
+def nothing_started(ending: Ending) -> BaseException:
+    """Return the error for a run that ended before any chain had started."""
+    if ending != "out of time":
+        return KeyboardInterrupt()
+    return FranchiseError(
+        "the time budget ran out before a chain had started; give more time", code="no-time-to-start"
     )

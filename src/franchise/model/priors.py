@@ -49,10 +49,13 @@ class Priors:
             if not all(map(is_positive, setting if is_pair else [setting])):
                 raise SettingsError(
                     f"{name}={setting!r}: give a positive number to fix {name}, or a pair (shape, rate) "
-                    "of positive numbers to sample it under that Gamma prior"
+                    "of positive numbers to sample it under that Gamma prior",
+                    code="not-a-prior",
                 )
             if not is_pair and not LOWEST <= float(setting) <= HIGHEST:
-                raise SettingsError(f"{name}={setting!r}: give a number from {LOWEST:g} to {HIGHEST:g}")
+                raise SettingsError(
+                    f"{name}={setting!r}: give a number from {LOWEST:g} to {HIGHEST:g}", code="out-of-range"
+                )
             # Plain floats: NumPy's numbers could not be written to a file.
             plain = tuple(map(float, setting)) if is_pair else float(setting)
             object.__setattr__(self, name, plain)

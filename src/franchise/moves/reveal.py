@@ -10,6 +10,7 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS
 from franchise.random import gamma_variate, integer, log_gamma_variate, start_stream, uniform
 
 ENOUGH = 1e-12  # a sum of gammas from which the shares can be told
+_LARGEST = 37.0  # more than -log(1 - u) of any uniform u with 53 bits
 
 
 @kernel
@@ -37,7 +38,9 @@ def reveal_weights(key, state, measure, epsilon, log_weight, stream):
         if beta >= epsilon:
             columns = _add_column(measure, columns, state.live[i], beta)
     log_rest -= log_total
-    while log_rest >= math.log(epsilon):
+    # No topic that is still to come weighs more than _LARGEST / gamma of the rest.
+    least = math.log(epsilon * max(1.0, gamma / _LARGEST))
+    while log_rest >= least:
         left = math.log(1.0 - uniform(stream)) / gamma
         beta = -math.expm1(left) * math.exp(log_rest)
         if beta >= epsilon:

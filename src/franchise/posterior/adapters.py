@@ -62,7 +62,8 @@ def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
     shares = shares_of(posterior, corpus)
     if shares.shape[1] < 2:
         raise FranchiseError(
-            f"pyLDAvis draws a map of topics and needs two or more; this posterior has {shares.shape[1]}"
+            f"pyLDAvis draws a map of topics and needs two or more; this posterior has {shares.shape[1]}",
+            code="too-few-topics",
         )
     kept = (corpus.document_lengths > 0) & (shares.sum(axis=1) > 0)
     counts = corpus.term_counts

@@ -114,13 +114,15 @@ def coherence(phi: npt.ArrayLike, corpus: Corpus, *, measure: str = "c_npmi", n_
         known = " or ".join(repr(name) for name in _PAIR_SCORES)
         raise SettingsError(
             f"measure={measure!r}: give {known} (c_v is not offered: it needs a window that slides "
-            "over the words in their order, and a corpus of counts has no order)"
+            "over the words in their order, and a corpus of counts has no order)",
+            code="unknown-choice",
         )
     top = top_terms(phi, whole_number("n_terms", n_terms, 2))
     if np.shape(phi)[1] != corpus.n_terms:
         raise CorpusError(
             f"the topics are over {np.shape(phi)[1]:,} terms, the corpus over {corpus.n_terms:,}; "
-            "give a corpus with the vocabulary that the topics were fitted to"
+            "give a corpus with the vocabulary that the topics were fitted to",
+            code="vocabulary-mismatch",
         )
     terms, places = np.unique(top, return_inverse=True)
     columns = places.reshape(top.shape)
@@ -223,7 +225,10 @@ def effective_terms(phi: npt.ArrayLike) -> Floats:
 def _topics(phi: npt.ArrayLike) -> Floats:
     topics = np.asarray(phi, dtype=np.float64)
     if topics.ndim != 2:
-        raise SettingsError(f"phi has {topics.ndim} dimensions; give one row of term probabilities per topic")
+        raise SettingsError(
+            f"phi has {topics.ndim} dimensions; give one row of term probabilities per topic",
+            code="wrong-shape",
+        )
     return topics
 
 

@@ -66,7 +66,7 @@ class Posterior:
         mode: Draw | None = None,
     ) -> None:
         if not draws or not all(draws):
-            raise FranchiseError("there are no draws; run the chains past their burn-in")
+            raise FranchiseError("there are no draws; run the chains past their burn-in", code="no-draws")
         self.corpus, self.draws, self.traces, self.mode = corpus, draws, traces, mode
         self.flat_draws = [draw for chain in draws for draw in chain]
         self.n_topics_draws = np.array([draw.names.size for draw in self.flat_draws])
@@ -355,7 +355,9 @@ def _numbers(name: str, given: Sequence[int] | Array, n: int) -> npt.NDArray[np.
     """Return numbers of terms or documents as an array."""
     numbers = np.asarray(given).reshape(-1)
     if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= n):
-        raise SettingsError(f"{name}={given!r}: give whole numbers from 0 to {n - 1}")
+        raise SettingsError(
+            f"{name}={given!r}: give whole numbers from 0 to {n - 1}", code="not-a-whole-number"
+        )
     return numbers.astype(np.int64)
 
 
@@ -366,7 +368,7 @@ def _central(numbers: Sequence[int] | Array) -> tuple[int, int]:
 
 def _tails(level: float) -> list[float]:
     if not 0.0 < level < 1.0:
-        raise SettingsError(f"level={level!r}: give a probability between 0 and 1")
+        raise SettingsError(f"level={level!r}: give a probability between 0 and 1", code="not-a-probability")
     # Rounded, or 0.025 would be a little more, and the first of 40 draws below it.
     return [round((1.0 - level) / 2.0, 12), round((1.0 + level) / 2.0, 12)]
 

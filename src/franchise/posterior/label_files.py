@@ -59,9 +59,11 @@ def given_labels(given: Any, phi: npt.NDArray[Any], vocabulary: Sequence[str]) -
     if isinstance(given, Iterable):
         names = list(given)
         if len(names) != len(phi):
-            raise SettingsError(f"{where}: {len(names)} names for {len(phi)} topics; {_HOW}")
+            raise SettingsError(
+                f"{where}: {len(names)} names for {len(phi)} topics; {_HOW}", code="wrong-length"
+            )
         return _checked(enumerate(names), len(phi), where)
-    raise SettingsError(f"{where}={given!r}: {_HOW}")
+    raise SettingsError(f"{where}={given!r}: {_HOW}", code="wrong-type")
 
 
 def labels_frame(names: Mapping[int, str], phi: npt.NDArray[Any], vocabulary: Sequence[str]) -> pd.DataFrame:
@@ -79,12 +81,15 @@ def _checked(pairs: Iterable[tuple[Any, Any]], n_topics: int, where: str) -> dic
         if name is None or (isinstance(name, float) and np.isnan(name)) or name is pd.NA:
             continue
         if not isinstance(name, str):
-            raise SettingsError(f"{where}: the name of topic {number} is {name!r}; give a text")
+            raise SettingsError(
+                f"{where}: the name of topic {number} is {name!r}; give a text", code="wrong-type"
+            )
         if not (text := printable(" ".join(name.split()))):
             continue
         if names.get(number, text) != text:
             raise SettingsError(
-                f"{where}: topic {number} has two names, {names[number]!r} and {text!r}; give one"
+                f"{where}: topic {number} has two names, {names[number]!r} and {text!r}; give one",
+                code="duplicate-name",
             )
         names[number] = text
     return names
@@ -100,14 +105,17 @@ def _topic(given: Any, n_topics: int, where: str) -> int:
         return whole_number("topic", number, 0, n_topics - 1)
     except SettingsError:
         raise SettingsError(
-            f"{where}: there is no topic {given!r}; topics have the numbers 0 to {n_topics - 1}"
+            f"{where}: there is no topic {given!r}; topics have the numbers 0 to {n_topics - 1}",
+            code="unknown-topic",
         ) from None
 
 
 def _read(path: Path) -> pd.DataFrame:
     """Read a CSV, separated by commas, or by semicolons or tabs as some spreadsheets do."""
     if not path.is_file():
-        raise SettingsError(f"{path}: there is no such file; give a CSV with the columns topic and name")
+        raise SettingsError(
+            f"{path}: there is no such file; give a CSV with the columns topic and name", code="no-such-file"
+        )
     try:
         with path.open(encoding="utf-8-sig") as file:
             header = file.readline()
@@ -117,10 +125,15 @@ def _read(path: Path) -> pd.DataFrame:
             path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", index_col=False
         )
     except UnicodeDecodeError:
-        raise SettingsError(f"{path}: this is not a text file in UTF-8; save it as CSV, UTF-8") from None
+        raise SettingsError(
+            f"{path}: this is not a text file in UTF-8; save it as CSV, UTF-8", code="wrong-encoding"
+        ) from None
     except (OSError, ValueError) as error:  # pandas' errors of parsing are ValueErrors
         reason = str(error).strip().replace("\n", " ")
-        raise SettingsError(f"{path}: it cannot be read as CSV ({reason})") from None
+        raise SettingsError(
+            f"{path}: it cannot be read as CSV ({reason}); give a CSV with the columns topic and name",
+            code="unreadable-label-file",
+        ) from None
     frame.columns = [str(name).strip().lower() for name in frame.columns]
     return frame
 
@@ -129,7 +142,9 @@ def _check_terms(frame: pd.DataFrame, phi: npt.NDArray[Any], vocabulary: Sequenc
     """Refuse a table without the columns, or with the terms of other topics."""
     if "topic" not in frame.columns or not {"name", "label"} & set(frame.columns):
         has = ", ".join(map(str, frame.columns)) or "none"
-        raise SettingsError(f"{where}: it needs the columns topic and name; it has {has}")
+        raise SettingsError(
+            f"{where}: it needs the columns topic and name; it has {has}", code="missing-column"
+        )
     if "terms" not in frame.columns:
         return
     top = top_terms(phi, _TERMS_COMPARED)
@@ -143,5 +158,6 @@ def _check_terms(frame: pd.DataFrame, phi: npt.NDArray[Any], vocabulary: Sequenc
     if others:
         raise SettingsError(
             f"{where}: the terms of topic {', '.join(others[:5])} are not those of this model's topics; was "
-            "it saved from another model, or before more sweeps? Without its column terms it is taken as is"
+            "it saved from another model, or before more sweeps? Without its column terms it is taken as is",
+            code="topics-mismatch",
         )

@@ -111,12 +111,12 @@ class _Shares:
 
     def __init__(self, posterior: Posterior, groups: Groups, per: str) -> None:
         if not is_one_of(per, ("word", "document")):
-            raise SettingsError(f"per={per!r}: give 'word' or 'document'")
+            raise SettingsError(f"per={per!r}: give 'word' or 'document'", code="unknown-choice")
         lengths = posterior.corpus.document_lengths
         check_length("groups", len(groups.of), len(lengths))
         with_words = np.flatnonzero(lengths)
         if not with_words.size:
-            raise CorpusError("there are no words in any document")
+            raise CorpusError("there are no words in any document", code="empty-corpus")
         present, self._group = np.unique(groups.of[with_words], return_inverse=True)
         # Sorted, the documents of a group lie next to each other, and one of them is a number in a range.
         order = np.argsort(self._group, kind="stable")
@@ -183,5 +183,8 @@ def _topics(topics: Sequence[int] | None, n_topics: int) -> list[int]:
 
 def _tails(interval: object) -> list[float]:
     if not isinstance(interval, float | np.floating) or not 0.0 < interval < 1.0:
-        raise SettingsError(f"interval={interval!r}: give a probability between 0 and 1, such as 0.95")
+        raise SettingsError(
+            f"interval={interval!r}: give a probability between 0 and 1, such as 0.95",
+            code="not-a-probability",
+        )
     return [(1.0 - float(interval)) / 2.0, (1.0 + float(interval)) / 2.0]

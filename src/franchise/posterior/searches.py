@@ -202,7 +202,9 @@ def number_of_topic(topic: Any, n_topics: int, names: Mapping[int, str], setting
         return called[0]
     if called:
         numbers = " and ".join(map(str, sorted(called)))
-        raise SettingsError(f"{setting}={topic!r}: topics {numbers} have this name; give a number")
+        raise SettingsError(
+            f"{setting}={topic!r}: topics {numbers} have this name; give a number", code="ambiguous-topic"
+        )
     written = {name.casefold(): name for name in names.values()}
     near = get_close_matches(topic.casefold(), written, _HINTS)
     hint = (
@@ -210,7 +212,7 @@ def number_of_topic(topic: Any, n_topics: int, names: Mapping[int, str], setting
         if near
         else "; give its number or its name"
     )
-    raise SettingsError(f"{setting}={topic!r}: no topic has this name{hint}")
+    raise SettingsError(f"{setting}={topic!r}: no topic has this name{hint}", code="unknown-topic")
 
 
 def _documents(documents: Sequence[int] | None, corpus: Corpus) -> npt.NDArray[np.int64]:
@@ -226,15 +228,18 @@ def _terms(given: str | Sequence[str], vocabulary: Sequence[str]) -> list[int]:
     number = {term: v for v, term in enumerate(vocabulary)}
     texts = [given] if isinstance(given, str) else [str(text) for text in given]
     if not texts or not all(text.strip() for text in texts):
-        raise SettingsError(f"terms={given!r}: give a term, or a list of terms")
+        raise SettingsError(f"terms={given!r}: give a term, or a list of terms", code="wrong-type")
     chosen = []
     for text in texts:
         for word in [text] if text in number or text.lower() in number else text.split():
             found = number.get(word, number.get(word.lower()))
             if found is None:
                 near = get_close_matches(word.lower(), vocabulary, _HINTS, 0.7)
-                hint = f"; did you mean {' or '.join(near)}?" if near else ""
-                raise SettingsError(f"{word!r} is not among the {len(vocabulary):,} terms of the model{hint}")
+                hint = f"did you mean {' or '.join(near)}?" if near else "give another"
+                raise SettingsError(
+                    f"{word!r} is not among the {len(vocabulary):,} terms of the model; {hint}",
+                    code="unknown-term",
+                )
             chosen.append(found)
     return list(dict.fromkeys(chosen))
 

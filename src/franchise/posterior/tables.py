@@ -69,7 +69,8 @@ def topics_frame(
     if len(vocabulary) != posterior.phi.shape[1]:
         raise CorpusError(
             f"the topics are over {posterior.phi.shape[1]:,} terms, the vocabulary has {len(vocabulary):,}; "
-            "give the vocabulary that the topics were fitted to"
+            "give the vocabulary that the topics were fitted to",
+            code="vocabulary-mismatch",
         )
     low, high = posterior.weights_interval(level).T
     columns: dict[str, Any] = {
@@ -258,7 +259,8 @@ def check_corpus(posterior: Posterior, corpus: Corpus) -> None:
     if given != expected:
         raise CorpusError(
             f"the corpus has {given[0]:,} documents and {given[1]:,} terms, the posterior {expected[0]:,} "
-            f"and {expected[1]:,}; give the corpus that it was fitted to"
+            f"and {expected[1]:,}; give the corpus that it was fitted to",
+            code="corpus-mismatch",
         )
 
 

@@ -53,7 +53,8 @@ def splits_of(corpus: Corpus, folds: int, seed: int) -> list[Split]:
     if documents.size < 2 * parts:
         raise CorpusError(
             f"there are {counted(documents.size, 'document')} with words, too few to leave out one in "
-            f"{parts}; give {2 * parts} or more"
+            f"{parts}; give {2 * parts} or more",
+            code="too-few-documents",
         )
     shuffled = np.random.default_rng(seed).permutation(documents)
     tests = [np.sort(part) for part in np.array_split(shuffled, parts)][:folds]

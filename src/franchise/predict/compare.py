@@ -65,7 +65,10 @@ class Comparison:
         for name in (one, other):
             if name not in self.scores:
                 known = ", ".join(map(repr, self.scores))
-                raise SettingsError(f"there is no model {name!r} in the comparison; give one of {known}")
+                raise SettingsError(
+                    f"there is no model {name!r} in the comparison; give one of {known}",
+                    code="unknown-choice",
+                )
         found = put_together("", self.scores[one].log_p - self.scores[other].log_p, self.n_j)
         return found.per_word, found.standard_error
 
@@ -197,7 +200,8 @@ def _refuse_other_terms(first: str, topics: KnownTopics, name: str, others: Know
     raise CorpusError(
         f"the models {first} and {name} have different terms ({'; '.join(said)}), and a model of fewer terms "
         "predicts them more easily, whatever its topics; fit both to documents of one vocabulary: make the "
-        "corpus once, and fit to corpus.select(...)"
+        "corpus once, and fit to corpus.select(...)",
+        code="vocabulary-mismatch",
     )
 
 

@@ -110,7 +110,9 @@ def mixtures(
     settings, seed = fold_in_settings(sweeps, burn_in, len(draws)), checked_seed(seed)
     n_columns = whole_number("n_columns", n_columns, 1)
     if len(columns) != len(draws):
-        raise SettingsError(f"columns: {len(columns)} arrays for {len(draws)} draws; give one per draw")
+        raise SettingsError(
+            f"columns: {len(columns)} arrays for {len(draws)} draws; give one per draw", code="wrong-length"
+        )
     column_ks = [_columns(columns[s], draw.m_k.size, n_columns, s) for s, draw in enumerate(draws)]
     result = np.zeros((documents.content.size, n_columns))
     for number, (draw, column_k) in enumerate(zip(draws, column_ks, strict=True)):
@@ -129,12 +131,14 @@ def _columns(columns: Array, n_topics: int, n_columns: int, number: int) -> Arra
     if given.shape != (n_topics,) or given.dtype.kind not in "iu":
         raise SettingsError(
             f"columns of draw {number}: an array of {given.dtype}, shape {given.shape}; give a whole number "
-            f"for each of its {n_topics:,} topics"
+            f"for each of its {n_topics:,} topics",
+            code="wrong-shape",
         )
     if given.min(initial=0) < -1 or given.max(initial=0) >= n_columns:
         raise SettingsError(
             f"columns of draw {number} reach from {given.min()} to {given.max()}; give numbers from 0 to "
-            f"{n_columns - 1}, or -1 for the last column"
+            f"{n_columns - 1}, or -1 for the last column",
+            code="out-of-range",
         )
     return np.append(np.where(given < 0, n_columns - 1, given), n_columns - 1).astype(np.int64)
 
@@ -153,13 +157,16 @@ def fold_in_settings(sweeps: int, burn_in: int, n_draws: int) -> FoldInSettings:
 def new_documents(draws: Sequence[Draw], corpus: Corpus | CorpusArrays) -> NewDocuments:
     """Return the documents as the kernels take them, having checked that the draws are for them."""
     if not draws:
-        raise FranchiseError("there are no draws: run the chain beyond its burn-in, so that it keeps some")
+        raise FranchiseError(
+            "there are no draws: run the chain beyond its burn-in, so that it keeps some", code="no-draws"
+        )
     for draw in draws:
         n_terms = draw.topic_terms.shape[1]
         if n_terms != corpus.n_terms:
             raise CorpusError(
                 f"the documents have a vocabulary of {corpus.n_terms:,} terms, the topics of {n_terms:,}; "
-                "make the documents with the vocabulary of the corpus that the topics were fitted to"
+                "make the documents with the vocabulary of the corpus that the topics were fitted to",
+                code="vocabulary-mismatch",
             )
     return in_order(corpus.x, corpus.doc_ptr, corpus.n_terms)
 

@@ -285,7 +285,10 @@ def put_together(method: str, log_p: Array, n_j: Array) -> HeldOut:
     """
     n_words, n_documents = int(n_j.sum()), int(np.count_nonzero(n_j))
     if n_words == 0:
-        raise FranchiseError("there is nothing to score: no document has a word; give documents with words")
+        raise FranchiseError(
+            "there is nothing to score: no document has a word; give documents with words",
+            code="empty-corpus",
+        )
     per_word = float(log_p.sum()) / n_words
     off = log_p - per_word * n_j
     variance = float(off @ off) * n_documents / (n_documents - 1) if n_documents > 1 else math.nan

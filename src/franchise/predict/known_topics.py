@@ -13,7 +13,7 @@ from franchise.corpus import Corpus
 from franchise.corpus.corpus import offsets_of
 from franchise.corpus.documents import Encoded
 from franchise.corpus.doubts import doubts_about_held_out
-from franchise.errors import SettingsError
+from franchise.errors import FranchiseWarning, SettingsError
 from franchise.model.state import Array
 from franchise.predict import heldout
 from franchise.predict.fixed_topics import mixtures
@@ -161,7 +161,8 @@ class KnownTopics:
         if method == "paper":
             raise SettingsError(
                 "method='paper': it goes through the documents one after the other, which no cluster makes "
-                "faster; leave out the cluster, or give another method"
+                "faster; leave out the cluster, or give another method",
+                code="conflicting-settings",
             )
         chains, weights = [OfChain(0, self.n_topics, self.draws)], np.ones(1)
         if chain_weights is not None:
@@ -188,7 +189,9 @@ class KnownTopics:
     ) -> Stacked:
         """Return how well each chain predicts, and weights of the chains (`predict.stacking`)."""
         if not self.chains:
-            raise SettingsError("there are no chains to compare: give a model folder")
+            raise SettingsError(
+                "there are no chains to compare: give a model folder", code="incomplete-model"
+            )
         _warn_of(new.arrays.doc_ptr)
         if ray is None:
             found = densities(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
@@ -218,7 +221,8 @@ class KnownTopics:
         if self.chain is None:
             raise SettingsError(
                 "method='paper' needs the model's own documents; give a model folder, or for a .bin use "
-                "`franchise hdp`"
+                "`franchise hdp`",
+                code="incomplete-model",
             )
         chain = self.chain
         test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
@@ -233,13 +237,16 @@ def _listed(theta: Array) -> Array:
 
 def _known(method: str) -> str:
     if not is_one_of(method, _METHODS):
-        raise SettingsError(f"method={method!r}: give 'completion', 'left-to-right' or 'paper'")
+        raise SettingsError(
+            f"method={method!r}: give 'completion', 'left-to-right' or 'paper'", code="unknown-choice"
+        )
     return method
 
 
 def _warn_of(doc_ptr: Array, stacklevel: int = 4) -> None:
     for doubt in doubts_about_held_out(doc_ptr):
-        warnings.warn(doubt, stacklevel=stacklevel)  # where the user's call is, by way of the estimator
+        warning = FranchiseWarning(doubt, code="one-document-held-out")
+        warnings.warn(warning, stacklevel=stacklevel)  # where the user's call is, by way of the estimator
 
 
 def _threads(new: Encoded, jobs: int | None) -> int:

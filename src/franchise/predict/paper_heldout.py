@@ -116,15 +116,17 @@ def _together(corpus: Corpus, state: State, test: Corpus) -> Corpus:
     if test.vocabulary != corpus.vocabulary:
         raise CorpusError(
             f"the test documents have a different vocabulary ({test.n_terms:,} terms) from the training "
-            f"documents ({corpus.n_terms:,}); make both with the same"
+            f"documents ({corpus.n_terms:,}); make both with the same",
+            code="vocabulary-mismatch",
         )
     if state.t_ji.size != corpus.n_words or state.m_j.size != corpus.n_documents:
         raise FranchiseError(
             f"the state has {state.m_j.size:,} documents and {state.t_ji.size:,} words, the corpus has "
-            f"{corpus.n_documents:,} and {corpus.n_words:,}; give the corpus that the state belongs to"
+            f"{corpus.n_documents:,} and {corpus.n_words:,}; give the corpus that the state belongs to",
+            code="corpus-mismatch",
         )
     if state.t_ji.min() < 0:
-        raise FranchiseError("the state has words without a table: run the chain first")
+        raise FranchiseError("the state has words without a table: run the chain first", code="not-fitted")
     return Corpus(
         np.concatenate([corpus.x, test.x]),
         np.concatenate([corpus.doc_ptr, corpus.n_words + test.doc_ptr[1:]]),

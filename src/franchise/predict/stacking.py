@@ -100,7 +100,10 @@ def densities(
 def check_to_compare(method: str) -> None:
     """Refuse a method that does not compare chains."""
     if not is_one_of(method, _METHODS):
-        raise SettingsError(f"method={method!r}: give 'completion' or 'left-to-right' to compare chains")
+        raise SettingsError(
+            f"method={method!r}: give 'completion' or 'left-to-right' to compare chains",
+            code="unknown-choice",
+        )
 
 
 def stack(chains: Sequence[OfChain], documents: CorpusArrays, method: str, **options: Any) -> Stacked:
@@ -168,7 +171,8 @@ def mixture_weights(given: object, n_chains: int) -> Array:
             raise ValueError
     except (TypeError, ValueError):
         raise SettingsError(
-            f"chain_weights={given!r}: give {n_chains} numbers, one per chain, none below 0 and not all 0"
+            f"chain_weights={given!r}: give {n_chains} numbers, one per chain, none below 0 and not all 0",
+            code="invalid-weights",
         ) from None
     return _normed(weights)
 

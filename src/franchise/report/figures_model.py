@@ -54,7 +54,7 @@ def draws_of(given: Any, chain: int) -> Any:
     chains = given.chains_
     draws = chains[whole_number("chain", chain, 0, len(chains) - 1)].draws
     if not draws:
-        raise SettingsError(f"chain {chain} has kept no draws yet; run it past its burn-in")
+        raise SettingsError(f"chain {chain} has kept no draws yet; run it past its burn-in", code="no-draws")
     return draws
 
 
@@ -62,6 +62,8 @@ def similarities_of(given: Any) -> dict[str, Any]:
     """Return how similar topics of a model are: each to its nearest, and each two."""
     posterior = given.posterior_
     if posterior.n_topics < 2:
-        raise SettingsError("the model has one topic; there is nothing that it could be like")
+        raise SettingsError(
+            "the model has one topic; there is nothing that it could be like", code="too-few-topics"
+        )
     pairs = posterior.similarity[np.triu_indices(posterior.n_topics, 1)]
     return {"each topic and its nearest": posterior.nearest_similarity, "each two topics": pairs}

@@ -74,7 +74,9 @@ def plot_prevalence(
     """
     absent = [column for column in _COLUMNS if column not in frame]
     if absent or not len(frame):
-        raise SettingsError("give the table that prevalence() returns, with at least one row")
+        raise SettingsError(
+            "give the table that prevalence() returns, with at least one row", code="wrong-table"
+        )
     parts = _of_topics(frame, topics)
     labels = list(dict.fromkeys(frame["group"]))
     ordered = column_of("group", [None if label == MISSING else label for label in labels])
@@ -88,9 +90,11 @@ def _of_topics(frame: pd.DataFrame, topics: Sequence[int] | None) -> dict[int, p
     chosen = present[:_MOST_TOPICS] if topics is None else [int(topic) for topic in topics]
     for topic in chosen:
         if topic not in present:
-            raise SettingsError(f"topics: there is no topic {topic} in the table; it has {present}")
+            raise SettingsError(
+                f"topics: there is no topic {topic} in the table; it has {present}", code="unknown-topic"
+            )
     if not chosen:
-        raise SettingsError("topics is empty: give at least one")
+        raise SettingsError("topics is empty: give at least one", code="empty-setting")
     return {topic: frame[frame["topic"] == topic] for topic in chosen}
 
 

@@ -108,16 +108,22 @@ def plot_mode_difference(
 def _check_race(when: FloatArray, runs: FloatArray, log: bool) -> None:
     if runs.ndim != 2 or runs.shape[1] != when.size:
         raise SettingsError(
-            f"differences has shape {runs.shape} and there are {when.size} times: give runs by times"
+            f"differences has shape {runs.shape} and there are {when.size} times: give runs by times",
+            code="wrong-shape",
         )
     if np.any(np.diff(when) <= 0):
-        raise SettingsError("the times do not increase: give them in order, none twice")
+        raise SettingsError(
+            "the times do not increase: give them in order, none twice", code="not-increasing"
+        )
     if log and when[0] <= 0:
         raise SettingsError(
-            f"times begins with {when[0]:g}, which has no logarithm: leave it out, or log=False"
+            f"times begins with {when[0]:g}, which has no logarithm: leave it out, or log=False",
+            code="not-a-positive-number",
         )
     if not np.isfinite(runs).any() or np.isinf(runs).any():
-        raise SettingsError("differences must be finite numbers, or NaN where a run has none")
+        raise SettingsError(
+            "differences must be finite numbers, or NaN where a run has none", code="not-finite"
+        )
 
 
 def mean_and_interval(runs: FloatArray, level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -194,21 +200,27 @@ def plot_acceptance(
 def _made(trials: Any, size: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], FloatArray]:
     """Return kind, acceptance and size of the trials that were made."""
     if size not in ("words", "tables"):
-        raise SettingsError(f"size={size!r}: give 'words' or 'tables'")
+        raise SettingsError(f"size={size!r}: give 'words' or 'tables'", code="unknown-choice")
     names = ("kind", "accepted", size)
     if isinstance(trials, Sequence):
         fields = [np.array([getattr(trial, name) for trial in trials]) for name in names]
     else:
         fields = [np.asarray(trials[name]) for name in names]
     if len({field.size for field in fields}) > 1:
-        raise SettingsError(f"{', '.join(names)} differ in length: give one of each per trial")
+        raise SettingsError(
+            f"{', '.join(names)} differ in length: give one of each per trial", code="wrong-length"
+        )
     # Where the state allowed no trial of the kind wanted, there was none.
     made = np.isin(fields[0], ["split", "merge"])
     if not made.any():
-        raise SettingsError("there are no trials: run the chain with SplitMerge(keep_trials=True)")
+        raise SettingsError(
+            "there are no trials: run the chain with SplitMerge(keep_trials=True)", code="no-trials-kept"
+        )
     sizes = numbers(size, fields[2][made], 1)
     if sizes.min() < 1:
-        raise SettingsError(f"{size}: a trial has size {sizes.min():g}; give sizes from 1")
+        raise SettingsError(
+            f"{size}: a trial has size {sizes.min():g}; give sizes from 1", code="out-of-range"
+        )
     return fields[0][made], fields[1][made].astype(bool), sizes
 
 

@@ -137,13 +137,19 @@ def numbers(name: str, values: Any, dimensions: int) -> FloatArray:
     try:
         array = np.asarray(values, float)
     except (TypeError, ValueError):
-        raise SettingsError(f"{name}: give {shapes[dimensions]}, not {_short(values)}") from None
+        raise SettingsError(
+            f"{name}: give {shapes[dimensions]}, not {_short(values)}", code="wrong-type"
+        ) from None
     if array.ndim != dimensions or not array.size:
-        raise SettingsError(f"{name} has shape {array.shape}: give {shapes[dimensions]}, not an empty one")
+        raise SettingsError(
+            f"{name} has shape {array.shape}: give {shapes[dimensions]}, not an empty one", code="wrong-shape"
+        )
     bad = np.argwhere(~np.isfinite(array))
     if bad.size:
         place = ", ".join(map(str, bad[0]))
-        raise SettingsError(f"{name}[{place}] is {array[tuple(bad[0])]}: give finite numbers")
+        raise SettingsError(
+            f"{name}[{place}] is {array[tuple(bad[0])]}: give finite numbers", code="not-finite"
+        )
     return array
 
 

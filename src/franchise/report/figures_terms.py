@@ -128,11 +128,12 @@ def _draw_dots(ax: Axes, shown: FloatArray) -> None:
 def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[FloatArray, list[str]]:
     topics = numbers("phi", phi, 2)
     if topics.min() < 0 or topics.max() <= 0:
-        raise SettingsError("phi: give probabilities, none below 0 and not all 0")
+        raise SettingsError("phi: give probabilities, none below 0 and not all 0", code="invalid-weights")
     terms = [_shortened(str(v)) for v in (range(topics.shape[1]) if vocabulary is None else vocabulary)]
     if len(terms) != topics.shape[1]:
         raise SettingsError(
-            f"vocabulary has {len(terms)} terms and phi {topics.shape[1]} columns: give as many of each"
+            f"vocabulary has {len(terms)} terms and phi {topics.shape[1]} columns: give as many of each",
+            code="wrong-length",
         )
     return topics, terms
 
@@ -233,12 +234,16 @@ def plot_topic_bars(
     chosen = range(min(6, n_topics)) if topics is None else topics
     chosen = [whole_number("topics", topic, 0, n_topics - 1) for topic in chosen]
     if not chosen:
-        raise SettingsError("topics is empty: give the numbers of topics, or None for the first six")
+        raise SettingsError(
+            "topics is empty: give the numbers of topics, or None for the first six", code="empty-setting"
+        )
     called = topic_ticks(n_topics, labels)
     best = top_terms(probabilities, n_terms)[chosen]
     panels = _panels(len(chosen), best.shape[1]) if axes is None else list(axes)
     if len(panels) != len(chosen):
-        raise SettingsError(f"there are {len(panels)} axes for {len(chosen)} topics: give one per topic")
+        raise SettingsError(
+            f"there are {len(panels)} axes for {len(chosen)} topics: give one per topic", code="wrong-length"
+        )
     ends = [1e-9]
     for panel, topic, own in zip(panels, chosen, best, strict=True):
         heights = probabilities[topic, own]
@@ -272,7 +277,9 @@ def _draw_bars(ax: Axes, names: Sequence[str], heights: FloatArray, bounds: Floa
     ax.barh(rows, heights, height=0.7, color=COLOURS[5])
     if bounds is not None:
         if bounds.shape != (rows.size, 2):
-            raise SettingsError(f"interval gave shape {bounds.shape}: it must give ({rows.size}, 2)")
+            raise SettingsError(
+                f"interval gave shape {bounds.shape}: it must give ({rows.size}, 2)", code="wrong-shape"
+            )
         ax.hlines(rows, bounds[:, 0], bounds[:, 1], color="black", linewidth=0.8)
     ax.set_yticks(rows, names, parse_math=False)
     ax.set_ylim(rows.size - 0.4, -0.6)

@@ -54,7 +54,10 @@ def plot_n_topics(n_topics_draws: Any, *, ax: Axes | None = None) -> Figure:
         n_topics_draws = n_topics_draws.posterior_.n_topics_draws
     draws = numbers("n_topics_draws", n_topics_draws, 1)
     if np.any(draws != np.round(draws)) or draws.min() < 0:
-        raise SettingsError("n_topics_draws: give the number of topics in each draw, whole numbers from 0")
+        raise SettingsError(
+            "n_topics_draws: give the number of topics in each draw, whole numbers from 0",
+            code="not-a-whole-number",
+        )
     tails = [(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2]
     low, median, high = np.quantile(draws, tails, method="inverted_cdf").astype(int)
     values, times = np.unique(draws.astype(int), return_counts=True)
@@ -117,7 +120,9 @@ def plot_similarity(similarities: Any, *, ax: Axes | None = None) -> Figure:
         similarities = similarities_of(similarities)
     strips = {str(name): _shares(name, values) for name, values in similarities.items()}
     if not any(values.size for values in strips.values()):
-        raise SettingsError("similarities is empty: give numbers from 0 to 1 for at least one method")
+        raise SettingsError(
+            "similarities is empty: give numbers from 0 to 1 for at least one method", code="empty-setting"
+        )
     ax = axes_or_new(ax, 0.7 + 0.42 * len(strips))
     for row, values in enumerate(strips.values()):
         dots = max(1.5, min(12.0, 1500.0 / max(values.size, 1)))
@@ -146,7 +151,8 @@ def _shares(name: str, values: npt.ArrayLike) -> FloatArray:
     array = numbers(f"similarities[{name!r}]", np.ravel(values), 1)
     if array.min() < -1e-6 or array.max() > 1 + 1e-6:
         raise SettingsError(
-            f"similarities[{name!r}] goes from {array.min():g} to {array.max():g}: give 0 to 1"
+            f"similarities[{name!r}] goes from {array.min():g} to {array.max():g}: give 0 to 1",
+            code="out-of-range",
         )
     return array
 

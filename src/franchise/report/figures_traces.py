@@ -138,7 +138,7 @@ def _write_in_full(ax: Axes) -> None:
 def _one_or_more(traces: Any) -> list[Any]:
     several = list(traces) if isinstance(traces, list | tuple) else [traces]
     if not several:
-        raise SettingsError("traces is empty: give at least one trace")
+        raise SettingsError("traces is empty: give at least one trace", code="empty-setting")
     return several
 
 
@@ -150,18 +150,25 @@ def _columns_of(traces: Iterable[Any], column: str) -> list[tuple[FloatArray, Fl
             sweeps, values = np.asarray(trace["sweep"], float), np.asarray(trace[column], float)
         except KeyError:
             names = ", ".join(map(str, getattr(trace, "columns", trace)))
-            raise SettingsError(f"column={column!r}: trace {number} has only {names}") from None
+            raise SettingsError(
+                f"column={column!r}: trace {number} has only {names}", code="unknown-column"
+            ) from None
         if sweeps.ndim != 1 or sweeps.shape != values.shape:
             raise SettingsError(
                 f"trace {number} has sweeps of shape {sweeps.shape} and {column} of shape {values.shape}: "
-                "give one number per sweep"
+                "give one number per sweep",
+                code="wrong-shape",
             )
         if np.any(np.diff(sweeps) <= 0):
-            raise SettingsError(f"the sweeps of trace {number} do not increase: give one trace per chain")
+            raise SettingsError(
+                f"the sweeps of trace {number} do not increase: give one trace per chain",
+                code="not-increasing",
+            )
         known = np.isfinite(values)
         if not known.any():
             raise SettingsError(
-                f"column={column!r}: trace {number} has no number in it; choose another column"
+                f"column={column!r}: trace {number} has no number in it; choose another column",
+                code="empty-column",
             )
         chains.append((sweeps[known], values[known]))
     return chains
@@ -174,7 +181,8 @@ def _events_of(events: Sequence[Any] | None, n_chains: int) -> list[Sequence[Eve
     families = [events] if is_one else list(events)
     if len(families) != n_chains:
         raise SettingsError(
-            f"events are those of {len(families)} chains and traces of {n_chains}: give as many of each"
+            f"events are those of {len(families)} chains and traces of {n_chains}: give as many of each",
+            code="wrong-length",
         )
     return families
 
@@ -285,21 +293,29 @@ def _sizes_of(sizes: Any, sweeps: npt.ArrayLike | None) -> tuple[list[FloatArray
     """Return the words of each topic that has some, and the sweep, for each draw or row."""
     rows = list(sizes)
     if not rows:
-        raise SettingsError("sizes is empty: give the draws of a chain, or the sizes of its topics per sweep")
+        raise SettingsError(
+            "sizes is empty: give the draws of a chain, or the sizes of its topics per sweep",
+            code="empty-setting",
+        )
     if all(hasattr(row, "topic_terms") for row in rows):
         sweeps = [row.sweep for row in rows] if sweeps is None else sweeps
         rows = [row.topic_terms.sum(axis=1) for row in rows]
     counts = [numbers(f"sizes[{i}]", row, 1) for i, row in enumerate(rows)]
     for i, row in enumerate(counts):
         if row.min() < 0 or row.sum() <= 0:
-            raise SettingsError(f"sizes[{i}]: give numbers of words, none below 0 and not all 0")
+            raise SettingsError(
+                f"sizes[{i}]: give numbers of words, none below 0 and not all 0", code="invalid-weights"
+            )
     when = np.arange(1.0, len(rows) + 1) if sweeps is None else numbers("sweeps", sweeps, 1)
     if when.size != len(rows):
         raise SettingsError(
-            f"sweeps has {when.size} numbers and sizes {len(rows)} rows: give as many of each"
+            f"sweeps has {when.size} numbers and sizes {len(rows)} rows: give as many of each",
+            code="wrong-length",
         )
     if np.any(np.diff(when) <= 0):
-        raise SettingsError("the sweeps do not increase: give the draws of one chain, in their order")
+        raise SettingsError(
+            "the sweeps do not increase: give the draws of one chain, in their order", code="not-increasing"
+        )
     return [row[row > 0] for row in counts], when
 
 

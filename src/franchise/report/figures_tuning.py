@@ -52,7 +52,9 @@ def plot_eta(table: Any, *, recommended: float | None = None) -> Figure:
     """
     missing = [name for name in _NEEDED if name not in table]
     if missing:
-        raise SettingsError(f"table has no {', '.join(missing)}: give tune_eta(...).table")
+        raise SettingsError(
+            f"table has no {', '.join(missing)}: give tune_eta(...).table", code="missing-column"
+        )
     # One chain shares with nobody; without texts of two terms nothing coheres.
     columns = {name: np.asarray(table[name], float) for name in ("shared", "coherence")}
     columns |= {name: numbers(f"table[{name!r}]", table[name], 1) for name in _NEEDED[:4]}

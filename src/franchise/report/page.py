@@ -66,9 +66,13 @@ def write_report(
     """
     target = Path(path)
     if target.is_dir():
-        raise FranchiseError(f"{target}: this is a folder; give the name of a file, such as report.html")
+        raise FranchiseError(
+            f"{target}: this is a folder; give the name of a file, such as report.html", code="is-a-folder"
+        )
     if target.exists() and not overwrite:
-        raise FranchiseError(f"{target}: the file already exists; give another name, or overwrite=True")
+        raise FranchiseError(
+            f"{target}: the file already exists; give another name, or overwrite=True", code="file-exists"
+        )
     with needed("the report", "report"):
         from franchise.report.render import render
     data = page_data(posterior, corpus, chains, diagnosis, settings, title, labels or {})

@@ -20,7 +20,7 @@ from franchise.engines import (
     engine_for,
     engine_named,
 )
-from franchise.errors import FranchiseError, SettingsError
+from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
 from franchise.random import Key
@@ -198,7 +198,9 @@ class Chain:
     @interrupts_deferred()
     def _start(self, seat: Callable[[], None]) -> None:
         if len(self.trace):
-            raise FranchiseError("the chain has already started; make a new one to start again")
+            raise FranchiseError(
+                "the chain has already started; make a new one to start again", code="already-started"
+            )
         with self._whole_or_not_at_all():
             began = time.perf_counter()
             seat()
@@ -226,7 +228,8 @@ class Chain:
         if self._cut_off:
             raise FranchiseError(
                 f"an error stopped chain {self.number} in the sweep after {self.sweeps_done}; resume from "
-                "its last checkpoint, or make a new chain"
+                "its last checkpoint, or make a new chain",
+                code="chain-cut-off",
             )
         self._cut_off = True
         yield
@@ -264,6 +267,39 @@ class Chain:
         self.mode = max(self.draws, key=lambda draw: log_joint[draw.sweep], default=None)
         self.mode_log_joint = float(log_joint[self.mode.sweep]) if self.mode else -math.inf
 
+    @interrupts_deferred()  # it calls compiled code
+    def remembered(self) -> Callable[[], "Chain"]:
+        """Return a function that makes this chain again as it is now, whatever happens to it meanwhile."""
+        names = ("sweeps_done", "trace", "draws", "trials", "events", "mode", "mode_log_joint")
+        results = {name: getattr(self, name) for name in names}
+        take_up, schedule = self._take_up, self.schedule
+        if take_up is None and len(self.trace):
+            try:
+                take_up = self._engine.remembered()
+            except ClusterError:  # its workers are gone, and only the next ones can make its state again
+                return lambda: self
+        # What is there now may be in use elsewhere: the chain goes on with copies.
+        self.trace = Trace.from_array(self.trace.as_array(), self.trace.columns)
+        self.draws, self.trials, self.events = [*self.draws], [*self.trials], [*self.events]
+
+        def again() -> Chain:
+            chain = Chain(
+                self.corpus,
+                self.priors,
+                schedule,
+                seed=self.seed,
+                number=self.number,
+                start=self.start_from,
+                engine=self.engine_name,
+            )
+            vars(chain).update(results)
+            if take_up is not None:
+                chain.take_up_later(take_up)
+            return chain
+
+        return again
+
+    @interrupts_deferred()  # it calls compiled code
     def draw(self) -> Draw:
         """Gather topics and mixtures of the current state."""
         if self.draws and self.draws[-1].sweep == self.sweeps_done:
@@ -327,5 +363,6 @@ def _checked_start(start: Start, corpus: Corpus) -> Start:
         return whole_number("start", start, 1)
     except SettingsError:
         raise SettingsError(
-            f"start={start!r}: give 'sequential', 'fitted', 'one', or a number of random topics"
+            f"start={start!r}: give 'sequential', 'fitted', 'one', or a number of random topics",
+            code="unknown-choice",
         ) from None

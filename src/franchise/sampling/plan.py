@@ -40,7 +40,8 @@ def _start(init: Start) -> Start:
         raise SettingsError(
             f"init={init!r}: give 'fitted', 'apart', 'sequential', 'one', a number of random topics, 1 or "
             "more, a fitted model, topics by terms, or seed words by topic, such as "
-            "{'cosmology': ['galaxy', 'redshift']}"
+            "{'cosmology': ['galaxy', 'redshift']}",
+            code="unknown-choice",
         ) from None
 
 
@@ -87,7 +88,8 @@ class Plan:
         if not self._can_start(name := self.engine_of(corpus)):
             raise SettingsError(
                 f"init='sequential': engine={name!r} seats many words at once, not one after another; start "
-                "from 'fitted', 'one' or a number of random topics, or take engine='parallel'"
+                "from 'fitted', 'one' or a number of random topics, or take engine='parallel'",
+                code="conflicting-settings",
             )
         for start in set(self.starts):
             if isinstance(start, GivenTopics):
@@ -171,12 +173,15 @@ def _concentration(name: str, value: object, prior: object) -> Setting:
     """Return the number that fixes a concentration, or the pair of its prior."""
     pair = _pair(prior)
     if pair is None:
-        raise SettingsError(f"{name}_prior={prior!r}: give a pair (shape, rate) of positive numbers")
+        raise SettingsError(
+            f"{name}_prior={prior!r}: give a pair (shape, rate) of positive numbers", code="not-a-prior"
+        )
     if value is None:
         return pair
     if not is_positive(value):
         raise SettingsError(
-            f"{name}={value!r}: give a positive number to fix {name}, or leave it out (None) to sample it"
+            f"{name}={value!r}: give a positive number to fix {name}, or leave it out (None) to sample it",
+            code="not-a-positive-number",
         )
     return float(value)  # type: ignore[arg-type]
 
@@ -190,7 +195,8 @@ def _eta(value: object) -> Setting:
     if pair is None:
         raise SettingsError(
             f"eta={value!r}: give a positive number to fix eta, 'sample' to estimate it, or a pair (shape, "
-            "rate) of positive numbers to estimate it under that Gamma prior"
+            "rate) of positive numbers to estimate it under that Gamma prior",
+            code="not-a-prior",
         )
     return pair
 
@@ -213,7 +219,10 @@ def _split_merge(setting: str | SplitMerge, burn_in: int) -> SplitMerge | None:
         "off": None,
     }
     if not is_one_of(setting, named):
-        raise SettingsError(f"split_merge={setting!r}: give 'always', 'burn-in', 'off' or SplitMerge(...)")
+        raise SettingsError(
+            f"split_merge={setting!r}: give 'always', 'burn-in', 'off' or SplitMerge(...)",
+            code="unknown-choice",
+        )
     return named[setting]
 
 
@@ -260,7 +269,8 @@ def check_burn_in(schedule: Schedule, burn_in: int) -> None:
     if whole_number("burn_in", burn_in, 0) < least:
         raise SettingsError(
             f"burn_in={burn_in}: give {least} or more; the sweeps up to there differ from the others, and "
-            "must not be counted"
+            "must not be counted",
+            code="out-of-range",
         )
 
 
@@ -272,7 +282,8 @@ def check_thin(chain: Chain, schedule: Schedule) -> None:
     if any(draw.sweep > schedule.burn_in for draw in chain.draws):
         raise SettingsError(
             f"thin={new}: give a multiple or a divisor of {old}; that is how the draws so far were kept, and "
-            "most of them would be lost"
+            "most of them would be lost",
+            code="incompatible-thin",
         )
 
 

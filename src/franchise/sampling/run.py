@@ -5,7 +5,6 @@ furthest behind goes next, so that a run that is stopped early leaves chains of 
 """
 
 import heapq
-import os
 import signal
 import threading
 import time
@@ -15,7 +14,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Literal, Protocol
 
 from franchise._settings import whole_number
+from franchise.engines import GPU
 from franchise.engines.compiling import trials_compiled_ahead
+from franchise.engines.cuda.device import choice_of_gpu
 from franchise.errors import ClusterError, GpuError, ModelError, SettingsError
 from franchise.sampling.chain import Chain
 from franchise.sampling.monitor import Monitor
@@ -52,12 +53,15 @@ class _NoKeeper:
 def threads(jobs: int | None, most: int) -> int:
     """Return how many threads to use: all cores for None or -1, never more than there is work for."""
     if jobs is None or jobs == -1:
-        jobs = _cores()
+        from joblib import cpu_count  # which takes long to import
+
+        jobs = cpu_count()  # those that affinity and the limits of a container leave to this process
     try:
         return min(whole_number("n_jobs", jobs, 1), max(most, 1))
     except SettingsError:
         raise SettingsError(
-            f"n_jobs={jobs!r}: give a number of threads, or None or -1 for all cores"
+            f"n_jobs={jobs!r}: give a number of threads, or None or -1 for all cores",
+            code="not-a-whole-number",
         ) from None
 
 
@@ -75,13 +79,6 @@ def shares(jobs: int | None, chains: int, at_once: int | None = None) -> tuple[i
     """
     workers = threads(jobs, chains if at_once is None else min(chains, at_once))
     return workers, threads(jobs, MOST_THREADS) // workers
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def run_chains(
@@ -135,10 +132,11 @@ def run_chains(
             chain.use_crew(crew)
     keeper = keeper or _NoKeeper()
     run = _Run(chains, monitor or Monitor(), callback, keeper, time_budget)
-    with keeper.keeping(chains), _compiling_ahead(chains, jobs):
+    # A second Ctrl-C must not cut off the saving.
+    with keeper.keeping(chains), _compiling_ahead(chains, jobs), _interrupts_end(run):
         run.monitor.begin(chains)
         try:
-            with _interrupts_end(run), ThreadPoolExecutor(workers, "franchise") as pool:
+            with ThreadPoolExecutor(workers, "franchise", _chosen_gpu(chains)) as pool:
                 futures = [pool.submit(run.work) for _ in range(workers)]
                 while wait(futures, _SECONDS_A_LOOK).not_done:
                     run.monitor.look()
@@ -155,6 +153,11 @@ def run_chains(
     for chain in chains:
         chain.rest()
     return run.ending
+
+
+def _chosen_gpu(chains: Sequence[Chain]) -> Callable[[], object] | None:
+    """Return what a thread calls first, so that chains on a GPU are on the one that the caller has chosen."""
+    return choice_of_gpu() if any(chain.engine_name == GPU for chain in chains) else None
 
 
 def _compiling_ahead(chains: Sequence[Chain], jobs: int | None) -> AbstractContextManager[None]:
@@ -223,7 +226,8 @@ class _Run:
 
     def interrupt(self) -> None:
         """Begin no new sweep."""
-        self.ending = "interrupted"
+        if any(map(_is_open, self._chains)):  # not while a complete run is saved
+            self.ending = "interrupted"
         self._stop.set()
         self.monitor.interrupted()
 

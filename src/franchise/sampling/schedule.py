@@ -46,21 +46,29 @@ class Schedule:
         for name, least in (("sweeps", 0), ("burn_in", 0), ("thin", 1), ("warm_up", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
         if self.burn_in > self.sweeps:
-            raise SettingsError(f"burn_in={self.burn_in}: give no more than sweeps={self.sweeps}")
+            raise SettingsError(
+                f"burn_in={self.burn_in}: give no more than sweeps={self.sweeps}", code="out-of-range"
+            )
         if self.warm_up > self.burn_in:
             raise SettingsError(
-                f"warm_up={self.warm_up}: give no more than burn_in={self.burn_in}; its sweeps do not count"
+                f"warm_up={self.warm_up}: give no more than burn_in={self.burn_in}; its sweeps do not count",
+                code="out-of-range",
             )
         if self.split_merge is not None and not isinstance(self.split_merge, SplitMerge):
-            raise SettingsError(f"split_merge={self.split_merge!r}: give SplitMerge(...), or None for none")
+            raise SettingsError(
+                f"split_merge={self.split_merge!r}: give SplitMerge(...), or None for none", code="wrong-type"
+            )
         if self.split_merge is not None and self.split_merge.adapt > self.burn_in:
             raise SettingsError(
                 f"SplitMerge(adapt={self.split_merge.adapt}): give no more than burn_in={self.burn_in}; "
-                "sweeps that adapt do not count"
+                "sweeps that adapt do not count",
+                code="out-of-range",
             )
         if not is_one_of(self.concentrations, CONCENTRATION_METHODS):
             known = " or ".join(repr(name) for name in CONCENTRATION_METHODS)
-            raise SettingsError(f"concentrations={self.concentrations!r}: give {known}")
+            raise SettingsError(
+                f"concentrations={self.concentrations!r}: give {known}", code="unknown-choice"
+            )
 
     def eta_share(self, sweep: int) -> float | None:
         """Return the share of eta that this sweep (the first is 1) is made with; None after the warm-up."""

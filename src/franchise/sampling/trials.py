@@ -49,7 +49,9 @@ class Proposal:
         for name, known in (("anchors", _ANCHORS), ("launch", _LAUNCHES)):
             if not is_one_of(getattr(self, name), known):
                 choices = ", ".join(repr(choice) for choice in known)
-                raise SettingsError(f"{name}={getattr(self, name)!r}: give one of {choices}")
+                raise SettingsError(
+                    f"{name}={getattr(self, name)!r}: give one of {choices}", code="unknown-choice"
+                )
         object.__setattr__(self, "scans", whole_number("scans", self.scans, 0))
         object.__setattr__(self, "particles", whole_number("particles", self.particles, 1))
         object.__setattr__(self, "weight", positive_number("weight", self.weight))
@@ -113,7 +115,7 @@ class SplitMerge:
         object.__setattr__(self, "adapt", whole_number("adapt", self.adapt, 0))
         given: object = self.proposals
         if not (isinstance(given, list | tuple) and given and all(isinstance(x, Proposal) for x in given)):
-            raise SettingsError(f"proposals={given!r}: give one or more Proposal(...)")
+            raise SettingsError(f"proposals={given!r}: give one or more Proposal(...)", code="wrong-type")
         object.__setattr__(self, "proposals", tuple(given))
         object.__setattr__(self, "keep_trials", flag("keep_trials", self.keep_trials))
 

@@ -18,7 +18,7 @@ mapped, and takes up its state when it is asked for it: by the next sweep, or ne
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -81,6 +81,7 @@ class ChainWriter:
         self._mode: int | None = None  # of the last checkpoint that was written here
         self._draws: set[int] | None = None  # likewise
         self._seats: str | None = None  # likewise
+        self._row_files: set[str] = set()  # likewise
 
     def save(self, chain: Chain) -> None:
         """Save a chain; one that an error stopped in the middle of a sweep is refused."""
@@ -132,6 +133,7 @@ class ChainWriter:
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
         keep_after(self._folder / PARTS, self._since)  # all up to there has been written
         self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
+        self._row_files = set(rows)
         self._ahead.clear()
         self._forget_earlier_seats(taken.facts["seats"])
         if taken.facts["mode_sweep"] is not None:
@@ -165,13 +167,17 @@ class ChainWriter:
         self._seats = name
 
     def forget_dropped(self) -> None:
-        """Remove draws that the last checkpoint no longer has (`Chain.reschedule`).
+        """Remove draws and rows that the last checkpoint no longer has (`Chain.reschedule`, `_trace_name`).
 
         Only at the end of a run: someone may still have been reading the checkpoint before.
         """
         if self._draws is not None:
             keep_only(self._folder / _DRAWS, self._draws)
             shutil.rmtree(self._folder / PARTS, ignore_errors=True)
+            with suppress(OSError):
+                for path in self._folder.glob("*.rows"):
+                    if path.stem not in self._row_files:
+                        path.unlink()
 
 
 def save_chain(chain: Chain, folder: Path) -> None:
@@ -290,6 +296,11 @@ def draws_saved(folder: Path) -> set[int]:
 def saved_chains(folder: Path) -> list[int]:
     """Return the numbers of the chains that were saved in a folder."""
     return sorted(int(path.parent.name) for path in folder.glob(f"*/{_FILE}") if path.parent.name.isdecimal())
+
+
+def saved_sweeps(folder: Path) -> int:
+    """Return how many sweeps of a chain were saved in its folder."""
+    return int(read_facts(folder / _FILE, _KIND)["sweeps_done"])
 
 
 def priors_from(facts: Facts) -> Priors:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from franchise._files import locked
+from franchise._folders import locked
 from franchise.corpus import Corpus
 from franchise.errors import ModelError
 from franchise.sampling import Draw

@@ -15,10 +15,11 @@ on. So it can be loaded at any moment, and a run that was killed continues from 
 """
 
 import hashlib
+import os
 import platform
-import shutil
+import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -28,19 +29,18 @@ from franchise._files import (
     Facts,
     cannot_write,
     from_json,
-    locked,
-    locked_name,
     read_text,
     to_json,
     write_pieces,
     write_text,
 )
+from franchise._folders import locked, new_folder, put_back, take_place, writing_in
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.stored import pieces_of, read_stored
 from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError
-from franchise.storage.chain import saved_chains
+from franchise.storage.chain import saved_chains, saved_sweeps
 from franchise.storage.reference import is_reference, read_reference, write_reference
 from franchise.storage.start import read_start, write_start
 
@@ -58,7 +58,12 @@ class Stored(NamedTuple):
 
 
 def is_model(folder: Path) -> bool:
-    """Return whether a folder holds a model."""
+    """Return whether a folder holds a model; one whose replacement was cut off is put back first."""
+    put_back(folder, _has_model)
+    return _has_model(folder)
+
+
+def _has_model(folder: Path) -> bool:
     return (folder / _MODEL).is_file()
 
 
@@ -72,19 +77,20 @@ def has_chains(folder: Path) -> bool:
     return is_model(folder) and bool(saved_chains(chains_folder(folder)))
 
 
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
+def sweeps_kept(folder: Path) -> tuple[int, int]:
+    """Return how many sweeps of every chain a model has saved, and how many are planned."""
+    path, chains = folder / _MODEL, chains_folder(folder)
+    settings = from_json(read_text(path), path)["settings"]
+    saved = {i: saved_sweeps(chains / str(i)) for i in saved_chains(chains)}
+    return min(saved.get(i, 0) for i in range(settings["chains"])), settings["sweeps"]
+
+
+def writing(folder: Path | None) -> AbstractContextManager[None]:
     """Be the only process that makes, replaces or fills the folder of a model; refuse if another does.
 
-    What a process that was killed while it replaced a model has left is tidied up.
+    Without a folder, do nothing.
     """
-    with locked_name(folder):
-        old = _beside(folder, "old")
-        if is_model(old) and not folder.exists():
-            old.rename(folder.resolve())
-        for kind in ("old", "tmp"):
-            shutil.rmtree(_beside(folder, kind), ignore_errors=True)
-        yield
+    return nullcontext() if folder is None else writing_in(folder, _has_model)
 
 
 def create(
@@ -104,57 +110,48 @@ def create(
     """
     refuse_to_replace(folder, overwrite)
     folder = folder.resolve()  # of a link, what it points to
-    temporary = _beside(folder, "tmp")
-    try:
-        temporary.mkdir(parents=True)
-        if isinstance(corpus, ShardedCorpus) and not corpus.changes:
-            write_reference(temporary, corpus, folder)
-        else:
-            write_pieces(temporary / _CORPUS, pieces_of(corpus))
-        write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
-        facts = _model_facts(corpus, settings)
-        write_text(temporary / _MODEL, to_json({**facts, "checksum": _checksum(facts)}))
-        if isinstance(start, GivenTopics):
-            write_start(temporary, start)
-        if fill:
-            fill(temporary)
-        _put(temporary, folder)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with new_folder(folder) as temporary:
+        try:
+            if isinstance(corpus, ShardedCorpus) and not corpus.changes:
+                write_reference(temporary, corpus, folder)
+            else:
+                write_pieces(temporary / _CORPUS, pieces_of(corpus))
+            write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
+            facts = _model_facts(corpus, settings)
+            write_text(temporary / _MODEL, to_json({**facts, "checksum": _checksum(facts)}))
+            if isinstance(start, GivenTopics):
+                write_start(temporary, start)
+            if fill:
+                fill(temporary)
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        with _no_chains_running(folder):
+            take_place(temporary, folder)
 
 
 def refuse_to_replace(folder: Path, overwrite: bool) -> None:
     """Refuse to write where something already exists, except for a model that may be replaced."""
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return
+    if is_model(folder):
+        if not overwrite:
+            raise ModelError(
+                f"{folder}: a model already exists there; give another name, or overwrite=True",
+                code="folder-exists",
+            )
+    elif folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ModelError(f"{folder}: what is there is not a model; give another name", code="not-a-model")
+
+
+@contextmanager
+def _no_chains_running(folder: Path) -> Iterator[None]:
+    """Refuse while a process that has not made the model runs chains in it."""
     if not is_model(folder):
-        raise ModelError(f"{folder}: what is there is not a model; give another name")
-    if not overwrite:
-        raise ModelError(f"{folder}: a model already exists there; give another name, or overwrite=True")
-
-
-def _put(temporary: Path, folder: Path) -> None:
-    """Give the folder its name; one that has the name now is removed only after that."""
-    if not folder.exists():
-        temporary.rename(folder)
+        yield
         return
-    old = _beside(folder, "old")
-    # Whoever runs chains there without having made the model holds this lock.
-    with locked(chains_folder(folder)) if is_model(folder) else nullcontext():
-        folder.rename(old)
-        try:
-            temporary.rename(folder)
-        except OSError:
-            old.rename(folder)
-            raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _beside(folder: Path, kind: str) -> Path:
-    folder = folder.resolve()
-    return folder.with_name(f".{folder.name}.{kind}")
+    with locked(chains_folder(folder)):
+        if os.name != "nt":
+            yield
+            return
+    yield  # Windows renames no folder with an open file in it, be it this lock or another process's
 
 
 def read(folder: Path) -> Stored:
@@ -165,15 +162,18 @@ def read(folder: Path) -> Stored:
     ModelError
         If it is not a model folder, is damaged, or comes from another version.
     """
-    if not folder.is_dir():
-        if is_model(_beside(folder, "old")):
-            raise ModelError(
-                f"{folder}: a process was killed while it replaced the model; the old one is in "
-                f"{_beside(folder, 'old')}: rename it, or fit again"
-            )
-        raise ModelError(f"{folder}: there is no such folder; give the folder of a saved model")
+    if folder.is_file():
+        raise ModelError(
+            f"{folder}: this is a file, not a model folder; if it holds documents, fit them first "
+            f"(`franchise fit {shlex.quote(str(folder))} -o model/`) and give the folder model/",
+            code="model-is-a-file",
+        )
     path = folder / _MODEL
-    if not path.is_file():
+    if not is_model(folder):
+        if not folder.is_dir():
+            raise ModelError(
+                f"{folder}: there is no such folder; give the folder of a saved model", code="no-such-folder"
+            )
         raise ModelError(f"{folder}: there is no {_MODEL} in it; give the folder of a saved model")
     facts = from_json(read_text(path), path)
     if facts.get("format") != _FORMAT:

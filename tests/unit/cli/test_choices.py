@@ -85,11 +85,11 @@ def test_tune(folder, tmp_path):
     [
         (["nowhere.txt"], 1, "nowhere.txt"),
         (["texts.txt", "--etas", "a,b"], 2, "give numbers separated by commas"),
-        (["texts.txt", "--etas", "0.1"], 1, "two different values"),
-        (["texts.txt", "--etas", "0.1,-2"], 1, "-2.0 is not a positive number"),
-        (["texts.txt", "--folds", "0"], 1, "--folds 0"),
+        (["texts.txt", "--etas", "0.1"], 2, "two different values"),
+        (["texts.txt", "--etas", "0.1,-2"], 2, "-2.0 is not a positive number"),
+        (["texts.txt", "--folds", "0"], 2, "--folds 0"),
         (["texts.txt", "--folds", "60"], 1, "too few to leave out one in 60"),
-        (["texts.txt", "--plot", "eta.xyz"], 1, "ends in .svg, .png or .pdf"),
+        (["texts.txt", "--plot", "eta.xyz"], 2, "ends in .svg, .png or .pdf"),
         (["texts.txt", "--plot", "nowhere/eta.svg"], 1, "no such folder"),
     ],
 )

@@ -3,6 +3,8 @@
 import pytest
 from click.testing import CliRunner
 
+from franchise._ray import machines
+from franchise._ray.machines import Node
 from franchise.cli import main
 from franchise.cli._config import as_toml
 from franchise.estimator import HDPTopicModel
@@ -47,6 +49,26 @@ def call(*arguments):
 def test_fit(seen, options, engine, address, workers):
     assert call("fit", "texts.txt", "-o", "m", *options).exit_code == 130
     assert (seen[0].engine, seen[0].ray_address, seen[0].ray_workers) == (engine, address, workers)
+
+
+@pytest.mark.parametrize(
+    ("command", "default"),
+    [
+        ("fit", "one per machine, or one per GPU"),
+        ("resume", "one per machine, or one per GPU"),
+        ("infer", "one per CPU"),
+        ("evaluate", "one per CPU"),
+    ],
+)
+def test_the_help_says_how_many_workers_there_are_by_default(command, default):
+    assert f"[default: {default}" in " ".join(call(command, "--help").output.split())
+
+
+def test_how_many_workers_a_fit_has_by_default(monkeypatch):
+    two = [Node(name, name, cpus=8, memory=0, store=0, gpus=gpus) for name, gpus in (("a", 1), ("b", 2))]
+    monkeypatch.setattr(machines, "nodes", lambda: two)
+    assert machines.places(None).workers == 2
+    assert machines.places(None, gpus=True).workers == 3
 
 
 def test_a_configuration(seen, tmp_path):
@@ -115,5 +137,5 @@ def test_resume_of_a_model_of_another_engine(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     HDPTopicModel(sweeps=2, chains=1, random_state=0, checkpoint_dir="m", verbose=0).fit(TEXTS.splitlines())
     result = call("resume", "m", "--ray", "local", "--sweeps", "1")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.startswith("franchise: --ray local: --engine collapsed runs on one machine")

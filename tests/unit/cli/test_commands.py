@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from franchise import HDPTopicModel, __version__, read_ldac
 from franchise.cli import _COMMANDS, main
+from franchise.cli._model import interruptible
 from franchise.cli._output import as_commands
 from franchise.datasets import arxiv_abstracts
 
@@ -129,7 +130,7 @@ def test_resume_takes_another_burn_in_and_thinning(model):
     assert (schedule.sweeps, schedule.burn_in, schedule.thin) == (12, 5, 3)
     assert (
         "--burn-in 99: give no more than --sweeps 12"
-        in call("resume", model, "--burn-in", "99", ending=1).stderr
+        in call("resume", model, "--burn-in", "99", ending=2).stderr
     )
 
 
@@ -170,13 +171,24 @@ def test_where_chains_start(folder, tmp_path, options, starts, warm_up):
     assert [chain.trace.last["log_joint"] for chain in chains] == [x.trace.last["log_joint"] for x in same]
 
 
+def test_what_an_interrupt_leaves_in_the_folder(model, tmp_path):
+    """Nothing yet, or an earlier model; the rest needs signals (tests/integration/test_interrupt.py)."""
+    for folder, kept in (
+        (tmp_path / "new", "nothing was saved"),
+        (model, f"the model in {model} is the earlier"),
+    ):
+        with pytest.raises(KeyboardInterrupt) as caught, interruptible(str(folder), anew=True):
+            raise KeyboardInterrupt
+        assert kept in str(caught.value)
+
+
 def test_starts_that_do_not_exist(folder, tmp_path):
     wrong = ["fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK]
     for value in ("auto", "best"):
         told = call(*wrong, "--init", value, ending=2).stderr
         assert f"'{value}' is neither a number nor one of fitted, apart, sequential, one" in told
-    assert "--init 0: give 'fitted', 'apart'" in call(*wrong, "--init", "0", ending=1).stderr
-    told = call(*wrong, "--warm-up", "99", ending=1).stderr
+    assert "--init 0: give 'fitted', 'apart'" in call(*wrong, "--init", "0", ending=2).stderr
+    told = call(*wrong, "--warm-up", "99", ending=2).stderr
     assert "--warm-up 99: give no more than --burn-in 4" in told
     assert "is not a valid integer" in call(*wrong, "--warm-up", "long", ending=2).stderr
     assert not (tmp_path / "m").exists()
@@ -353,7 +365,7 @@ def test_documents(folder):
     about = rows(call("documents", folder / "model", "--topic", "0", "-n", "3", "--format", "csv").stdout)
     assert len(about) == 3
     assert len(about[0]["text"]) > 50
-    assert "--topic 999" in call("documents", folder / "model", "--topic", "999", ending=1).stderr
+    assert "--topic 999" in call("documents", folder / "model", "--topic", "999", ending=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -423,6 +435,21 @@ def test_report(folder, tmp_path):
 def test_what_is_no_model(name, tmp_path):
     assert "no such folder" in call(name, tmp_path / "nowhere", ending=1).stderr
     assert "no model.json" in call(name, tmp_path, ending=1).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "topics FILE", "documents FILE", "label FILE", "prevalence FILE --by year", "diagnose FILE",
+        "report FILE", "resume FILE", "infer FILE FILE", "evaluate FILE", "evaluate FILE FILE",
+        "compare FILE other/ FILE",
+    ],
+)  # fmt: skip
+def test_a_file_in_the_place_of_a_model(arguments, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    told = call(*arguments.replace("FILE", "texts.txt").split(), ending=1).stderr
+    assert "texts.txt: this is a file" in told
+    assert "franchise fit texts.txt -o model/" in told
 
 
 # ---------------------------------------------------------------- other formats

@@ -94,7 +94,7 @@ def test_topics_with_a_term(folder):
     found = json.loads(call("topics", folder / "model", "--find", "quantum", "--format", "json").stdout)
     assert found[0]["probability"] == max(row["probability"] for row in found)
     assert "quantum" in call("topics", folder / "model", "--find", "quantum", "--find", "model").stdout
-    assert "did you mean quantum" in call("topics", folder / "model", "--find", "quantun", ending=1).stderr
+    assert "did you mean quantum" in call("topics", folder / "model", "--find", "quantun", ending=2).stderr
 
 
 def test_documents_are_shown_by_how_they_begin(folder):
@@ -152,4 +152,4 @@ def test_options_of_documents_that_do_not_fit(options, said, folder):
     ],
 )
 def test_documents_and_topics_that_are_not_there(options, said, folder):
-    assert said in call("documents", folder / "model", *options, ending=1).stderr
+    assert said in call("documents", folder / "model", *options, ending=2).stderr

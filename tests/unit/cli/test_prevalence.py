@@ -65,7 +65,7 @@ def test_wrong_columns(folder, tmp_path):
     assert not (tmp_path / "m").exists()
     (tmp_path / "texts.txt").write_text("bee ant\n")
     plain = ["fit", tmp_path / "texts.txt", "-o", tmp_path / "m", "--metadata", "year"]
-    assert "it has no columns" in call(*plain, ending=1).stderr
+    assert "it has no columns" in call(*plain, ending=2).stderr
 
 
 def test_convert_keeps_columns(folder, tmp_path):
@@ -104,7 +104,7 @@ def test_a_figure(folder, tmp_path):
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     assert "already exists" in call(*drawn, tmp_path / "a.pdf", ending=1).stderr
     call(*drawn, tmp_path / "a.pdf", "--force")
-    assert "end in .pdf, .png or .svg" in call(*drawn, tmp_path / "a.doc", ending=1).stderr
+    assert "end in .pdf, .png or .svg" in call(*drawn, tmp_path / "a.doc", ending=2).stderr
     assert not (tmp_path / "a.doc").exists()
     assert "cannot write it" in call(*drawn, tmp_path / "none" / "a.png", ending=1).stderr
 
@@ -114,13 +114,13 @@ def test_a_figure(folder, tmp_path):
     [
         (["--by", "mnoth"], 1, "did you mean 'month'?"),
         (["--by", "zzz"], 1, "there are 'month', 'category'"),
-        (["--by", "month", "--step", "5"], 1, "give one of day, week, month"),
-        (["--by", "category", "--step", "5"], 1, "leave it out"),
-        (["--by", "month", "--topics", "1;2"], 1, "--topics '1;2': no topic has this name"),
+        (["--by", "month", "--step", "5"], 2, "give one of day, week, month"),
+        (["--by", "category", "--step", "5"], 2, "leave it out"),
+        (["--by", "month", "--topics", "1;2"], 2, "--topics '1;2': no topic has this name"),
         (["--by", "month", "--topics", "1,,2"], 2, "give numbers or names of topics"),
         (["--by", "month", "--topics", ""], 2, "give numbers or names of topics"),
-        (["--by", "month", "--topics", "999"], 1, "--topics 999"),
-        (["--by", "month", "--interval", "95"], 1, "--interval 95.0"),
+        (["--by", "month", "--topics", "999"], 2, "--topics 999"),
+        (["--by", "month", "--interval", "95"], 2, "--interval 95.0"),
         ([], 2, "--by"),
     ],
 )
@@ -139,7 +139,7 @@ def test_topics_are_chosen_by_name(folder, tmp_path):
         ("2", "Images"),
     ]
     assert {row["topic"] for row in found} == {"0", "1", "2"}
-    wrong = call("prevalence", tmp_path / "named", "--by", "month", "--topics", "imags", ending=1)
+    wrong = call("prevalence", tmp_path / "named", "--by", "month", "--topics", "imags", ending=2)
     assert "--topics imags: no topic has this name; did you mean 'Images'?" in wrong.stderr
 
 

@@ -1,5 +1,9 @@
 """Options of the command line that say how files are read, and what it says of doubtful ones."""
 
+import gzip
+import subprocess
+import sys
+
 import pytest
 from click.testing import CliRunner
 
@@ -45,6 +49,38 @@ def test_what_the_message_says_helps(tmp_path):
     assert call("infer", tmp_path / "m", path, *new).stdout.count("\n") == 28
 
 
+_EACH = """
+import gc, sys
+from franchise.cli import main
+for line in sys.stdin:
+    main(["inspect", *line.split()], standalone_mode=False)
+    gc.collect()
+"""
+
+
+def test_an_error_in_a_file_is_one_line(tmp_path):
+    """What was being read when the error came is cleaned up in silence."""
+    files = {
+        "ragged.csv": ("text,year\ncafé crème,1\nBrötchen,2,3,4\n", "--text-column text"),
+        "column.csv": ("text,year\ncafé crème,1\n", "--text-column nowhere"),
+        "broken.jsonl": ('{"text": "café"}\n{"text": \n', "--text-column text"),
+        "zero.txt": ("café\0crème\n", ""),
+    }
+    lines = []
+    for name, (content, options) in files.items():
+        for encoding in ("utf-8", "cp1252", "utf-16"):
+            (tmp_path / f"{encoding}-{name}").write_bytes(content.encode(encoding))
+            (tmp_path / f"{encoding}-{name}.gz").write_bytes(gzip.compress(content.encode(encoding)))
+            lines += [f"{encoding}-{name}{end} --encoding {encoding} {options}" for end in ("", ".gz")]
+    answer = subprocess.run(
+        [sys.executable, "-c", _EACH], input="\n".join(lines), cwd=tmp_path, capture_output=True, text=True
+    )
+    told = answer.stderr.splitlines()
+    assert len(told) == len(lines), answer.stderr
+    for line, message in zip(lines, told, strict=True):
+        assert message.startswith(f"franchise: {line.split()[0]}:")
+
+
 def test_a_file_of_mallet(tmp_path):
     path = tmp_path / "docs.txt"
     path.write_text("\n".join(f"doc{i} en {text}" for i, text in enumerate(arxiv_abstracts()[:60])))
@@ -75,7 +111,7 @@ def test_a_dry_run_before_anything_is_compiled(texts, monkeypatch):
     assert "documents        60" in told
     assert (
         "--burn-in 900: give no more than"
-        in call("fit", texts, "--dry-run", "--burn-in", 900, ending=1).stderr
+        in call("fit", texts, "--dry-run", "--burn-in", 900, ending=2).stderr
     )
 
 

@@ -102,7 +102,7 @@ def test_lists_of_words_in_parquet(tmp_path):
     assert [corpus.vocabulary[v] for v in corpus.x] == ["b", "a", "b", "c", "d", "a"]
     one = read_corpus(tmp_path / "part-0.parquet", text_column="words")
     assert [one.vocabulary[v] for v in one.x] == ["b", "a", "b", "c"]
-    told = call("inspect", tmp_path / "part-0.parquet", "--text-column", "words", "--min-df", 2, ending=1)
+    told = call("inspect", tmp_path / "part-0.parquet", "--text-column", "words", "--min-df", 2, ending=2)
     assert "its column holds lists of words" in told.stderr
 
 
@@ -123,21 +123,21 @@ def test_lists_of_term_ids_in_parquet(tmp_path):
     (tmp_path / "two.txt").write_text("ant\nbee\n")
     two = ["--text-column", "ids", "--vocabulary", tmp_path / "two.txt", "-o", tmp_path / "t"]
     assert "term id 2 is outside the vocabulary of 2 terms" in call("shard", path, *two, ending=1).stderr
-    told = call("inspect", path, "--text-column", "text", *given, ending=1).stderr
+    told = call("inspect", path, "--text-column", "text", *given, ending=2).stderr
     assert "--vocabulary does not apply to the format parquet" in told
 
 
 def test_wrong_inputs_leave_nothing(parts, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     wrong = [
-        ([parts / "part-9.jsonl"], "there is no such file"),
-        ([parts], "which column holds the texts? Give --text-column"),
-        ([parts, "--text-column", "bodi"], "there is no column 'bodi'"),
-        ([parts, *READING, "--metadata", "month"], "there is no column 'month'"),
-        ([parts, *READING, "--min-df", "89"], "--min-df 89 asks for terms in 89 documents or more"),
+        ([parts / "part-9.jsonl"], 1, "there is no such file"),
+        ([parts], 1, "which column holds the texts? Give --text-column"),
+        ([parts, "--text-column", "bodi"], 1, "there is no column 'bodi'"),
+        ([parts, *READING, "--metadata", "month"], 1, "there is no column 'month'"),
+        ([parts, *READING, "--min-df", "89"], 2, "--min-df 89 asks for terms in 89 documents or more"),
     ]
-    for given, words in wrong:
-        assert words in call("shard", *given, "-o", tmp_path / "s", ending=1).stderr
+    for given, ending, words in wrong:
+        assert words in call("shard", *given, "-o", tmp_path / "s", ending=ending).stderr
     (tmp_path / "c.ldac").write_text("1 0:1\n")
     before.append(tmp_path / "c.ldac")
     told = call("shard", tmp_path / "c.ldac", tmp_path / "all.jsonl", "-o", tmp_path / "s", ending=1).stderr

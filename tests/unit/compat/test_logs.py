@@ -2,6 +2,7 @@ import pytest
 
 from franchise.compat.logs import HeldOutLine, TrainLine, format_line, log_file, read_test_log, read_train_log
 from franchise.errors import ModelError
+from tests.raising import raises
 
 TRAIN = TrainLine(1234.567, 123_456, 9, 100_000, -20648.175394, 4.5, 0.1424651, 2, 1, 15)
 
@@ -39,29 +40,32 @@ def test_a_line_is_in_the_file_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "complaint"),
+    ("change", "code", "facts"),
     [
-        (lambda text: "", ":1: the log must begin with"),
-        (lambda text: text.replace(" trial", ""), ":1: the log must begin with"),
-        (lambda text: text[:-1], ":22: the last line is incomplete"),
-        (lambda text: text.replace("-22739.42244", "nan"), ":5: '    0.00 00003 0015 00216 nan"),
-        (lambda text: text.replace("00216", "216"), ":5: '    0.00 00003 0015 216"),
-        (lambda text: text.replace("0.79615 0 0 0", "0.79615 0 0"), ":5: "),
-        (lambda text: text.replace("\n", "\n\n", 3), ":2: '' is not a line"),
-        (lambda text: text.replace("0.7", "0,7", 1), ":4: "),
-        (lambda text: text + "é\n", ": cannot read it"),
+        (lambda text: "", "unknown-format", [":1: "]),
+        (lambda text: text.replace(" trial", ""), "unknown-format", [":1: "]),
+        (lambda text: text[:-1], "file-cut-short", [":22: "]),
+        (
+            lambda text: text.replace("-22739.42244", "nan"),
+            "bad-line",
+            [":5: ", "'    0.00 00003 0015 00216 nan"],
+        ),
+        (lambda text: text.replace("00216", "216"), "bad-line", [":5: ", "'    0.00 00003 0015 216"]),
+        (lambda text: text.replace("0.79615 0 0 0", "0.79615 0 0"), "bad-line", [":5: "]),
+        (lambda text: text.replace("\n", "\n\n", 3), "bad-line", [":2: ''"]),
+        (lambda text: text.replace("0.7", "0,7", 1), "bad-line", [":4: "]),
+        (lambda text: text + "é\n", "cannot-read", [": "]),
     ],
 )
-def test_logs_that_are_none_are_refused(program, tmp_path, change, complaint):
+def test_logs_that_are_none_are_refused(program, tmp_path, change, code, facts):
     path = tmp_path / "state.log"
     path.write_text(change((program / "state.log").read_text()), encoding="utf-8")
-    with pytest.raises(ModelError) as error:
+    with raises(ModelError, code, f"{path}{facts[0]}", *facts[1:]):
         read_train_log(path)
-    assert str(error.value).startswith(f"{path}{complaint}")
 
 
 def test_a_missing_log_and_one_that_cannot_be_written_are_said(tmp_path):
-    with pytest.raises(ModelError, match="cannot read it"):
+    with raises(ModelError, "cannot-read", tmp_path / "test.log"):
         read_test_log(tmp_path / "test.log")
     with (
         pytest.raises(ModelError, match="cannot write it"),

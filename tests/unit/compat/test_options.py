@@ -6,6 +6,7 @@ import pytest
 
 from franchise.compat.options import DIFFERENCES, HdpOptions, parse, usage
 from franchise.errors import SettingsError
+from tests.raising import raises
 
 NEEDED = ["--algorithm", "train", "--data", "d.ldac", "--directory", "out"]
 DEFAULTS = {
@@ -67,46 +68,50 @@ def test_of_an_option_given_twice_the_last_counts():
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("words", "code", "facts"),
     [
-        ("--alpha 1", "--alpha: there is no such option"),
-        ("--eta=1", "--eta=1: there is no such option"),
-        ("-eta 1", "-eta: there is no such option"),
-        ("eta 1", "eta: there is no such option"),
-        ("--max 3", "--max: there is no such option"),
-        ("--eta", "--eta: its value is missing"),
-        ("--eta small", "--eta small: give a number"),
-        ("--eta 0", "eta=0.0: give a positive number"),
-        ("--eta -1", "eta=-1.0: give a positive number"),
-        ("--eta nan", "eta=nan: give a positive number"),
-        ("--gamma_b inf", "gamma_b=inf: give a positive number"),
-        ("--alpha_a 0", "alpha_a=0.0: give a positive number"),
-        ("--max_iter 12x", "--max_iter 12x: give a whole number"),
-        ("--max_iter 1e3", "--max_iter 1e3: give a whole number"),
-        ("--max_iter -1", "max_iter=-1: give a whole number, 0 or more"),
-        ("--save_lag 0", "save_lag=0: give a whole number, 1 or more, or -1 to save nothing on the way"),
-        ("--save_lag -2", "save_lag=-2: give a whole number, 1 or more, or -1"),
-        ("--restrict_scan -2", "restrict_scan=-2: give a whole number, -1 or more"),
-        ("--random_seed -1", "random_seed=-1: give a whole number, from 0 to"),
-        ("--sample_hyper Yes", "--sample_hyper Yes: give yes or no"),
-        ("--split_merge true", "--split_merge true: give yes or no"),
-        ("--algorithm fit", "algorithm='fit': give 'train' or 'test'"),
-        ("--algorithm test", "saved_model is missing"),
-        ("--algorithm test --saved_model m.bin --sample_hyper yes", "sample_hyper=True: a saved model lacks"),
+        ("--alpha 1", "unknown-option", ["--alpha"]),
+        ("--eta=1", "unknown-option", ["--eta=1"]),
+        ("-eta 1", "unknown-option", ["-eta"]),
+        ("eta 1", "unknown-option", ["eta"]),
+        ("--max 3", "unknown-option", ["--max"]),
+        ("--eta", "missing-value", ["--eta"]),
+        ("--eta small", "not-a-number", ["--eta small"]),
+        ("--eta 0", "not-a-positive-number", ["eta=0.0"]),
+        ("--eta -1", "not-a-positive-number", ["eta=-1.0"]),
+        ("--eta nan", "not-a-positive-number", ["eta=nan"]),
+        ("--gamma_b inf", "not-a-positive-number", ["gamma_b=inf"]),
+        ("--alpha_a 0", "not-a-positive-number", ["alpha_a=0.0"]),
+        ("--max_iter 12x", "not-a-whole-number", ["--max_iter 12x"]),
+        ("--max_iter 1e3", "not-a-whole-number", ["--max_iter 1e3"]),
+        ("--max_iter -1", "not-a-whole-number", ["max_iter=-1", "0 or more"]),
+        ("--save_lag 0", "not-a-whole-number", ["save_lag=0", "1 or more", "or -1"]),
+        ("--save_lag -2", "not-a-whole-number", ["save_lag=-2", "1 or more", "or -1"]),
+        ("--restrict_scan -2", "not-a-whole-number", ["restrict_scan=-2", "-1 or more"]),
+        ("--random_seed -1", "not-a-whole-number", ["random_seed=-1", "from 0 to"]),
+        ("--sample_hyper Yes", "not-a-flag", ["--sample_hyper Yes", "yes or no"]),
+        ("--split_merge true", "not-a-flag", ["--split_merge true", "yes or no"]),
+        ("--algorithm fit", "unknown-choice", ["algorithm='fit'", "'train'", "'test'"]),
+        ("--algorithm test", "missing-setting", ["saved_model"]),
+        (
+            "--algorithm test --saved_model m.bin --sample_hyper yes",
+            "conflicting-settings",
+            ["sample_hyper=True"],
+        ),
     ],
 )
-def test_what_is_wrong_is_said(words, complaint):
-    with pytest.raises(SettingsError) as error:
+def test_what_is_wrong_is_said(words, code, facts):
+    with raises(SettingsError, code, *facts):
         parse([*NEEDED, *words.split()])
-    assert str(error.value).startswith(complaint)
 
 
 @pytest.mark.parametrize("name", ["--algorithm", "--data", "--directory"])
 def test_what_is_needed_is_said(name):
     at = NEEDED.index(name)
-    with pytest.raises(SettingsError, match=f"{name} is missing"):
+    with raises(SettingsError, "missing-setting", "--algorithm", "--data", "--directory") as caught:
         parse(NEEDED[:at] + NEEDED[at + 2 :])
-    with pytest.raises(SettingsError, match="--algorithm --data --directory is missing"):
+    assert str(caught.value).startswith(f"{name} ")
+    with raises(SettingsError, "missing-setting", "--algorithm --data --directory"):
         parse([])
 
 

@@ -14,6 +14,7 @@ from franchise.errors import ModelError
 from franchise.model import broken_invariants, copy_state, empty_state
 from franchise.model.state import TABLES, TOPICS
 from franchise.moves.initialize import seat_all
+from tests.raising import raises
 from tests.reference.franchise import corpus_of
 from tests.unit.compat.recompute import LAST_DIGIT, counts_of_rows, read_files, training_likelihood
 
@@ -89,7 +90,7 @@ def test_all_documents_can_be_topics(data):
 
 
 def test_more_topics_than_documents_with_words_are_refused(data):
-    with pytest.raises(SettingsError, match="init_topics=6: only 5 documents have words"):
+    with raises(SettingsError, "too-few-documents", "init_topics=6", "5 documents"):
         start_of(data, 6)
 
 

@@ -48,6 +48,34 @@ def test_other_counts_are_not_transposed():
         assert doubts_about(corpus) == []
 
 
+def mutations(n_tumours, n_types, *, deep=True):
+    """Return counts of types of mutation in tumours; the totals of tumours vary more than those of types."""
+    rng = np.random.default_rng(2)
+    totals, shares = rng.lognormal(0.0, 1.5, (n_tumours, 1)), rng.lognormal(0.0, 1.0, n_types)
+    return rng.poisson((60.0 if deep else 1.0) * totals * shares)
+
+
+def test_dense_counts_that_are_transposed():
+    doubt, *_ = doubts_about(from_counts(mutations(2780, 96).T))
+    assert doubt.startswith("the counts look transposed: ")
+    assert "2,780 columns" in doubt
+    assert "96 rows" in doubt
+
+
+def test_dense_counts_that_are_not_transposed():
+    rng = np.random.default_rng(3)
+    genes = rng.poisson(300.0 * rng.lognormal(0.0, 0.3, (40, 1)) * rng.lognormal(0.0, 1.5, 2000))
+    for counts in (
+        mutations(2780, 96),
+        mutations(40, 96),
+        mutations(40, 96).T,  # either way round is possible
+        mutations(100, 1536),
+        mutations(2780, 96, deep=False).T,  # many are 0
+        genes,  # in samples
+    ):
+        assert not [doubt for doubt in doubts_about(from_counts(counts)) if "transposed" in doubt]
+
+
 def test_large_corpora_are_looked_at_in_part(texts, monkeypatch):
     counts = texts.to_counts()
     monkeypatch.setattr("franchise.corpus.doubts._MOST_WORDS", 20_000)

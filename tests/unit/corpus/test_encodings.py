@@ -223,13 +223,13 @@ def test_strangers_are_named(tmp_path, name):
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [name for name in STRANGERS if name not in ("a.json", "a.html")])
 @pytest.mark.parametrize("disguise", ["a.csv", "a.txt", "a"])
-def test_the_content_goes_before_the_name(tmp_path, name, disguise):
-    content, what = STRANGERS[name]
-    (tmp_path / disguise).write_bytes(content)
-    with pytest.raises(CorpusError, match=what.split(";")[0].split("'")[0]):
-        read_corpus(tmp_path / disguise, text_column="text" if "csv" in disguise else None)
+def test_the_content_goes_before_the_name(tmp_path, disguise):
+    for name in STRANGERS.keys() - {"a.json", "a.html"}:
+        content, what = STRANGERS[name]
+        (tmp_path / disguise).write_bytes(content)
+        with pytest.raises(CorpusError, match=what.split(";")[0].split("'")[0]):
+            read_corpus(tmp_path / disguise, text_column="text" if "csv" in disguise else None)
 
 
 @pytest.mark.parametrize("text", ["[[Ant]] a page of a wiki", "<html>ant</html>", '["ant"]'])

@@ -219,23 +219,22 @@ class Trickle(io.RawIOBase):
 
 
 @pytest.mark.parametrize("form", NAMES)
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("kind", ["standard input", "open file", "trickle", "bytes in memory"])
-def test_streams(tmp_path, monkeypatch, form, packed, kind):
+def test_streams(tmp_path, monkeypatch, form):
+    """Every format from standard input, an open file, a pipe that trickles and memory, packed or not."""
     path = make(form, tmp_path)
-    if packed:
-        path.write_bytes(gzip.compress(path.read_bytes()))
     options = options_of(form) | ({"vocabulary": CORPUS.vocabulary} if form in ("ldac", "uci", "mm") else {})
-    with open(path, "rb") as file:
-        stream = {
-            "standard input": "-",
-            "open file": file,
-            "trickle": Trickle(path.read_bytes()),
-            "bytes in memory": io.BytesIO(path.read_bytes()),
-        }[kind]
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
-        assert is_the_corpus(read_corpus(stream, format=form, **options))
-        assert not file.closed
+    plain = path.read_bytes()
+    for content in (plain, gzip.compress(plain)):
+        path.write_bytes(content)
+        for stream in (Trickle(content), io.BytesIO(content)):
+            assert is_the_corpus(read_corpus(stream, format=form, **options))
+        with open(path, "rb") as file:
+            assert is_the_corpus(read_corpus(file, format=form, **options))
+            assert not file.closed
+        with open(path, "rb") as file:
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
+            assert is_the_corpus(read_corpus("-", format=form, **options))
+            assert not file.closed
 
 
 def test_a_real_pipe(tmp_path):

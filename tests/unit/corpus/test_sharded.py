@@ -25,6 +25,7 @@ from franchise.corpus import (
 )
 from franchise.corpus.shards import is_first, read_about
 from franchise.errors import CorpusError, SettingsError
+from tests.raising import raises
 
 # What grows with the number of documents, under the names by which it is kept once it was asked for. Names
 # and texts do not: each is read when it is asked for.
@@ -326,6 +327,18 @@ class TestWriting:
         with pytest.raises(CorpusError, match="not a folder of shards"):
             shard(["ant"], tmp_path / "other", overwrite=True)
         assert sorted(one.name for one in tmp_path.iterdir()) == ["other", "s"]
+
+    def test_shards_whose_replacement_was_cut_off_are_found_again(self, tmp_path: Path) -> None:
+        folder, old = tmp_path / "s", tmp_path / ".s.old"
+        for read in (open_shards, read_corpus):
+            shard(TEXTS, folder, overwrite=True)
+            folder.rename(old)
+            assert read(folder).n_documents == len(TEXTS)
+            assert not old.exists()
+        folder.rename(old)
+        with raises(CorpusError, "folder-exists", folder):
+            shard(["ant"], folder)
+        assert sorted(one.name for one in tmp_path.iterdir()) == ["s"]
 
     def test_progress_ends_at_all_words(self, tmp_path: Path) -> None:
         seen: list[tuple[int, int]] = []

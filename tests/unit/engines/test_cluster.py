@@ -14,10 +14,12 @@ from franchise.corpus import five_topics, open_shards, planted, shard
 from franchise.engines import crew as crews
 from franchise.engines import parallel
 from franchise.engines.crew import CrewInProcess, jobs_for
+from franchise.engines.part import Part
 from franchise.engines.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError, ModelError, SettingsError
 from franchise.model import broken_invariants
 from franchise.storage.chain import load_chain, save_chain
+from tests.raising import raises
 from tests.reference.chains import differences
 
 SWEEPS = 8
@@ -282,11 +284,25 @@ def test_a_crew_that_is_gone_is_left_behind(tmp_path, monkeypatch):
     crew.workers[0] = None
     with pytest.raises(ClusterError, match="gone"):
         chain.use_crew(None)
-    with pytest.raises(ClusterError, match="nobody has the seats"):
+    with raises(ClusterError, "seating-lost", "ray"):
         chain.engine.write_seats(tmp_path)
     chain.use_crew(CrewInProcess(corpus(), 3))
     chain.run()
     assert differences(chain, by_threads()) == []
+
+
+def test_a_chain_is_made_again_as_it_was():
+    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain.run(3)
+    chain.use_crew(None)
+    again = chain.remembered()
+    chain.use_crew(CrewInProcess(corpus(), 2))
+    chain.run(2)
+    same = again()
+    assert (same.sweeps_done, len(same.trace), chain.sweeps_done) == (3, 4, 5)
+    same.use_crew(CrewInProcess(corpus(), 3))
+    same.run()
+    assert differences(same, by_threads()) == []
 
 
 def test_a_folder_that_machines_do_not_share(tmp_path, monkeypatch):
@@ -298,11 +314,51 @@ def test_a_folder_that_machines_do_not_share(tmp_path, monkeypatch):
 
 
 def test_workers_that_are_lost_again_and_again(monkeypatch):
-    monkeypatch.setattr(crews, "_MOST_REPAIRS", 3)
+    monkeypatch.setattr(crews, "_MOST_LOSSES", 3)
     chain = on_workers(Unreliable(corpus(), 2, lose=range(1, 100)))
-    with pytest.raises(ClusterError, match="lost 3 times without a sweep between"):
+    with raises(ClusterError, "workers-lost-repeatedly", 3):
         chain.run()
     assert not chain.is_whole
+
+
+class KilledByChain(CrewInProcess):
+    """Chain 1 kills a worker whenever it asks for a pass; all others are well."""
+
+    killed = 0
+
+    def call(self, generation, what, arguments):
+        if what == "ask" and arguments[0][:2] == (1, "update"):
+            self.killed += 1
+            self.workers[0] = None
+        return super().call(generation, what, arguments)
+
+
+@pytest.mark.parametrize("finder", [0, 1])
+def test_sweeps_of_one_chain_do_not_excuse_the_losses_of_another(monkeypatch, finder):
+    """Whichever chain finds out first that a worker is gone, and so has it replaced."""
+    monkeypatch.setattr(crews, "_MOST_LOSSES", 3)
+    crew = KilledByChain(corpus(), 2)
+    well, killer = (on_workers(crew, number=number) for number in (0, 1))
+    repair = crew.repair
+
+    def between(generation, chain):
+        if chain == 0:
+            return repair(generation, chain)
+        assert crew.killed < 10, "it would be repaired for ever"
+        if finder == 0:
+            well.run(1)
+        done = repair(generation, chain)
+        if finder == 1:
+            well.run(1)
+        return done
+
+    well.start()
+    killer.start()
+    monkeypatch.setattr(crew, "repair", between)
+    with raises(ClusterError, "workers-lost-repeatedly", 3):
+        killer.run(1)
+    assert crew.killed == 4
+    assert well.sweeps_done >= 3
 
 
 # ---------------------------------------------------------------- on disk
@@ -382,6 +438,15 @@ def test_seats_that_are_unsound(which):
     chain.use_crew(CrewInProcess(five_topics(0).corpus, 2))
     with pytest.raises(ModelError, match="who sits where"):
         chain.run(1)
+
+
+@pytest.mark.parametrize("m_j", [(3, 1), (1, 3)])
+def test_a_document_has_no_more_tables_than_words(m_j):
+    """Further tables would lie in the next document, or behind the end of all."""
+    part = Part(Corpus(np.zeros(4, np.int32), [0, 2, 4], ("term",)).arrays, 2, 1)
+    seats = {"t_ji": np.array([0, m_j[0] > 1, 0, m_j[1] > 1]), "m_j": np.array(m_j), "k_jt": np.zeros(4)}
+    with pytest.raises(ValueError, match="more tables than words"):
+        part.seat(0, 2, seats)
 
 
 def test_files_of_seats_that_are_missing_or_others(tmp_path):

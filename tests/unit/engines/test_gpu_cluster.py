@@ -1,5 +1,6 @@
 """A chain on the GPUs of many workers is that of the engine on one GPU, to the bit, whoever is lost."""
 
+import dataclasses
 import pickle
 from functools import cache, partial
 
@@ -207,6 +208,29 @@ def test_a_worker_lost_while_a_chain_rests():
     chain.run()
     assert crew.generation == 1
     assert differences(chain, by_one()) == []
+
+
+@pytest.mark.parametrize("error", [None, ClusterError("the cluster is gone")])
+def test_a_worker_lost_after_the_last_sweep(monkeypatch, error):
+    """The run does not wait for another, and says how it ended."""
+    crew, chain, alone = crew_of(1), new_chain("ray-gpu", 20, eta=0.5), new_chain("gpu", 20, eta=0.5)
+    for one in (chain, alone):  # a draw would bring the counts to the head
+        one.reschedule(dataclasses.replace(one.schedule, burn_in=SWEEPS))
+    call, replace = crew.call, crew.replace_lost
+
+    def lose(chain):
+        if chain.sweeps_done == SWEEPS:
+            crew.workers[0] = None
+            monkeypatch.setattr(crew, "replace_lost", lambda: pytest.fail("a worker was asked for"))
+            if error is not None:
+                monkeypatch.setattr(crew, "call", lambda *_: (_ for _ in ()).throw(error))
+
+    assert run_chains([chain], callback=lose, crew=crew) == "complete"
+    monkeypatch.setattr(crew, "replace_lost", replace)
+    monkeypatch.setattr(crew, "call", call)
+    alone.run()
+    assert np.array_equal(chain.state.t_ji, alone.state.t_ji)
+    assert crew.generation == 1
 
 
 # ---------------------------------------------------------------- on disk

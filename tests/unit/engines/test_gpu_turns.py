@@ -1,15 +1,17 @@
 """Chains that share a GPU: in threads, and leaving it to others between sweeps; the same bits."""
 
+import threading
+
 import pytest
 
 from franchise import Chain, GpuError, Priors, Schedule
 from franchise.corpus import planted
+from franchise.engines.cuda import device, steps
 from franchise.engines.cuda import engine as module
-from franchise.engines.cuda import steps
 from franchise.sampling.run import run_chains
 from tests.host_device import HostDevice, needs_compiler
 from tests.reference.chains import differences
-from tests.reference.gpus import with_cupy
+from tests.reference.gpus import fake_cupy, let_there_be_engine, with_cupy
 
 CORPUS = planted(n_topics=4, n_terms=40, n_documents=40, document_length=20, seed=1).corpus
 SWEEPS = 12
@@ -52,8 +54,34 @@ def test_chains_in_threads_change_no_bit_and_leave_the_gpu_in_the_end(monkeypatc
         assert not differences(one, other)
 
 
+def test_chains_are_on_the_gpu_that_the_caller_has_chosen(monkeypatch):
+    cupy, used = fake_cupy(devices=2), []
+    let_there_be_engine(monkeypatch)
+
+    def note(_):
+        used.append((threading.current_thread(), cupy.cuda.runtime.getDevice()))
+
+    with with_cupy(monkeypatch, cupy):
+        cupy.cuda.Device(1).use()
+        run_chains([chain(i) for i in range(2)], jobs=2, callback=note)
+    threads, devices = zip(*used, strict=True)
+    assert threading.main_thread() not in threads
+    assert set(devices) == {1}
+
+
+def test_kernels_are_compiled_once_for_each_gpu(monkeypatch):
+    cupy, made = fake_cupy(devices=2), []
+    monkeypatch.setattr(device, "Gpu", lambda: made.append(cupy.cuda.runtime.getDevice()))
+    device._gpu_numbered.cache_clear()
+    with with_cupy(monkeypatch, cupy):
+        for number in (0, 1, 0, 1):
+            cupy.cuda.Device(number).use()
+            device.gpu()
+    device._gpu_numbered.cache_clear()
+    assert made == [0, 1]
+
+
 def test_a_start_without_a_gpu(monkeypatch):
-    module.gpu.cache_clear()
     with with_cupy(monkeypatch, None):
         made = chain(0)
         with pytest.raises(GpuError, match="is not installed"):

@@ -1,24 +1,27 @@
 """The parallel engine: draw for draw its twin's, the same bits for any number of threads."""
 
+import math
 import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
 from franchise.engines import document_pass, parallel, revealing
 from franchise.engines.engine import EngineSettings
 from franchise.engines.parallel import ParallelEngine, passes_for
+from franchise.engines.revealer import epsilon_at, epsilon_for
 from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
-from franchise.model.measure import FREE
+from franchise.model.measure import FREE, new_measure
 from franchise.model.state import BORN, TOPICS
 from franchise.moves.parts.seats import _before_next
-from franchise.random import DOCUMENTS, Key, gamma_variate, start_stream
+from franchise.moves.reveal import reveal_weights
+from franchise.random import DOCUMENTS, REVEAL, Key, gamma_variate, log_gamma_variate, start_stream, uniform
 from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update
 from tests.reference.enumeration import Concentrations
@@ -97,6 +100,47 @@ def test_an_eta_so_small_that_all_gammas_vanish():
     for sweep in range(1, 20):
         engine._update_documents(Key(0, 0, sweep, 0))
         assert broken_invariants(engine._corpus, engine.state) == []
+
+
+@pytest.mark.parametrize("gamma", [0.5, 36.0, 38.0, 1_000.0, 30_000.0])
+def test_weights_are_those_of_sticks_broken_off_to_the_end(gamma, seed):
+    """Also where the kernel stops before, as no topic still to come can weigh enough."""
+    engine = engine_of([[0, 1, 1], [1, 0]], 2, Concentrations(1.0, gamma, 0.5))
+    engine.start(Key(seed, 0, 0, 0), "one")
+    state, epsilon, room = engine.state, 1e-4, 5_000
+    measure, stream = new_measure(2, room, state.n_k.size, 3), np.zeros(4, np.uint64)
+    assert not reveal_weights(Key(seed, 0, 1, REVEAL), state, measure, epsilon, np.zeros(1), stream)
+    start_stream(stream, Key(seed, 0, 1, REVEAL), 0)
+    used, rest = (log_gamma_variate(stream, one) for one in (float(state.m_k[0]), gamma))
+    rest -= np.logaddexp(used, rest)
+    expected = []
+    while rest >= math.log(epsilon):
+        left = math.log(1.0 - uniform(stream)) / gamma
+        expected.append(-math.expm1(left) * math.exp(rest))
+        rest += left
+    expected = [beta for beta in expected if beta >= epsilon]
+    free = measure.number[: measure.sizes[1]] == FREE
+    np.testing.assert_allclose(measure.beta[: measure.sizes[1]][free], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [1e4, 1e6, 1e8, 1e21, 1e100])
+@pytest.mark.parametrize("n_documents", [60, 10**7])
+def test_the_work_does_not_grow_with_gamma(gamma, n_documents):
+    """Neither the topics that are broken off G_0, nor those that words may move to."""
+    epsilon = epsilon_at(gamma, epsilon_for(np.array([20]), np.array([n_documents])))
+    broken_off = gamma * max(0.0, -math.log(epsilon * max(1.0, gamma / 37.0)))
+    assert broken_off < 1_000_000
+    assert gamma * special.exp1(gamma * epsilon) < 70_000
+
+
+@pytest.mark.parametrize("gamma", [1e8, 1e100, (10.0, 1e-7)])
+def test_sweeps_with_a_large_gamma(gamma):
+    corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
+    Chain(corpus, seed=2, engine="parallel").run(1)  # compiles
+    chain, began = Chain(corpus, Priors(gamma=gamma), seed=2, engine="parallel"), time.monotonic()
+    chain.run(2)
+    assert time.monotonic() - began < 10  # of which it takes a hundredth
+    assert broken_invariants(corpus.arrays, chain.state) == []
 
 
 @pytest.mark.parametrize("shape", [0.01, 0.1, 0.5, 0.99, 1.0, 1.7, 30.0])

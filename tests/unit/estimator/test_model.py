@@ -1,5 +1,6 @@
 """What HDPTopicModel takes, gives, keeps and refuses."""
 
+import errno
 import os
 import re
 import signal
@@ -22,10 +23,11 @@ from franchise import (
     SplitMerge,
     from_tokens,
 )
-from franchise._files import locked
+from franchise._folders import locked
 from franchise.corpus import planted
 from franchise.sampling import Proposal
 from franchise.storage import model as store
+from tests.raising import raises
 
 TEXTS = ["The cat drank milk.", "A dog chased the cat!", "Stocks and bonds fell", "Bonds rose", ""] * 4
 QUICK = {"sweeps": 12, "chains": 2, "random_state": 3, "verbose": 0}
@@ -549,8 +551,6 @@ def test_a_model_that_never_started_can_be_loaded_and_resumed(tmp_path, corpus):
 
 # ---------------------------------------------------------------- one process at a time
 
-BUSY = "another process is writing there"
-
 
 def intruders(folder, corpus, fitted):
     """Return all ways to write a model into a folder."""
@@ -561,7 +561,6 @@ def intruders(folder, corpus, fitted):
     ]
 
 
-@pytest.mark.unix
 def test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted):
     folder, seen = tmp_path / "model", []
 
@@ -569,7 +568,7 @@ def test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted):
         if not seen:
             seen.append(chain)
             for write in intruders(folder, corpus, fitted):
-                with pytest.raises(ModelError, match=BUSY):
+                with raises(ModelError, "locked", folder):
                     write()
 
     model = quick(checkpoint_dir=folder, callback=intrude).fit(corpus)
@@ -578,7 +577,6 @@ def test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-@pytest.mark.unix
 def test_no_other_comes_between_making_a_model_and_running_it(tmp_path, corpus, fitted, monkeypatch):
     folder, create = tmp_path / "model", store.create
 
@@ -586,7 +584,7 @@ def test_no_other_comes_between_making_a_model_and_running_it(tmp_path, corpus, 
         create(*arguments, **options)
         monkeypatch.setattr(store, "create", create)
         for write in intruders(folder, corpus, fitted):
-            with pytest.raises(ModelError, match=BUSY):
+            with raises(ModelError, "locked", folder):
                 write()
 
     fitted.save(folder)
@@ -595,13 +593,24 @@ def test_no_other_comes_between_making_a_model_and_running_it(tmp_path, corpus, 
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
 
 
-@pytest.mark.unix
 def test_a_folder_in_which_chains_run_is_not_replaced(tmp_path, corpus, fitted):
     fitted.save(tmp_path / "model")
     with locked(tmp_path / "model" / "chains"):
         for write in intruders(tmp_path / "model", corpus, fitted):
-            with pytest.raises(ModelError, match=BUSY):
+            with raises(ModelError, "locked", tmp_path):
                 write()
+    assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(fitted)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.unix
+def test_a_model_is_fitted_where_the_file_system_has_no_locks(tmp_path, corpus, fitted, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted)
+    fitted.save(tmp_path / "model", overwrite=True)
     assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(fitted)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 

@@ -11,10 +11,11 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from franchise import HDPTopicModel, ModelError, SettingsError
-from franchise._files import locked_name
+from franchise._folders import locked_name
 from franchise.errors import CorpusError
 from franchise.posterior.labels import own_terms
 from franchise.report.figures import plot_prevalence
+from tests.raising import raises
 
 TEXTS = ["cats drink milk", "dogs chase cats", "stocks and bonds fell", "bonds rose as stocks fell"] * 6
 QUICK = {"sweeps": 20, "chains": 2, "random_state": 0, "verbose": 0}
@@ -104,7 +105,7 @@ def test_names_go_into_the_folder_alone(model, tmp_path):
     with pytest.raises(ModelError, match="this model is not kept there; save it there first"):
         model.save_labels(tmp_path / "elsewhere")
     fit(random_state=5).save(tmp_path / "model", overwrite=True)
-    with pytest.raises(ModelError, match="the model was removed or replaced"):
+    with raises(ModelError, "model-replaced"):
         loaded.save_labels(tmp_path / "model")
 
 

@@ -45,12 +45,23 @@ def test_in_a_grid_search():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-def test_output_as_a_frame():
-    model = HDPTopicModel(**QUICK).set_output(transform="pandas")
-    theta = model.fit_transform(pd.DataFrame([[3, 0], [1, 2]], columns=["ant", "bee"]))
-    assert isinstance(theta, pd.DataFrame)
-    assert list(theta.columns) == list(model.get_feature_names_out())
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_output_as_a_frame(output):
+    model = HDPTopicModel(**QUICK).set_output(transform=output)
+    counts = pd.DataFrame([[3, 0], [1, 2]], index=["one", "two"], columns=["ant", "bee"])
+    for theta in (model.fit_transform(counts), model.transform(counts)):
+        assert isinstance(theta, pd.DataFrame) == (output == "pandas")
+        assert theta.shape == (2, len(model.get_feature_names_out()))
+        if output == "pandas":
+            assert list(theta.columns) == list(model.get_feature_names_out())
+            assert list(theta.index) == ["one", "two"]
     assert list(model.feature_names_in_) == ["ant", "bee"]
+
+
+def test_what_calls_transform_works_with_frames():
+    model = HDPTopicModel(**QUICK).set_output(transform="pandas").fit(TEXTS)
+    assert len(model.similar_documents("cats and dogs")) == 5
+    assert model.to_topicwizard()["transform"](["cats"]).shape == (1, model.n_topics_)
 
 
 def test_a_clone_has_the_settings_and_nothing_else():

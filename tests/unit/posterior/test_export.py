@@ -22,6 +22,7 @@ from franchise.posterior.adapters import to_datatree, to_lda, to_pyldavis
 from franchise.posterior.tables import documents_frame, opening, representative_documents, topics_frame
 from franchise.sampling import Trace
 from tests.golden.fingerprint import fixed_chain
+from tests.raising import raises
 
 
 def fake_posterior(phi, document_topics, weights=None):
@@ -106,7 +107,7 @@ def test_coherence_is_the_last_column(posterior, corpus):
 
 
 def test_the_table_of_topics_refuses_another_vocabulary(posterior):
-    with pytest.raises(CorpusError, match="topics are over 5 terms, the vocabulary has 2"):
+    with raises(CorpusError, "vocabulary-mismatch", "5 terms", "2"):
         topics_frame(posterior, ["a", "b"])
 
 
@@ -159,7 +160,7 @@ def test_the_table_of_documents_names_as_many_topics_as_asked(posterior, corpus)
         "0: 0.60",
         "0: 0.45",
     ]
-    with pytest.raises(SettingsError, match="n_topics=0"):
+    with raises(SettingsError, "not-a-whole-number", "n_topics=0"):
         documents_frame(posterior, corpus, n_topics=0)
 
 
@@ -220,17 +221,17 @@ def test_the_text_is_shown_where_it_is_kept(posterior, corpus):
 
 @pytest.mark.parametrize("topic", [-1, 2, 0.5])
 def test_a_topic_that_is_not_there(posterior, corpus, topic):
-    with pytest.raises(SettingsError, match=r"topic=.*give a whole number, from 0 to 1"):
+    with raises(SettingsError, "not-a-whole-number", f"topic={topic}", "0 to 1"):
         representative_documents(posterior, corpus, topic)
 
 
 def test_another_corpus_is_refused(posterior, corpus):
     other = corpus.select([0, 1])
-    words = r"corpus has 2 documents and 5 terms, the posterior 4 and 5; give the corpus"
+    facts = ("2 documents and 5 terms", "4 and 5")
     for call in (documents_frame, to_pyldavis, lambda p, c: to_lda(p, c, [1, 1, 1])):
-        with pytest.raises(CorpusError, match=words):
+        with raises(CorpusError, "corpus-mismatch", *facts):
             call(posterior, other)
-    with pytest.raises(CorpusError, match=words):
+    with raises(CorpusError, "corpus-mismatch", *facts):
         representative_documents(posterior, other, 0)
 
 
@@ -260,7 +261,7 @@ def test_documents_without_a_listed_topic_are_not_shown(posterior, corpus):
 
 def test_pyldavis_needs_two_topics(corpus):
     posterior = fake_posterior([np.full(5, 0.2)], np.tile([0.9, 0.1], (4, 1)))
-    with pytest.raises(FranchiseError, match="needs two or more; this posterior has 1"):
+    with raises(FranchiseError, "too-few-topics", "pyLDAvis", "1"):
         to_pyldavis(posterior, corpus)
 
 
@@ -452,7 +453,7 @@ def test_the_trace_of_a_real_chain(posterior, corpus):
 
 def test_without_xarray_the_error_says_what_to_install(posterior, corpus, monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
-    with pytest.raises(FranchiseError, match=r'needs xarray.*pip install "franchise\[arviz\]"'):
+    with raises(FranchiseError, "missing-package", "xarray", 'pip install "franchise[arviz]"'):
         to_datatree([made_trace(3)], posterior, Schedule(sweeps=3, burn_in=1), {}, corpus=corpus)
 
 

@@ -7,6 +7,7 @@ import pytest
 from franchise.errors import SettingsError
 from franchise.posterior.label_files import given_labels, labels_frame
 from franchise.posterior.labels import carried, distinct, own_terms, remember, topic_labels
+from tests.raising import raises
 
 VOCABULARY = ["model", "star", "galaxy", "quark", "gluon", "never"]
 COUNTS = np.array([400, 160, 140, 160, 140, 0])
@@ -74,25 +75,26 @@ def test_no_names(nothing):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "code", "facts"),
     [
-        ({2: "x"}, "there is no topic 2; topics have the numbers 0 to 1"),
-        ({-1: "x"}, "there is no topic -1"),
-        ({"one": "x"}, "there is no topic 'one'"),
-        ({True: "x"}, "there is no topic True"),
-        ({0.5: "x"}, "there is no topic 0.5"),
-        ({0: 7}, "the name of topic 0 is 7; give a text"),
-        (["a"], "1 names for 2 topics"),
-        (7, "labels=7: give a dictionary"),
+        ({2: "x"}, "unknown-topic", ["labels", "2", "0 to 1"]),
+        ({-1: "x"}, "unknown-topic", ["-1"]),
+        ({"one": "x"}, "unknown-topic", ["'one'"]),
+        ({True: "x"}, "unknown-topic", ["True"]),
+        ({0.5: "x"}, "unknown-topic", ["0.5"]),
+        ({0: 7}, "wrong-type", ["topic 0", "7"]),
+        (["a"], "wrong-length", ["1 names", "2 topics"]),
+        (7, "wrong-type", ["labels=7"]),
         (
             pd.DataFrame({"topic": [0], "terms": ["a"]}),
-            "it needs the columns topic and name; it has topic, terms",
+            "missing-column",
+            ["topic and name", "topic, terms"],
         ),
-        (pd.DataFrame({"topic": [0, 0], "name": ["a", "b"]}), "topic 0 has two names, 'a' and 'b'"),
+        (pd.DataFrame({"topic": [0, 0], "name": ["a", "b"]}), "duplicate-name", ["topic 0", "'a'", "'b'"]),
     ],
 )
-def test_what_may_not_be_given(given, said):
-    with pytest.raises(SettingsError, match=said):
+def test_what_may_not_be_given(given, code, facts):
+    with raises(SettingsError, code, *facts):
         given_labels(given, PHI, VOCABULARY)
 
 
@@ -122,27 +124,27 @@ def test_the_table_is_what_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "code", "facts"),
     [
-        (None, "there is no such file"),
-        (b"", "cannot be read as CSV"),
-        (b"\xff\xfe\x00\x01", "not a text file in UTF-8"),
-        (b"PK\x03\x04\xf0\x28", "not a text file in UTF-8"),
-        (b"topic,name\n5,x\n", "names.csv: there is no topic '5'"),
-        (b"number,title\n1,x\n", "it needs the columns topic and name; it has number, title"),
+        (None, "no-such-file", ["topic and name"]),
+        (b"", "unreadable-label-file", ["CSV"]),
+        (b"\xff\xfe\x00\x01", "wrong-encoding", ["UTF-8"]),
+        (b"PK\x03\x04\xf0\x28", "wrong-encoding", ["UTF-8"]),
+        (b"topic,name\n5,x\n", "unknown-topic", ["'5'"]),
+        (b"number,title\n1,x\n", "missing-column", ["topic and name", "number, title"]),
     ],
 )
-def test_files_that_are_not_names(content, said, tmp_path):
+def test_files_that_are_not_names(content, code, facts, tmp_path):
     if content is not None:
         (tmp_path / "names.csv").write_bytes(content)
-    with pytest.raises(SettingsError, match=said):
+    with raises(SettingsError, code, "names.csv", *facts):
         given_labels(tmp_path / "names.csv", PHI, VOCABULARY)
 
 
 def test_a_file_of_other_topics_is_refused(tmp_path):
     path = tmp_path / "names.csv"
     path.write_text('topic,name,terms\n0,x,"cat, dog, milk, bone"\n')
-    with pytest.raises(SettingsError, match="the terms of topic 0 are not those of this model's topics"):
+    with raises(SettingsError, "topics-mismatch", path, "topic 0"):
         given_labels(path, PHI, VOCABULARY)
 
 

@@ -9,6 +9,7 @@ from franchise.corpus.groups import MISSING
 from franchise.errors import CorpusError, SettingsError
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.prevalence import REPLICATES, _Shares, prevalence
+from tests.raising import raises
 from tests.unit.posterior.made import draw_of_words
 
 # Words of terms 0 and 1 have topic 0, those of terms 2 and 3 topic 1: nothing is in doubt.
@@ -133,14 +134,14 @@ def test_the_same_seed_gives_the_same_bounds():
 def test_wrong_settings():
     corpus, posterior = certain([[5, 5, 1, 0], [0, 0, 5, 5]])
     groups = groups_of(corpus, ["a", "b"])
-    for options, message in [
-        ({"interval": 1.0}, "interval=1.0: give a probability"),
-        ({"interval": "95%"}, "interval='95%'"),
-        ({"topics": [2]}, "topics=2: give a whole number, from 0 to 1"),
-        ({"per": "page"}, "per='page': give 'word' or 'document'"),
-        ({"seed": -1}, "seed=-1"),
+    for options, code, *facts in [
+        ({"interval": 1.0}, "not-a-probability", "interval=1.0"),
+        ({"interval": "95%"}, "not-a-probability", "interval='95%'"),
+        ({"topics": [2]}, "not-a-whole-number", "topics=2", "0 to 1"),
+        ({"per": "page"}, "unknown-choice", "per='page'", "'word'", "'document'"),
+        ({"seed": -1}, "not-a-whole-number", "seed=-1"),
     ]:
-        with pytest.raises(SettingsError, match=message):
+        with raises(SettingsError, code, *facts):
             prevalence(posterior, groups, **options)
     with pytest.raises(CorpusError, match="the vocabulary has 1 values"):
         prevalence(posterior, groups, vocabulary=["a"])

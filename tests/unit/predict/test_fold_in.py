@@ -11,6 +11,7 @@ from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.predict.fixed_topics import fixed_topics, in_order, mixtures
 from franchise.predict.fold_in import FoldInSettings, fold_in, heats, new_fold_in_scratch
 from franchise.random import FOLD_IN, Key
+from tests.raising import raises
 from tests.reference import new_documents as twins
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations
@@ -147,23 +148,23 @@ def test_heat_falls_to_one():
 
 @pytest.mark.nojit
 @pytest.mark.parametrize(
-    ("error", "message", "change"),
+    ("error", "code", "fact", "change"),
     [
-        (FranchiseError, "no draws", {"draws": [], "columns": []}),
-        (CorpusError, "vocabulary of 2 terms", {"corpus": corpus_of([[0, 1]], 2)}),
-        (SettingsError, "one per draw", {"columns": [np.arange(3)] * 2}),
-        (SettingsError, "each of its 3 topics", {"columns": [np.arange(2)]}),
-        (SettingsError, "give a whole number", {"columns": [np.zeros(3)]}),
-        (SettingsError, "from 0 to 3, or -1", {"columns": [np.array([0, 4, 1])]}),
-        (SettingsError, "from 0 to 3, or -1", {"columns": [np.array([0, -2, 1])]}),
-        (SettingsError, "n_columns", {"n_columns": 0}),
-        (SettingsError, "sweeps", {"sweeps": 0}),
-        (SettingsError, "burn_in=25", {"burn_in": 25}),
-        (SettingsError, "seed", {"seed": -1}),
-        (SettingsError, "jobs", {"jobs": 0}),
+        (FranchiseError, "no-draws", "burn-in", {"draws": [], "columns": []}),
+        (CorpusError, "vocabulary-mismatch", "2 terms", {"corpus": corpus_of([[0, 1]], 2)}),
+        (SettingsError, "wrong-length", "2 arrays for 1 draws", {"columns": [np.arange(3)] * 2}),
+        (SettingsError, "wrong-shape", "3 topics", {"columns": [np.arange(2)]}),
+        (SettingsError, "wrong-shape", "float64", {"columns": [np.zeros(3)]}),
+        (SettingsError, "out-of-range", "from 0 to 3, or -1", {"columns": [np.array([0, 4, 1])]}),
+        (SettingsError, "out-of-range", "from 0 to 3, or -1", {"columns": [np.array([0, -2, 1])]}),
+        (SettingsError, "not-a-whole-number", "n_columns=0", {"n_columns": 0}),
+        (SettingsError, "not-a-whole-number", "sweeps=0", {"sweeps": 0}),
+        (SettingsError, "not-a-whole-number", "burn_in=25", {"burn_in": 25}),
+        (SettingsError, "not-a-whole-number", "seed=-1", {"seed": -1}),
+        (SettingsError, "not-a-whole-number", "jobs=0", {"jobs": 0}),
     ],
 )
-def test_errors_say_what_is_wrong(error, message, change):
+def test_errors_say_what_is_wrong(error, code, fact, change):
     arguments = {"draws": [THREE], "corpus": corpus_of([[0, 1]], 4), "columns": OWN[:1], "n_columns": 4}
-    with pytest.raises(error, match=message):
+    with raises(error, code, fact):
         mixtures(**arguments | change)

@@ -23,6 +23,7 @@ from franchise.predict.left_to_right import new_left_to_right_scratch
 from franchise.predict.paper_heldout import paper_held_out
 from franchise.random import FOLD_IN, INITIALIZE, LEFT_TO_RIGHT, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling import Chain
+from tests.raising import raises
 from tests.reference import new_documents as twins
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations, log_joint
@@ -211,19 +212,19 @@ def test_documents_of_no_word_and_of_one(method):
 @pytest.mark.nojit
 @pytest.mark.parametrize("documents", [[], [[], []]])
 def test_nothing_to_score_is_an_error(method, documents):
-    with pytest.raises(FranchiseError, match="nothing to score"):
+    with raises(FranchiseError, "empty-corpus"):
         method([THREE], arrays_of(documents, 4))
 
 
 @pytest.mark.nojit
 def test_errors_say_what_is_wrong(method):
     corpus = corpus_of([[0, 1]], 4)
-    with pytest.raises(FranchiseError, match="no draws"):
+    with raises(FranchiseError, "no-draws"):
         method([], corpus)
-    with pytest.raises(CorpusError, match="vocabulary of 2 terms"):
+    with raises(CorpusError, "vocabulary-mismatch", "2 terms", "4"):
         method([THREE], corpus_of([[0, 1]], 2))
     for setting in ("seed", "sweeps" if method is document_completion else "particles", "jobs"):
-        with pytest.raises(SettingsError, match=setting):
+        with raises(SettingsError, "not-a-whole-number", f"{setting}=-1"):
             method([THREE], corpus, **{setting: -1})
 
 
@@ -292,13 +293,13 @@ def test_paper_held_out_agrees_with_the_twin_draw_for_draw(seed):
 @pytest.mark.nojit
 def test_paper_held_out_refuses_what_does_not_fit():
     chain, test = trained(0), corpus_of(TEST, 5)
-    with pytest.raises(CorpusError, match="a different vocabulary"):
+    with raises(CorpusError, "vocabulary-mismatch", "6 terms", "5"):
         paper_held_out(chain.corpus, chain.state, chain.priors, corpus_of(TEST, 6), sweeps=1)
-    with pytest.raises(FranchiseError, match="corpus that the state belongs to"):
+    with raises(FranchiseError, "corpus-mismatch", f"{chain.corpus.n_documents} documents"):
         paper_held_out(test, chain.state, chain.priors, test, sweeps=1)
-    with pytest.raises(FranchiseError, match="run the chain first"):
+    with raises(FranchiseError, "not-fitted"):
         paper_held_out(test, empty_state(test.arrays), chain.priors, test, sweeps=1)
-    with pytest.raises(SettingsError, match="sweeps"):
+    with raises(SettingsError, "not-a-whole-number", "sweeps=0"):
         paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=0)
 
 

@@ -9,6 +9,7 @@ from franchise.corpus.documents import encode
 from franchise.predict.fixed_topics import mixtures
 from franchise.predict.heldout import document_completion, left_to_right
 from franchise.predict.known_topics import KnownTopics
+from tests.raising import raises
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +46,10 @@ def test_scores_are_those_of_the_methods(chain):
 
 @pytest.mark.parametrize("method", ["perplexity", ["completion"], None])
 def test_a_method_that_is_none(chain, method):
-    with pytest.raises(SettingsError, match="give 'completion', 'left-to-right' or 'paper'"):
+    with raises(SettingsError, "unknown-choice", "method=", "'completion'", "'left-to-right'", "'paper'"):
         topics_of(chain).held_out(encode(chain.corpus, chain.corpus), method)
 
 
 def test_the_paper_s_number_needs_documents(chain):
-    with pytest.raises(SettingsError, match=r"give a model folder, or for a \.bin use `franchise hdp`"):
+    with raises(SettingsError, "incomplete-model", "method='paper'", "folder", ".bin", "`franchise hdp`"):
         topics_of(chain).held_out(encode(chain.corpus, chain.corpus), "paper")

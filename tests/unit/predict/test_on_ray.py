@@ -1,4 +1,4 @@
-"""New documents in pieces; what a cluster makes of them is in tests/integration/test_predict_on_ray.py."""
+"""New documents in pieces; what a cluster makes of them is in tests/integration/cluster/test_predict.py."""
 
 import numpy as np
 import pytest

@@ -4,6 +4,7 @@ from matplotlib.dates import num2date
 from franchise.corpus.groups import MISSING
 from franchise.errors import SettingsError
 from franchise.report.figures import plot_prevalence
+from tests.raising import raises
 from tests.unit.report.drawn import prevalence_table as table
 
 
@@ -67,14 +68,14 @@ def test_few_of_many_topics(ax):
 
 
 @pytest.mark.parametrize(
-    ("frame", "topics", "message"),
+    ("frame", "topics", "code", "facts"),
     [
-        (table([1, 2]), [3], "there is no topic 3"),
-        (table([1, 2]), [], "topics is empty"),
-        (table([1, 2]).drop(columns="low"), None, "the table that prevalence"),
-        (table([1, 2])[:0], None, "at least one row"),
+        (table([1, 2]), [3], "unknown-topic", ["topics", "3", "[0, 1, 2]"]),
+        (table([1, 2]), [], "empty-setting", ["topics"]),
+        (table([1, 2]).drop(columns="low"), None, "wrong-table", ["prevalence()"]),
+        (table([1, 2])[:0], None, "wrong-table", ["prevalence()", "one row"]),
     ],
 )
-def test_bad_input(frame, topics, message):
-    with pytest.raises(SettingsError, match=message):
+def test_bad_input(frame, topics, code, facts):
+    with raises(SettingsError, code, *facts):
         plot_prevalence(frame, topics)

@@ -11,6 +11,7 @@ from scipy.stats import norm, ttest_1samp
 
 from franchise.errors import SettingsError
 from franchise.report.figures import plot_acceptance, plot_mode_difference
+from tests.raising import raises
 from tests.unit.report.drawn import legend_of, trials
 
 # ---------------------------------------------------------------- the race of two samplers
@@ -55,18 +56,18 @@ def test_one_time_can_be_seen(ax):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "facts"),
     [
-        ({"times": [0, 1], "log": True}, "no logarithm"),
-        ({"times": [1, 2, 3]}, "runs by times"),
-        ({"times": [2, 1]}, "do not increase"),
-        ({"times": []}, "times has shape"),
-        ({"differences": [math.nan, math.nan]}, "finite"),
-        ({"differences": [math.inf, 1]}, "finite"),
+        ({"times": [0, 1], "log": True}, "not-a-positive-number", ["times", "0", "log=False"]),
+        ({"times": [1, 2, 3]}, "wrong-shape", ["differences", "(1, 2)", "3 times"]),
+        ({"times": [2, 1]}, "not-increasing", ["times"]),
+        ({"times": []}, "wrong-shape", ["times", "(0,)"]),
+        ({"differences": [math.nan, math.nan]}, "not-finite", ["differences"]),
+        ({"differences": [math.inf, 1]}, "not-finite", ["differences"]),
     ],
 )
-def test_differences_that_cannot_be_drawn_are_refused_in_words(arguments, words):
-    with pytest.raises(SettingsError, match=words):
+def test_differences_that_cannot_be_drawn_are_refused_in_words(arguments, code, facts):
+    with raises(SettingsError, code, *facts):
         plot_mode_difference(**{"times": [1, 2], "differences": [0.1, 0.2]} | arguments)
 
 
@@ -156,16 +157,32 @@ def test_only_merges_are_drawn_without_splits(ax):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "facts"),
     [
-        ({"trials": []}, "keep_trials=True"),
-        ({"trials": [trial._replace(kind="none") for trial in trials(3)]}, "keep_trials=True"),
-        ({"trials": trials(9), "size": "documents"}, "size='documents'"),
-        ({"trials": {"kind": ["split"], "accepted": [True], "words": [0]}}, "give sizes from 1"),
-        ({"trials": {"kind": ["split"], "accepted": [True], "words": [math.nan]}}, "finite"),
-        ({"trials": {"kind": ["split"], "accepted": [True, False], "words": [1]}}, "differ in length"),
+        ({"trials": []}, "no-trials-kept", ["keep_trials=True"]),
+        (
+            {"trials": [trial._replace(kind="none") for trial in trials(3)]},
+            "no-trials-kept",
+            ["keep_trials=True"],
+        ),
+        (
+            {"trials": trials(9), "size": "documents"},
+            "unknown-choice",
+            ["size='documents'", "'words'", "'tables'"],
+        ),
+        (
+            {"trials": {"kind": ["split"], "accepted": [True], "words": [0]}},
+            "out-of-range",
+            ["words", "size 0"],
+        ),
+        ({"trials": {"kind": ["split"], "accepted": [True], "words": [math.nan]}}, "not-finite", ["words"]),
+        (
+            {"trials": {"kind": ["split"], "accepted": [True, False], "words": [1]}},
+            "wrong-length",
+            ["kind", "accepted", "words"],
+        ),
     ],
 )
-def test_trials_that_cannot_be_drawn_are_refused_in_words(arguments, words):
-    with pytest.raises(SettingsError, match=words):
+def test_trials_that_cannot_be_drawn_are_refused_in_words(arguments, code, facts):
+    with raises(SettingsError, code, *facts):
         plot_acceptance(**arguments)

@@ -9,6 +9,7 @@ from matplotlib.text import Text
 
 from franchise.errors import SettingsError
 from franchise.report.figures import plot_topic_bars, plot_topics
+from tests.raising import raises
 from tests.unit.report.drawn import seen_texts, terms, topics
 
 # ---------------------------------------------------------------- topics by terms
@@ -94,20 +95,24 @@ def test_terms_are_written_as_they_are():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "facts"),
     [
-        ({"phi": []}, "table of numbers"),
-        ({"phi": [0.5, 0.5]}, "table of numbers"),
-        ({"phi": [[0.5, math.nan]]}, r"phi\[0, 1\] is nan"),
-        ({"phi": [[0.0, 0.0]]}, "not all 0"),
-        ({"phi": [[1.5, -0.5]]}, "none below 0"),
-        ({"phi": [["a", "b"]]}, "table of numbers"),
-        ({"phi": [[0.5, 0.5]], "vocabulary": ["a"]}, "1 terms and phi 2 columns"),
-        ({"phi": [[0.5, 0.5]], "n_terms": 0}, "n_terms=0"),
+        ({"phi": []}, "wrong-shape", ["phi", "table of numbers"]),
+        ({"phi": [0.5, 0.5]}, "wrong-shape", ["phi", "table of numbers"]),
+        ({"phi": [[0.5, math.nan]]}, "not-finite", ["phi[0, 1]", "nan"]),
+        ({"phi": [[0.0, 0.0]]}, "invalid-weights", ["phi"]),
+        ({"phi": [[1.5, -0.5]]}, "invalid-weights", ["phi"]),
+        ({"phi": [["a", "b"]]}, "wrong-type", ["phi", "table of numbers"]),
+        (
+            {"phi": [[0.5, 0.5]], "vocabulary": ["a"]},
+            "wrong-length",
+            ["vocabulary", "1 terms", "phi 2 columns"],
+        ),
+        ({"phi": [[0.5, 0.5]], "n_terms": 0}, "not-a-whole-number", ["n_terms=0"]),
     ],
 )
-def test_topics_that_cannot_be_drawn_are_refused_in_words(arguments, words):
-    with pytest.raises(SettingsError, match=words):
+def test_topics_that_cannot_be_drawn_are_refused_in_words(arguments, code, facts):
+    with raises(SettingsError, code, *facts):
         plot_topics(**arguments)
 
 
@@ -151,16 +156,16 @@ def test_bars_go_into_the_axes_given():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "facts"),
     [
-        ({"topics": [2]}, "topics=2: give a whole number, from 0 to 1"),
-        ({"topics": []}, "topics is empty"),
-        ({"n_terms": 0}, "give a whole number"),
-        ({"interval": lambda topic, terms: [0.1, 0.2]}, r"interval gave shape \(2,\)"),
-        ({"axes": []}, "0 axes for 2 topics"),
-        ({"vocabulary": terms(3)}, "3 terms"),
+        ({"topics": [2]}, "not-a-whole-number", ["topics=2", "0 to 1"]),
+        ({"topics": []}, "empty-setting", ["topics"]),
+        ({"n_terms": 0}, "not-a-whole-number", ["n=0"]),
+        ({"interval": lambda topic, terms: [0.1, 0.2]}, "wrong-shape", ["interval", "(2,)"]),
+        ({"axes": []}, "wrong-length", ["0 axes", "2 topics"]),
+        ({"vocabulary": terms(3)}, "wrong-length", ["vocabulary", "3 terms"]),
     ],
 )
-def test_bars_that_cannot_be_drawn_are_refused_in_words(arguments, words):
-    with pytest.raises(SettingsError, match=words):
+def test_bars_that_cannot_be_drawn_are_refused_in_words(arguments, code, facts):
+    with raises(SettingsError, code, *facts):
         plot_topic_bars(**{"phi": topics(2, 8), "vocabulary": terms(8)} | arguments)

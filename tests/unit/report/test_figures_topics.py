@@ -7,6 +7,7 @@ from matplotlib.collections import LineCollection, PathCollection
 
 from franchise.errors import SettingsError
 from franchise.report.figures import plot_n_topics, plot_similarity
+from tests.raising import raises
 from tests.unit.report.drawn import legend_of
 
 # ---------------------------------------------------------------- similarities
@@ -36,17 +37,17 @@ def test_the_same_similarities_give_the_same_picture():
 
 
 @pytest.mark.parametrize(
-    ("similarities", "words"),
+    ("similarities", "code", "facts"),
     [
-        ({}, "similarities is empty"),
-        ({"a": []}, "similarities is empty"),
-        ({"a": [0.5, math.nan]}, r"similarities\['a'\]\[1\] is nan"),
-        ({"a": [0.5, 1.5]}, "from 0.5 to 1.5: give 0 to 1"),
-        ({"a": ["x"]}, "list of numbers"),
+        ({}, "empty-setting", ["similarities"]),
+        ({"a": []}, "empty-setting", ["similarities"]),
+        ({"a": [0.5, math.nan]}, "not-finite", ["similarities['a'][1]", "nan"]),
+        ({"a": [0.5, 1.5]}, "out-of-range", ["similarities['a']", "0.5 to 1.5", "0 to 1"]),
+        ({"a": ["x"]}, "wrong-type", ["similarities['a']", "list of numbers"]),
     ],
 )
-def test_similarities_that_cannot_be_drawn_are_refused_in_words(similarities, words):
-    with pytest.raises(SettingsError, match=words):
+def test_similarities_that_cannot_be_drawn_are_refused_in_words(similarities, code, facts):
+    with raises(SettingsError, code, *facts):
         plot_similarity(similarities)
 
 
@@ -76,7 +77,17 @@ def test_bars_are_shares_of_the_draws_and_the_interval_is_theirs(n, ax):
     assert not inside & outside
 
 
-@pytest.mark.parametrize("draws", [[], [1.5], [-1], [math.nan], [[3, 4]], "many"])
-def test_numbers_of_topics_that_cannot_be_drawn_are_refused_in_words(draws):
-    with pytest.raises(SettingsError, match="n_topics_draws"):
+@pytest.mark.parametrize(
+    ("draws", "code"),
+    [
+        ([], "wrong-shape"),
+        ([1.5], "not-a-whole-number"),
+        ([-1], "not-a-whole-number"),
+        ([math.nan], "not-finite"),
+        ([[3, 4]], "wrong-shape"),
+        ("many", "wrong-type"),
+    ],
+)
+def test_numbers_of_topics_that_cannot_be_drawn_are_refused_in_words(draws, code):
+    with raises(SettingsError, code, "n_topics_draws"):
         plot_n_topics(draws)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from franchise.errors import SettingsError
 from franchise.report.figures import plot_topic_mass, plot_trace
 from franchise.sampling import Draw, Event, Trace
+from tests.raising import raises
 from tests.unit.report.drawn import data_lines, legend_of, seen_texts, traces
 
 # ---------------------------------------------------------------- traces
@@ -108,24 +109,33 @@ def test_without_splits_nothing_is_marked(events, ax):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "facts"),
     [
-        ({"traces": []}, "at least one trace"),
-        ({"traces": traces(1), "column": "topics"}, "column='topics': trace 0 has only sweep, n_topics"),
+        ({"traces": []}, "empty-setting", ["traces"]),
+        (
+            {"traces": traces(1), "column": "topics"},
+            "unknown-column",
+            ["column='topics'", "trace 0", "sweep, n_topics"],
+        ),
         (
             {"traces": [Trace.from_array(np.array([[0, 4.0]]), ["sweep", "n_topics"])], "column": "x"},
-            "has only sweep, n_topics",
+            "unknown-column",
+            ["column='x'", "sweep, n_topics"],
         ),
-        ({"traces": {"sweep": [0, 1], "n_topics": [math.nan] * 2}}, "no number in it"),
-        ({"traces": {"sweep": [], "n_topics": []}}, "no number in it"),
-        ({"traces": {"sweep": [0, 1], "n_topics": [3]}}, "one number per sweep"),
-        ({"traces": {"sweep": [0, 1, 0, 1], "n_topics": [3] * 4}}, "one trace per chain"),
-        ({"traces": traces(2), "events": [[]]}, "those of 1 chains and traces of 2"),
-        ({"traces": traces(2), "burn_in": -1}, "burn_in=-1"),
+        (
+            {"traces": {"sweep": [0, 1], "n_topics": [math.nan] * 2}},
+            "empty-column",
+            ["column='n_topics'", "trace 0"],
+        ),
+        ({"traces": {"sweep": [], "n_topics": []}}, "empty-column", ["column='n_topics'", "trace 0"]),
+        ({"traces": {"sweep": [0, 1], "n_topics": [3]}}, "wrong-shape", ["trace 0", "(2,)", "(1,)"]),
+        ({"traces": {"sweep": [0, 1, 0, 1], "n_topics": [3] * 4}}, "not-increasing", ["trace 0"]),
+        ({"traces": traces(2), "events": [[]]}, "wrong-length", ["events", "1 chains", "traces of 2"]),
+        ({"traces": traces(2), "burn_in": -1}, "not-a-whole-number", ["burn_in=-1"]),
     ],
 )
-def test_traces_that_cannot_be_drawn_are_refused_in_words(arguments, words):
-    with pytest.raises(SettingsError, match=words):
+def test_traces_that_cannot_be_drawn_are_refused_in_words(arguments, code, facts):
+    with raises(SettingsError, code, *facts):
         plot_trace(**arguments)
 
 
@@ -173,19 +183,19 @@ def test_of_many_topics_some_ranks_are_drawn(ax):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "facts"),
     [
-        ({"sizes": []}, "sizes is empty"),
-        ({"sizes": [[1, 2], []]}, r"sizes\[1\]"),
-        ({"sizes": [[1, -2]]}, "none below 0"),
-        ({"sizes": [[0, 0]]}, "not all 0"),
-        ({"sizes": [[1, math.nan]]}, "finite"),
-        ({"sizes": ["words"]}, "list of numbers"),
-        ({"sizes": [[1]], "sweeps": [1, 2]}, "sweeps has 2 numbers"),
-        ({"sizes": [[1], [1]], "sweeps": [2, 2]}, "one chain"),
-        ({"sizes": [[1]], "ranks": [2]}, "ranks=2"),
+        ({"sizes": []}, "empty-setting", ["sizes"]),
+        ({"sizes": [[1, 2], []]}, "wrong-shape", ["sizes[1]"]),
+        ({"sizes": [[1, -2]]}, "invalid-weights", ["sizes[0]"]),
+        ({"sizes": [[0, 0]]}, "invalid-weights", ["sizes[0]"]),
+        ({"sizes": [[1, math.nan]]}, "not-finite", ["sizes[0][1]"]),
+        ({"sizes": ["words"]}, "wrong-type", ["sizes[0]", "list of numbers"]),
+        ({"sizes": [[1]], "sweeps": [1, 2]}, "wrong-length", ["sweeps", "2 numbers", "1 rows"]),
+        ({"sizes": [[1], [1]], "sweeps": [2, 2]}, "not-increasing", ["sweeps"]),
+        ({"sizes": [[1]], "ranks": [2]}, "not-a-whole-number", ["ranks=2"]),
     ],
 )
-def test_sizes_that_cannot_be_drawn_are_refused_in_words(arguments, words):
-    with pytest.raises(SettingsError, match=words):
+def test_sizes_that_cannot_be_drawn_are_refused_in_words(arguments, code, facts):
+    with raises(SettingsError, code, *facts):
         plot_topic_mass(**arguments)

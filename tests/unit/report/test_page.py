@@ -14,6 +14,7 @@ from franchise.errors import FranchiseError
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.report import documents, render, write_report
 from franchise.sampling import Chain, Schedule
+from tests.raising import raises
 from tests.unit.report.made import (
     SETTINGS,
     counted_draw,
@@ -225,7 +226,7 @@ def test_citation_is_that_of_the_project(tmp_path):
 def test_refuses_to_replace_a_file_unless_told(tmp_path):
     path = tmp_path / "r.html"
     path.write_text("mine")
-    with pytest.raises(FranchiseError, match="the file already exists"):
+    with raises(FranchiseError, "file-exists", path, "overwrite=True"):
         small_report(path)
     assert path.read_text() == "mine"
     assert small_report(str(path), overwrite=True) == path
@@ -233,7 +234,7 @@ def test_refuses_to_replace_a_file_unless_told(tmp_path):
 
 
 def test_refuses_a_folder(tmp_path):
-    with pytest.raises(FranchiseError, match="this is a folder"):
+    with raises(FranchiseError, "is-a-folder", tmp_path):
         small_report(tmp_path)
 
 
@@ -243,7 +244,7 @@ def test_says_how_to_get_what_is_missing(small, tmp_path, monkeypatch, library):
     for name in [one for one in sys.modules if re.match(r"franchise\.report\.(chart|render)", one)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(FranchiseError, match=rf'{library}.*pip install "franchise\[report\]"'):
+    with raises(FranchiseError, "missing-package", library, 'pip install "franchise[report]"'):
         write_report(
             tmp_path / "r.html",
             posterior,

@@ -18,8 +18,9 @@ from franchise.random import Key
 from franchise.sampling.forecast import forecast
 from franchise.sampling.monitor import Progress
 from franchise.sampling.plan import plan_of
-from franchise.sampling.run import run_chains
+from franchise.sampling.run import run_chains, shares
 from franchise.sampling.terminal import LogMonitor, NotebookMonitor
+from tests.raising import raises
 
 CORPUS = planted(n_topics=3, n_terms=30, n_documents=30, document_length=12, seed=1).corpus
 USUAL = {"eta": 0.1, "alpha": None, "gamma": None, "alpha_prior": (1.0, 1.0), "gamma_prior": (1.0, 1.0)}
@@ -88,7 +89,7 @@ def test_chains_of_cells_that_start_apart():
 
 def test_cells_cannot_be_seated_word_after_word(tmp_path):
     settings = {"init": "sequential", "sweeps": 2, "chains": 1, "checkpoint_dir": tmp_path / "model"}
-    with pytest.raises(SettingsError, match=r"^init='sequential': engine='cells' seats"):
+    with raises(SettingsError, "conflicting-settings", "init='sequential'", "engine='cells'"):
         HDPTopicModel(engine="cells", **settings).fit(CORPUS)
     assert not (tmp_path / "model").exists()
 
@@ -168,6 +169,15 @@ def test_cores_that_are_left_over_go_to_documents(jobs, chains, expected):
     running = chains_of("parallel", chains)
     run_chains(running, jobs=jobs)
     assert {chain.engine._threads.number for chain in running} == {expected}
+
+
+@pytest.mark.parametrize("jobs", [None, -1])
+def test_limits_of_a_container_limit_threads(monkeypatch, jobs):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+    assert shares(jobs, 4) == (1, 1)
+    monkeypatch.setattr("joblib.cpu_count", lambda: 6)
+    assert shares(jobs, 4) == (4, 1)
+    assert shares(jobs, 2) == (2, 3)
 
 
 def test_jobs_change_nothing():

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from franchise import Chain, ModelError, Priors, Schedule, SettingsError, SplitMerge
-from franchise._files import locked
+from franchise._folders import locked
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import Plan, extend, plan_of, starts_of
 from franchise.sampling.run import run_chains, threads
@@ -20,6 +20,7 @@ from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor
 from franchise.storage.chain import load_chain, saved_chains
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
+from tests.raising import raises
 
 SWEEPS = 12
 ENDLESS = 10**7
@@ -171,7 +172,7 @@ def test_two_processes_do_not_write_in_one_folder(tmp_path):
 
 @pytest.mark.parametrize("jobs", [0, -2, 1.5, "two"])
 def test_impossible_numbers_of_threads(jobs):
-    with pytest.raises(SettingsError, match="n_jobs"):
+    with raises(SettingsError, "not-a-whole-number", f"n_jobs={jobs!r}"):
         threads(jobs, 4)
 
 
@@ -287,27 +288,27 @@ def test_the_warm_up_and_what_adapts_belong_to_the_burn_in(changes, warm_up, ada
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "code"),
     [
-        {"split_merge": "sometimes"},
-        {"eta": "learn"},
-        {"alpha": -1},
-        {"sweeps": 0},
-        {"burn_in": 501},
-        {"thin": 0},
-        {"chains": 0},
-        {"seed": -1},
-        {"init": "two"},
-        {"init": "auto"},
-        {"warm_up": 251},
-        {"warm_up": -1},
-        {"warm_up": 2.5},
-        {"gamma_prior": (1.0,)},
+        ({"split_merge": "sometimes"}, "unknown-choice"),
+        ({"eta": "learn"}, "not-a-prior"),
+        ({"alpha": -1}, "not-a-positive-number"),
+        ({"sweeps": 0}, "not-a-whole-number"),
+        ({"burn_in": 501}, "out-of-range"),
+        ({"thin": 0}, "not-a-whole-number"),
+        ({"chains": 0}, "not-a-whole-number"),
+        ({"seed": -1}, "not-a-whole-number"),
+        ({"init": "two"}, "unknown-choice"),
+        ({"init": "auto"}, "unknown-choice"),
+        ({"warm_up": 251}, "out-of-range"),
+        ({"warm_up": -1}, "not-a-whole-number"),
+        ({"warm_up": 2.5}, "not-a-whole-number"),
+        ({"gamma_prior": (1.0,)}, "not-a-prior"),
     ],
 )
-def test_impossible_settings_are_named(change):
-    (name,) = change
-    with pytest.raises(SettingsError, match=f"^{name}="):
+def test_impossible_settings_are_named(change, code):
+    ((name, value),) = change.items()
+    with raises(SettingsError, code, f"{name}={value!r}"):
         plan_of(**{**USUAL, **change}).chains(arithmetic_corpus())
 
 

@@ -168,6 +168,22 @@ def test_an_error_of_the_disk_ends_the_run_and_leaves_the_last_checkpoint(tmp_pa
     assert everything(chains[0]) == whole[0]
 
 
+def test_the_rows_of_a_narrower_trace_do_not_stay(tmp_path):
+    """The start has fewer columns than a sweep, and files of other names."""
+    narrow, chains = set(), plan().chains(arithmetic_corpus())
+
+    def look(_):
+        narrow.update(path.name for path in (tmp_path / "0").glob("trace-*.rows"))
+
+    run_chains(chains, keeper=Checkpoints(tmp_path, 0), callback=look)
+    there = {path.name for path in (tmp_path / "0").glob("trace-*.rows")}
+    assert there == {f"trace-{len(chains[0].trace.columns)}.rows"}
+    assert narrow - there
+    assert [everything(chain) for chain in load_chains(plan(), tmp_path, arithmetic_corpus())] == [
+        everything(chain) for chain in chains
+    ]
+
+
 def test_what_failed_once_is_written_again(tmp_path, whole, monkeypatch):
     """The run ends with the error, but first every chain is saved, this one too if the disk has recovered."""
     disk = Disk(monkeypatch)

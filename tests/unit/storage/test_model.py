@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from franchise import Corpus, HDPTopicModel, ModelError
 from franchise.corpus.strings import packed, unpacked
 from franchise.storage import model as store
+from tests.raising import raises
 
 TEXTS = [
     "the cat drank milk",
@@ -62,10 +63,12 @@ def test_people_read_the_rest(copy):
 
 
 def test_what_is_no_folder(tmp_path):
-    (tmp_path / "file").write_text("text")
-    for name in ("nowhere", "file"):
-        with pytest.raises(ModelError, match="no such folder"):
-            HDPTopicModel.load(tmp_path / name)
+    with pytest.raises(ModelError, match="no such folder"):
+        HDPTopicModel.load(tmp_path / "nowhere")
+    file = tmp_path / "my texts.txt"
+    file.write_text("text")
+    with raises(ModelError, "model-is-a-file", file, f"franchise fit '{file}' -o model/"):
+        HDPTopicModel.load(file)
     with pytest.raises(ModelError, match=r"no model\.json"):
         HDPTopicModel.load(tmp_path)
 
@@ -232,11 +235,17 @@ def test_a_model_whose_replacement_was_cut_off_is_found_again(tmp_path):
     model, folder = small_model().fit(FEW), tmp_path / "model"
     model.save(folder)
     folder.rename(tmp_path / ".model.old")
-    with pytest.raises(ModelError, match=r"killed while it replaced the model; .*\.model\.old"):
-        HDPTopicModel.load(folder)
-    with store.writing(folder):
-        pass
     assert HDPTopicModel.load(folder).n_topics_ == model.n_topics_
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_fit_continues_a_model_whose_replacement_was_cut_off(tmp_path):
+    folder = tmp_path / "model"
+    small_model(checkpoint_dir=folder).fit(FEW)
+    folder.rename(tmp_path / ".model.old")
+    longer = small_model(checkpoint_dir=folder).set_params(sweeps=8).fit(FEW)
+    assert longer.trace_["sweep"].max() == 8
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 @pytest.mark.unix

@@ -1,13 +1,13 @@
 """A GPU: its memory, and the kernels that run on it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 
-from franchise.engines.cuda.availability import cupy_module
+from franchise.engines.cuda.availability import cupy_module, problem
 from franchise.engines.cuda.source import BLOCK, FEW, NEAR, kernel_source
 from franchise.errors import GpuError
 from franchise.model.state import Array
@@ -131,7 +131,19 @@ def memory_in_words() -> Iterator[None]:
         ) from error
 
 
-@cache
 def gpu() -> Gpu:
-    """Return the GPU; its kernels are compiled once."""
+    """Return the GPU that CuPy uses in this thread; its kernels are compiled once."""
+    return _gpu_numbered(int(cupy_module().cuda.runtime.getDevice()))
+
+
+@cache
+def _gpu_numbered(number: int) -> Gpu:
     return Gpu()
+
+
+def choice_of_gpu() -> Callable[[], object] | None:
+    """Return what makes another thread use the GPU that this one uses, which CuPy sets for each thread.
+
+    None without a GPU.
+    """
+    return None if problem() else cupy_module().cuda.Device().use

@@ -13,6 +13,7 @@ from scipy.special import gammaln
 
 from franchise.corpus import CorpusArrays
 from franchise.engines.cuda.device import Device
+from franchise.engines.cuda.layout import LONG
 from franchise.engines.cuda.measure import (
     Counts,
     GivenMeasure,
@@ -314,6 +315,10 @@ class CudaPart:
 
 # Bytes of a word and its topic on the GPU, with the list of its document's topics; and of its seat.
 _BYTES_A_WORD, _BYTES_A_SEAT = 10, 10
+# More for long documents, per word, and per column of a document: what stays, and what a pass needs
+# (`long_documents`: counts before and after, weights, tables, slots and what these are computed from).
+_LONG_WORD_STAYS, _LONG_WORD_PASSES = 8, 4
+_LONG_COLUMN_STAYS, _LONG_COLUMN_PASSES = 4, 36
 _BYTES_A_CELL = 16  # of terms by columns: counts, twice for a while, shares, sums
 _BYTES_A_GIVEN_CELL = 4 + 24  # at most: the counts of all documents, and where they go
 _WORDS_A_PIECE = 1 << 27
@@ -330,20 +335,31 @@ def pieces_for(
     GpuError says what there is and what would be needed, where not even topics and one piece fit.
     """
     n_documents, n_words = corpus.doc_ptr.size - 1, int(corpus.doc_ptr[-1])
+    columns, free = 2 * n_topics, device.free_bytes()
     a_cell = _BYTES_A_CELL + (_BYTES_A_GIVEN_CELL if with_others else 0)
-    topics = corpus.n_terms * wide(2 * n_topics) * a_cell + _SPARE
-    free, a_word = device.free_bytes(), _BYTES_A_WORD + _BYTES_A_SEAT
-    if topics + n_words * a_word <= free:
+    stay, ends = _bytes_of_documents(corpus, columns)
+    always = corpus.n_terms * wide(columns) * a_cell + _SPARE + stay
+    if always + int(ends[-1]) <= free:
         return [0, n_documents], 1
     marks = np.searchsorted(corpus.doc_ptr, np.arange(_WORDS_A_PIECE, n_words, _WORDS_A_PIECE))
     pieces = sorted({0, *marks.tolist(), n_documents})
-    largest = int(np.diff(corpus.doc_ptr[pieces]).max())
     # One that comes and goes, and what it leaves room for.
-    room = free - topics - largest * a_word
+    room = free - always - int(np.diff(ends[pieces]).max())
     if room < 0:
         raise GpuError(
             f"engine='gpu': the GPU has {free / 1e9:,.1f} GB to spare, and {corpus.n_terms:,} terms by "
             f"{n_topics:,} topics with a piece of the documents take {(free - room) / 1e9:,.1f} GB: leave "
-            "out rare terms, or use engine='parallel'"
+            "out rare terms, or use engine='parallel'",
+            code="too-little-gpu-memory",
         )
-    return pieces, int(np.searchsorted(np.cumsum(np.diff(corpus.doc_ptr[pieces])) * a_word, room))
+    return pieces, int(np.searchsorted(ends[pieces[1:]], room))
+
+
+def _bytes_of_documents(corpus: CorpusArrays, columns: int) -> tuple[int, Array]:
+    """Return what stays on the GPU even of pieces that do not, and the rest, added up over documents."""
+    lengths = np.diff(corpus.doc_ptr)
+    long = lengths * (lengths > LONG)
+    stays = long * _LONG_WORD_STAYS + (long > 0) * columns * _LONG_COLUMN_STAYS
+    passes = long * _LONG_WORD_PASSES + (long > 0) * columns * _LONG_COLUMN_PASSES
+    rest = lengths * (_BYTES_A_WORD + _BYTES_A_SEAT) + passes
+    return int(stays.sum()), np.concatenate([[0], np.cumsum(rest)])

@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 from tools.site_links import problems
@@ -17,6 +19,11 @@ def site(tmp_path):
 
 def test_a_site_without_fault(site):
     assert problems(site) == []
+
+
+def test_the_folders_above_a_site_have_any_names(site, tmp_path_factory):
+    copy = shutil.copytree(site, tmp_path_factory.mktemp("with a blank") / "_static" / "site")
+    assert problems(copy) == []
 
 
 @pytest.mark.parametrize(

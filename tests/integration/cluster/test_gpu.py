@@ -9,14 +9,13 @@ from franchise.corpus import planted
 from franchise.engines.cuda import engine as on_one
 from franchise.engines.cuda.worker_part import CudaWorkerPart
 from tests.host_device import HostDevice, needs_compiler
-from tests.ray_cluster import two_nodes
 from tests.reference.chains import differences
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
 from franchise.engines import ray_crew  # noqa: E402 (after ray is known to be there)
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.slow, needs_compiler]
 
 
 class PartOnHost(CudaWorkerPart):
@@ -40,13 +39,13 @@ def new_chain(engine):
     return Chain(corpus(), Priors(), schedule, seed=5, start="fitted", engine=engine)
 
 
-def test_workers_with_gpus(monkeypatch):
+def test_workers_with_gpus(ray_cluster, monkeypatch):
     monkeypatch.setattr(on_one, "gpu", HostDevice)
     monkeypatch.setattr(ray_crew, "CudaWorkerPart", PartOnHost)
     monkeypatch.setattr(ray_crew, "RayWorker", WorkerOnHost)
     alone, chain = new_chain("gpu"), new_chain("ray-gpu")
     alone.run()
-    with two_nodes(num_gpus=1) as cluster, ray_crew.RayCrew(corpus(), cluster.address, gpus=True) as crew:
+    with ray_crew.RayCrew(corpus(), ray_cluster.address, gpus=True) as crew:
         assert (crew.size, crew.machines) == (2, 2)
         chain.use_crew(crew)
         chain.run()

@@ -27,7 +27,7 @@ from tools.release_check import (
     versions_in,
 )
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = {"franchise/__init__.py", "franchise/data/a.txt.gz"}
 WHEEL = PACKAGE | {f"franchise-1.2.dist-info/{name}" for name in OF_THE_WHEEL}
 SDIST = {f"franchise-1.2/{name}" for name in OF_THE_SDIST | {f"src/{name}" for name in PACKAGE}}

@@ -14,8 +14,10 @@ import pytest
 from franchise import Chain, Corpus, HDPTopicModel, Priors, Schedule, SplitMerge
 from franchise.corpus import open_shards, planted, shard
 from franchise.storage.chain import load_chain
-from tests.ray_cluster import NODE
+from tests.integration.cluster.nodes import NODE
 from tests.reference.chains import differences
+
+pytestmark = pytest.mark.slow
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
@@ -86,10 +88,11 @@ def test_a_node_that_goes_and_one_that_comes(ray_cluster):
         goes = next(node for node in ray_cluster.list_all_nodes() if node.node_id not in needed)
         assert goes.node_id in {node_of(actor) for actor in crew._actors}
         ray_cluster.remove_node(goes, allow_graceful=False)
-        ray_cluster.add_node(**NODE)
+        comes = ray_cluster.add_node(**NODE)
         chain.run()
         assert crew.generation > before
         assert differences(chain, by_threads()) == []
+    ray_cluster.remove_node(comes)  # two again, for the other tests
 
 
 # ---------------------------------------------------------------- models

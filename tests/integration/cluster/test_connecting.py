@@ -11,6 +11,8 @@ import pytest
 from franchise._ray import check_memory, check_nodes, connected, in_words, lost, nodes, places, warn_if_busy
 from franchise.errors import ClusterError, CorpusError
 
+pytestmark = pytest.mark.slow
+
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
 

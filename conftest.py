@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent
 
 
 # Numba reads this on import: it must be set before any test module is imported.
@@ -18,17 +18,15 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# These are about signals, forks, terminals and memory as only Unix has them; single tests are marked `unix`.
+# These need signals, forks, terminals or memory counts that only Unix has; single tests are marked `unix`.
 if sys.platform == "win32":
     collect_ignore = [
-        "integration/test_interrupt.py",
-        "integration/test_kill.py",
-        "integration/test_predict_on_ray.py",
-        "integration/test_ray.py",
-        "integration/test_ray_fit.py",
-        "integration/test_terminal.py",
-        "unit/corpus/test_readers_fuzz.py",
-        "unit/corpus/test_reading_memory.py",
+        "tests/integration/cluster",
+        "tests/integration/test_interrupt.py",
+        "tests/integration/test_kill.py",
+        "tests/integration/test_terminal.py",
+        "tests/unit/corpus/test_readers_fuzz.py",
+        "tests/unit/corpus/test_reading_memory.py",
     ]
 
 SEED = int(os.environ.get("FRANCHISE_TEST_SEED", "20120109"))
@@ -40,6 +38,23 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 def pytest_report_header() -> str:
     return f"FRANCHISE_TEST_SEED={SEED}"
+
+
+# What takes long goes first, so that no process is left alone with it at the end. The first file compiles
+# what most others need, while the second process runs the tests of readers, which need no kernel.
+FIRST = ("unit/estimator/test_model.py", "unit/corpus/", "integration/cluster/", "integration/")
+
+
+def pytest_collection_modifyitems(items):
+    """Give each process whole files, and one process all tests of the cluster."""
+
+    def rank(item) -> int:
+        return next((i for i, name in enumerate(FIRST) if f"tests/{name}" in item.nodeid), len(FIRST))
+
+    items.sort(key=rank)
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group("cluster" if "integration/cluster/" in file else file))
 
 
 def pytest_runtest_setup(item):
@@ -60,12 +75,3 @@ def pytest_runtest_makereport(item):
 def seed() -> int:
     """Seed of the random tests; set FRANCHISE_TEST_SEED to try another."""
     return SEED
-
-
-@pytest.fixture(scope="module")
-def ray_cluster():
-    """Start a Ray cluster of two nodes with two CPUs each, for the tests of a file."""
-    from tests.ray_cluster import two_nodes
-
-    with two_nodes() as cluster:
-        yield cluster

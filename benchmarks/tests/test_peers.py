@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ from benchmarks.peers.report import seconds_to
 from benchmarks.peers.runs import Run, measure
 from franchise import read_ldac
 
-COMPAT = Path(__file__).resolve().parents[2] / "data" / "compat"
+COMPAT = Path(__file__).resolve().parents[2] / "tests" / "data" / "compat"
 ETA = 0.1
 IN_PYTHON = ["franchise", "franchise, average", "tomotopy HDP", "gensim HDP", "scikit-learn LDA 5"]
 
@@ -110,8 +111,7 @@ def test_short_passes_are_made_several_at_once(monkeypatch):
 # ---------------------------------------------------------------- programs
 
 
-PROGRAM = """#!{python}
-import pathlib, sys, time
+PROGRAM = """import pathlib, sys, time
 given = sys.argv.index("--directory") + 1 if "--directory" in sys.argv else -1
 target = pathlib.Path(sys.argv[given])
 prepared = pathlib.Path({prepared!r})
@@ -135,10 +135,14 @@ def pretend(tmp_path, monkeypatch, peer, lag, files):
     for name, content in files.items():
         (prepared / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     (prepared / "order").write_text(" ".join(files))
+    (tmp_path / "program.py").write_text(PROGRAM.format(prepared=str(prepared), lag=lag))
     program = tmp_path / "program"
-    program.write_text(PROGRAM.format(python=sys.executable, prepared=str(prepared), lag=lag))
+    # By a shell: the path of an interpreter with a space in it cannot stand after "#!".
+    command = shlex.join([sys.executable, str(tmp_path / "program.py")])
+    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv(peer.variable, str(program))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(peer.variable, f"./{program.name}")
 
 
 @pytest.fixture(scope="module")

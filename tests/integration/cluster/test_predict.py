@@ -16,6 +16,8 @@ from franchise.corpus.documents import encode
 from franchise.datasets import arxiv_abstracts
 from franchise.predict.on_ray import in_pieces
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("ray", reason="ray is not installed")
 
 WORDS = 600  # a piece: some dozen documents

@@ -1,0 +1,108 @@
+"""What documents will take on a GPU is no less than what they do take."""
+
+import tracemalloc
+from bisect import bisect_left
+
+import numpy as np
+import pytest
+
+from franchise.corpus import Corpus
+from franchise.engines import EngineSettings
+from franchise.engines.cuda import layout, part, steps
+from franchise.engines.cuda.engine import CudaEngine
+from franchise.errors import GpuError
+from franchise.model import Priors
+from franchise.random import Key
+from tests.host_device import HostDevice, needs_compiler
+from tests.raising import raises
+
+pytestmark = needs_compiler
+SPARE = 500_000
+LONG = 40
+
+
+class Sized(HostDevice):
+    def __init__(self, free):
+        self._free = free
+
+    def free_bytes(self):
+        return self._free
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    for module in (layout, part):
+        monkeypatch.setattr(module, "LONG", LONG)
+    monkeypatch.setattr(part, "_SPARE", SPARE)
+    monkeypatch.setattr(steps, "MANY_WORDS", 10)  # the head, which lives elsewhere, makes no moves
+
+
+def corpus_of(n_documents, length):
+    x = np.random.default_rng(0).integers(0, 20, n_documents * length)
+    return Corpus(x, np.arange(0, x.size + 1, length), [str(v) for v in range(20)]).arrays
+
+
+def stays(there):
+    """Return the bytes that documents have on a GPU between calls."""
+    (piece,) = there._pieces
+    held = [there._counts.array, piece.base, piece.length, piece.number, piece.m_j, piece._n_listed]
+    held += [*piece._arrays.values(), *(piece._long or ())]
+    return sum(array.nbytes for array in held if isinstance(array, np.ndarray))
+
+
+def taken(corpus, n_topics, monkeypatch):
+    """Return the most bytes that a pass and its seats take, and the columns that there were."""
+    engine, most = CudaEngine(corpus, EngineSettings(Priors()), device=HostDevice()), []
+
+    def counted(call):
+        def count(there, *arguments):
+            tracemalloc.start()
+            before = stays(there)
+            answer = call(there, *arguments)
+            most.append(before + tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+            return answer
+
+        return count
+
+    engine.start(Key(0, 0, 0, 0), n_topics)
+    with monkeypatch.context() as patch:
+        for name in ("update", "_write_seats"):
+            patch.setattr(part.CudaPart, name, counted(getattr(part.CudaPart, name)))
+        engine.sweep(Key(0, 0, 1, 0), None)
+        engine._on_gpu()._write_seats()
+    assert len(most) == 2
+    return max(most), engine._on_gpu()._counts.stride
+
+
+def needed(corpus, columns):
+    """Return the memory with which all documents stay on a GPU, with room for so many columns."""
+
+    def fits(free):
+        try:
+            return part.pieces_for(Sized(free), corpus, columns // 2)[1] == 1
+        except GpuError:
+            return False
+
+    return bisect_left(range(1 << 40), True, key=fits)
+
+
+@pytest.mark.parametrize(
+    ("n_documents", "length", "n_topics"), [(1_000, LONG + 1, 500), (50, 10_000, 5), (10_000, LONG, 5)]
+)
+def test_what_is_needed_is_no_less_than_what_is_taken(monkeypatch, n_documents, length, n_topics):
+    corpus = corpus_of(n_documents, length)
+    most, columns = taken(corpus, n_topics, monkeypatch)
+    assert most <= needed(corpus, columns) < 2 * most
+
+
+def test_pieces_that_come_and_go_leave_long_documents_behind(monkeypatch):
+    """What a piece keeps on the GPU is counted for every piece."""
+    monkeypatch.setattr(part, "_WORDS_A_PIECE", 5_000)
+    corpus, n_topics = corpus_of(1_000, LONG + 1), 250
+    everything = needed(corpus, 2 * n_topics) - SPARE
+    pieces, resident = part.pieces_for(Sized(SPARE + everything // 2), corpus, n_topics)
+    assert len(pieces) > 5
+    assert 0 < resident < len(pieces) // 2
+    with raises(GpuError, "too-little-gpu-memory", "500 topics", "0.0 GB"):
+        part.pieces_for(Sized(SPARE + everything // 10), corpus, 500)

@@ -23,6 +23,7 @@ from franchise.engines.revealer import Revealer
 from franchise.engines.revealing import DocumentsInfo, renumber
 from franchise.engines.threads import Threads
 from franchise.engines.worker import WorkersLostError
+from franchise.errors import ClusterError
 from franchise.model import Joint
 from franchise.model.rows import Rows, rows_of
 from franchise.model.state import ALPHA, ETA, TOPICS, Array
@@ -47,15 +48,15 @@ class GpuClusterEngine(ClusterEngine):
         self._revealer = Revealer(0, 0, 1)  # weights alone
 
     def rest(self) -> None:
-        """Let the workers leave the memory of their GPUs to other chains."""
+        """Let the workers leave the memory of their GPUs to other chains; lost ones have left it."""
         if self._hands is None:
             return
-        self._bring_counts()
         try:
-            self._at_hand().ask("rest")
+            self._ask_for_rows()
+            self._hands.ask("rest")
             self._told = False
-        except WorkersLostError:
-            self._hands = None  # the next sweep will see to it
+        except (WorkersLostError, ClusterError):
+            self._hands = None  # there may be no next sweep: if there is, it replaces them
 
     def _joint(self) -> Joint:
         if self._log_p_terms is None:
@@ -121,7 +122,11 @@ class GpuClusterEngine(ClusterEngine):
 
     def _bring_counts(self) -> None:
         if not self._rows_are_here:
-            self._do_again(lambda: self._fill_rows(self._at_hand().ask("rows")))
+            self._do_again(self._ask_for_rows)
+
+    def _ask_for_rows(self) -> None:
+        if not self._rows_are_here:
+            self._fill_rows(self._at_hand().ask("rows"))
             self._rows_are_here = True
 
     def _tell(self) -> Hands:

@@ -1,4 +1,4 @@
-"""Options of ``franchise fit``: read from a TOML file, and written to one."""
+"""Options of ``franchise fit`` from a TOML file, such as the one in a model's folder (`storage.config`)."""
 
 import json
 import tomllib
@@ -51,11 +51,6 @@ def _instead_of(value: Any, option: click.Option) -> str:
     return ""  # the others check for themselves
 
 
-def as_toml(values: dict[str, Any]) -> str:
-    """Return the options of a fit as a file for ``--config``, which fits the same model again."""
-    lines = ["# To fit this model again: franchise fit INPUT -o MODEL --config config.toml\n"]
-    for name, value in sorted(values.items()):
-        if value is not None and name not in _NOT_OF_THE_MODEL:
-            # TOML reads strings, numbers, true, false and lists of these as JSON writes them.
-            lines.append(f"{name.replace('_', '-')} = {json.dumps(value)}\n")
-    return "".join(lines)
+def options_to_keep(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a fit that decide its model."""
+    return {name: value for name, value in values.items() if name not in _NOT_OF_THE_MODEL}

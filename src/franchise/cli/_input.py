@@ -109,12 +109,14 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--min-df",
             type=NUMBER_OR_SHARE,
-            help="Leave out terms in fewer documents: a number, or a share like 0.01.  [default: 2]",
+            help="Leave out terms in fewer documents: a number, or a share like 0.01.  [default: 2, "
+            "or 1 with fewer than 50 documents]",
         ),
         click.option(
             "--max-df",
             type=NUMBER_OR_SHARE,
-            help="Leave out terms in more documents: a number, or a share.  [default: 0.5]",
+            help="Leave out terms in more documents: a number, or a share.  [default: 0.5, or 1.0 "
+            "with fewer than 50 documents]",
         ),
         click.option("--max-features", type=int, metavar="N", help="Keep only the N most frequent terms."),
         click.option(

@@ -8,7 +8,7 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli._cluster import FIT_WORKERS, cluster_options, use_cluster
-from franchise.cli._config import as_toml, use_config
+from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import (
     MOST_TEXT,
     downsample_option,
@@ -246,7 +246,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit wiki.franchise -o model/ --ray auto --workers 16
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
-    from franchise._files import write_text
+    from franchise.storage.config import write_config
 
     use_cluster(values)
     for name in ("alpha", "gamma"):
@@ -267,7 +267,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     with interruptible(str(output), anew=True):
         model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
         taken = {"engine": model.settings_["engine"]}  # on another machine, "auto" might be another
-        write_text(Path(str(output)) / "config.toml", as_toml(values | taken))
+        write_config(Path(str(output)), options_to_keep(values) | taken)
         click.echo(as_commands(str(model), str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
@@ -298,8 +298,7 @@ def _init(values: dict[str, Any]) -> Any:
         from franchise.cli._seeds import read_seed_words
 
         return read_seed_words(values["seed_words"])
-    is_folder = isinstance(values["init"], str) and values["init"] not in _STARTS
-    return Path(values["init"]) if is_folder else values["init"]
+    return values["init"]
 
 
 def _refuse(output: Path, force: bool) -> None:

@@ -37,6 +37,7 @@ def command(path: str, format_out: str, **values: Any) -> None:
 
 def _model_facts(path: str) -> dict[str, Any]:
     from franchise.estimator import HDPTopicModel
+    from franchise.posterior.describe import settings_in_use
 
     model = HDPTopicModel.load(path)
     schedule = model.chains_[0].schedule
@@ -49,7 +50,7 @@ def _model_facts(path: str) -> dict[str, Any]:
     if hasattr(model, "posterior_"):
         facts |= {"draws kept": len(model.posterior_.flat_draws), "topics": model.n_topics_}
         facts |= _agreement_facts(model)
-    return facts | model.settings_
+    return facts | settings_in_use(model.settings_)
 
 
 def _agreement_facts(model: "HDPTopicModel") -> dict[str, Any]:

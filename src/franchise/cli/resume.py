@@ -41,8 +41,10 @@ def command(
 ) -> None:
     """Resume the fit in the folder MODEL, or make a finished one longer.
 
-    The sweeps are bit for bit those of a fit that was never interrupted. Draws that a new burn-in or thinning
-    leaves out are dropped.
+    An interrupted fit ends, bit for bit, where it would have ended without the interruption. A fit that is
+    made longer equals one that was as long from the start if it was planned with 200 sweeps or more; a
+    shorter one keeps its shorter warm-up, and a line says so. Draws that a new burn-in or thinning leaves
+    out are dropped.
 
     \b
     Examples:

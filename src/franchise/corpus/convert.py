@@ -107,7 +107,7 @@ def from_counts(
     names = names_of(counts) if document_names is None else document_names
     check_same_order(counts, metadata)
     terms = columns if vocabulary is None else strings(vocabulary, "vocabulary", "term")
-    n_documents, entries, terms = _checked_entries(matrix, terms)
+    n_documents, entries, terms = _checked_entries(matrix, terms, names)
     return corpus_of_entries(*entries, n_documents, terms, names, metadata=metadata)
 
 
@@ -160,21 +160,24 @@ def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
             raise CorpusError(f"column {label!r} holds texts or lists, not counts; to use these, pass {one}")
 
 
-def words_of_counts(counts: Any, terms: tuple[str, ...] | None) -> tuple[Words, Offsets, tuple[str, ...]]:
+def words_of_counts(
+    counts: Any, terms: tuple[str, ...] | None, names: Sequence[str] | None = None
+) -> tuple[Words, Offsets, tuple[str, ...]]:
     """Lay out the words of a matrix, which may have none; terms not given are named by number."""
-    n_documents, entries, terms = _checked_entries(counts, terms)
+    n_documents, entries, terms = _checked_entries(counts, terms, names)
     cells = cells_of_entries(*entries, n_documents, len(terms))
     return words_of(cells), cells.doc_ptr, terms
 
 
 def _checked_entries(
-    counts: Any, terms: tuple[str, ...] | None
+    counts: Any, terms: tuple[str, ...] | None, names: Sequence[str] | None
 ) -> tuple[int, tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int64]], tuple[str, ...]]:
     """Return the number of documents, what is not zero, and the terms."""
     (n_documents, n_terms), rows, columns, values = _entries(counts)
     terms = numbered(n_terms) if terms is None else terms
     _check_width(terms, n_documents, n_terms)
-    return n_documents, (rows, columns, _whole_numbers(rows, columns, values)), terms
+    _check_counts(rows, columns, values, names, terms)
+    return n_documents, (rows, columns, values.astype(np.int64)), terms
 
 
 def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[str, ...]]:
@@ -364,18 +367,33 @@ def _check_width(vocabulary: Sequence[str], n_documents: int, n_terms: int) -> N
     )
 
 
-def _whole_numbers(
-    rows: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any]
-) -> npt.NDArray[np.int64]:
-    checks = (
-        (np.isfinite, "is not a finite number; counts are whole numbers, put 0 where there is none"),
-        (lambda v: v >= 0, "is negative; counts are 0 or more"),
-        (lambda v: v == np.floor(v), "is fractional; give raw counts, not weights or frequencies"),
-        (lambda v: v <= MAX_WORDS, f"is too large; counts go up to {MAX_WORDS:,}"),
-    )
-    for passes, complaint in checks:
+def _check_counts(
+    rows: npt.NDArray[Any],
+    columns: npt.NDArray[Any],
+    values: npt.NDArray[Any],
+    names: Sequence[str] | None,
+    terms: Sequence[str],
+) -> None:
+    """Refuse what is not a count, and say where it is."""
+    for passes, code, advice in _CHECKS:
         bad = np.flatnonzero(~passes(values))
-        if bad.size:
-            i = bad[0]
-            raise CorpusError(f"the count at (row {rows[i]}, column {columns[i]}), {values[i]}, {complaint}")
-    return values.astype(np.int64)
+        if not bad.size:
+            continue
+        row, column, value = int(rows[bad[0]]), int(columns[bad[0]]), values[bad[0]]
+        where = f"{_place('row', row, 'document', names)}, {_place('column', column, 'term', terms)}"
+        raise CorpusError(f"the count at {where} is {'NaN' if np.isnan(value) else value}{advice}", code=code)
+
+
+_CHECKS: tuple[tuple[Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]], str, str], ...] = (
+    (np.isfinite, "count-not-finite", "; give whole numbers, and 0 where there is none"),
+    # scikit-learn's checks look for the first words.
+    (lambda v: v >= 0, "negative-count", ". Negative values in data are not counts; give 0 or more"),
+    (lambda v: v == np.floor(v), "fractional-count", "; give raw counts, not weights or frequencies"),
+    (lambda v: v <= MAX_WORDS, "count-too-large", f", which is too large; counts go up to {MAX_WORDS:,}"),
+)
+
+
+def _place(what: str, number: int, named: str, names: Sequence[str] | None) -> str:
+    """Return the number of a row or column, and its name where it has one."""
+    name = None if names is None or number >= len(names) else names[number]
+    return f"{what} {number}" if name in (None, str(number)) else f"{what} {number} ({named} {name!r})"

@@ -6,7 +6,7 @@ and ``convert`` (words, counts).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from numbers import Number
@@ -116,7 +116,7 @@ def as_corpus(documents: Any) -> Corpus:
     return from_counts(list(checked), document_names=names)
 
 
-def encode(documents: Any, like: Corpus) -> Encoded:
+def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = None) -> Encoded:
     """Bring documents of any kind into the terms of a corpus; other words are skipped and counted.
 
     Parameters
@@ -127,6 +127,8 @@ def encode(documents: Any, like: Corpus) -> Encoded:
         AnnData are known by their names, pairs of a bag of words by the ids of the terms.
     like
         The corpus whose vocabulary is used.
+    document_names
+        One name per document. By default, the index of a Series or DataFrame, otherwise numbers.
 
     Returns
     -------
@@ -153,10 +155,10 @@ def encode(documents: Any, like: Corpus) -> Encoded:
         counts, genes = counts_of_anndata(documents)
         x, doc_ptr, _ = words_of_counts(counts, genes)
         return _encoded(_renumbered(x, genes, like), doc_ptr, like, map(str, documents.obs_names))
-    names = names_of(documents)
+    names = names_of(documents) if document_names is None else document_names
     if is_matrix(documents):
         matrix = _checked_columns(documents, like)
-        x, doc_ptr, _ = words_of_counts(matrix, like.vocabulary)
+        x, doc_ptr, _ = words_of_counts(matrix, like.vocabulary, names)
         return _encoded(x, doc_ptr, like, names)
     refuse_tables(documents)
     kind, checked = _tell_kind(documents)

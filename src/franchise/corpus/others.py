@@ -47,7 +47,7 @@ def from_anndata(data: Any, *, layer: str | None = None) -> Corpus:
     try:
         return from_counts(counts, vocabulary=genes, document_names=[str(name) for name in data.obs_names])
     except CorpusError as error:
-        raise CorpusError(f"{error}{_hint(data, layer, str(error))}") from None
+        raise CorpusError(f"{error}{_hint(data, layer, error)}", code=error.code) from None
 
 
 def counts_of_anndata(data: Any, layer: str | None = None) -> tuple[Any, tuple[str, ...]]:
@@ -57,7 +57,7 @@ def counts_of_anndata(data: Any, layer: str | None = None) -> tuple[Any, tuple[s
         raise SettingsError(f"layer={layer!r}: there is no such layer; there are {known}")
     counts = data.X if layer is None else data.layers[layer]
     if counts is None:
-        raise CorpusError(f"X is empty{_hint(data, layer, 'fractional')}")
+        raise CorpusError(f"X is empty{_other_layer(data, layer)}", code="no-counts")
     return counts, tuple(str(name) for name in data.var_names)
 
 
@@ -66,13 +66,20 @@ def is_anndata(documents: Any) -> bool:
     return all(hasattr(documents, name) for name in ("X", "obs_names", "var_names", "layers"))
 
 
-def _hint(data: Any, layer: str | None, error: str) -> str:
-    if "fractional" in error and (others := [name for name in data.layers if name != layer]):
-        best = "counts" if "counts" in others else others[0]
-        return f"; raw counts may be in another layer: give layer={best!r} to from_anndata"
-    if "term" in error and not data.var_names.is_unique:
+def _hint(data: Any, layer: str | None, error: CorpusError) -> str:
+    if error.code == "fractional-count":
+        return _other_layer(data, layer)
+    if "term" in str(error) and not data.var_names.is_unique:
         return "; call data.var_names_make_unique() first"
     return ""
+
+
+def _other_layer(data: Any, layer: str | None) -> str:
+    others = [name for name in data.layers if name != layer]
+    if not others:
+        return ""
+    best = "counts" if "counts" in others else others[0]
+    return f"; raw counts may be in another layer: give layer={best!r} to from_anndata"
 
 
 def from_bow(documents: Iterable[Iterable[tuple[int, int]]], dictionary: Any = None) -> Corpus:

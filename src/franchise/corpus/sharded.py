@@ -186,7 +186,7 @@ class ShardedCorpus(Corpus):
             self.vocabulary,
             [names[i] for i in back.tolist()],
             texts=None if self.texts is None else [texts[i] for i in back.tolist()],
-            text_options=self.text_options,
+            text_options=self.text_options and self.text_options.resolved(self.n_documents),
             metadata=None if metadata is None else metadata.select(back),
             downsampling=self.downsampling,
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
 from reprlib import repr as shortened
@@ -141,11 +141,19 @@ class TextOptions:
         analyzer: Callable[[str], list[str]] = self.vectorizer().build_analyzer()
         return analyzer
 
-    def document_limits(self, n_documents: int) -> tuple[float, float]:
-        """Return in how many documents a term must be, at least and at most."""
+    def resolved(self, n_documents: int) -> TextOptions:
+        """Return the options with `min_df` and `max_df` as they are for this many documents."""
         few = n_documents < _FEW_DOCUMENTS
         min_df = (1 if few else 2) if self.min_df is None else self.min_df
         max_df = (1.0 if few else 0.5) if self.max_df is None else self.max_df
+        return replace(self, min_df=min_df, max_df=max_df)
+
+    def document_limits(self, n_documents: int) -> tuple[float, float]:
+        """Return in how many documents a term must be, at least and at most."""
+        options = self.resolved(n_documents)
+        min_df, max_df = options.min_df, options.max_df
+        assert min_df is not None
+        assert max_df is not None
         low, high = (df if isinstance(df, int) else df * n_documents for df in (min_df, max_df))
         if low > high:
             raise SettingsError(

@@ -55,11 +55,12 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
 
     @property
     def settings_(self) -> Facts:
-        """The settings that the model was made with, and the seed that was used."""
+        """The settings that the model was made with, the seed, and what was used where they leave it open."""
         if "chains_" not in vars(self):
             raise AttributeError("the model is not fitted yet; call fit first")
         settings = self.get_params() | self._made_with | {"checkpoint_dir": self._folder()}
-        return to_keep(settings, self.chains_[0].seed)
+        chain = self.chains_[0]
+        return to_keep(settings, chain.seed, self.corpus_, chain)
 
     def _fitted(self) -> Posterior:
         if "posterior_" not in self.__dict__:

@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import validate_data
 
 from franchise.corpus import Corpus, from_counts
-from franchise.corpus.convert import is_frame, refuse_texts
+from franchise.corpus.convert import is_frame, names_of, refuse_texts
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix
 from franchise.corpus.doubts import doubts_about
 from franchise.corpus.metadata import check_same_order
@@ -40,14 +40,15 @@ def _corpus_of(estimator: Any, X: Any) -> Corpus:
         corpus = as_corpus(X)
         estimator.n_features_in_ = corpus.n_terms
         return corpus
-    names = [str(label) for label in X.index] if hasattr(X, "index") else None
+    names = names_of(X)
     counts = _checked(estimator, X, reset=True)
     return from_counts(counts, vocabulary=getattr(estimator, "feature_names_in_", None), document_names=names)
 
 
 def in_known_terms(estimator: Any, X: Any) -> Encoded:
     """Return new documents in the terms of a fitted estimator; warn if most of their words are unknown."""
-    encoded = encode(_checked(estimator, X, reset=False) if _are_counts(X) else X, estimator.corpus_)
+    documents = _checked(estimator, X, reset=False) if _are_counts(X) else X
+    encoded = encode(documents, estimator.corpus_, names_of(X))
     known, unknown = encoded.arrays.x.size, int(encoded.unknown.sum())
     if unknown > known:
         warnings.warn(
@@ -69,6 +70,7 @@ def _checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         refuse_texts(X.to_numpy(), X.columns)
     elif isinstance(X, np.ndarray):
         refuse_texts(X)
-    counts = validate_data(estimator, X, accept_sparse="csr", dtype="numeric", reset=reset)
-    check_non_negative(counts, type(estimator).__name__)
-    return counts
+    # What is not a count is refused with its place, when the words are laid out.
+    return validate_data(
+        estimator, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, reset=reset
+    )

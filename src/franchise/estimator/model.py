@@ -21,7 +21,7 @@ from franchise.errors import ModelError, SettingsError
 from franchise.estimator.crews import crew_for
 from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.offers import Offers
-from franchise.estimator.plans import longer, plan_to_fit
+from franchise.estimator.plans import begun_shorter, longer, plan_to_fit
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import check_to_run, check_to_try, folder_of, from_kept, of_chains, to_keep
 from franchise.estimator.summary import interrupted_after, nothing_started, posterior_of, trace_frame
@@ -117,7 +117,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     ending_
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
-        The settings that the model was made with, and the seed that was used.
+        The settings that the model was made with, and the seed. ``"text_options"`` and ``"in_use"`` say what
+        was used where a setting leaves it open.
     topic_labels_, named_topics_
         What each topic is called: a name given to it, or terms that set it apart; and the names given.
     n_features_in_, feature_names_in_
@@ -232,7 +233,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         if overwrite or not store.has_chains(folder):
             # A model without chains, of a run that was killed early, holds nothing to continue.
             replaced = overwrite or store.is_model(folder)
-            kept = to_keep(self.get_params() | self._made_with, plan.seed)
+            kept = to_keep(self.get_params() | self._made_with, plan.seed, self.corpus_, plan)
             store.create(folder, self.corpus_, kept, start=self._made_with["init"], overwrite=replaced)
         return load_chains(plan, store.chains_folder(folder), self.corpus_, resumed=True)
 
@@ -251,10 +252,10 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     ) -> Self:
         """Make the sweeps that an interrupted fit still has, and `sweeps` more.
 
-        The states and, unless `thin` is given, the draws are, to the bit, those of a run that was longer from
-        the beginning. Draws that the new burn-in or thinning leaves out are dropped, also in
-        `checkpoint_dir`. What followed from the burn-in that was planned first stays: the warm-up, and when
-        split-merge trials adapt and end.
+        The states and, unless `thin` is given, the draws are, to the bit, those of a fit that was as long
+        from the start, if that has the same warm-up and split-merge schedule. These follow from the first
+        burn-in and stay; a warning tells if a longer fit would have others. Draws that the new burn-in or
+        thinning leaves out are dropped, also in `checkpoint_dir`.
 
         Parameters
         ----------
@@ -277,6 +278,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         made_with = longer(self._made_with, self.chains_[0].schedule, total, burn_in, thin)
         burn_in, thin = what_to_keep(total, made_with["burn_in"], made_with["thin"])
         schedules = extended(self.chains_, sweeps, burn_in, thin)
+        warn_of(begun_shorter(self._made_with, made_with, self.chains_[0].schedule), stacklevel=3)
         folder = self._folder()
         with all_or_nothing(self, self.chains_), store.writing(folder):
             if folder:

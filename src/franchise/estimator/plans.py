@@ -61,6 +61,26 @@ def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, t
     return settings | _as_begun(schedule, burn_in_now, settings)
 
 
+def begun_shorter(made_with: Facts, settings: Facts, schedule: Schedule) -> list[str]:
+    """Say so if chains that go on differ from ones that were as long from the start.
+
+    Parameters
+    ----------
+    made_with
+        The settings that they have.
+    settings
+        The settings with which they go on (`longer`).
+    schedule
+        The schedule that follows from the first.
+    """
+    if all(made_with[name] == settings[name] for name in ("warm_up", "split_merge")):
+        return []
+    return [
+        f"the fit began with a burn-in of {schedule.burn_in} sweeps, and keeps the warm-up and split-merge "
+        f"schedule that followed from it; a fit of {settings['sweeps']} sweeps from the start would differ"
+    ]
+
+
 def _as_begun(schedule: Schedule, burn_in: int, settings: Facts) -> Facts:
     """Return what followed from the burn-in in a schedule, and would be other with the present one.
 

@@ -12,11 +12,13 @@ import numpy as np
 from franchise._files import Facts
 from franchise._ray import OnRay, check_address, check_reachable
 from franchise._settings import is_one_of, positive_number, whole_number
+from franchise.corpus import Corpus
 from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
 from franchise.engines.cuda.availability import problem
 from franchise.errors import GpuError, SettingsError
 from franchise.estimator.starts import start_of
-from franchise.sampling import SplitMerge
+from franchise.sampling import Chain, SplitMerge
+from franchise.sampling.plan import Plan
 from franchise.sampling.run import threads
 from franchise.storage.chain import split_merge_from, start_facts
 
@@ -32,10 +34,29 @@ def of_chains(settings: Facts) -> Facts:
     return own | {"init": start_of(own["init"])}
 
 
-def to_keep(settings: Facts, seed: int) -> Facts:
-    """Return the settings as they are written with a model; `from_kept` reads them back."""
+def to_keep(settings: Facts, seed: int, corpus: Corpus, made: Plan | Chain) -> Facts:
+    """Return the settings as they are written with a model; `from_kept` reads them back.
+
+    Two entries say what was used where a setting leaves it open: `text_options`, and `in_use`, from the
+    plan or a chain (`made`).
+    """
     kept = {name: _plain(value) for name, value in settings.items() if name not in _NOT_KEPT}
-    return kept | {"seed": seed, "in_place": settings["checkpoint_dir"] is not None}
+    options = corpus.text_options and corpus.text_options.resolved(corpus.n_documents).as_dict()
+    return kept | {
+        "seed": seed,
+        "in_place": settings["checkpoint_dir"] is not None,
+        "text_options": options,
+        "in_use": _in_use(made),
+    }
+
+
+def _in_use(made: Plan | Chain) -> Facts:
+    """Return concentrations, burn-in, thinning and warm-up as they were used."""
+    used: Facts = asdict(made.priors)
+    for name, prior in used.items():
+        if isinstance(prior, tuple):
+            used[name] = f"estimated under Gamma({prior[0]:g}, {prior[1]:g})"
+    return used | {name: getattr(made.schedule, name) for name in ("burn_in", "thin", "warm_up")}
 
 
 def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
@@ -45,6 +66,8 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
     }
     settings.setdefault("engine", "collapsed")  # there was no other
     seed, in_place = settings.pop("seed"), settings.pop("in_place")
+    for name in ("text_options", "in_use"):  # which follow from the rest
+        settings.pop(name, None)
     if isinstance(settings["split_merge"], dict):
         settings["split_merge"] = split_merge_from(settings["split_merge"])
     return settings, seed, in_place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from franchise._settings import whole_number
 from franchise.engines import SEED_WORDS, TOPICS, GivenTopics, Start
 from franchise.errors import SettingsError
 from franchise.estimator.rollback import all_or_nothing
+from franchise.sampling.plan import STARTS
 
 _GIVE_TOPICS = "give topics by terms, such as model.components_"
 
@@ -26,7 +28,9 @@ def start_of(init: Any) -> Start:
         raise SettingsError(
             f"init: {type(init).__name__} has no topics yet; fit the model to start from, or load one"
         )
-    if isinstance(init, os.PathLike):
+    if isinstance(init, os.PathLike) or (
+        isinstance(init, str) and init not in STARTS and Path(init).is_dir()
+    ):
         from franchise.estimator.model import HDPTopicModel
 
         return start_of(HDPTopicModel.load(init))

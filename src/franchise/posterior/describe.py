@@ -62,6 +62,16 @@ def describe_html(about: str, topics: "pd.DataFrame") -> str:
     )
 
 
+def settings_in_use(settings: Facts) -> Facts:
+    """Return the settings of a model with what was used in place of what they leave open."""
+    in_use = settings.get("in_use", {})
+    priors = [f"{name}_prior" for name in in_use]  # which the concentrations name
+    shown = {
+        name: value for name, value in settings.items() if name not in ("in_use", "text_options", *priors)
+    }
+    return shown | in_use | (settings.get("text_options") or {})
+
+
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
     """Return the text (Markdown) that says what is in a model folder."""
     shown = topics.head(_TOPICS_SHOWN)
@@ -82,7 +92,7 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
             *rows,
             more,
             "## Settings\n",
-            "```json\n" + to_json(settings) + "\n```\n",
+            "```json\n" + to_json(settings_in_use(settings)) + "\n```\n",
             "## Use it\n",
             "```python",
             "from franchise import HDPTopicModel",

@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise._text import counted
 from franchise.corpus import Corpus
+from franchise.posterior.describe import settings_in_use
 from franchise.report.colours import topic_colours
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from franchise.posterior.diagnostics import Diagnosis
     from franchise.posterior.estimates import Posterior
 
-_OF_NO_EFFECT = ("in_place", "n_jobs", "verbose")  # on the answer
+_NOT_SHOWN = ("in_place", "n_jobs", "verbose", "text_options")  # of no effect, or shown with the collection
 _R_HAT_OF_NOTE = 100  # above this, chains never leave their own numbers, and by how much says nothing
 
 
@@ -146,7 +147,7 @@ def _corpus_facts(corpus: Corpus) -> dict[str, str]:
         facts["down-sampled"] = corpus.downsampling.in_words()
     facts["fingerprint"] = corpus.fingerprint()[:16]
     if corpus.text_options is not None:
-        options = corpus.text_options.as_dict()
+        options = corpus.text_options.resolved(corpus.n_documents).as_dict()
         facts |= {name.replace("_", " "): _setting(value) for name, value in options.items()}
     return facts
 
@@ -169,13 +170,13 @@ def _run_facts(posterior: Posterior, chains: Sequence[Chain], runs: dict[str, An
 
 def _settings(settings: dict[str, Any]) -> dict[str, str]:
     """Return the settings that decide the answer, in words."""
-    kept = {name: value for name, value in sorted(settings.items()) if name not in _OF_NO_EFFECT}
-    return {name.replace("_", " "): _setting(value) for name, value in kept.items()}
+    used = settings_in_use({name: value for name, value in settings.items() if name not in _NOT_SHOWN})
+    return {name.replace("_", " "): _setting(value) for name, value in sorted(used.items())}
 
 
 def _setting(value: Any) -> str:
     if value is None:
-        return "automatic"
+        return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):

@@ -20,6 +20,7 @@ _ETA_PRIOR = (1.0, 1.0)
 _DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
 # In turn: what chains from all of them agree on does not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
+STARTS = ("fitted", "apart", "sequential", "one")  # by name; "apart" stands for several
 _WARM_UP = 40  # sweeps; more hardly help, and cost time while topics are many
 _ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
 
@@ -32,14 +33,14 @@ def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
 
 
 def _start(init: Start) -> Start:
-    if isinstance(init, GivenTopics) or is_one_of(init, ["fitted", "sequential", "one"]):
+    if isinstance(init, GivenTopics) or is_one_of(init, STARTS):
         return init
     try:
         return whole_number("init", init, 1)
     except SettingsError:
         raise SettingsError(
             f"init={init!r}: give 'fitted', 'apart', 'sequential', 'one', a number of random topics, 1 or "
-            "more, a fitted model, topics by terms, or seed words by topic, such as "
+            "more, a fitted model or its folder, topics by terms, or seed words by topic, such as "
             "{'cosmology': ['galaxy', 'redshift']}",
             code="unknown-choice",
         ) from None

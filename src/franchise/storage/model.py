@@ -8,6 +8,7 @@
     start.safetensors    the topics that chains start from, where some were given
     chains/0/            each chain with its draws (`storage.chain`)
     names.json           what people call topics and terms, where they did (`storage.names`)
+    config.toml          options of ``franchise fit``, where it made the model (`storage.config`)
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
 
 The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
@@ -41,6 +42,7 @@ from franchise.corpus.stored import pieces_of, read_stored
 from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError
 from franchise.storage.chain import saved_chains, saved_sweeps
+from franchise.storage.config import update_config
 from franchise.storage.reference import is_reference, read_reference, write_reference
 from franchise.storage.start import read_start, write_start
 
@@ -198,11 +200,12 @@ def stamp(folder: Path) -> str:
 
 
 def change_settings(folder: Path, settings: Facts) -> None:
-    """Replace the settings of the model that is there; its stamp is another one then."""
+    """Replace the settings of the model that is there, also in its config.toml; its stamp changes."""
     path = folder / _MODEL
     facts = from_json(read_text(path), path) | {"settings": settings}
     facts.pop("checksum", None)
     write_text(path, to_json({**facts, "checksum": _checksum(facts)}))
+    update_config(folder, settings)
 
 
 def write_for_people(folder: Path, *, topics_csv: str, trace_csv: str, card: str) -> None:

@@ -46,10 +46,11 @@ class RowFile:
                 self._write(content, self._n_bytes)
         except OSError as error:
             raise cannot_write(self.path, error) from error
-        self._digest.update(content)
-        self._n_bytes += len(content)
-        self.n_rows += len(rows)
-        return {"rows": self.n_rows, "width": rows.shape[1], "checksum": self._digest.hexdigest()}
+        digest, n_bytes, n_rows = self._digest.copy(), self._n_bytes + len(content), self.n_rows + len(rows)
+        digest.update(content)
+        # All at once: after an error the same rows are added again, and must not be counted twice.
+        self._digest, self._n_bytes, self.n_rows = digest, n_bytes, n_rows
+        return {"rows": n_rows, "width": rows.shape[1], "checksum": digest.hexdigest()}
 
     def _begin(self, content: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 
 import numpy as np
 import pytest
@@ -42,6 +43,24 @@ def folder(tmp_path_factory):
 def model(folder, tmp_path):
     """Return a copy of the model that may be changed."""
     return shutil.copytree(folder / "model", tmp_path / "model")
+
+
+@pytest.mark.filterwarnings("default:the fit began with a burn-in")
+def test_the_configuration_follows_resume(folder, model, tmp_path):
+    said = call("resume", model, "--sweeps", "4", "--burn-in", "6", "--quiet").stderr
+    assert "franchise: the fit began with a burn-in of 4 sweeps" in said
+    config = tomllib.loads((model / "config.toml").read_text("utf-8"))
+    assert [config[name] for name in ("sweeps", "burn-in", "warm-up", "eta")] == [12, 6, 2, 0.5]
+    call("fit", folder / "texts.txt", "-o", tmp_path / "n", "--config", model / "config.toml", "--quiet")
+    ours, theirs = (HDPTopicModel.load(one).chains_[0].schedule for one in (model, tmp_path / "n"))
+    assert (ours.sweeps, ours.burn_in, ours.thin, ours.warm_up) == (
+        theirs.sweeps,
+        theirs.burn_in,
+        theirs.thin,
+        theirs.warm_up,
+    )
+    HDPTopicModel.load(model).resume(4)  # from Python too
+    assert tomllib.loads((model / "config.toml").read_text("utf-8"))["sweeps"] == 16
 
 
 # ---------------------------------------------------------------- help

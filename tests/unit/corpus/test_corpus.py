@@ -140,7 +140,7 @@ def test_copies_keep_their_texts(with_texts, duplicate):
 def test_select_takes_the_texts_along(corpus, with_texts):
     chosen = with_texts.select([2, 0, 2])
     assert chosen.texts == ("Bee!", "Cat ant cat", "Bee!")
-    assert chosen.text_options == with_texts.text_options
+    assert chosen.text_options == with_texts.text_options.resolved(with_texts.n_documents)
     assert corpus.select([2]).texts is None
 
 

@@ -181,7 +181,7 @@ def test_texts_words_and_counts_agree(tokens):
         (["ant", []], "document 1 is [] (list), not a text"),
         ([["ant", 3]], "document 0, word 1 is 3 (int); words are strings"),
         ([[1, 2], [3]], "ragged"),
-        ([[0.5, 2]], "is fractional"),
+        ([[0.5, 2]], "give raw counts"),
         (np.array([["ant", "bee"]]), "not numeric; give whole numbers, or a flat list if these are texts"),
         (np.ones((2, 2, 2)), "3 dimensions"),
         (np.array(3), "0 dimensions"),
@@ -202,7 +202,7 @@ def test_texts_words_and_counts_agree(tokens):
         ),
         (pd.DataFrame({"n": [1], "words": [["ant", "bee"]]}), "to use these, pass df['words']"),
         (pd.DataFrame({"when": pd.to_datetime(["2001-01-01"])}), "dtype datetime64"),
-        (pd.DataFrame({"n": [1, np.nan]}), "is not a finite number"),
+        (pd.DataFrame({"n": [1, np.nan]}), "row 1, column 0 (term 'n') is NaN"),
         (pd.DataFrame({"n": [1, 2], "m": [pd.NA, 2]}), "dtype object, which is not numeric"),
     ],
 )
@@ -392,7 +392,7 @@ def test_a_corpus_is_mapped_by_term():
         ([["ant"], "bee"], "document 1 is of a different kind"),
         ([["ant"], 3], "document 1 is 3 (int)"),
         ([{"ant"}], "document 0 is a set; give a list"),
-        ([[-1, 0, 1]], "is negative"),
+        ([[-1, 0, 1]], "column 0 (term 'ant') is -1"),
     ],
 )
 def test_encode_refuses(documents, message):

@@ -15,6 +15,7 @@ from franchise.engines.fitted_start import fit_topics, sample_of, topics_as_give
 from franchise.estimator.starts import start_of
 from franchise.model import broken_invariants
 from franchise.storage import model as store
+from tests.raising import raises
 from tests.unit.estimator.test_model import in_bits
 
 SEEDS = {"first": ["t0", "t1"], "second": ["t20", "t21"]}
@@ -255,3 +256,21 @@ def test_the_diagnosis_says_that_the_start_is_shared(corpus, earlier):
     model = quick(init=earlier, sweeps=60).fit(corpus)
     assert model.diagnose().same_start
     assert any("the same given topics" in message for message in model.diagnose().messages)
+
+
+def test_the_folder_of_a_model_as_a_string(corpus, tmp_path, monkeypatch):
+    earlier = quick().fit(corpus)
+    earlier.save(tmp_path / "m")
+    expected = quick(init=earlier).fit(corpus).components_
+    assert np.array_equal(quick(init=str(tmp_path / "m")).fit(corpus).components_, expected)
+    monkeypatch.chdir(tmp_path)
+    assert np.array_equal(quick(init="m").fit(corpus).components_, expected)
+    (tmp_path / "one").mkdir()
+    assert (
+        quick(init="one").fit(corpus).chains_[0].start_from == "one"
+    )  # the word, whatever folders there are
+
+
+def test_what_is_neither_a_word_nor_a_folder(corpus):
+    with raises(SettingsError, "unknown-choice", "no-such-folder", "'sequential'", "folder"):
+        quick(init="no-such-folder").fit(corpus)

@@ -1,5 +1,7 @@
 """Short runs that are made longer keep the warm-up and the trials that they were begun with."""
 
+import warnings
+
 import pytest
 
 from franchise import HDPTopicModel, ModelError, Schedule, SettingsError, SplitMerge
@@ -59,6 +61,15 @@ def test_in_memory(corpus, whole):
     assert in_bits(model) == in_bits(whole)
     assert model.settings_["warm_up"] == WARM_UP
     assert model.get_params()["warm_up"] is None
+
+
+def test_a_warning_says_that_a_longer_run_would_differ(corpus):
+    with pytest.warns(UserWarning, match="a burn-in of 15 sweeps.* a fit of 40 sweeps"):
+        model = model_of(SHORT).fit(corpus).resume(10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.resume(10)  # it has been said
+        model_of(SHORT, warm_up=3, split_merge="off").fit(corpus).resume(10)
 
 
 def test_in_two_steps_and_by_way_of_a_file(corpus, whole, tmp_path):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -12,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from franchise import HDPTopicModel
+from franchise import CorpusError, HDPTopicModel
+from tests.raising import raises
 
 TEXTS = ["cats drink milk", "dogs chase cats", "stocks and bonds fell", "bonds rose as stocks fell"] * 6
 QUICK = {"sweeps": 6, "chains": 2, "random_state": 0, "verbose": 0}
@@ -81,3 +83,33 @@ def test_an_unfitted_model_says_so(question, tmp_path):
         getattr(HDPTopicModel(), question)(*arguments.get(question, []))
     assert not hasattr(HDPTopicModel(), "components_")
     assert not hasattr(HDPTopicModel(), "topic_weights_")
+
+
+BAD = [
+    (np.nan, "count-not-finite"),
+    (np.inf, "count-not-finite"),
+    (-1.0, "negative-count"),
+    (0.5, "fractional-count"),
+]
+
+
+@pytest.mark.parametrize(("bad", "code"), BAD)
+@pytest.mark.filterwarnings("ignore:there are more topics")
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.coo_array, pd.DataFrame])
+def test_what_is_not_a_count_is_refused_with_its_place(bad, code, kind):
+    counts = np.ones((3, 4))
+    model = HDPTopicModel(**QUICK, init="one").fit(kind(counts))
+    counts[2, 1] = bad
+    wrong = kind(counts)
+    for call in (model.fit, model.transform):
+        with raises(CorpusError, code, "row 2", "column 1"):
+            call(wrong)
+
+
+def test_a_frame_names_the_document_and_the_term():
+    counts = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], index=["first", "second"], columns=["ant", "bee"])
+    model = HDPTopicModel(**QUICK).fit(counts)
+    counts.loc["second", "ant"] = -2.0
+    for call in (model.fit, model.transform):
+        with raises(CorpusError, "negative-count", "document 'second'", "term 'ant'"):
+            call(counts)

@@ -1,0 +1,63 @@
+"""What was used is shown where a setting leaves it open: in the report, the card and model.json."""
+
+import json
+import re
+
+import pytest
+
+from franchise import HDPTopicModel, TextOptions, from_texts
+
+TEXTS = ["cats drink milk", "dogs chase cats", "stocks and bonds fell", "bonds rose as stocks fell"] * 15
+FEW, MANY = 12, 60  # documents
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:there are more topics")
+
+
+def fitted(n_documents, **changes):
+    settings = {"sweeps": 12, "chains": 1, "random_state": 0, "verbose": 0} | changes
+    return HDPTopicModel(**settings).fit(TEXTS[:n_documents])
+
+
+@pytest.mark.parametrize(("n_documents", "min_df", "max_df"), [(FEW, 1, 1.0), (MANY, 2, 0.5)])
+def test_text_options(n_documents, min_df, max_df, tmp_path):
+    model = fitted(n_documents)
+    model.save(tmp_path / "m")
+    stored = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))["settings"]["text_options"]
+    assert (stored["min_df"], stored["max_df"]) == (min_df, max_df)
+    card = (tmp_path / "m" / "README.md").read_text("utf-8")
+    shown = json.loads(re.search(r"```json\n(.*?)```", card, re.DOTALL)[1])
+    assert (shown["min_df"], shown["max_df"]) == (min_df, max_df)
+    loaded = HDPTopicModel.load(tmp_path / "m")
+    assert loaded.settings_ == model.settings_
+
+
+def test_concentrations_and_schedule(tmp_path):
+    model = fitted(FEW, alpha_prior=(2.0, 0.5), gamma=3.0)
+    in_use = model.settings_["in_use"]
+    assert in_use == {
+        "alpha": "estimated under Gamma(2, 0.5)",
+        "gamma": 3.0,
+        "eta": 0.1,
+        "burn_in": 6,
+        "thin": 1,
+        "warm_up": 3,
+    }
+    model.resume(12)
+    assert (model.settings_["in_use"]["burn_in"], model.settings_["in_use"]["warm_up"]) == (12, 3)
+
+
+def test_the_report(tmp_path):
+    pytest.importorskip("vl_convert")
+    page = fitted(MANY).report(tmp_path / "page.html").read_text("utf-8")
+    settings = re.sub(r"<[^>]*>", " ", page[page.index('id="settings"') :])
+    settings = " ".join(settings.split())
+    assert "automatic" not in settings
+    for shown in ("alpha estimated under Gamma(1, 1)", "min df 2", "max df 0.5", "burn in 6", "warm up 3"):
+        assert shown in settings
+
+
+def test_a_part_of_a_corpus_has_the_terms_of_the_whole():
+    part = from_texts(TEXTS).select(range(FEW))
+    assert (part.text_options.min_df, part.text_options.max_df) == (2, 0.5)
+    assert TextOptions(min_df=3).resolved(FEW) == TextOptions(min_df=3, max_df=1.0)

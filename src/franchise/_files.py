@@ -98,16 +98,21 @@ def read_arrays(
     except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         raise _cannot_read(path, error) from error
     if _ABOUT not in metadata:
-        raise ModelError(f"{path}: this is not a Franchise file; {_RESTORE}")
+        raise ModelError(f"{path}: this is not a Franchise file; {_RESTORE}", code="unknown-format")
     about = from_json(metadata[_ABOUT], path)
     facts = about.get("facts")
     is_sound = isinstance(facts, dict) and (
         verified or about.get("checksum") == _checksum(about.get("kind"), facts, arrays)
     )
     if not is_sound:
-        raise ModelError(f"{path}: the file is damaged, its contents do not match its checksum; {_RESTORE}")
+        raise ModelError(
+            f"{path}: the file is damaged, its contents do not match its checksum; {_RESTORE}",
+            code="damaged-file",
+        )
     if about["kind"] != kind:
-        raise ModelError(f"{path}: this is a {about['kind']}, not a {kind}; {_RESTORE}")
+        raise ModelError(
+            f"{path}: this is a {about['kind']}, not a {kind}; {_RESTORE}", code="wrong-file-kind"
+        )
     return arrays, cast(Facts, facts)
 
 
@@ -136,7 +141,7 @@ def read_facts(path: Path, kind: str) -> Facts:
         raise _cannot_read(path, error) from error
     facts = about.get("facts")
     if about.get("kind") != kind or not isinstance(facts, dict):
-        raise ModelError(f"{path}: this is not a {kind} of Franchise; {_RESTORE}")
+        raise ModelError(f"{path}: this is not a {kind} of Franchise; {_RESTORE}", code="wrong-file-kind")
     return facts
 
 
@@ -192,7 +197,9 @@ def from_json(text: str, path: Path) -> Facts:
     except (ValueError, RecursionError) as error:
         raise _cannot_read(path, error) from error
     if not isinstance(facts, dict):
-        raise ModelError(f"{path}: the file is damaged, it holds no settings; {_RESTORE}")
+        raise ModelError(
+            f"{path}: the file is damaged, it holds no settings; {_RESTORE}", code="damaged-file"
+        )
     return facts
 
 
@@ -203,16 +210,18 @@ def cannot_write(path: Path, error: OSError) -> ModelError:
     """Return the error for a file or folder that cannot be written."""
     return ModelError(
         f"{path}: cannot write it ({error.strerror}); check the folder, its permissions "
-        "and the free disk space"
+        "and the free disk space",
+        code="cannot-write",
     )
 
 
 def _cannot_read(path: Path, error: Exception) -> ModelError:
     if isinstance(error, FileNotFoundError):
-        return ModelError(f"{path}: there is no such file; {_RESTORE}")
+        return ModelError(f"{path}: there is no such file; {_RESTORE}", code="no-such-file")
     reason = getattr(error, "strerror", None) or error
     return ModelError(
-        f"{path}: cannot read it ({reason}); the file is damaged or not a Franchise file: {_RESTORE}"
+        f"{path}: cannot read it ({reason}); the file is damaged or not a Franchise file: {_RESTORE}",
+        code="cannot-read" if isinstance(error, OSError) else "damaged-file",
     )
 
 

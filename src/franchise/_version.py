@@ -16,14 +16,19 @@ def check_version(path: Path, facts: Facts) -> None:
     """Refuse files of a version that this library does not know."""
     version = facts.get("version")
     if not isinstance(version, int) or version < 1:
-        raise ModelError(f"{path}: the file does not say its version; it is damaged or not a Franchise file")
+        raise ModelError(
+            f"{path}: the file does not say its version; it is damaged or not a Franchise file",
+            code="damaged-file",
+        )
     if version > VERSION:
         raise ModelError(
             f"{path}: the file has format version {version}, and this Franchise reads up to {VERSION}; "
-            "install a newer Franchise"
+            "install a newer Franchise",
+            code="newer-format",
         )
     if version < _OLDEST:
         raise ModelError(
             f"{path}: the file has format version {version}, from before the first release; this Franchise "
-            f"reads version {_OLDEST} and later: fit the model again"
+            f"reads version {_OLDEST} and later: fit the model again",
+            code="outdated-format",
         )

@@ -27,7 +27,7 @@ from tests.statistical.test_enumerated_posterior import compare as compare_with_
 SEED = 20120109
 SWEEPS = 7
 REASON = problem()
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(REASON is not None, reason=REASON or "there is a GPU")]
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler on this machine")
 
 

@@ -40,7 +40,8 @@ def same_versions(reports: Mapping[str, Versions]) -> None:
                 has = f"has {package} {found}" if found else f"has no {package}"
                 raise ClusterError(
                     f"the machine {name} {has}, but this process {version}: install the same versions "
-                    "everywhere"
+                    "everywhere",
+                    code="version-mismatch",
                 )
 
 
@@ -57,7 +58,8 @@ def same_gpus(found: Sequence[tuple[str, str]]) -> None:
         if kind != expected:
             raise ClusterError(
                 f"the machine {name} has {kind}, but {first} has {expected}: a chain needs GPUs of one kind, "
-                "and the same CuPy; use machines that are alike, or engine='ray', which does without GPUs"
+                "and the same CuPy; use machines that are alike, or engine='ray', which does without GPUs",
+                code="different-gpus",
             )
 
 
@@ -97,10 +99,13 @@ def check_nodes(seconds: float = 60.0) -> None:
             answer = ray.get(one, timeout=max(end - time.monotonic(), 1.0))
         except ray.exceptions.GetTimeoutError:
             raise ClusterError(
-                f"the machine {node.name} does not answer within {seconds:.0f} seconds (`ray status`)"
+                f"the machine {node.name} does not answer within {seconds:.0f} seconds (`ray status`)",
+                code="machine-not-answering",
             ) from None
         except ray.exceptions.TaskUnschedulableError:
             continue  # it has gone since, and no worker will come to be there
         except ray.exceptions.RayError as error:
-            raise ClusterError(f"the machine {node.name} cannot be used: {first_line(error)}") from error
+            raise ClusterError(
+                f"the machine {node.name} cannot be used: {first_line(error)}", code="machine-unusable"
+            ) from error
         same_versions({node.name: answer})

@@ -70,19 +70,23 @@ def check_address(address: object) -> None:
         return
     known = "give 'auto', 'local' or HOST:PORT"
     if not isinstance(address, str) or not address:
-        raise SettingsError(f"ray_address={address!r}: {known}")
+        raise SettingsError(f"ray_address={address!r}: {known}", code="bad-ray-address")
     if "://" in address:
         raise SettingsError(
             f"ray_address={address!r}: Ray Client, and other addresses with ://, cannot be used; run on a "
-            f"machine of the cluster and {known}"
+            f"machine of the cluster and {known}",
+            code="ray-client",
         )
     host, port = _host_and_port(address)
     if not host or not 0 < port < 2**16:
-        raise SettingsError(f"ray_address={address!r}: {known}, such as 10.0.0.1:{_USUAL_PORT}")
+        raise SettingsError(
+            f"ray_address={address!r}: {known}, such as 10.0.0.1:{_USUAL_PORT}", code="bad-ray-address"
+        )
     if port == _PORT_OF_CLIENTS:
         raise SettingsError(
             f"ray_address={address!r}: {port} is the port of Ray Client; give the cluster's own, usually "
-            f"{_USUAL_PORT}"
+            f"{_USUAL_PORT}",
+            code="ray-client",
         )
 
 
@@ -105,7 +109,7 @@ def _where(address: str | None) -> str:
             check_address(given)
         except SettingsError as error:
             raise ClusterError(
-                f"the environment variable RAY_ADDRESS: {str(error).partition(': ')[2]}"
+                f"the environment variable RAY_ADDRESS: {str(error).partition(': ')[2]}", code=error.code
             ) from None
         _check_answers(given, f"the cluster at {given} (the environment variable RAY_ADDRESS)")
         return given
@@ -126,7 +130,8 @@ def _started_here(address: str | None) -> str:
             return "local"
         raise ClusterError(
             "there is no Ray cluster on this machine: start one with `ray start --head`, join one with `ray "
-            "start --address=HOST:PORT`, or give ray_address='local' to use this machine alone"
+            "start --address=HOST:PORT`, or give ray_address='local' to use this machine alone",
+            code="no-cluster",
         ) from None
 
 
@@ -145,17 +150,20 @@ def _check_answers(address: str, what: str) -> None:
     except TimeoutError:
         raise ClusterError(
             f"{what} does not answer within {_SECONDS_TO_ANSWER:.0f} seconds: is the machine on, and is the "
-            "port open between the two?"
+            "port open between the two?",
+            code="no-cluster",
         ) from None
     except OSError as error:
         why = error.strerror or str(error)
         raise ClusterError(
-            f"{what} cannot be reached ({why}): check the address, and whether Ray runs there (`ray status`)"
+            f"{what} cannot be reached ({why}): check the address, and whether Ray runs there (`ray status`)",
+            code="no-cluster",
         ) from None
     if len(answer) < 4 or answer[3] != 4:
         raise ClusterError(
             f"{what}: something answers there, but it is not Ray; give the port of the cluster, which "
-            f"`ray start` shows, usually {_USUAL_PORT}"
+            f"`ray start` shows, usually {_USUAL_PORT}",
+            code="not-a-cluster",
         )
 
 
@@ -172,14 +180,17 @@ def _connect(ray: Any, where: str) -> None:
     except BaseException as error:
         ray.shutdown()  # what was begun
         if isinstance(error, RuntimeError) and "ersion mismatch" in str(error):
-            raise ClusterError(_other_versions(str(error))) from None
+            raise ClusterError(_other_versions(str(error)), code="version-mismatch") from None
         if not isinstance(error, Exception):
             raise
         if where == "local":
-            raise ClusterError(f"Ray could not be started on this machine: {first_line(error)}") from error
+            raise ClusterError(
+                f"Ray could not be started on this machine: {first_line(error)}", code="ray-not-started"
+            ) from error
         raise ClusterError(
             f"the cluster at {where} answers, but this process could not join it: {first_line(error)} "
-            "(it must run on a machine of the cluster; if that asks for a token, set RAY_AUTH_MODE=token)"
+            "(it must run on a machine of the cluster; if that asks for a token, set RAY_AUTH_MODE=token)",
+            code="cannot-join-cluster",
         ) from error
 
 
@@ -197,12 +208,14 @@ def _present(ray: Any, address: str | None) -> str:
     if ray.util.client.ray.is_connected():
         raise ClusterError(
             "this process is connected by Ray Client (ray://), which cannot be used; run on a machine of the "
-            "cluster"
+            "cluster",
+            code="ray-client",
         )
     if address not in (None, "auto", "local") and _resolved(str(address)) != _resolved(present):
         raise ClusterError(
             f"ray_address={address!r}: this process is connected to another cluster, at {present}; leave the "
-            "address out to use that one, or call ray.shutdown() before"
+            "address out to use that one, or call ray.shutdown() before",
+            code="another-cluster",
         )
     return present
 

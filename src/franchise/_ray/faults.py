@@ -27,16 +27,18 @@ def in_words(error: BaseException) -> BaseException:
     if isinstance(error, gone.OutOfMemoryError):
         return ClusterError(
             "a worker was stopped as its machine ran out of memory; give fewer workers for each machine, or "
-            "machines with more memory"
+            "machines with more memory",
+            code="cluster-memory",
         )
     if isinstance(error, gone.ObjectStoreFullError | gone.OutOfDiskError):
-        return ClusterError(f"Ray's store of objects is full: {first_line(error)}")
+        return ClusterError(f"Ray's store of objects is full: {first_line(error)}", code="cluster-memory")
     if isinstance(error, gone.GetTimeoutError):
         return ClusterError(
-            "a worker did not answer in time (`ray status` shows whether machines are missing)"
+            "a worker did not answer in time (`ray status` shows whether machines are missing)",
+            code="worker-not-answering",
         )
     if isinstance(error, gone.RayActorError | gone.RaySystemError) or lost(error):
-        return ClusterError(f"a worker of the cluster is lost: {first_line(error)}")
+        return ClusterError(f"a worker of the cluster is lost: {first_line(error)}", code="worker-lost")
     return error
 
 

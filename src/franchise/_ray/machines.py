@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from franchise._ray.module import ray_module
 from franchise._text import counted
-from franchise.errors import ClusterError, SettingsError
+from franchise.errors import ClusterError, FranchiseWarning, SettingsError
 
 _PATIENCE = 10.0  # seconds: what has ended is counted as free a little later
 _SHARES = 10_000  # of a CPU: Ray counts no finer
@@ -62,7 +62,9 @@ def nodes() -> list[Node]:
             memory, store = int(has.get("memory", 0)), int(has.get("object_store_memory", 0))
             found.append(Node(node["NodeID"], name, int(has["CPU"]), memory, store, int(has.get("GPU", 0))))
     if not found:
-        raise ClusterError("no machine of the cluster has a CPU for workers; add machines to it")
+        raise ClusterError(
+            "no machine of the cluster has a CPU for workers; add machines to it", code="cluster-without-cpus"
+        )
     return found
 
 
@@ -83,12 +85,14 @@ def _places_with_gpus(found: Sequence[Node], workers: int | None) -> Places:
     if not total:
         raise ClusterError(
             "no machine of the cluster has a GPU, as far as Ray knows (`ray status`); add machines with "
-            "GPUs, or take engine='ray', which does without"
+            "GPUs, or take engine='ray', which does without",
+            code="cluster-without-gpus",
         )
     if workers is not None and workers > total:
         raise ClusterError(
             f"ray_workers={workers}: the cluster has {counted(total, 'GPU')}, and every worker needs one; "
-            f"give {total} or fewer, or add machines with GPUs"
+            f"give {total} or fewer, or add machines with GPUs",
+            code="too-many-workers",
         )
     each = min(node.cpus / node.gpus for node in found if node.gpus)
     num_cpus = float(int(each)) if each >= 1 else int(each * _SHARES) / _SHARES
@@ -101,8 +105,11 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
         used = len(cpus) * smallest
         if 2 * used < total:
             warnings.warn(
-                f"one worker for each of {len(cpus)} machines uses {used} of {total} CPUs, as the smallest "
-                f"has {smallest}; ray_workers={sum(n // smallest for n in cpus)} would use more",
+                FranchiseWarning(
+                    f"one worker for each of {len(cpus)} machines uses {used} of {total} CPUs, as the "
+                    f"smallest has {smallest}; ray_workers={sum(n // smallest for n in cpus)} would use more",
+                    code="idle-cpus",
+                ),
                 stacklevel=2,
             )
         return Places(len(cpus), smallest, float(smallest))
@@ -110,13 +117,18 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
         threads = next(t for t in range(max(cpus), 0, -1) if sum(n // t for n in cpus) >= workers)
         return Places(workers, threads, float(threads))
     warnings.warn(
-        f"ray_workers={workers}: the cluster has only {counted(total, 'CPU')}, which they will share; more "
-        "workers than CPUs make nothing faster",
+        FranchiseWarning(
+            f"ray_workers={workers}: the cluster has only {counted(total, 'CPU')}, which they will share; "
+            "more workers than CPUs make nothing faster",
+            code="more-workers-than-cpus",
+        ),
         stacklevel=2,
     )
     share = math.ceil(workers / total)
     if share > _SHARES:
-        raise SettingsError(f"ray_workers={workers}: too many for {counted(total, 'CPU')}")
+        raise SettingsError(
+            f"ray_workers={workers}: too many for {counted(total, 'CPU')}", code="too-many-workers"
+        )
     return Places(workers, 1, _SHARES // share / _SHARES)
 
 
@@ -129,8 +141,11 @@ def warn_if_busy(cpus: float) -> None:
             continue
         total = sum(node.cpus for node in nodes())
         warnings.warn(
-            f"others are using the cluster: {free:g} of {counted(total, 'CPU')} are free, and {cpus:g} are "
-            "needed; waiting for them (`ray status`)",
+            FranchiseWarning(
+                f"others are using the cluster: {free:g} of {counted(total, 'CPU')} are free, and {cpus:g} "
+                "are needed; waiting for them (`ray status`)",
+                code="cluster-busy",
+            ),
             stacklevel=2,
         )
         return
@@ -153,7 +168,8 @@ def check_memory(needed_by_worker: int, places: Places, in_store: int = 0) -> No
     if in_store > small.store:
         raise ClusterError(
             f"too little memory: {_gb(in_store)} have to be in Ray's store of objects on every machine, and "
-            f"{small.name} has {_gb(small.store)} (`ray start --object-store-memory`)"
+            f"{small.name} has {_gb(small.store)} (`ray start --object-store-memory`)",
+            code="cluster-memory",
         )
     if needed_by_worker <= 0:
         return
@@ -163,7 +179,8 @@ def check_memory(needed_by_worker: int, places: Places, in_store: int = 0) -> No
         raise ClusterError(
             f"too little memory: {counted(places.workers, 'worker')} of {_gb(needed_by_worker)} each do not "
             f"fit on {counted(len(found), 'machine')} with {_gb(memory)} for workers in all; there is room "
-            f"for {sum(room)}. Add machines, or give them more memory (`ray start --memory`)"
+            f"for {sum(room)}. Add machines, or give them more memory (`ray start --memory`)",
+            code="cluster-memory",
         )
 
 

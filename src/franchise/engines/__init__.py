@@ -99,5 +99,7 @@ def engine_named(name: str) -> type[Engine]:
     """Return the engine with this name."""
     if not is_one_of(name, ENGINES):
         known = ", ".join(repr(one) for one in ENGINES)
-        raise SettingsError(f"engine={name!r}: there is no such engine; give 'auto' or one of {known}")
+        raise SettingsError(
+            f"engine={name!r}: there is no such engine; give 'auto' or one of {known}", code="unknown-choice"
+        )
     return ENGINES[name]

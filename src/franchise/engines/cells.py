@@ -74,7 +74,9 @@ class CellsEngine(RevealingEngine):
 
     def seat(self, state: State) -> None:
         """Refuse a state of words."""
-        raise SettingsError("engine='cells': a state of words cannot be taken up; start from topics")
+        raise SettingsError(
+            "engine='cells': a state of words cannot be taken up; start from topics", code="unsupported-start"
+        )
 
     def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
         """Seat every word by fitted, given or random topics."""
@@ -84,7 +86,8 @@ class CellsEngine(RevealingEngine):
         elif start == "sequential":
             raise SettingsError(
                 "start='sequential': the words of a cell are seated at once, not one after another; start "
-                "from 'fitted', 'one' or a number of random topics"
+                "from 'fitted', 'one' or a number of random topics",
+                code="conflicting-settings",
             )
         else:
             self._start(key, random_start(self._cells, 1 if start == "one" else int(start)))

@@ -22,7 +22,7 @@ from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.shards import Shard
 from franchise.engines import parallel
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
-from franchise.engines.crew import Crew, Hands, shards_for
+from franchise.engines.crew import Crew, Hands, shards_for, worker_replaced
 from franchise.engines.crew_sample import sample_of
 from franchise.engines.draw_parts import PARTS, PartsOfDraw
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
@@ -35,8 +35,8 @@ from franchise.engines.revealer import Revealer, epsilon_for
 from franchise.engines.revealing import DocumentsInfo, number_of_turns, renumber
 from franchise.engines.table_source import TablesInParts
 from franchise.engines.threads import Threads
-from franchise.engines.worker import WorkersLostError, check_seats, read_seats, write_seats
-from franchise.errors import ClusterError, ModelError, SettingsError
+from franchise.engines.worker import WorkersLostError, check_seats, other_seats, read_seats, write_seats
+from franchise.errors import ClusterError, SettingsError
 from franchise.model import Joint, State
 from franchise.model.capacity import compact
 from franchise.model.counts import ranks
@@ -165,7 +165,8 @@ class ClusterEngine(CollapsedEngine):
         if start == "sequential":
             raise SettingsError(
                 "start='sequential': words that are seated one after another cannot be seated by several "
-                "workers; start from 'fitted', 'one' or a number of random topics"
+                "workers; start from 'fitted', 'one' or a number of random topics",
+                code="conflicting-settings",
             )
         self._do(partial(self._start, key._replace(move=INITIALIZE), start))
 
@@ -251,7 +252,9 @@ class ClusterEngine(CollapsedEngine):
 
     def _crew_here(self) -> Crew:
         if self._crew is None:
-            raise ClusterError(f"engine={self.name!r}: the chain has no workers; fit or resume its model")
+            raise ClusterError(
+                f"engine={self.name!r}: the chain has no workers; fit or resume its model", code="no-workers"
+            )
         return self._crew
 
     def _at_hand(self) -> Hands:
@@ -278,11 +281,7 @@ class ClusterEngine(CollapsedEngine):
             except WorkersLostError:
                 self._hands = None
                 if crew.repair(hands.generation, self._chain):
-                    warnings.warn(
-                        "a worker was lost and another has taken its place; what each chain did since its "
-                        "last checkpoint is done again",
-                        stacklevel=2,
-                    )
+                    warnings.warn(worker_replaced(), stacklevel=2)
             except BaseException:
                 self._hands = None  # nobody knows what they have
                 raise
@@ -306,8 +305,7 @@ class ClusterEngine(CollapsedEngine):
         sums = hands.call("take_up", [(self._chain, one, n_topics) for one in given])
         for name, parts in zip(("n_k", "m_k"), zip(*sums, strict=True), strict=True):
             if not np.array_equal(np.sum(parts, axis=0), getattr(self.workbench.state, name)[:n_topics]):
-                where = f"{seats}: " if isinstance(seats, Path) else ""
-                raise ModelError(f"{where}who sits where does not belong to the counts; restore both")
+                raise other_seats(seats)
 
     def _shards(self) -> tuple[Shard, ...]:
         return shards_for(self._whole)

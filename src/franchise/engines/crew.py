@@ -18,7 +18,7 @@ from franchise.corpus import Corpus, CorpusArrays, ShardedCorpus, shards_of
 from franchise.corpus.shards import Shard
 from franchise.engines.part import NewPart, Part
 from franchise.engines.worker import Worker, WorkersLostError
-from franchise.errors import ClusterError
+from franchise.errors import ClusterError, FranchiseWarning
 
 _SHARDS = 64  # of a corpus in memory
 _MOST_LOSSES = 20  # that a chain may have in a row, without a sweep between them
@@ -167,6 +167,15 @@ class Crew(ABC):
     def went_well(self, chain: int) -> None:
         """Note that a chain has completed a sweep: its losses are counted from 0 again."""
         self._losses[chain] = 0
+
+
+def worker_replaced() -> FranchiseWarning:
+    """Return the warning for a worker that was lost and replaced."""
+    return FranchiseWarning(
+        "a worker was lost and another has taken its place; what each chain did since its last checkpoint is "
+        "done again",
+        code="worker-lost",
+    )
 
 
 class Hands:

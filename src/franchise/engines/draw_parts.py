@@ -199,7 +199,8 @@ class PartsOfDraw:
                 reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror
                 raise ModelError(
                     f"{path}: a part of the draw of sweep {self.sweep} is missing ({reason}); restore it "
-                    "from a copy"
+                    "from a copy",
+                    code="no-such-file" if isinstance(error, FileNotFoundError) else "cannot-read",
                 ) from error
             if not is_whole:
                 raise _damaged(path, "it is not as long as it was")
@@ -280,7 +281,9 @@ class PartsOfDraw:
 
 
 def _damaged(path: Path, reason: str) -> ModelError:
-    return ModelError(f"{path}: the part of a draw is damaged ({reason}); restore it from a copy")
+    return ModelError(
+        f"{path}: the part of a draw is damaged ({reason}); restore it from a copy", code="damaged-file"
+    )
 
 
 def _narrowed(numbers: Array) -> Array:

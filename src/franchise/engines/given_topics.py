@@ -77,7 +77,8 @@ class GivenTopics:
                 raise CorpusError(
                     f"init: the topics have {self.phi.shape[1]:,} columns, but the documents have "
                     f"{corpus.n_terms:,} terms; give one column per term, or a DataFrame with the terms as "
-                    "columns"
+                    "columns",
+                    code="wrong-shape",
                 )
             return
         if self.kind == SEED_WORDS:
@@ -87,7 +88,8 @@ class GivenTopics:
         if not self.phi[:, [term in known for term in self.terms]].any():
             raise CorpusError(
                 "init: the topics and the documents have no term in common; give topics over terms such as "
-                f"{', '.join(map(repr, corpus.vocabulary[:3]))}"
+                f"{', '.join(map(repr, corpus.vocabulary[:3]))}",
+                code="no-common-terms",
             )
 
     def in_terms_of(self, corpus: Corpus) -> TopicsOfTerms:
@@ -122,7 +124,8 @@ def _refuse_unknown(words: Sequence[str], vocabulary: Sequence[str]) -> None:
     more = f" and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
     raise CorpusError(
         f"seed words that are not among the {len(terms):,} terms of the documents: {', '.join(said)}{more}; "
-        "correct them, or leave them out"
+        "correct them, or leave them out",
+        code="unknown-term",
     )
 
 

@@ -53,7 +53,7 @@ class RayWorker(Worker):
             facts = gpu_facts()
         except GpuError as error:
             raise ClusterError(
-                f"the machine {platform.node()} has no GPU that can be used: {error}"
+                f"the machine {platform.node()} has no GPU that can be used: {error}", code=error.code
             ) from None
         capability = ".".join(map(str, facts.capability))
         return platform.node(), f"{facts.name} ({capability}) with CuPy {cupy_module().__version__}"
@@ -63,13 +63,14 @@ class RayWorker(Worker):
         try:
             return super().ask(chain, what, *arguments)
         except GpuError as error:
-            raise GpuError(f"the machine {platform.node()}: {error}") from error
+            raise GpuError(f"the machine {platform.node()}: {error}", code=error.code) from error
         except MemoryError as error:
             if not type(error).__module__.startswith("cupy"):
                 raise
             raise GpuError(
                 f"the machine {platform.node()}: the memory of the GPU is not enough ({error}); give more "
-                "workers, if there are more GPUs, or fewer chains"
+                "workers, if there are more GPUs, or fewer chains",
+                code="gpu-memory",
             ) from None
 
 
@@ -278,7 +279,8 @@ class RayCrew(Crew):
             raise ClusterError(
                 f"no place for {counted(len(waiting), 'worker')} of {self._places.text} within "
                 f"{_SECONDS_FOR_A_PLACE:.0f} seconds: the cluster is too small now, or busy (`ray status`); "
-                "give fewer workers, or add machines. What was saved is whole, and `resume` continues it"
+                "give fewer workers, or add machines. What was saved is whole, and `resume` continues it",
+                code="no-place-for-workers",
             )
 
     def _dismiss(self) -> None:

@@ -118,7 +118,8 @@ class Worker:
             where = f"{source}: " if isinstance(source, str) else ""
             raise ModelError(
                 f"{where}the files do not hold who sits where in these documents ({error}); restore them "
-                "from a copy"
+                "from a copy",
+                code="damaged-file",
             ) from error
 
     def _bounds(self) -> list[tuple[Shard, tuple[int, int]]]:
@@ -150,8 +151,17 @@ def check_seats(folder: Path, shards: Sequence[Shard]) -> None:
     if missing:
         raise ModelError(
             f"{_path(folder, missing[0])}: a worker has written this file, but it is not there: the folder "
-            "of the model must be one that all machines share, under the same path"
+            "of the model must be one that all machines share, under the same path",
+            code="folder-not-shared",
         )
+
+
+def other_seats(source: Any) -> ModelError:
+    """Return the error for seats, or a folder of them, that do not belong to the counts of the chain."""
+    where = f"{source}: " if isinstance(source, Path) else ""
+    return ModelError(
+        f"{where}who sits where does not belong to the counts; restore both", code="seats-mismatch"
+    )
 
 
 def _path(folder: Path, shard: Shard) -> Path:

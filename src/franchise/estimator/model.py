@@ -387,7 +387,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
             plan = plan_of(**of_chains(model.get_params()), seed=seed)
         except (KeyError, TypeError, SettingsError) as error:
             raise ModelError(
-                f"{folder}: its settings cannot be used ({error}); restore it from a copy"
+                f"{folder}: its settings cannot be used ({error}); restore it from a copy",
+                code="unusable-settings",
             ) from error
         model.corpus_ = stored.corpus
         model._made_with = of_chains(model.get_params())

@@ -104,7 +104,8 @@ def check_to_try(settings: Facts) -> None:
     if is_one_of(settings["engine"], [RAY_GPU]) and (why := problem()) is not None:
         raise GpuError(
             f"engine={RAY_GPU!r}: a few sweeps would be tried on this machine, and it has no GPU for them: "
-            f"{why}. The fit itself needs GPUs on the machines of the cluster only"
+            f"{why}. The fit itself needs GPUs on the machines of the cluster only",
+            code=why.code,
         )
 
 
@@ -114,7 +115,8 @@ def check_gpu(engine: object, ray_address: object = None) -> None:
     if is_here and (why := problem()) is not None:
         raise GpuError(
             f"engine={engine!r}: {why}. Without a GPU, take engine='parallel'; a model that was fitted on a "
-            "GPU can be looked at and used, but not made longer"
+            "GPU can be looked at and used, but not made longer",
+            code=why.code,
         )
 
 

@@ -93,7 +93,8 @@ class ChainWriter:
         if not chain.is_whole:
             raise ModelError(
                 f"{self._folder}: an error stopped chain {chain.number} in the middle of a sweep; there is "
-                "nothing complete to save"
+                "nothing complete to save",
+                code="nothing-to-save",
             )
         seats = self._write_seats(chain)
         return Taken(
@@ -210,7 +211,8 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
     with _sound(path):
         if facts["corpus"] != corpus.fingerprint():
             raise ModelError(
-                f"{path}: the chain was made for another corpus; give the one that it was made for"
+                f"{path}: the chain was made for another corpus; give the one that it was made for",
+                code="corpus-mismatch",
             )
         chain = Chain(
             corpus,
@@ -241,7 +243,8 @@ def _sound(path: Path) -> Iterator[None]:
         yield
     except (KeyError, IndexError, TypeError, ValueError, SettingsError) as error:
         raise ModelError(
-            f"{path}: the file does not hold what a chain needs ({error}); restore it from a copy"
+            f"{path}: the file does not hold what a chain needs ({error}); restore it from a copy",
+            code="damaged-file",
         ) from error
 
 
@@ -280,11 +283,12 @@ def sweeps_saved(folder: Path, chain: Chain) -> int:
             return int(facts["sweeps_done"])
     except (KeyError, TypeError) as error:
         raise ModelError(
-            f"{path}: the file does not hold what a chain needs; restore it from a copy"
+            f"{path}: the file does not hold what a chain needs; restore it from a copy", code="damaged-file"
         ) from error
     raise ModelError(
         f"{folder}: another run has continued the chain there, or began it anew; load what is there, or give "
-        "another folder"
+        "another folder",
+        code="model-replaced",
     )
 
 

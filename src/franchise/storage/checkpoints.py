@@ -137,7 +137,10 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
     chains = plan.chains(corpus)
     for i in saved_chains(folder):
         if i >= len(chains):
-            raise ModelError(f"{folder}: there is a chain {i}, but the plan has {len(chains)}; {_OTHER}")
+            raise ModelError(
+                f"{folder}: there is a chain {i}, but the plan has {len(chains)}; {_OTHER}",
+                code="settings-mismatch",
+            )
         saved = load_chain(folder / str(i), corpus)
         sweeps = max(saved.schedule.sweeps, plan.schedule.sweeps)
         schedule = replace(saved.schedule, sweeps=sweeps)
@@ -146,7 +149,9 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
             check_thin(saved, schedule)
         saved.reschedule(schedule)
         if what := _difference(saved, chains[i]):
-            raise ModelError(f"{folder / str(i)}: the chain was made with {what}; {_OTHER}")
+            raise ModelError(
+                f"{folder / str(i)}: the chain was made with {what}; {_OTHER}", code="settings-mismatch"
+            )
         chains[i] = saved
     return chains
 

@@ -176,17 +176,26 @@ def read(folder: Path) -> Stored:
             raise ModelError(
                 f"{folder}: there is no such folder; give the folder of a saved model", code="no-such-folder"
             )
-        raise ModelError(f"{folder}: there is no {_MODEL} in it; give the folder of a saved model")
+        raise ModelError(
+            f"{folder}: there is no {_MODEL} in it; give the folder of a saved model", code="not-a-model"
+        )
     facts = from_json(read_text(path), path)
     if facts.get("format") != _FORMAT:
-        raise ModelError(f"{path}: this is not a Franchise model; give the folder of a saved model")
+        raise ModelError(
+            f"{path}: this is not a Franchise model; give the folder of a saved model", code="not-a-model"
+        )
     check_version(path, facts)
     stamp = facts.pop("checksum", None)
     if stamp != _checksum(facts):
-        raise ModelError(f"{path}: the file is damaged or was edited; restore it from a copy")
+        raise ModelError(
+            f"{path}: the file is damaged or was edited; restore it from a copy", code="damaged-file"
+        )
     corpus = read_reference(folder) if is_reference(folder) else read_stored(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
-        raise ModelError(f"{path}: it does not belong to the corpus beside it; restore both from a copy")
+        raise ModelError(
+            f"{path}: it does not belong to the corpus beside it; restore both from a copy",
+            code="corpus-mismatch",
+        )
     settings = facts["settings"]
     if isinstance(settings.get("init"), dict):
         settings = {**settings, "init": read_start(folder, settings["init"])}

@@ -49,7 +49,8 @@ def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None]:
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(
             f"{path}: the file is damaged ({error!r}); restore it from a copy, or delete it: the model "
-            "then has no names, and nothing else is lost"
+            "then has no names, and nothing else is lost",
+            code="damaged-file",
         ) from error
 
 

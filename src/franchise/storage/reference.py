@@ -48,8 +48,11 @@ def read_reference(folder: Path) -> ShardedCorpus:
         places = [folder.resolve() / one for one in facts["paths"]]
         fingerprint = str(facts["fingerprint"])
     except (KeyError, TypeError) as error:
-        raise ModelError(f"{path}: the file is damaged ({error!r}); restore it from a copy") from error
+        raise ModelError(
+            f"{path}: the file is damaged ({error!r}); restore it from a copy", code="damaged-file"
+        ) from error
     reasons: list[str] = []
+    code = "corpus-not-found"
     for place in dict.fromkeys(Path(os.path.normpath(place)) for place in places):
         try:
             corpus = open_shards(place)
@@ -59,7 +62,9 @@ def read_reference(folder: Path) -> ShardedCorpus:
         if corpus.fingerprint() == fingerprint:
             return corpus
         reasons.append(f"{place}: another corpus is there now")
+        code = "corpus-mismatch"
     raise ModelError(
         f"{folder}: the documents of the model lie in shards, and are not where they were "
-        f"({'; '.join(reasons)}); put the folder of shards back, or write it again with `franchise shard`"
+        f"({'; '.join(reasons)}); put the folder of shards back, or write it again with `franchise shard`",
+        code=code,
     )

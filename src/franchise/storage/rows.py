@@ -79,7 +79,9 @@ def read_rows(path: Path, facts: Facts) -> Array:
         with open(path, "rb") as file:
             content = file.read(n_rows * width * _NUMBER.itemsize)
     except OSError as error:
-        raise ModelError(f"{path}: cannot read it ({error.strerror}); restore it from a copy") from error
+        raise ModelError(
+            f"{path}: cannot read it ({error.strerror}); restore it from a copy", code="cannot-read"
+        ) from error
     if hashlib.blake2b(content, digest_size=16).hexdigest() != facts["checksum"]:
-        raise ModelError(f"{path}: the file is damaged; restore it from a copy")
+        raise ModelError(f"{path}: the file is damaged; restore it from a copy", code="damaged-file")
     return np.frombuffer(content, _NUMBER).reshape(n_rows, width)

@@ -34,6 +34,7 @@ def read_start(folder: Path, facts: dict[str, Any]) -> GivenTopics:
     topics = GivenTopics(about["given"], arrays["phi"], terms)
     if topics.digest != facts.get("digest"):
         raise ModelError(
-            f"{path}: these are not the topics that the model started from; restore it from a copy"
+            f"{path}: these are not the topics that the model started from; restore it from a copy",
+            code="start-mismatch",
         )
     return topics

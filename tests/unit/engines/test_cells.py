@@ -18,6 +18,7 @@ from franchise.model.cell_packing import broken_cells, packed_cells
 from franchise.model.seating import seat_everyone
 from franchise.model.state import TOPICS, topic_term_counts
 from franchise.random import CELLS, Key
+from tests.raising import raises
 from tests.reference import cells as twin
 from tests.reference.enumeration import Concentrations
 from tests.reference.franchise import corpus_of
@@ -175,13 +176,13 @@ def as_given(topics):
 
 
 def test_words_are_not_seated_one_after_another():
-    with pytest.raises(SettingsError, match="start from 'fitted', 'one'"):
+    with raises(SettingsError, "conflicting-settings", "start='sequential'", "'fitted'", "'one'"):
         Chain(from_counts(COUNTS), engine="cells", start="sequential").start()
 
 
 def test_a_state_of_words_is_refused():
     corpus = from_counts(COUNTS)
-    with pytest.raises(SettingsError, match="a state of words"):
+    with raises(SettingsError, "unsupported-start", "engine='cells'"):
         Chain(corpus, engine="cells", start="one").start_at(empty_state(corpus.arrays))
 
 

@@ -7,87 +7,90 @@ import pytest
 
 from franchise import GpuError
 from franchise.engines.cuda.availability import cupy_module, gpu_facts, problem
+from tests.raising import check, raises
 from tests.reference.gpus import GIB, fake_cupy, with_cupy
 
 PROBLEMS = {
     "no driver": (
         {"status": 35, "driver": 0},
-        "there is no NVIDIA driver: this machine has no GPU, or its driver is not installed",
+        "no-gpu",
+        ["NVIDIA driver"],
     ),
-    "hidden": ({"status": 100}, "no GPU is visible: there is none, or CUDA_VISIBLE_DEVICES hides it"),
-    "none counted": ({"devices": 0}, "no GPU is visible"),
+    "hidden": ({"status": 100}, "no-gpu", ["CUDA_VISIBLE_DEVICES"]),
+    "none counted": ({"devices": 0}, "no-gpu", ["CUDA_VISIBLE_DEVICES"]),
     "old driver": (
         {"status": 35, "driver": 12020, "made_for": 12090},
-        "the NVIDIA driver is too old: it knows CUDA up to 12.2, and CuPy here was made for 12.9; bring the "
-        "driver up to date",
+        "gpu-driver-too-old",
+        ["NVIDIA driver", "CUDA up to 12.2", "CuPy here was made for 12.9"],
     ),
     "CuPy for another CUDA": (
         {"status": 35, "driver": 12080, "made_for": 13000},
-        "it knows CUDA up to 12.8, and CuPy here was made for 13.0; bring the driver up to date, or take "
-        "CuPy for CUDA 12",
+        "gpu-driver-too-old",
+        ["CUDA up to 12.8", "CuPy here was made for 13.0", "CuPy for CUDA 12"],
     ),
     "a GPU that does not answer": (
         {"status": 999},
-        "the GPU does not answer (cudaErrorOfNumber999: as CUDA says it); look whether nvidia-smi lists it",
+        "unusable-gpu",
+        ["cudaErrorOfNumber999: as CUDA says it", "nvidia-smi"],
     ),
     "an old GPU": (
         {"name": b"Tesla P100-PCIE-16GB", "capability": (6, 0)},
-        "Tesla P100-PCIE-16GB is too old: it has compute capability 6.0, and at least 7.0 is needed",
+        "gpu-too-old",
+        ["Tesla P100-PCIE-16GB", "6.0", "7.0"],
     ),
     "no compiler": (
         {"compiler": RuntimeError('Failure finding "libnvrtc.so.12"\nand much more')},
-        'NVRTC, is not there (Failure finding "libnvrtc.so.12"): pip install "franchise[gpu]" brings it',
+        "no-cuda-compiler",
+        ["NVRTC", '(Failure finding "libnvrtc.so.12")', 'pip install "franchise[gpu]"'],
     ),
     "a newer compiler": (
         {"compiler": (13, 0), "driver": 12040},
-        "NVRTC, is of CUDA 13.0, and the NVIDIA driver knows CUDA up to 12.4: bring the driver up to date, "
-        "or take a toolkit and CuPy for CUDA 12",
+        "gpu-driver-too-old",
+        ["NVRTC", "CUDA 13.0", "CUDA up to 12.4", "CuPy for CUDA 12"],
     ),
-    "AMD's": ({"is_hip": True}, "made for AMD's ROCm; the engine needs an NVIDIA GPU"),
-    "what nobody has thought of": ({"memory": "much"}, "the GPU cannot be used (invalid literal for int()"),
+    "AMD's": ({"is_hip": True}, "unusable-cupy", ["AMD's ROCm", "NVIDIA GPU"]),
+    "what nobody has thought of": ({"memory": "much"}, "unusable-gpu", ["(invalid literal for int()"]),
 }
 
 
-@pytest.mark.parametrize(("answers", "words"), PROBLEMS.values(), ids=PROBLEMS)
-def test_what_is_wrong_is_said_in_words(monkeypatch, answers, words):
+@pytest.mark.parametrize(("answers", "code", "facts"), PROBLEMS.values(), ids=PROBLEMS)
+def test_what_is_wrong_is_said_in_words(monkeypatch, answers, code, facts):
     with with_cupy(monkeypatch, fake_cupy(**answers)):
         found = problem()
-        assert words in found
-        assert "\n" not in found
+        check(found, code, *facts)
+        assert "\n" not in str(found)
         for ask in (gpu_facts, cupy_module):
-            with pytest.raises(GpuError) as caught:
+            with raises(GpuError, code, found):
                 ask()
-            assert str(caught.value) == found
 
 
 def test_no_cupy(monkeypatch):
     with with_cupy(monkeypatch, None):
-        assert problem() == 'CuPy, which a GPU is used with, is not installed: pip install "franchise[gpu]"'
+        check(problem(), "missing-package", "CuPy", 'pip install "franchise[gpu]"')
 
 
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("source", "fact"),
     [
         (
             "try:\n    import no_such_library\nexcept ImportError as error:\n"
             "    raise ImportError('=====\\nFailed to import CuPy.\\nPages of it') from error",
-            "cannot be loaded (No module named 'no_such_library')",
+            "(No module named 'no_such_library')",
         ),
         (
             "raise ImportError('''\n====\n  libcublas.so.11 not found\n====\n''')",
             "(libcublas.so.11 not found)",
         ),
-        ("import no_such_library", "cannot be loaded (No module named 'no_such_library')"),
-        ("raise RuntimeError", "cannot be loaded (RuntimeError)"),
+        ("import no_such_library", "(No module named 'no_such_library')"),
+        ("raise RuntimeError", "(RuntimeError)"),
     ],
 )
-def test_a_cupy_that_cannot_be_loaded(monkeypatch, tmp_path, source, words):
+def test_a_cupy_that_cannot_be_loaded(monkeypatch, tmp_path, source, fact):
     (tmp_path / "cupy.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     with with_cupy(monkeypatch, None):
         monkeypatch.delitem(sys.modules, "cupy")
-        assert words in problem()
-        assert "made for another CUDA than the one here" in problem()
+        check(problem(), "unusable-cupy", fact, "pip list")
 
 
 def test_a_gpu_that_can_be_used(monkeypatch):
@@ -125,7 +128,7 @@ def test_warnings_of_cupy_are_none_of_ours(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     with with_cupy(monkeypatch, None):
         monkeypatch.delitem(sys.modules, "cupy")
-        assert "has no attribute 'cuda'" in problem()  # it was imported, and is no CuPy
+        check(problem(), "unusable-gpu", "'cuda'")  # it was imported, and is no CuPy
 
 
 def test_nothing_imports_cupy_before_a_gpu_is_asked_for():

@@ -22,6 +22,7 @@ from franchise.model import broken_invariants
 from franchise.sampling.run import run_chains
 from franchise.storage.chain import load_chain, save_chain
 from tests.host_device import HostDevice, needs_compiler
+from tests.raising import raises
 from tests.reference.chains import differences
 
 SWEEPS = 8
@@ -244,7 +245,7 @@ def test_taken_up_on_another_number_of_workers(tmp_path, sweep, workers):
     save_chain(chain, tmp_path)
     taken_up = load_chain(tmp_path, corpus())
     assert taken_up.engine_name == "ray-gpu"
-    with pytest.raises(ClusterError, match="engine='ray-gpu': the chain has no workers"):
+    with raises(ClusterError, "no-workers", "engine='ray-gpu'"):
         taken_up.sweep()
     taken_up = load_chain(tmp_path, corpus())
     taken_up.use_crew(crew_of(workers))
@@ -263,7 +264,7 @@ def test_a_chain_that_has_left_its_workers():
 
 
 def test_words_seated_one_after_another_are_refused():
-    with pytest.raises(SettingsError, match="cannot be seated by several workers"):
+    with raises(SettingsError, "conflicting-settings", "start='sequential'"):
         on_workers(crew_of(1), "sequential").start()
 
 

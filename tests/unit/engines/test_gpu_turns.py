@@ -10,6 +10,7 @@ from franchise.engines.cuda import device, steps
 from franchise.engines.cuda import engine as module
 from franchise.sampling.run import run_chains
 from tests.host_device import HostDevice, needs_compiler
+from tests.raising import raises
 from tests.reference.chains import differences
 from tests.reference.gpus import fake_cupy, let_there_be_engine, with_cupy
 
@@ -84,5 +85,5 @@ def test_kernels_are_compiled_once_for_each_gpu(monkeypatch):
 def test_a_start_without_a_gpu(monkeypatch):
     with with_cupy(monkeypatch, None):
         made = chain(0)
-        with pytest.raises(GpuError, match="is not installed"):
+        with raises(GpuError, "missing-package", "CuPy"):
             made.start()

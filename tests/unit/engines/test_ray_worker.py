@@ -2,8 +2,6 @@
 
 import platform
 
-import pytest
-
 from franchise import ClusterError, Corpus, GpuError
 from franchise.corpus import shards_of
 from franchise.engines.cuda import part
@@ -11,6 +9,7 @@ from franchise.engines.cuda.worker_part import CudaWorkerPart
 from franchise.engines.ray_crew import RayWorker
 from franchise.random import Key
 from tests.host_device import HostDevice
+from tests.raising import raises
 from tests.reference.gpus import fake_cupy, with_cupy
 
 FEW = Corpus([0, 1, 1, 0, 2], [0, 2, 5], ["a", "b", "c"])
@@ -46,14 +45,14 @@ def test_which_gpu_it_has(monkeypatch):
 def test_a_machine_without_a_gpu_is_named(monkeypatch):
     with (
         with_cupy(monkeypatch, None),
-        pytest.raises(ClusterError, match=rf"the machine {platform.node()} has no GPU.*is not installed"),
+        raises(ClusterError, "missing-package", f"machine {platform.node()}", "CuPy"),
     ):
         RayWorker(1).gpu()
 
 
 def test_too_little_memory_on_the_gpu_of_a_machine(monkeypatch):
     monkeypatch.setattr(part, "_SPARE", 2_000_000_000)
-    with pytest.raises(GpuError, match=rf"^the machine {platform.node()}: .*the GPU has 1\.0 GB to spare"):
+    with raises(GpuError, "gpu-memory", f"machine {platform.node()}", "1.0 GB"):
         worker_on(Small()).ask(0, "start", Key(0, 0, 0, 0), 2)
-    with pytest.raises(GpuError, match=rf"^the machine {platform.node()}: the memory of the GPU is"):
+    with raises(GpuError, "gpu-memory", f"machine {platform.node()}"):
         worker_on(Full()).ask(0, "start", Key(0, 0, 0, 0), 2)

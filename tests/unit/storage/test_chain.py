@@ -18,6 +18,7 @@ from franchise.storage.chain import (
 )
 from franchise.storage.rows import RowFile
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
+from tests.raising import raises
 
 pytestmark = pytest.mark.nojit
 SWEEPS = 14
@@ -161,26 +162,26 @@ def change(folder, **changes):
 
 def test_another_corpus_is_refused(saved):
     other = Corpus([0, 1], [0, 2], ["a", "b"])
-    with pytest.raises(ModelError, match="made for another corpus"):
+    with raises(ModelError, "corpus-mismatch", saved):
         load_chain(saved, other)
 
 
 def test_a_newer_version_is_refused(saved):
     change(saved, version=VERSION + 1)
-    with pytest.raises(ModelError, match=f"format version {VERSION + 1}.*install a newer"):
+    with raises(ModelError, "newer-format", saved, f"version {VERSION + 1}"):
         load_chain(saved, arithmetic_corpus())
 
 
 def test_a_missing_draw_is_refused(saved):
     shutil.rmtree(saved / "draws")
-    with pytest.raises(ModelError, match=r"000006\.safetensors: there is no such file"):
+    with raises(ModelError, "no-such-file", saved / "draws" / "000006.safetensors"):
         load_chain(saved, arithmetic_corpus())
 
 
 @pytest.mark.parametrize("value", [None, "many", -1])
 def test_impossible_facts_are_refused(saved, value):
     change(saved, seed=value)
-    with pytest.raises(ModelError, match="does not hold what a chain needs"):
+    with raises(ModelError, "damaged-file", saved):
         load_chain(saved, arithmetic_corpus())
 
 
@@ -218,7 +219,7 @@ def _set(place, value):
 )
 def test_a_state_that_would_crash_compiled_code_is_refused(saved, damage):
     change(saved, **damage)
-    with pytest.raises(ModelError, match=r"not sound|does not hold"):
+    with raises(ModelError, "damaged-file", saved):
         load_chain(saved, arithmetic_corpus())
 
 

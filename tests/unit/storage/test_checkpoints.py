@@ -15,6 +15,7 @@ from franchise.storage import chain as storage
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from franchise.storage.draws import is_large
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
+from tests.raising import raises
 from tests.reference.chains import ALONE
 
 SWEEPS, PATIENCE = 12, 60.0  # seconds, for what takes none
@@ -153,10 +154,10 @@ def test_an_error_of_the_disk_ends_the_run_and_leaves_the_last_checkpoint(tmp_pa
     def fail(chain):
         if chain.sweeps_done == 6:
             wait_for(lambda: disk.ended)
-            disk.errors = itertools.repeat(ModelError("the disk is full"))
+            disk.errors = itertools.repeat(ModelError("the disk is full", code="cannot-write"))
 
     chains = plan().chains(arithmetic_corpus())
-    with pytest.raises(ModelError, match="the disk is full"):
+    with raises(ModelError, "cannot-write", "the disk is full"):
         run_chains(chains, jobs=1, keeper=Checkpoints(tmp_path, 0), callback=fail)
     monkeypatch.setattr(storage, "write_arrays", disk._write)
     (saved,) = load_chains(plan(), tmp_path, arithmetic_corpus())
@@ -191,10 +192,10 @@ def test_what_failed_once_is_written_again(tmp_path, whole, monkeypatch):
 
     def fail(chain):
         if chain.sweeps_done == 6:
-            disk.errors = iter([ModelError("for a moment there was no room")])
+            disk.errors = iter([ModelError("for a moment", code="cannot-write")])
 
     chains = plan().chains(arithmetic_corpus())
-    with pytest.raises(ModelError, match="for a moment"):
+    with raises(ModelError, "cannot-write", "for a moment"):
         run_chains(chains, jobs=1, keeper=Checkpoints(tmp_path, 0), callback=fail)
     (saved,) = load_chains(plan(), tmp_path, arithmetic_corpus())
     assert saved.sweeps_done == chains[0].sweeps_done >= 6

@@ -13,6 +13,7 @@ from franchise.posterior.estimates import Posterior
 from franchise.storage.chain import load_chain, save_chain
 from franchise.storage.draws import is_large, read_draw, write_draw
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus
+from tests.raising import raises
 
 COUNTS, PARTS = ("topic_terms", "document_topics"), ("data", "indices", "indptr")
 
@@ -128,7 +129,7 @@ def test_counts_that_would_crash_are_refused(tmp_path, chain, monkeypatch, large
     arrays, facts = read_arrays(path, "draw")
     arrays[f"document_topics.{part}"] = change(arrays[f"document_topics.{part}"])
     write_arrays(path, "draw", arrays, facts)
-    with pytest.raises(ModelError, match="does not hold what a chain needs"):
+    with raises(ModelError, "damaged-file", tmp_path):
         load_chain(tmp_path, chain.corpus)
 
 
@@ -230,5 +231,5 @@ def test_a_large_state_that_is_not_sound_is_refused_when_it_is_needed(tmp_path, 
     write_arrays(path, "chain", arrays, facts)
     loaded = load_chain(tmp_path, chain.corpus)
     for _ in range(2):  # nor is it forgotten
-        with pytest.raises(ModelError, match="does not hold what a chain needs"):
+        with raises(ModelError, "damaged-file", path):
             loaded.state  # noqa: B018

@@ -16,6 +16,7 @@ from franchise.storage.chain import ChainWriter, load_chain
 from franchise.storage.draws import is_large, read_draw, write_draw
 from franchise.storage.overflow import Overflow
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus
+from tests.raising import raises
 from tests.unit.storage.test_draws import in_bits
 
 CUTS = (0, 7, 8, 20)
@@ -137,15 +138,15 @@ class TestDamage:
     def test_a_part_that_is_gone(self, tmp_path, chain, draw, part):
         opened = read_draw(tmp_path, draw.sweep, chain.corpus)
         part.unlink()
-        with pytest.raises(ModelError, match=f"{part.name}: a part of the draw of sweep .* is missing"):
+        with raises(ModelError, "no-such-file", part, f"sweep {draw.sweep} "):
             read_draw(tmp_path, draw.sweep, chain.corpus)
         assert opened.of_documents(slice(0, 7)).shape[0] == 7
-        with pytest.raises(ModelError, match=f"{part.name}: there is no such file"):
+        with raises(ModelError, "no-such-file", part):
             opened.of_documents(slice(0, 8))
 
     def test_a_part_that_is_cut_off(self, tmp_path, chain, draw, part):
         part.write_bytes(part.read_bytes()[:-3])
-        with pytest.raises(ModelError, match="not as long as it was"):
+        with raises(ModelError, "damaged-file", part):
             read_draw(tmp_path, draw.sweep, chain.corpus)
 
     def test_a_bit_that_has_changed(self, tmp_path, chain, draw, part):
@@ -153,7 +154,7 @@ class TestDamage:
         content[-1] ^= 1
         part.write_bytes(content)
         opened = read_draw(tmp_path, draw.sweep, chain.corpus)
-        with pytest.raises(ModelError, match=f"{part.name}: the file is damaged"):
+        with raises(ModelError, "damaged-file", part):
             opened.of_documents(np.array([7]))
 
     def test_a_part_of_another_draw(self, tmp_path, chain, draw, part):
@@ -166,7 +167,7 @@ class TestDamage:
         arrays, facts = read_arrays(tmp_path / f"{draw.sweep:06d}.safetensors", "draw")
         write_arrays(tmp_path / f"{draw.sweep:06d}.safetensors", "draw", arrays, facts | {"parts": parts})
         opened = read_draw(tmp_path, draw.sweep, chain.corpus)
-        with pytest.raises(ModelError, match="it is a part of another draw"):
+        with raises(ModelError, "damaged-file", part):
             opened.of_documents(slice(None))
 
     def test_counts_that_would_crash(self, tmp_path, chain, draw, part):
@@ -174,7 +175,7 @@ class TestDamage:
         arrays["indices"] = np.full_like(arrays["indices"], 200)
         write_arrays(part, "part of a draw", arrays, facts)
         opened = read_draw(tmp_path, draw.sweep, chain.corpus)
-        with pytest.raises(ModelError, match="do not fit together"):
+        with raises(ModelError, "damaged-file", part):
             opened.of_documents(slice(None))
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from franchise.errors import ModelError
 from franchise.storage.rows import RowFile, read_rows
+from tests.raising import raises
 
 ROWS = np.arange(24, dtype=float).reshape(8, 3)
 
@@ -59,5 +60,5 @@ def test_damage_is_seen(tmp_path, harm):
         path.unlink()
     else:
         path.write_bytes(content[:-1] if harm == "cut" else b"\1" + content[1:])
-    with pytest.raises(ModelError, match=r"x\.rows: .* restore it from a copy"):
+    with raises(ModelError, "cannot-read" if harm == "remove" else "damaged-file", path):
         read_rows(path, about)

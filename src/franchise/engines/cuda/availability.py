@@ -25,17 +25,13 @@ class GpuFacts(NamedTuple):
         return f"{self.name}, {self.memory / 2**30:,.0f} GiB"
 
 
-class _NoGpuError(Exception):
-    """Why there is no GPU; it does not leave this file."""
-
-
-def problem() -> str | None:
+def problem() -> GpuError | None:
     """Return why no GPU can be used here, and what to do, or None if one can; it never raises.
 
     Only the first call takes time: it imports CuPy and asks the driver. What it found holds for the process.
     """
     found = _look()
-    return found if isinstance(found, str) else None
+    return found if isinstance(found, GpuError) else None
 
 
 def gpu_facts() -> GpuFacts:
@@ -47,8 +43,8 @@ def gpu_facts() -> GpuFacts:
         If there is none that can be; it says why.
     """
     found = _look()
-    if isinstance(found, str):
-        raise GpuError(found)
+    if isinstance(found, GpuError):
+        raise GpuError(str(found), code=found.code)
     return found
 
 
@@ -59,16 +55,18 @@ def cupy_module() -> Any:
 
 
 @cache
-def _look() -> GpuFacts | str:
+def _look() -> GpuFacts | GpuError:
     try:
         cupy = _import_cupy()
         found = _device(cupy)
         _check_compiler(cupy)
         return found
-    except _NoGpuError as error:
-        return str(error)
+    except GpuError as error:
+        return error.with_traceback(None)
     except Exception as error:  # others' libraries, on machines that nobody has seen
-        return f"the GPU cannot be used ({_line(error)}); look whether nvidia-smi lists it"
+        return GpuError(
+            f"the GPU cannot be used ({_line(error)}); look whether nvidia-smi lists it", code="unusable-gpu"
+        )
 
 
 def _import_cupy() -> Any:
@@ -78,24 +76,28 @@ def _import_cupy() -> Any:
             import cupy
     except ModuleNotFoundError as error:
         if error.name == "cupy":
-            raise _NoGpuError(f"CuPy, which a GPU is used with, is not installed: {_INSTALL}") from None
+            raise GpuError(
+                f"CuPy, which a GPU is used with, is not installed: {_INSTALL}", code="missing-package"
+            ) from None
         raise _not_loaded(error) from None
     except Exception as error:
         raise _not_loaded(error) from None
     if cupy.cuda.runtime.is_hip:
-        raise _NoGpuError(
+        raise GpuError(
             "CuPy is here, but made for AMD's ROCm; the engine needs an NVIDIA GPU, and CuPy made for CUDA: "
-            f"remove it with pip, then {_INSTALL}"
+            f"remove it with pip, then {_INSTALL}",
+            code="unusable-cupy",
         )
     return cupy
 
 
-def _not_loaded(error: Exception) -> _NoGpuError:
+def _not_loaded(error: Exception) -> GpuError:
     cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
-    return _NoGpuError(
+    return GpuError(
         f"CuPy is installed but cannot be loaded ({_line(cause)}): it is broken, there is more than one, or "
         "it was made for another CUDA than the one here; remove what `pip list` shows as cupy..., then "
-        f"{_INSTALL}"
+        f"{_INSTALL}",
+        code="unusable-cupy",
     )
 
 
@@ -104,17 +106,18 @@ def _device(cupy: Any) -> GpuFacts:
     try:
         number = runtime.getDeviceCount()
     except runtime.CUDARuntimeError as error:
-        raise _NoGpuError(_no_device(runtime, error)) from None
+        raise _no_device(runtime, error) from None
     if not number:
-        raise _NoGpuError(_NOT_VISIBLE)
+        raise GpuError(_NOT_VISIBLE, code="no-gpu")
     facts = runtime.getDeviceProperties(runtime.getDevice())
     name = facts["name"]
     name = name.decode(errors="replace") if isinstance(name, bytes) else str(name)
     capability = int(facts["major"]), int(facts["minor"])
     if capability < _OLDEST:
-        raise _NoGpuError(
+        raise GpuError(
             f"{name} is too old: it has compute capability {_version(capability)}, and at least "
-            f"{_version(_OLDEST)} is needed (NVIDIA's GPUs since Volta, of 2017)"
+            f"{_version(_OLDEST)} is needed (NVIDIA's GPUs since Volta, of 2017)",
+            code="gpu-too-old",
         )
     return GpuFacts(name, int(facts["totalGlobalMem"]), capability)
 
@@ -125,23 +128,27 @@ _NOT_VISIBLE = (
 )
 
 
-def _no_device(runtime: Any, error: Exception) -> str:
+def _no_device(runtime: Any, error: Exception) -> GpuError:
     status = getattr(error, "status", None)
     if status == _NO_DEVICE:
-        return _NOT_VISIBLE
+        return GpuError(_NOT_VISIBLE, code="no-gpu")
     if status != _INSUFFICIENT_DRIVER:
-        return f"the GPU does not answer ({_line(error)}); look whether nvidia-smi lists it"
+        return GpuError(
+            f"the GPU does not answer ({_line(error)}); look whether nvidia-smi lists it", code="unusable-gpu"
+        )
     driver = _cuda(runtime.driverGetVersion())
     if driver == (0, 0):
-        return (
+        return GpuError(
             "there is no NVIDIA driver: this machine has no GPU, or its driver is not installed, or the "
-            "container was started without it (docker run --gpus all)"
+            "container was started without it (docker run --gpus all)",
+            code="no-gpu",
         )
     made_for = _cuda(runtime.runtimeGetVersion())
     older = f", or take CuPy for CUDA {driver[0]}" if driver[0] < made_for[0] else ""
-    return (
+    return GpuError(
         f"the NVIDIA driver is too old: it knows CUDA up to {_version(driver)}, and CuPy here was made for "
-        f"{_version(made_for)}; bring the driver up to date{older}"
+        f"{_version(made_for)}; bring the driver up to date{older}",
+        code="gpu-driver-too-old",
     )
 
 
@@ -150,16 +157,18 @@ def _check_compiler(cupy: Any) -> None:
     try:
         compiler = tuple(cupy.cuda.nvrtc.getVersion())
     except Exception as error:
-        raise _NoGpuError(
+        raise GpuError(
             f"CUDA's compiler for kernels, NVRTC, is not there ({_line(error)}): {_INSTALL} brings it along, "
-            "and so does a CUDA toolkit"
+            "and so does a CUDA toolkit",
+            code="no-cuda-compiler",
         ) from None
     driver = _cuda(cupy.cuda.runtime.driverGetVersion())
     if compiler[0] > driver[0]:
-        raise _NoGpuError(
+        raise GpuError(
             f"CUDA's compiler for kernels, NVRTC, is of CUDA {_version(compiler)}, and the NVIDIA driver "
             f"knows CUDA up to {_version(driver)}: bring the driver up to date, or take a toolkit and CuPy "
-            f"for CUDA {driver[0]}"
+            f"for CUDA {driver[0]}",
+            code="gpu-driver-too-old",
         )
 
 

@@ -126,8 +126,10 @@ def memory_in_words() -> Iterator[None]:
         if not type(error).__module__.startswith("cupy"):
             raise  # that of the machine
         raise GpuError(
-            f"the memory of the GPU does not suffice ({error}): see what else runs on it (nvidia-smi), leave "
-            "out rare terms (--min-df), or use engine='parallel'; what was saved is whole, and resume goes on"
+            f"the memory of the GPU does not suffice ({error}): see what else runs on it (nvidia-smi), "
+            "leave out rare terms (--min-df), or use engine='parallel'; what was saved is whole, and resume "
+            "goes on",
+            code="gpu-memory",
         ) from error
 
 

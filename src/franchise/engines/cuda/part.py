@@ -143,7 +143,8 @@ class CudaPart:
         if n_topics > MOST_COLUMNS:
             raise GpuError(
                 f"engine='gpu' has room for {MOST_COLUMNS:,} topics, and there are {n_topics:,} now, with "
-                "those that no word has: use engine='parallel', or a larger eta"
+                "those that no word has: use engine='parallel', or a larger eta",
+                code="too-many-topics",
             )
         return self._device.xp.zeros((self._corpus.n_terms, wide(n_topics)), np.int32)
 
@@ -350,7 +351,7 @@ def pieces_for(
             f"engine='gpu': the GPU has {free / 1e9:,.1f} GB to spare, and {corpus.n_terms:,} terms by "
             f"{n_topics:,} topics with a piece of the documents take {(free - room) / 1e9:,.1f} GB: leave "
             "out rare terms, or use engine='parallel'",
-            code="too-little-gpu-memory",
+            code="gpu-memory",
         )
     return pieces, int(np.searchsorted(ends[pieces[1:]], room))
 

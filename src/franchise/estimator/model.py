@@ -262,11 +262,9 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         sweeps
             How many more than were planned.
         burn_in
-            How many of all sweeps to leave out of the answer. By default what was given before, to `fit` or
-            `resume`; where nothing was given, half of all sweeps.
+            How many of all sweeps to leave out of the answer; by default as given before, else half.
         thin
-            Keep every `thin`-th sweep after the burn-in. By default what was given before; where nothing
-            was given, such that 25 to 50 are kept.
+            Keep every `thin`-th sweep after the burn-in; by default as given before, else 25 to 50 in all.
         time_budget
             Seconds after which no new sweep is begun.
         """

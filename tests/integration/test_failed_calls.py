@@ -19,7 +19,11 @@ import franchise
 from franchise import HDPTopicModel
 from franchise.corpus import from_tokens
 
-pytestmark = pytest.mark.filterwarnings("ignore:there are more topics")  # of so few words
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:there are more topics"),  # of so few words
+    # A file that is struck between being opened and being used is closed when it is forgotten.
+    pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),
+]
 PACKAGE = f"{Path(franchise.__file__).parent}{os.sep}"
 CATS = [["cat", "milk", "cat"], ["dog", "cat", "bone"], ["milk", "cat"]] * 2
 BONDS = [["bond", "stock"], ["fund", "bond", "bond"], ["stock", "rate", "fund"]]  # as many terms

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 import pytest
 from sklearn.base import clone
 
-from franchise import ClusterError, GpuError, HDPTopicModel, SettingsError
+from franchise import ClusterError, GpuError, HDPTopicModel, SettingsError, from_tokens
 from franchise.estimator.crews import crew_for
 from franchise.estimator.settings import check_gpu, check_moment, of_chains, to_keep
+from franchise.sampling.plan import plan_of
 from tests.reference.gpus import with_cupy
 
 
@@ -71,7 +72,8 @@ def test_a_cluster_that_is_not_there_leaves_no_folder(tmp_path, engine):
 @pytest.mark.parametrize("engine", ["ray", "ray-gpu"])
 def test_the_cluster_is_no_part_of_the_model(engine):
     given = settings(engine=engine, ray_address="10.0.0.1:6379", ray_workers=3)
-    for kept in (of_chains(given), to_keep(given, 0)):
+    plan = plan_of(**of_chains(given), seed=0)
+    for kept in (of_chains(given), to_keep(given, 0, from_tokens([["cat"]]), plan)):
         assert kept["engine"] == engine
         assert not {"ray_address", "ray_workers"} & set(kept)
 

@@ -62,3 +62,21 @@ def test_damage_is_seen(tmp_path, harm):
         path.write_bytes(content[:-1] if harm == "cut" else b"\1" + content[1:])
     with raises(ModelError, "cannot-read" if harm == "remove" else "damaged-file", path):
         read_rows(path, about)
+
+
+def test_rows_that_are_added_again_after_an_error_are_counted_once(tmp_path):
+    class Struck:
+        """Rows whose number cannot be found."""
+
+        def __array__(self, dtype=None, copy=None):
+            return np.ones((2, 3))
+
+        def __len__(self):
+            raise MemoryError
+
+    file = RowFile(tmp_path / "a.rows")
+    file.add(np.zeros((1, 3)))
+    with pytest.raises(MemoryError):
+        file.add(Struck())
+    about = file.add(np.ones((2, 3)))
+    assert read_rows(tmp_path / "a.rows", about).tolist() == [[0.0] * 3, [1.0] * 3, [1.0] * 3]

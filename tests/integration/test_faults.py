@@ -20,6 +20,7 @@ from franchise.sampling.run import run_chains
 from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
+from tests.raising import raises
 
 pytestmark = pytest.mark.slow
 
@@ -130,9 +131,9 @@ def test_a_chain_that_was_cut_off_goes_no_further(monkeypatch, tmp_path):
     assert not chain.is_whole
     assert (chain.sweeps_done, len(chain.trace)) == (2, 3)
     monkeypatch.undo()
-    with pytest.raises(FranchiseError, match="stopped chain 0 in the sweep after 2;"):
+    with raises(FranchiseError, "chain-cut-off", "chain 0", "sweep after 2;"):
         chain.sweep()
-    with pytest.raises(ModelError, match="nothing complete to save"):
+    with raises(ModelError, "nothing-to-save", tmp_path / "chain", "chain 0"):
         save_chain(chain, tmp_path / "chain")
     assert not (tmp_path / "chain").exists()
 
@@ -148,5 +149,5 @@ def test_an_error_in_the_start_leaves_nothing(monkeypatch, tmp_path):
         run_chains(chains, jobs=1, keeper=Checkpoints(tmp_path, NEVER))
     again = load_chains(plan(), tmp_path, arithmetic_corpus())
     assert len(again[1].trace) == 0
-    with pytest.raises(FranchiseError, match="stopped chain 1 in"):
+    with raises(FranchiseError, "chain-cut-off", "chain 1"):
         chains[1].start()

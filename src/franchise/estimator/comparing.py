@@ -68,12 +68,18 @@ def _named(models: Any) -> dict[str, Answers]:
     given = models if isinstance(models, Mapping) else None
     if given is None:
         if isinstance(models, Answers | str) or not hasattr(models, "__iter__"):
-            raise SettingsError("models: give a list of two fitted models or more, or names and models")
+            raise SettingsError(
+                "models: give a list of two fitted models or more, or names and models", code="wrong-type"
+            )
         given = {f"model {i}": model for i, model in enumerate(models)}
     if len(given) < 2:
-        raise SettingsError(f"models: {len(given)} given; a comparison needs two or more")
+        raise SettingsError(
+            f"models: {len(given)} given; a comparison needs two or more", code="too-few-models"
+        )
     for name, model in given.items():
         if not isinstance(model, Answers):
-            raise SettingsError(f"models: {name} is of type {type(model).__name__}; give fitted models")
+            raise SettingsError(
+                f"models: {name} is of type {type(model).__name__}; give fitted models", code="wrong-type"
+            )
         check_is_fitted(model)
     return {str(name): model for name, model in given.items()}

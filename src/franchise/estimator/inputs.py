@@ -13,6 +13,7 @@ from franchise.corpus.convert import is_frame, names_of, refuse_texts
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix
 from franchise.corpus.doubts import doubts_about
 from franchise.corpus.metadata import check_same_order
+from franchise.errors import FranchiseWarning
 
 
 def training_corpus(estimator: Any, X: Any, metadata: Any = None) -> Corpus:
@@ -52,7 +53,11 @@ def in_known_terms(estimator: Any, X: Any) -> Encoded:
     known, unknown = encoded.arrays.x.size, int(encoded.unknown.sum())
     if unknown > known:
         warnings.warn(
-            f"{unknown:,} of {unknown + known:,} words are not in the model's vocabulary and were skipped",
+            FranchiseWarning(
+                f"{unknown:,} of {unknown + known:,} words are not in the model's vocabulary and were "
+                "skipped",
+                code="unknown-words",
+            ),
             stacklevel=3,
         )
     return encoded

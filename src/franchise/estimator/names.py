@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._text import counted
-from franchise.errors import ModelError, SettingsError
+from franchise.errors import FranchiseWarning, ModelError, SettingsError
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import folder_of
 from franchise.posterior.label_files import given_labels, labels_frame
@@ -101,11 +101,16 @@ class Names:
         """
         check_is_fitted(self)
         if self.corpus_.text_options is not None:
-            raise SettingsError("the model was fitted to texts and has its terms; they cannot be renamed")
+            raise SettingsError(
+                "the model was fitted to texts and has its terms; they cannot be renamed",
+                code="terms-have-names",
+            )
         if hasattr(names, "get_feature_names_out"):
             names = names.get_feature_names_out()
         if isinstance(names, str) or not isinstance(names, Iterable):
-            raise SettingsError(f"names={names!r}: give one name per column, or a fitted vectorizer")
+            raise SettingsError(
+                f"names={names!r}: give one name per column, or a fitted vectorizer", code="wrong-type"
+            )
         corpus = self.corpus_.with_vocabulary([str(name) for name in names])
         posterior = copy(self.posterior_)
         posterior.corpus = corpus
@@ -122,7 +127,9 @@ class Names:
         check_is_fitted(self)
         folder = Path(path)
         if folder.resolve() not in self._kept:
-            raise ModelError(f"{folder}: this model is not kept there; save it there first")
+            raise ModelError(
+                f"{folder}: this model is not kept there; save it there first", code="not-kept-there"
+            )
         with store.writing(folder):
             self._keep_in(folder)
             self._write_answer(folder)
@@ -147,8 +154,11 @@ class Names:
         topics, terms = read_names(folder) if folder else ([], None)
         if self._topic_names and not topics:
             warnings.warn(
-                f"the topics are new, so {counted(len(self._topic_names), 'name')} given to the old ones "
-                "were dropped; set_topic_labels gives new ones",
+                FranchiseWarning(
+                    f"the topics are new, so {counted(len(self._topic_names), 'name')} given to the old ones "
+                    "were dropped; set_topic_labels gives new ones",
+                    code="names-dropped",
+                ),
                 stacklevel=3,
             )
         self._remembered, self._topic_names, self._feature_names = tuple(topics), {}, terms
@@ -165,7 +175,11 @@ class Names:
         if lost:
             names = ", ".join(map(repr, lost))
             warnings.warn(
-                f"no topic is like the ones that were called {names}: these names were dropped", stacklevel=4
+                FranchiseWarning(
+                    f"no topic is like the ones that were called {names}: these names were dropped",
+                    code="names-dropped",
+                ),
+                stacklevel=4,
             )
 
     def _write_answer(self, folder: Path) -> None:

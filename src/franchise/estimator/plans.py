@@ -132,5 +132,6 @@ def _refuse_others(folder: Path, given: Facts, kept: Facts) -> None:
         if ours.sweeps == theirs.sweeps and getattr(ours, name) != getattr(theirs, name):
             raise ModelError(
                 f"{folder}: the model was made with {name}={getattr(theirs, name)!r}, not "
-                f"{getattr(ours, name)!r}; use resume to change it, or give another folder"
+                f"{getattr(ours, name)!r}; use resume to change it, or give another folder",
+                code="settings-mismatch",
             )

@@ -96,9 +96,12 @@ class Searches(Answers):
             if not encode([document], self.corpus_).arrays.x.size:
                 raise SettingsError(
                     f"document={shorten(document, 60)!r}: no document has this name, and as a text it has no "
-                    "word that the model knows"
+                    "word that the model knows",
+                    code="no-such-document",
                 )
             mixture = np.asarray(self.transform([document]))[0]  # `set_output` may ask for a frame
         else:
-            raise SettingsError(f"document={document!r}: give the number or name of a document, or a text")
+            raise SettingsError(
+                f"document={document!r}: give the number or name of a document, or a text", code="wrong-type"
+            )
         return searches.documents_like(self.posterior_, self.corpus_, mixture, n, but=number)

@@ -80,7 +80,7 @@ def check_moment(settings: Facts, time_budget: float | None = None) -> None:
         whole_number("verbose", settings["verbose"], 0)
     callback = settings["callback"]
     if not (callback is None or callable(callback)):
-        raise SettingsError(f"callback={callback!r}: give a function of a chain, or None")
+        raise SettingsError(f"callback={callback!r}: give a function of a chain, or None", code="wrong-type")
     if time_budget is not None:
         positive_number("time_budget", time_budget)
     _check_cluster(settings)
@@ -143,7 +143,8 @@ def on_ray(address: str | None, workers: int | None) -> OnRay | None:
     if address is None:
         raise SettingsError(
             f"ray_workers={workers!r}: workers of which cluster? Give ray_address too: 'auto', 'local' or "
-            "HOST:PORT"
+            "HOST:PORT",
+            code="missing-setting",
         )
     return OnRay(address, whole_number("ray_workers", workers, 1))
 
@@ -153,7 +154,9 @@ def folder_of(checkpoint_dir: object) -> Path | None:
     if checkpoint_dir is None:
         return None
     if not isinstance(checkpoint_dir, str | os.PathLike) or not os.fspath(checkpoint_dir):
-        raise SettingsError(f"checkpoint_dir={checkpoint_dir!r}: give the name of a folder, or None")
+        raise SettingsError(
+            f"checkpoint_dir={checkpoint_dir!r}: give the name of a folder, or None", code="not-a-path"
+        )
     return Path(checkpoint_dir)
 
 
@@ -176,7 +179,8 @@ def seed_of(random_state: object) -> int:
     except SettingsError:
         raise SettingsError(
             f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a NumPy "
-            "Generator or RandomState, or None"
+            "Generator or RandomState, or None",
+            code="not-a-seed",
         ) from None
 
 

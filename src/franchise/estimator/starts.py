@@ -26,7 +26,8 @@ def start_of(init: Any) -> Start:
         return GivenTopics(TOPICS, init.components_, init.corpus_.vocabulary)
     if isinstance(init, BaseEstimator):
         raise SettingsError(
-            f"init: {type(init).__name__} has no topics yet; fit the model to start from, or load one"
+            f"init: {type(init).__name__} has no topics yet; fit the model to start from, or load one",
+            code="not-fitted",
         )
     if isinstance(init, os.PathLike) or (
         isinstance(init, str) and init not in STARTS and Path(init).is_dir()
@@ -54,36 +55,52 @@ def _topics(table: Any, terms: tuple[str, ...] | None) -> GivenTopics:
     try:
         phi = np.array(table, float)
     except (TypeError, ValueError):
-        raise SettingsError(f"init: the table does not hold numbers; {_GIVE_TOPICS}") from None
+        raise SettingsError(
+            f"init: the table does not hold numbers; {_GIVE_TOPICS}", code="not-a-number"
+        ) from None
     if phi.ndim != 2 or not phi.size:
-        raise SettingsError(f"init: the topics have shape {phi.shape}; {_GIVE_TOPICS}")
+        raise SettingsError(f"init: the topics have shape {phi.shape}; {_GIVE_TOPICS}", code="wrong-shape")
     if not np.isfinite(phi).all() or (phi < 0).any():
-        raise SettingsError(f"init: the topics have numbers below 0, or that are none; {_GIVE_TOPICS}")
+        raise SettingsError(
+            f"init: the topics have numbers below 0, or that are none; {_GIVE_TOPICS}", code="out-of-range"
+        )
     totals = phi.sum(axis=1, keepdims=True)
     if not totals.all():
-        raise SettingsError(f"init: topic {int(np.argmin(totals))} has no terms, all are 0; leave it out")
+        raise SettingsError(
+            f"init: topic {int(np.argmin(totals))} has no terms, all are 0; leave it out", code="empty-topic"
+        )
     if terms is not None and len(set(terms)) < len(terms):
-        raise SettingsError("init: two columns have the same term; give each term once")
+        raise SettingsError(
+            "init: two columns have the same term; give each term once", code="duplicate-term"
+        )
     return GivenTopics(TOPICS, phi / totals, terms)
 
 
 def _seed_words(lists: Mapping[Any, Any]) -> GivenTopics:
     if not lists:
-        raise SettingsError("init: there are no seed words; give a list of words for each topic")
+        raise SettingsError(
+            "init: there are no seed words; give a list of words for each topic", code="no-seed-words"
+        )
     terms: dict[str, int] = {}
     rows = []
     for name, words in lists.items():
         if isinstance(words, str) or not hasattr(words, "__iter__"):
             raise SettingsError(
                 f"init: the seed words of topic {name!r} are {words!r}; give a list of words, such as "
-                "['galaxy', 'redshift']"
+                "['galaxy', 'redshift']",
+                code="wrong-type",
             )
         words = list(dict.fromkeys(words))
         if not words:
-            raise SettingsError(f"init: topic {name!r} has no seed words; give some, or leave it out")
+            raise SettingsError(
+                f"init: topic {name!r} has no seed words; give some, or leave it out", code="no-seed-words"
+            )
         for word in words:
             if not isinstance(word, str):
-                raise SettingsError(f"init: seed word {word!r} of topic {name!r} is not a string; give words")
+                raise SettingsError(
+                    f"init: seed word {word!r} of topic {name!r} is not a string; give words",
+                    code="wrong-type",
+                )
         rows.append([terms.setdefault(word, len(terms)) for word in words])
     phi = np.zeros((len(rows), len(terms)))
     for k, row in enumerate(rows):

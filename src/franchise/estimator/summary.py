@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from franchise.corpus import Corpus
-from franchise.errors import FranchiseError
+from franchise.errors import FranchiseError, FranchiseWarning
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Chain
 from franchise.sampling.run import Ending
@@ -35,12 +35,13 @@ def trace_frame(chains: Sequence[Chain]) -> pd.DataFrame:
     return frame
 
 
-def interrupted_after(chains: Sequence[Chain]) -> str:
-    """Say how far chains were that Ctrl-C has ended."""
+def interrupted_after(chains: Sequence[Chain]) -> FranchiseWarning:
+    """Return the warning for chains that Ctrl-C has ended: how far they were."""
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
-    return (
+    return FranchiseWarning(
         f"interrupted after {done} of {planned} sweeps: the answer is based on the sweeps made so far; "
-        "continue with resume()"
+        "continue with resume()",
+        code="interrupted",
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from franchise._settings import is_positive, whole_number
 from franchise.corpus.documents import as_corpus
-from franchise.errors import SettingsError
+from franchise.errors import FranchiseWarning, SettingsError
 from franchise.estimator.model import HDPTopicModel
 from franchise.estimator.settings import check_gpu, of_chains, seed_of
 from franchise.posterior.tuning import Tuning, splits_of, tune
@@ -96,7 +96,7 @@ def tune_eta(
     try:
         model = HDPTopicModel(**settings, sweeps=sweeps, chains=chains)
     except TypeError as error:
-        raise SettingsError(f"tune_eta: {str(error).rpartition(') ')[2]}") from None
+        raise SettingsError(f"tune_eta: {str(error).rpartition(') ')[2]}", code="unknown-setting") from None
     given = of_chains(model.get_params())
     check_gpu(model.engine)
 
@@ -115,7 +115,12 @@ def tune_eta(
         found = tune(corpus, order, splits, plan_at, jobs=n_jobs, monitor=monitor)
     tuning = EtaTuning(sorted(found, key=lambda one: one.eta), len(etas))
     if len(found) < len(etas):
-        warnings.warn(f"interrupted after {len(found)} of {len(etas)} values of eta", stacklevel=2)
+        warnings.warn(
+            FranchiseWarning(
+                f"interrupted after {len(found)} of {len(etas)} values of eta", code="interrupted"
+            ),
+            stacklevel=2,
+        )
     return tuning
 
 
@@ -124,8 +129,9 @@ def _checked(etas: Any) -> list[float]:
     for eta in values:
         if not is_positive(eta):
             raise SettingsError(
-                f"etas: {eta!r} is not a positive number; give numbers such as 0.05, 0.1, 0.3"
+                f"etas: {eta!r} is not a positive number; give numbers such as 0.05, 0.1, 0.3",
+                code="not-a-positive-number",
             )
     if len(set(values)) < 2:
-        raise SettingsError(f"etas={etas!r}: give two different values or more")
+        raise SettingsError(f"etas={etas!r}: give two different values or more", code="too-few-values")
     return sorted({float(eta) for eta in values})

@@ -12,6 +12,7 @@ from franchise.engines.cuda import engine as on_one
 from franchise.engines.cuda import worker_part
 from franchise.estimator import settings
 from tests.host_device import HostDevice, needs_compiler
+from tests.raising import raises
 from tests.reference.chains import differences
 
 pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore:there are .* topics")]
@@ -57,5 +58,5 @@ def test_resumed_on_other_workers(tmp_path):
 def test_another_engine_does_not_go_on_with_it(tmp_path, engine):
     on_cluster(tmp_path / "m", 1, sweeps=3).fit(CORPUS)
     other = HDPTopicModel(engine=engine, checkpoint_dir=tmp_path / "m", sweeps=3, **SETTINGS)
-    with pytest.raises(ModelError, match="engine"):
+    with raises(ModelError, "settings-mismatch", "engine='ray-gpu'", engine):
         other.fit(CORPUS)

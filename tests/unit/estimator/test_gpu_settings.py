@@ -5,6 +5,7 @@ import pytest
 from franchise import GpuError, HDPTopicModel, tune_eta
 from franchise.corpus import planted
 from franchise.sampling import forecast as forecasts
+from tests.raising import raises
 from tests.reference.gpus import EngineOnGpu, fake_cupy, let_there_be_engine, with_cupy
 
 CORPUS = planted(n_topics=3, n_terms=30, n_documents=30, document_length=12, seed=1).corpus
@@ -38,9 +39,8 @@ class Unread:
 def test_nothing_is_read_or_written_before_it_is_refused(no_gpu, tmp_path):
     model = HDPTopicModel(**SETTINGS, engine="gpu", checkpoint_dir=tmp_path / "m")
     for refused in (model.fit, model.forecast, lambda documents: tune_eta(documents, engine="gpu")):
-        with pytest.raises(GpuError, match=r"^engine='gpu': CuPy, .* is not installed: pip") as caught:
+        with raises(GpuError, "missing-package", "engine='gpu'", "CuPy", "pip", "engine='parallel'"):
             refused(Unread())
-    assert "engine='parallel'" in str(caught.value)
     assert not (tmp_path / "m").exists()
 
 
@@ -64,7 +64,7 @@ def test_a_model_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):
             lambda: model.resume(2),
             lambda: HDPTopicModel(**SETTINGS | {"sweeps": 9}, checkpoint_dir=tmp_path / "m").fit(Unread()),
         ):
-            with pytest.raises(GpuError, match="can be looked at and used, but not made longer"):
+            with raises(GpuError, "missing-package", "engine='gpu'", "CuPy"):
                 again()
     assert before == {path: path.read_bytes() for path in (tmp_path / "m").rglob("*") if path.is_file()}
     with with_cupy(monkeypatch, fake_cupy()):

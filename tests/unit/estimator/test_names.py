@@ -15,7 +15,7 @@ from franchise._folders import locked_name
 from franchise.errors import CorpusError
 from franchise.posterior.labels import own_terms
 from franchise.report.figures import plot_prevalence
-from tests.raising import raises
+from tests.raising import raises, warns
 
 TEXTS = ["cats drink milk", "dogs chase cats", "stocks and bonds fell", "bonds rose as stocks fell"] * 6
 QUICK = {"sweeps": 20, "chains": 2, "random_state": 0, "verbose": 0}
@@ -58,7 +58,7 @@ def test_names_are_shown_everywhere(model, tmp_path):
 
 
 def test_a_name_needs_a_topic(model):
-    with pytest.raises(SettingsError, match=f"there is no topic {model.n_topics_}"):
+    with raises(SettingsError, "unknown-topic", f"topic {model.n_topics_}"):
         model.set_topic_labels({model.n_topics_: "x"})
     assert model.named_topics_ == {}
     with pytest.raises(NotFittedError):
@@ -102,7 +102,7 @@ def test_names_go_into_the_folder_alone(model, tmp_path):
     loaded.save_labels(tmp_path / "model")
     assert HDPTopicModel.load(tmp_path / "model").named_topics_ == {0: "money"}
     assert (tmp_path / "model" / "notes.txt").exists()
-    with pytest.raises(ModelError, match="this model is not kept there; save it there first"):
+    with raises(ModelError, "not-kept-there", tmp_path / "elsewhere"):
         model.save_labels(tmp_path / "elsewhere")
     fit(random_state=5).save(tmp_path / "model", overwrite=True)
     with raises(ModelError, "model-replaced"):
@@ -111,7 +111,7 @@ def test_names_go_into_the_folder_alone(model, tmp_path):
 
 def test_names_that_cannot_be_kept_are_not_given(tmp_path):
     model = fit(checkpoint_dir=tmp_path / "model")
-    with locked_name(tmp_path / "model"), pytest.raises(ModelError):
+    with locked_name(tmp_path / "model"), raises(ModelError, "locked", tmp_path / "model"):
         model.set_topic_labels({0: "money"})
     assert model.named_topics_ == {}
 
@@ -123,7 +123,7 @@ def test_a_damaged_file_of_names_is_named(damage, model, tmp_path):
     model.set_topic_labels({0: "money"}).save(tmp_path / "model")
     path = tmp_path / "model" / "names.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | damage))
-    with pytest.raises(ModelError, match=r"names\.json"):
+    with raises(ModelError, "newer-format" if "version" in damage else "damaged-file", path):
         HDPTopicModel.load(tmp_path / "model")
 
 
@@ -156,14 +156,14 @@ def test_names_of_topics_that_are_gone_are_dropped_with_a_warning(model, tmp_pat
     # A topic of one term alone, of which the model has none.
     facts["topics"][0] |= {"terms": [model.corpus_.vocabulary.index("drink")], "probabilities": [1.0]}
     path.write_text(json.dumps(facts))
-    with pytest.warns(UserWarning, match="no topic is like the ones that were called 'money'"):
+    with warns("names-dropped", "'money'"):
         assert HDPTopicModel.load(tmp_path / "model").named_topics_ == {}
 
 
 def test_a_new_fit_drops_names_with_a_warning(model):
     model.set_topic_labels({0: "money"})
     assert clone(model).fit(TEXTS).named_topics_ == {}
-    with pytest.warns(UserWarning, match="the topics are new, so 1 name given to the old ones were dropped"):
+    with warns("names-dropped", "1 name", "set_topic_labels"):
         model.fit(TEXTS)
     assert model.named_topics_ == {}
 
@@ -206,22 +206,22 @@ def test_terms_of_a_model_that_is_kept_in_its_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "error", "said"),
+    ("names", "error", "code", "facts"),
     [
-        ("cats", SettingsError, "give one name per column, or a fitted vectorizer"),
-        (7, SettingsError, "give one name per column"),
-        (["a", "b"], CorpusError, "2 names for 11 terms; give one per term"),
-        (["a"] * 11, CorpusError, "'a' twice"),
+        ("cats", SettingsError, "wrong-type", ["names='cats'"]),
+        (7, SettingsError, "wrong-type", ["names=7"]),
+        (["a", "b"], CorpusError, "vocabulary-mismatch", ["2 names", "11 terms"]),
+        (["a"] * 11, CorpusError, "duplicate-term", ["'a'"]),
     ],
 )
-def test_names_of_terms_that_do_not_fit(names, error, said, pipeline):
-    with pytest.raises(error, match=said):
+def test_names_of_terms_that_do_not_fit(names, error, code, facts, pipeline):
+    with raises(error, code, *facts):
         pipeline[-1].set_feature_names(names)
     assert pipeline[-1].corpus_.vocabulary[0] == "0"
 
 
 def test_terms_of_texts_have_names(model):
-    with pytest.raises(SettingsError, match="fitted to texts and has its terms"):
+    with raises(SettingsError, "terms-have-names"):
         model.set_feature_names(list("abcdefg"))
 
 

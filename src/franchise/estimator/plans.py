@@ -6,7 +6,7 @@ from pathlib import Path
 
 from franchise._files import Facts
 from franchise._settings import is_one_of
-from franchise.errors import ModelError
+from franchise.errors import FranchiseWarning, ModelError
 from franchise.estimator.settings import from_kept, of_chains, seed_of
 from franchise.sampling import Schedule, SplitMerge
 from franchise.sampling.plan import Plan, check_burn_in, plan_of, what_to_keep
@@ -61,7 +61,7 @@ def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, t
     return settings | _as_begun(schedule, burn_in_now, settings)
 
 
-def begun_shorter(made_with: Facts, settings: Facts, schedule: Schedule) -> list[str]:
+def begun_shorter(made_with: Facts, settings: Facts, schedule: Schedule) -> list[FranchiseWarning]:
     """Say so if chains that go on differ from ones that were as long from the start.
 
     Parameters
@@ -75,10 +75,11 @@ def begun_shorter(made_with: Facts, settings: Facts, schedule: Schedule) -> list
     """
     if all(made_with[name] == settings[name] for name in ("warm_up", "split_merge")):
         return []
-    return [
+    message = (
         f"the fit began with a burn-in of {schedule.burn_in} sweeps, and keeps the warm-up and split-merge "
         f"schedule that followed from it; a fit of {settings['sweeps']} sweeps from the start would differ"
-    ]
+    )
+    return [FranchiseWarning(message, code="begun-shorter")]
 
 
 def _as_begun(schedule: Schedule, burn_in: int, settings: Facts) -> Facts:

@@ -19,10 +19,10 @@ def raises(
 
 
 @contextmanager
-def warns(code: str, *facts: object) -> Iterator[None]:
+def warns(code: str, *facts: object) -> Iterator[pytest.WarningsRecorder]:
     """Expect one warning with this code whose message contains every fact."""
     with pytest.warns(FranchiseWarning) as caught:
-        yield
+        yield caught
     found = {one.message.code: one.message for one in caught if isinstance(one.message, FranchiseWarning)}
     assert code in found, f"{sorted(found)}: {[str(one.message) for one in caught]}"
     check(found[code], code, *facts)

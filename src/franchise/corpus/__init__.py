@@ -1,10 +1,11 @@
 """Documents in, one immutable :class:`Corpus` of flat arrays out.
 
-``corpus`` holds the class, ``convert`` makes one from words and counts, ``vectorize`` from texts,
-``others`` from the objects of other libraries, ``documents`` from any of these, ``readers`` from files in any
-of ``formats`` (``writers`` goes back), and ``synthetic`` draws one from a known model. ``spans`` finds the
-words of a corpus in its texts; ``metadata`` is what else is known of its documents, and ``groups`` puts them
-into groups by that. ``sharded`` is a corpus whose documents lie in several files, ``sharding`` writes one.
+``corpus`` holds the class, ``convert`` makes one from words (numbered by ``tokens``) and counts,
+``vectorize`` from texts, ``others`` from the objects of other libraries, ``documents`` from any of these,
+``readers`` from files in any of ``formats`` (``writers`` goes back), and ``synthetic`` draws one from a known
+model. ``spans`` finds the words of a corpus in its texts; ``metadata`` is what else is known of its
+documents, and ``groups`` puts them into groups by that. ``sharded`` is a corpus whose documents lie in
+several files, ``sharding`` writes one.
 """
 
 from franchise.corpus.convert import from_counts, from_tokens

@@ -168,18 +168,24 @@ def checked(cells: CellArrays) -> CellArrays:
     doc_ptr, cell_ptr, terms, counts = arrays
     _check_cells(doc_ptr, cell_ptr, terms, counts)
     if not len(terms):
-        raise CorpusError("there are no words at all: every document is empty; give at least one word")
+        raise CorpusError(
+            "there are no words at all: every document is empty; give at least one word", code="empty-corpus"
+        )
     words_before = offsets_of(counts)
     if words_before[-1] > MAX_WORDS:
         raise CorpusError(
             f"{words_before[-1]:,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; "
-            "select fewer"
+            "select fewer",
+            code="too-many-words",
         )
     if terms.min() < 0 or terms.max() >= cells.n_terms:
         i = int(np.flatnonzero((terms < 0) | (terms >= cells.n_terms))[0])
         raise unknown_term(int(words_before[i]), int(terms[i]), cells.n_terms)
     if not np.array_equal(words_before[cell_ptr], doc_ptr):
-        raise CorpusError("doc_ptr does not fit the counts; give the number of words before each document")
+        raise CorpusError(
+            "doc_ptr does not fit the counts; give the number of words before each document",
+            code="wrong-offsets",
+        )
     return CellArrays(
         frozen(doc_ptr, np.int64),
         frozen(cell_ptr, np.int64),
@@ -194,17 +200,24 @@ def _check_cells(
 ) -> None:
     starts = len(cell_ptr) == len(doc_ptr) > 0 and cell_ptr[0] == 0
     if not starts or np.any(np.diff(cell_ptr) < 0):
-        raise CorpusError("cell_ptr does not fit doc_ptr; give the number of cells before each document")
+        raise CorpusError(
+            "cell_ptr does not fit doc_ptr; give the number of cells before each document",
+            code="wrong-offsets",
+        )
     if not cell_ptr[-1] == len(terms) == len(counts):
         raise CorpusError(
             f"cell_ptr ends at {cell_ptr[-1]}, but there are {len(terms)} terms and {len(counts)} counts; "
-            "the three must be equal"
+            "the three must be equal",
+            code="wrong-offsets",
         )
     if counts.min(initial=1) < 1:
-        raise CorpusError("a cell has no words; leave it out")
+        raise CorpusError("a cell has no words; leave it out", code="empty-cell")
     falls = np.flatnonzero(terms[1:] <= terms[:-1]) + 1
     if not np.isin(falls, cell_ptr).all():
-        raise CorpusError("the terms of a document must increase; give one cell per term, in their order")
+        raise CorpusError(
+            "the terms of a document must increase; give one cell per term, in their order",
+            code="not-increasing",
+        )
 
 
 def _read_only(cells: CellArrays) -> CellArrays:

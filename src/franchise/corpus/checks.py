@@ -37,11 +37,13 @@ def integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     """Return a flat array of integers, or say what it is instead."""
     array = np.asarray(values)
     if array.ndim != 1:
-        raise CorpusError(f"{name} has {array.ndim} dimensions; give a flat array of integers")
+        raise CorpusError(
+            f"{name} has {array.ndim} dimensions; give a flat array of integers", code="wrong-shape"
+        )
     if array.size == 0:
         return array.astype(np.int64)  # an empty list arrives as floats
     if array.dtype.kind not in "iu":
-        raise CorpusError(f"{name} has dtype {array.dtype}; give integers")
+        raise CorpusError(f"{name} has dtype {array.dtype}; give integers", code="wrong-type")
     return array
 
 
@@ -49,26 +51,34 @@ def check_offsets(doc_ptr: npt.NDArray[Any], n_words: int) -> None:
     """Refuse offsets that do not cut this many words into documents."""
     if len(doc_ptr) == 0 or doc_ptr[0] != 0:
         raise CorpusError(
-            "doc_ptr must start at 0; give the offset of each document's first word, then the end"
+            "doc_ptr must start at 0; give the offset of each document's first word, then the end",
+            code="wrong-offsets",
         )
     falls = np.flatnonzero(doc_ptr[1:] < doc_ptr[:-1])
     if falls.size:
         j = int(falls[0])
         raise CorpusError(
             f"doc_ptr decreases at document {j}, from {doc_ptr[j]} to {doc_ptr[j + 1]}; "
-            "offsets must not decrease"
+            "offsets must not decrease",
+            code="wrong-offsets",
         )
     if doc_ptr[-1] != n_words:
-        raise CorpusError(f"doc_ptr ends at {doc_ptr[-1]}, but x has {n_words} words; the two must be equal")
+        raise CorpusError(
+            f"doc_ptr ends at {doc_ptr[-1]}, but x has {n_words} words; the two must be equal",
+            code="wrong-offsets",
+        )
 
 
 def check_words(x: npt.NDArray[Any], n_terms: int) -> None:
     """Refuse no words, too many, and words of unknown terms."""
     if len(x) == 0:
-        raise CorpusError("there are no words at all: every document is empty; give at least one word")
+        raise CorpusError(
+            "there are no words at all: every document is empty; give at least one word", code="empty-corpus"
+        )
     if len(x) > MAX_WORDS:
         raise CorpusError(
-            f"{len(x):,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; select fewer"
+            f"{len(x):,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; select fewer",
+            code="too-many-words",
         )
     if x.min() < 0 or x.max() >= n_terms:
         i = int(np.flatnonzero((x < 0) | (x >= n_terms))[0])
@@ -79,18 +89,23 @@ def unknown_term(i: int, term: int, n_terms: int) -> CorpusError:
     """Return the error for a word whose term is not in the vocabulary."""
     return CorpusError(
         f"word {i} has term id {term}, outside the vocabulary of {n_terms:,} terms; "
-        "term ids count from 0, and the vocabulary must cover all of them"
+        "term ids count from 0, and the vocabulary must cover all of them",
+        code="term-out-of-range",
     )
 
 
 def strings(values: Iterable[str], name: str, item: str) -> tuple[str, ...]:
     """Return the values as plain strings; refuse a lone string, and whatever is not a string."""
     if isinstance(values, str | bytes):
-        raise CorpusError(f"{name} is a single string; give a list with one string per {item}")
+        raise CorpusError(
+            f"{name} is a single string; give a list with one string per {item}", code="single-string"
+        )
     given = tuple(values)
     for i, value in enumerate(given):
         if not isinstance(value, str):
-            raise CorpusError(f"{name}: {item} {i} is {value!r} ({type(value).__name__}); give strings")
+            raise CorpusError(
+                f"{name}: {item} {i} is {value!r} ({type(value).__name__}); give strings", code="wrong-type"
+            )
     return tuple(map(str, given))  # NumPy's own strings become plain ones
 
 
@@ -103,9 +118,26 @@ def check_distinct(vocabulary: tuple[str, ...]) -> None:
         if term in first:
             raise CorpusError(
                 f"the vocabulary has {term!r} twice, as terms {first[term]} and {v}; "
-                "each term must appear once"
+                "each term must appear once",
+                code="duplicate-term",
             )
         first[term] = v
+
+
+def check_n_names(terms: Sequence[str], n_terms: int) -> None:
+    """Refuse more or fewer names than there are terms."""
+    if len(terms) != n_terms:
+        raise CorpusError(
+            f"{len(terms):,} names for {n_terms:,} terms; give one per term", code="vocabulary-mismatch"
+        )
+
+
+def check_document(j: int, n_documents: int) -> None:
+    """Refuse the number of a document that is not there."""
+    if not 0 <= j < n_documents:
+        raise CorpusError(
+            f"document {j}: the corpus has documents 0 to {n_documents - 1:,}", code="no-such-document"
+        )
 
 
 def names_for(names: Iterable[str] | None, n_documents: int) -> tuple[str, ...]:
@@ -124,7 +156,9 @@ def texts_for(texts: Iterable[str] | None, n_documents: int) -> Sequence[str] | 
 
 def _one_each(given: Texts, what: str, n_documents: int) -> Texts:
     if len(given) != n_documents:
-        raise CorpusError(f"{len(given):,} {what} for {n_documents:,} documents; give one per document")
+        raise CorpusError(
+            f"{len(given):,} {what} for {n_documents:,} documents; give one per document", code="wrong-length"
+        )
     return given
 
 
@@ -154,14 +188,16 @@ def document_numbers(documents: Sequence[int] | npt.NDArray[Any], n_documents: i
         if chosen.shape != (n_documents,):
             raise CorpusError(
                 f"select: the mask has shape {chosen.shape} for {n_documents:,} documents; "
-                "give one True or False per document"
+                "give one True or False per document",
+                code="wrong-shape",
             )
         return np.flatnonzero(chosen)
     chosen = integers(chosen, "select: documents")
     outside = (chosen < 0) | (chosen >= n_documents)
     if outside.any():
         raise CorpusError(
-            f"select: document {chosen[outside][0]}: the corpus has documents 0 to {n_documents - 1:,}"
+            f"select: document {chosen[outside][0]}: the corpus has documents 0 to {n_documents - 1:,}",
+            code="no-such-document",
         )
     return chosen.astype(np.int64, copy=False)
 

@@ -1,13 +1,12 @@
 """Corpora from data already in memory: lists of words, and matrices of counts.
 
-Reading files is in ``readers``, splitting raw text into words in ``vectorize``, telling the kinds of data
-apart in ``documents``. What follows the first two functions, and is not private, is shared with these.
+Numbering words is in ``tokens``, reading files in ``readers``, splitting raw text into words in
+``vectorize``, telling the kinds of data apart in ``documents``. What follows the first two functions, and is
+not private, is shared with these.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -19,15 +18,11 @@ import numpy.typing as npt
 
 from franchise.corpus.cells import words_of
 from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered, strings
-from franchise.corpus.growing import PIECE, Growing, handed_over, is_mapped, pieces
+from franchise.corpus.growing import handed_over
 from franchise.corpus.layout import cells_of_entries, corpus_of_entries
 from franchise.corpus.metadata import check_same_order
+from franchise.corpus.tokens import Offsets, Words, apply_vocabulary, learn_vocabulary
 from franchise.errors import CorpusError
-
-Words = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
-
-_SPLIT_FIRST = "a document is a list of words; split the text first"
 
 
 def from_tokens(
@@ -114,14 +109,21 @@ def from_counts(
 def iterate(documents: Any, what: str) -> Iterator[Any]:
     """Start to read documents; refuse what has no order, and a lone string."""
     if isinstance(documents, str | bytes):
-        raise CorpusError(f"the {what} are a single string; give a list of texts, one string per document")
+        raise CorpusError(
+            f"the {what} are a single string; give a list of texts, one string per document",
+            code="single-string",
+        )
     if isinstance(documents, AbstractSet | Mapping):
-        raise CorpusError(f"the {what} are in a {type(documents).__name__}; give a list, which keeps order")
+        raise CorpusError(
+            f"the {what} are in a {type(documents).__name__}; give a list, which keeps order",
+            code="unordered-collection",
+        )
     try:
         return iter(documents)
     except TypeError:
         raise CorpusError(
-            f"the {what} are {shortened(documents)} ({type(documents).__name__}); give a list of them"
+            f"the {what} are {shortened(documents)} ({type(documents).__name__}); give a list of them",
+            code="wrong-type",
         ) from None
 
 
@@ -157,7 +159,10 @@ def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
     for column, label in zip(values.T, labels):
         if any(isinstance(value, str | list | tuple | np.ndarray) for value in column):
             one = f"X[:, {label}]" if columns is None else f"df[{label!r}]"
-            raise CorpusError(f"column {label!r} holds texts or lists, not counts; to use these, pass {one}")
+            raise CorpusError(
+                f"column {label!r} holds texts or lists, not counts; to use these, pass {one}",
+                code="texts-not-counts",
+            )
 
 
 def words_of_counts(
@@ -180,145 +185,6 @@ def _checked_entries(
     return n_documents, (rows, columns, values.astype(np.int64)), terms
 
 
-def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[str, ...]]:
-    """Find all terms of documents, which may have none, and give each word its term's alphabetical rank."""
-    seen: defaultdict[str, int] = defaultdict()
-    seen.default_factory = seen.__len__  # a new word gets the next number
-
-    def number(words: list[Any], j: int) -> Iterable[int]:
-        if not _all_strings(words):
-            raise _not_a_word(words, j, "words are strings; for term ids give a vocabulary too")
-        return map(seen.__getitem__, words)
-
-    ids, doc_ptr = _number_words(documents, number)
-    terms = tuple(sorted(seen))
-    rank = np.empty(len(terms), dtype=np.int32)
-    rank[[seen[term] for term in terms]] = np.arange(len(terms), dtype=np.int32)
-    renumber(ids, rank)
-    return ids, doc_ptr, terms
-
-
-def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
-    """Replace each number by its new one, in place."""
-    # In pieces: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
-    for piece in pieces(len(ids)):
-        ids[piece] = new[ids[piece]]
-
-
-def look_up(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
-    """Give each word of documents its number in a vocabulary, -1 where it is not there."""
-    index = {term: v for v, term in enumerate(vocabulary)}
-
-    def number(words: list[Any], j: int) -> Iterable[int]:
-        if not _all_strings(words):
-            raise _not_a_word(words, j, "words are strings")
-        return (index.get(word, -1) for word in words)
-
-    return _number_words(documents, number)
-
-
-def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
-    """Drop the words with number -1; return words, offsets, and how many each document lost.
-
-    Words that are mapped from a file are moved there, and not copied.
-    """
-    if is_mapped(ids):
-        return _drop_in_place(ids, doc_ptr)
-    before = np.searchsorted(np.flatnonzero(ids < 0), doc_ptr)
-    x, offsets = ids[ids >= 0], doc_ptr - before
-    x.flags.writeable = offsets.flags.writeable = False  # so that Corpus need not copy them
-    return x, offsets, np.diff(before)
-
-
-def _drop_in_place(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
-    before = np.zeros(len(doc_ptr), dtype=np.int64)
-    n_kept = 0
-    for piece in pieces(len(ids)):
-        words = ids[piece]
-        kept = words[words >= 0]
-        first, last = np.searchsorted(doc_ptr, [piece.start, piece.stop], side="right")
-        gone = np.flatnonzero(words < 0) + piece.start
-        before[first:last] = piece.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
-        ids[n_kept : n_kept + kept.size] = kept
-        n_kept += kept.size
-    offsets = doc_ptr - before
-    offsets.flags.writeable = False
-    return handed_over(ids[:n_kept]), offsets, np.diff(before)
-
-
-def apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
-    """Give each word of documents, or term id, its number in a vocabulary; refuse what is not there."""
-    index = {term: v for v, term in enumerate(vocabulary)}
-
-    def number(words: list[Any], j: int) -> Iterable[int]:
-        if not _all_strings(words):
-            return _term_ids(words, j, len(vocabulary))
-        unknown = next((word for word in words if word not in index), None)
-        if unknown is not None:
-            raise CorpusError(
-                f"document {j}: {unknown!r} is not in the vocabulary; add it, or drop such words first"
-            )
-        return map(index.__getitem__, words)
-
-    return _number_words(documents, number)
-
-
-def _number_words(
-    documents: Iterable[Any], number: Callable[[list[Any], int], Iterable[int]]
-) -> tuple[Words, Offsets]:
-    # One pass over what may be an iterator; four bytes per word, in memory or on disk.
-    ids, buffer, doc_ptr = Growing(), array("i"), array("q", [0])
-    n_words = 0
-    for j, document in enumerate(documents):
-        buffer.extend(number(_words(document, j), j))
-        doc_ptr.append(n_words + len(buffer))
-        if len(buffer) >= PIECE:
-            n_words += len(buffer)
-            ids.extend(buffer)
-            buffer = array("i")
-    ids.extend(buffer)
-    return ids.array(), np.asarray(doc_ptr)
-
-
-def _words(document: Any, j: int) -> list[Any]:
-    if isinstance(document, str | bytes):
-        raise CorpusError(f"document {j} is a single string; {_SPLIT_FIRST}")
-    if isinstance(document, AbstractSet | Mapping):
-        raise CorpusError(
-            f"document {j} is a {type(document).__name__}; give a list, which keeps order and repeats"
-        )
-    if isinstance(document, np.ndarray):
-        return document.tolist() if document.ndim == 1 else [document]
-    try:
-        return list(document)
-    except TypeError:
-        raise CorpusError(
-            f"document {j} is {shortened(document)} ({type(document).__name__}); {_SPLIT_FIRST}"
-        ) from None
-
-
-def _all_strings(words: list[Any]) -> bool:
-    # The set of types is quick; only exotic strings (NumPy's) need the second look.
-    return set(map(type, words)) <= {str} or all(isinstance(word, str) for word in words)
-
-
-def _term_ids(words: list[Any], j: int, n_terms: int) -> list[int]:
-    if not all(isinstance(word, int | np.integer) and not isinstance(word, bool) for word in words):
-        raise _not_a_word(words, j, "give all words as strings, or all as term ids")
-    for word in words:
-        if not 0 <= word < n_terms:
-            raise CorpusError(
-                f"document {j}: term id {word} is outside the vocabulary of {n_terms:,} terms; "
-                "ids count from 0"
-            )
-    return words
-
-
-def _not_a_word(words: list[Any], j: int, advice: str) -> CorpusError:
-    i, word = next((i, word) for i, word in enumerate(words) if not isinstance(word, str))
-    return CorpusError(f"document {j}, word {i} is {shortened(word)} ({type(word).__name__}); {advice}")
-
-
 def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Shape, rows, columns and values of the entries that are not zero, row by row, columns increasing."""
     sparse = hasattr(counts, "tocsr") and hasattr(counts, "nnz")
@@ -329,16 +195,18 @@ def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArra
             matrix = np.asarray(counts)
         except ValueError:
             raise CorpusError(
-                "the counts are ragged: rows differ in length; give one column per term"
+                "the counts are ragged: rows differ in length; give one column per term", code="ragged-counts"
             ) from None
     if len(matrix.shape) != 2:
         raise CorpusError(
-            f"the counts have {len(matrix.shape)} dimensions; give a 2-D array, documents by terms"
+            f"the counts have {len(matrix.shape)} dimensions; give a 2-D array, documents by terms",
+            code="wrong-shape",
         )
     if matrix.dtype.kind not in "biuf":
         raise CorpusError(
             f"the counts have dtype {matrix.dtype}, which is not numeric; give whole numbers, "
-            "or a flat list if these are texts"
+            "or a flat list if these are texts",
+            code="counts-not-numeric",
         )
     shape = (int(matrix.shape[0]), int(matrix.shape[1]))
     if not sparse:
@@ -363,7 +231,8 @@ def _check_width(vocabulary: Sequence[str], n_documents: int, n_terms: int) -> N
     if len(vocabulary) == n_documents:
         advice = "the matrix looks transposed: rows are documents and columns are terms, so pass counts.T"
     raise CorpusError(
-        f"the vocabulary has {len(vocabulary):,} terms, but the counts have {n_terms:,} columns; {advice}"
+        f"the vocabulary has {len(vocabulary):,} terms, but the counts have {n_terms:,} columns; {advice}",
+        code="vocabulary-mismatch",
     )
 
 

@@ -26,6 +26,8 @@ from franchise.corpus.cells import (
 from franchise.corpus.checks import (
     MAX_WORDS,
     check_distinct,
+    check_document,
+    check_n_names,
     check_offsets,
     check_words,
     document_numbers,
@@ -40,7 +42,6 @@ from franchise.corpus.checks import (
 )
 from franchise.corpus.growing import count_terms, gathered, handed_over, pieces
 from franchise.corpus.metadata import Metadata, as_metadata
-from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -246,8 +247,7 @@ class Corpus:
 
     def document(self, j: int) -> npt.NDArray[np.int32]:
         """Term ids of the words of document ``j``, a read-only view."""
-        if not 0 <= j < self.n_documents:
-            raise CorpusError(f"document {j}: the corpus has documents 0 to {self.n_documents - 1:,}")
+        check_document(j, self.n_documents)
         if self.keeps_cells and self._x is None:
             return words_of(selected(self.cells, np.array([j])))
         return self.x[self.doc_ptr[j] : self.doc_ptr[j + 1]]
@@ -316,8 +316,7 @@ class Corpus:
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
         """Return the same documents with other names for the terms, as many as there are."""
         terms = strings(vocabulary, "vocabulary", "term")
-        if len(terms) != self.n_terms:
-            raise CorpusError(f"{len(terms):,} names for {self.n_terms:,} terms; give one per term")
+        check_n_names(terms, self.n_terms)
         return self.with_names(terms, self.document_names)
 
     def with_names(self, vocabulary: Iterable[str], document_names: Iterable[str] | None = None) -> Corpus:

@@ -17,14 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.convert import (
-    Offsets,
-    Words,
-    drop_unknown,
     from_counts,
     from_tokens,
     is_frame,
     iterate,
-    look_up,
     names_of,
     split_columns,
     words_of_counts,
@@ -38,6 +34,7 @@ from franchise.corpus.others import (
     is_anndata,
     refuse_tables,
 )
+from franchise.corpus.tokens import Offsets, Words, drop_unknown, look_up
 from franchise.corpus.vectorize import from_texts, split_texts
 from franchise.errors import CorpusError
 
@@ -187,7 +184,8 @@ def _split_alike(texts: Iterator[Any], like: Corpus) -> Iterator[list[str]]:
     if like.text_options is None:
         raise CorpusError(
             "these are texts, but the corpus was made from words or counts, so how to split them is not "
-            "known; give lists of words, or make the corpus with from_texts"
+            "known; give lists of words, or make the corpus with from_texts",
+            code="cannot-split-texts",
         )
     return split_texts(texts, like.text_options)
 
@@ -213,7 +211,8 @@ def _checked_columns(counts: Any, like: Corpus) -> Any:
         if column != term:
             raise CorpusError(
                 f"column {i} is {column!r}, but term {i} of the corpus is {term!r}; give its terms in its "
-                "order, for example df[list(corpus.vocabulary)]"
+                "order, for example df[list(corpus.vocabulary)]",
+                code="vocabulary-mismatch",
             )
     return matrix
 
@@ -238,7 +237,8 @@ def _all_of_kind(kind: str, documents: Iterator[Any]) -> Iterator[Any]:
         if other not in (kind, None):
             raise CorpusError(
                 f"document {j} is of a different kind from those before it: {other} after {kind}; "
-                "give documents of one kind"
+                "give documents of one kind",
+                code="mixed-documents",
             )
         yield document
 
@@ -250,14 +250,17 @@ def _kind(document: Any, j: int) -> str | None:
     if isinstance(document, AbstractSet | Mapping):
         return _WORDS  # the message comes from there
     if isinstance(document, bytes):
-        raise CorpusError(f"document {j} is bytes; decode it first, as in document.decode('utf-8')")
+        raise CorpusError(
+            f"document {j} is bytes; decode it first, as in document.decode('utf-8')", code="wrong-type"
+        )
     try:
         # Length first: an iterator has none, and looking at its first item would use that up.
         length, items = len(document), iter(document)
     except TypeError:
         raise CorpusError(
             f"document {j} is {shortened(document)} ({type(document).__name__}); {_WHAT_IS_ONE}; "
-            "leave out missing ones, or give an empty one"
+            "leave out missing ones, or give an empty one",
+            code="wrong-type",
         ) from None
     if length == 0:
         return None
@@ -268,4 +271,7 @@ def _kind(document: Any, j: int) -> str | None:
         return _COUNTS
     if isinstance(first, tuple) and len(first) == 2 and all(isinstance(one, Number) for one in first):
         return _PAIRS
-    raise CorpusError(f"document {j} starts with {shortened(first)} ({type(first).__name__}); {_WHAT_IS_ONE}")
+    raise CorpusError(
+        f"document {j} starts with {shortened(first)} ({type(first).__name__}); {_WHAT_IS_ONE}",
+        code="wrong-type",
+    )

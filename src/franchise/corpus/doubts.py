@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.sharded import ShardedCorpus
+from franchise.errors import FranchiseWarning
 
 # In texts, the numbers of different terms per document vary by 0.1 to 0.6 of their mean, and the numbers of
 # documents per term by 1.2 to 5; in counts of mutations both vary by less than 0.1.
@@ -24,52 +25,60 @@ _ADVISED = 1000
 _FEW_DOCUMENTS = 100  # of fewer, no share says much
 
 
-def doubts_about(corpus: Corpus) -> list[str]:
+def doubts_about(corpus: Corpus) -> list[FranchiseWarning]:
     """Return what looks wrong, nothing if all is well."""
     doubts = []
     if corpus.documents_of_length[1:].sum() == 1:
         doubts.append(
-            "there is only one document with words, and topics are what documents have in common; "
-            "split it, into paragraphs for instance"
+            FranchiseWarning(
+                "there is only one document with words, and topics are what documents have in common; "
+                "split it, into paragraphs for instance",
+                code="only-one-document",
+            )
         )
     if corpus.text_options is None and (why := _why_transposed(corpus)):
-        doubts.append(f"the counts look transposed: {why}; rows must be documents and columns terms")
+        message = f"the counts look transposed: {why}; rows must be documents and columns terms"
+        doubts.append(FranchiseWarning(message, code="transposed-counts"))
     if corpus.text_options is None and corpus.downsampling is None and corpus.n_words >= _MANY_WORDS:
         doubts += _doubts_about_counts(corpus)
     return doubts
 
 
-def _doubts_about_counts(corpus: Corpus) -> list[str]:
+def _doubts_about_counts(corpus: Corpus) -> list[FranchiseWarning]:
     some = _some_of(corpus)
     words_per_cell = some.n_words / some.to_counts().nnz
     if words_per_cell < _LARGE_COUNTS:
         return []
-    return [
+    message = (
         f"the counts are very large, {words_per_cell:,.0f} on average where a document has a term at all: to "
         "the model every one of them is evidence of its own, so differences that mean nothing become topics, "
         "and there will be many near-copies of the same few; keep fewer words of each document, for "
         f"example {_ADVISED:,} (corpus.downsampled({_ADVISED}), or --downsample {_ADVISED})"
-    ]
+    )
+    return [FranchiseWarning(message, code="large-counts")]
 
 
-def doubts_about_topics(n_topics: int, corpus: Corpus) -> list[str]:
+def doubts_about_topics(n_topics: int, corpus: Corpus) -> list[FranchiseWarning]:
     """Return what looks wrong about a number of topics, nothing if all is well."""
     n_terms = int(np.count_nonzero(corpus.term_counts))
     n_documents = int(corpus.documents_of_length[1:].sum())
     if n_topics > n_terms:
-        return [f"there are more topics ({n_topics:,}) than terms ({n_terms:,}); a larger eta gives fewer"]
+        message = f"there are more topics ({n_topics:,}) than terms ({n_terms:,}); a larger eta gives fewer"
+        return [FranchiseWarning(message, code="many-topics")]
     if n_documents >= _FEW_DOCUMENTS and n_topics > n_documents / 10:
-        return [
+        message = (
             f"there are {n_topics:,} topics for {n_documents:,} documents, so that many have few documents "
             "to stand on; a larger eta gives fewer"
-        ]
+        )
+        return [FranchiseWarning(message, code="many-topics")]
     return []
 
 
-def doubts_about_held_out(doc_ptr: npt.NDArray[np.int64]) -> list[str]:
+def doubts_about_held_out(doc_ptr: npt.NDArray[np.int64]) -> list[FranchiseWarning]:
     """Return what looks wrong about documents to score a model on, nothing if all is well."""
     if np.count_nonzero(np.diff(doc_ptr)) == 1:
-        return ["only one document with known words was held out, so its score says little; give more"]
+        message = "only one document with known words was held out, so its score says little; give more"
+        return [FranchiseWarning(message, code="one-document-held-out")]
     return []
 
 

@@ -115,7 +115,8 @@ def _drawn(counts: npt.NDArray[Any], name: str, done: Downsampling) -> npt.NDArr
     if n_words > _MOST_WORDS:
         raise CorpusError(
             f"document {name!r} has {n_words:,} words, and words are drawn from no more than "
-            f"{_MOST_WORDS:,}; split it"
+            f"{_MOST_WORDS:,}; split it",
+            code="document-too-long",
         )
     # A stream of the document's own: what it keeps does not depend on its place among others.
     known_by = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()

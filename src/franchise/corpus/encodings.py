@@ -57,7 +57,8 @@ def checked_encoding(given: object) -> str | None:
     except (LookupError, TypeError, ValueError):
         raise SettingsError(
             f"encoding={given!r}: there is no such encoding; give 'utf-8', 'utf-16', 'cp1252' (Western "
-            "European) or another that Python knows"
+            "European) or another that Python knows",
+            code="unknown-encoding",
         ) from None
     return None if name in (UTF_8, "utf-8-sig") else name
 

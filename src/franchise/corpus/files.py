@@ -132,10 +132,16 @@ class Source:
         try:
             for number, line in enumerate(iter(lambda: reader.readline(MAX_LINE), ""), start=1):
                 if "\0" in line:
-                    raise self.fault(f"a character is zero, so this is not {encoding} text; {_GIVE}", number)
+                    raise self.fault(
+                        f"a character is zero, so this is not {encoding} text; {_GIVE}",
+                        number,
+                        code="wrong-encoding",
+                    )
                 yield line.removeprefix("\ufeff") if number == 1 else line
         except UnicodeError:
-            raise self.fault(f"not {encoding} text, here or in the lines after it; {_GIVE}", number) from None
+            raise self.fault(
+                f"not {encoding} text, here or in the lines after it; {_GIVE}", number, code="wrong-encoding"
+            ) from None
         finally:
             # Or it would close the stream, which is closed already where an error ended the reading.
             if not self.stream.closed:
@@ -146,7 +152,7 @@ class Source:
         advice = "convert the file to UTF-8, or give its encoding (--encoding)"
         if guess is not None:
             advice = f"it is probably {guess}: give encoding={guess!r}, or convert the file to UTF-8"
-        return self.fault(f"{found}; {advice}", number)
+        return self.fault(f"{found}; {advice}", number, code="wrong-encoding")
 
     def random_access(self) -> BinaryIO:
         """Return the unzipped file so that it can be read in any order; nothing may have been read before."""
@@ -165,10 +171,10 @@ class Source:
         if self._progress is not None and self._size is not None and self._is_plain_file():
             self._progress(round(share * self._size), self._size)
 
-    def fault(self, message: str, line: int | None = None) -> CorpusError:
+    def fault(self, message: str, line: int | None = None, *, code: str) -> CorpusError:
         """Return the error that names the file and the line."""
         where = self.name if line is None else f"{self.name}:{line}"
-        return CorpusError(f"{where}: {message}")
+        return CorpusError(f"{where}: {message}", code=code)
 
     def _is_plain_file(self) -> bool:
         return self.path is not None and self._size is not None and not self._is_packed
@@ -176,14 +182,18 @@ class Source:
     def _check_length(self, line: bytes, number: int) -> None:
         if len(line) == MAX_LINE and not line.endswith(b"\n"):
             raise self.fault(
-                f"the line is longer than {MAX_LINE:,} bytes; check that this is a text file", number
+                f"the line is longer than {MAX_LINE:,} bytes; check that this is a text file",
+                number,
+                code="line-too-long",
             )
 
     def _cannot_read(self, error: Exception) -> CorpusError:
-        return self.fault(f"cannot read it ({_reason(error)}); check its permissions and the disk")
+        return self.fault(
+            f"cannot read it ({_reason(error)}); check its permissions and the disk", code="cannot-read"
+        )
 
     def _is_damaged(self, error: Exception) -> CorpusError:
-        return self.fault(f"the gzip data are damaged ({error}); fetch the file again")
+        return self.fault(f"the gzip data are damaged ({error}); fetch the file again", code="damaged-file")
 
 
 @contextmanager
@@ -215,7 +225,8 @@ def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Pa
             _write_pieces(file, content, packed=target.suffix == ".gz")
     except OSError as error:
         raise CorpusError(
-            f"{target}: cannot write it ({_reason(error)}); check the folder and its permissions"
+            f"{target}: cannot write it ({_reason(error)}); check the folder and its permissions",
+            code="cannot-write",
         ) from error
     return target
 
@@ -261,7 +272,8 @@ def _counted(file: Readable, size: int | None, progress: Progress | None) -> Cal
         data = file.read(n)
         if not isinstance(data, bytes):
             raise CorpusError(
-                f"the open file gives {type(data).__name__}, not bytes; open it with open(path, 'rb')"
+                f"the open file gives {type(data).__name__}, not bytes; open it with open(path, 'rb')",
+                code="wrong-type",
             )
         done += len(data)
         if progress is not None:
@@ -285,14 +297,15 @@ def _size_of(file: Readable) -> int | None:
 
 def _open(path: Path) -> BinaryIO:
     if os.path.isdir(path):  # unlike Path's, it takes any name
-        raise CorpusError(f"{path}: this is a directory; give the file in it")
+        raise CorpusError(f"{path}: this is a directory; give the file in it", code="is-a-folder")
     try:
         return open(path, "rb", buffering=0)
     except FileNotFoundError:
-        raise CorpusError(f"{path}: there is no such file; check the path") from None
+        raise CorpusError(f"{path}: there is no such file; check the path", code="no-such-file") from None
     except (OSError, ValueError) as error:
         raise CorpusError(
-            f"{path}: cannot read it ({_reason(error)}); check the path and its permissions"
+            f"{path}: cannot read it ({_reason(error)}); check the path and its permissions",
+            code="cannot-read",
         ) from error
 
 

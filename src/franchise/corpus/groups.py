@@ -79,13 +79,16 @@ def _column(corpus: Corpus, by: Any) -> Column:
         if corpus.metadata is None:
             raise CorpusError(
                 f"by={by!r}: the documents have no metadata; keep columns when you fit (metadata=..., "
-                f"--metadata {by}), or give by an array with one value per document"
+                f"--metadata {by}), or give by an array with one value per document",
+                code="no-metadata",
             )
         return corpus.metadata[by]
     try:
         values = list(by)
     except TypeError:
-        raise SettingsError(f"by={by!r}: give the name of a column, or one value per document") from None
+        raise SettingsError(
+            f"by={by!r}: give the name of a column, or one value per document", code="wrong-type"
+        ) from None
     name = getattr(by, "name", None)
     check_length("by", len(values), corpus.n_documents)
     return column_of("group" if name is None else str(name), values)
@@ -97,7 +100,8 @@ def group(column: Column, step: str | float | None = None) -> Groups:
     if column.kind == "text":
         if step is not None:
             raise SettingsError(
-                f"step={step!r}: {column.name!r} holds texts, which have no steps; leave it out"
+                f"step={step!r}: {column.name!r} holds texts, which have no steps; leave it out",
+                code="does-not-apply",
             )
         values: npt.NDArray[Any] = column.values[present]
     elif column.kind == "number":
@@ -106,7 +110,7 @@ def group(column: Column, step: str | float | None = None) -> Groups:
         values = _periods(column.values[present], column.name, step)
     different, of = np.unique(values, return_inverse=True)
     if len(different) > MOST_GROUPS:
-        raise CorpusError(_too_many(column, len(different), step))
+        raise CorpusError(_too_many(column, len(different), step), code="too-many-groups")
     labels = _labels(column, different)
     places = np.full(len(present), len(labels), np.int64)
     places[present] = of
@@ -130,7 +134,8 @@ def _stepped(values: npt.NDArray[np.float64], name: str, step: str | float | Non
             raise ValueError
     except (TypeError, ValueError):
         raise SettingsError(
-            f"step={step!r}: {name!r} holds numbers; give how many one group spans, such as 10"
+            f"step={step!r}: {name!r} holds numbers; give how many one group spans, such as 10",
+            code="not-a-positive-number",
         ) from None
     # To the nearest first where division rounds: 0.3 / 0.1 is a little less than 3.
     quotients = values / width
@@ -142,7 +147,9 @@ def _periods(values: npt.NDArray[Any], name: str, step: str | float | None) -> n
     """Return the labels of the spans of time that dates are in; they sort as the dates do."""
     if step is not None:
         if not is_one_of(step, _STEPS):
-            raise SettingsError(f"step={step!r}: {name!r} holds dates; give one of {', '.join(_STEPS)}")
+            raise SettingsError(
+                f"step={step!r}: {name!r} holds dates; give one of {', '.join(_STEPS)}", code="unknown-choice"
+            )
         return _period(values, str(step))
     days = values.astype("datetime64[D]")
     firsts = days == days.astype("datetime64[M]")

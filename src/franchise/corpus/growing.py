@@ -79,7 +79,8 @@ class Growing:
         except OSError as error:
             raise CorpusError(
                 f"{tempfile.gettempdir()}: no room there for the corpus ({error.strerror}); name a folder on "
-                "a larger disk in the variable TMPDIR"
+                "a larger disk in the variable TMPDIR",
+                code="cannot-write",
             ) from error
 
 

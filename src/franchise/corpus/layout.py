@@ -98,5 +98,6 @@ def _in_order(documents: npt.NDArray[Any], terms: npt.NDArray[Any]) -> bool:
 def _check_sum(n_words: int) -> None:
     if n_words > MAX_WORDS:
         raise CorpusError(
-            f"the counts add up to {n_words:,} words, more than the {MAX_WORDS:,} that 32-bit counts hold"
+            f"the counts add up to {n_words:,} words, more than the {MAX_WORDS:,} that 32-bit counts hold",
+            code="too-many-words",
         )

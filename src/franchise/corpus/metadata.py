@@ -113,7 +113,10 @@ class Metadata(Mapping[str, Column]):
     def __getitem__(self, name: str) -> Column:
         """Return a column; if there is none with that name, the error names the nearest."""
         if name not in self._columns:
-            raise CorpusError(f"there is no column {name!r} in the metadata; {nearest(name, self._columns)}")
+            raise CorpusError(
+                f"there is no column {name!r} in the metadata; {nearest(name, self._columns)}",
+                code="unknown-column",
+            )
         return self._columns[name]
 
     def __contains__(self, name: object) -> bool:
@@ -168,7 +171,8 @@ class ColumnBuilder:
         if isinstance(value, _NOT_VALUES):
             raise CorpusError(
                 f"{self.name!r} is {shortened(value)} ({type(value).__name__}) in document "
-                f"{len(self._codes)}; metadata are texts, numbers and dates: leave the column out"
+                f"{len(self._codes)}; metadata are texts, numbers and dates: leave the column out",
+                code="wrong-type",
             )
         if isinstance(value, str):
             self.n_characters += len(value)
@@ -233,20 +237,26 @@ def _named_columns(given: Any) -> list[tuple[str, Iterable[Any]]]:
         return [(str(name), given)]
     raise CorpusError(
         f"metadata is {shortened(given)} ({type(given).__name__}); give a DataFrame, a Series with a name, "
-        "or a dict of columns, with one value per document"
+        "or a dict of columns, with one value per document",
+        code="wrong-type",
     )
 
 
 def _values(name: str, values: Any) -> Iterable[Any]:
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise CorpusError(f"metadata[{name!r}] is {shortened(values)}; give one value per document")
+        raise CorpusError(
+            f"metadata[{name!r}] is {shortened(values)}; give one value per document", code="wrong-type"
+        )
     return list(values)
 
 
 def check_length(what: str, n_values: int, n_documents: int) -> None:
     """Refuse columns that do not have one value per document."""
     if n_values != n_documents:
-        raise CorpusError(f"{what} has {n_values:,} values for {n_documents:,} documents; give one each")
+        raise CorpusError(
+            f"{what} has {n_values:,} values for {n_documents:,} documents; give one each",
+            code="wrong-length",
+        )
 
 
 def check_same_order(documents: Any, metadata: Any) -> None:
@@ -256,7 +266,8 @@ def check_same_order(documents: Any, metadata: Any) -> None:
         return
     if list(ours) != list(theirs) and set(ours) == set(theirs):
         raise CorpusError(
-            "the rows of metadata are in another order than the documents; give metadata.loc[texts.index]"
+            "the rows of metadata are in another order than the documents; give metadata.loc[texts.index]",
+            code="wrong-order",
         )
 
 

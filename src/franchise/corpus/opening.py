@@ -92,7 +92,9 @@ def reading(
             else:
                 yield Documents(source.name, iter(()), False, _from_counts(source, form, how, vocabulary))
     except MemoryError:
-        raise CorpusError(f"{path}: too large for this machine's memory; read a part of it") from None
+        raise CorpusError(
+            f"{path}: too large for this machine's memory; read a part of it", code="out-of-memory"
+        ) from None
 
 
 def _told_apart(
@@ -118,7 +120,10 @@ def _told_apart(
 def known_format(form: str) -> Format:
     """Return a format by its name, or say which there are."""
     if form not in FORMATS:
-        raise SettingsError(f"format={form!r}: there is no such format; give one of {', '.join(FORMATS)}")
+        raise SettingsError(
+            f"format={form!r}: there is no such format; give one of {', '.join(FORMATS)}",
+            code="unknown-format",
+        )
     return FORMATS[form]
 
 
@@ -126,7 +131,7 @@ def _is_folder(path: StrPath | Readable, form: str | None) -> bool:
     """Return whether to read a folder."""
     is_there = isinstance(path, str | os.PathLike) and os.path.isdir(path) and path != "-"
     if form == "folder" and not is_there:
-        raise CorpusError(f"{path}: not a folder; give one, or the format of this file")
+        raise CorpusError(f"{path}: not a folder; give one, or the format of this file", code="not-a-folder")
     return is_there and form in (None, "folder")
 
 
@@ -139,7 +144,8 @@ def _told(source: Source, given: str | None) -> str:
     if form is None:
         known = ", ".join(name for name in FORMATS if name != "folder")
         raise source.fault(
-            f"neither its name nor its content shows the format; give format (--format-in), one of {known}"
+            f"neither its name nor its content shows the format; give format (--format-in), one of {known}",
+            code="unknown-format",
         )
     return form
 
@@ -203,7 +209,7 @@ def _refuse_text_options(form: str, text_options: TextOptions | None, reason: st
 
 
 def _does_not_apply(name: str, what: str, reason: str) -> SettingsError:
-    return SettingsError(f"{name} does not apply to {what}: {reason}; leave it out")
+    return SettingsError(f"{name} does not apply to {what}: {reason}; leave it out", code="does-not-apply")
 
 
 def _from_counts(source: Source, form: str, how: How, vocabulary: StrPath | Sequence[str] | None) -> Corpus:
@@ -219,4 +225,6 @@ def _from_counts(source: Source, form: str, how: How, vocabulary: StrPath | Sequ
     except CorpusError as error:
         if found is None or "the vocabulary" not in str(error):
             raise
-        raise CorpusError(f"{error} (the vocabulary is in {found})") from None  # no one has named that file
+        raise CorpusError(
+            f"{error} (the vocabulary is in {found})", code=error.code
+        ) from None  # no one has named that file

@@ -54,7 +54,9 @@ def counts_of_anndata(data: Any, layer: str | None = None) -> tuple[Any, tuple[s
     """Return the counts, cells by genes, and the names of the genes."""
     if layer is not None and layer not in data.layers:
         known = ", ".join(map(repr, data.layers)) or "none"
-        raise SettingsError(f"layer={layer!r}: there is no such layer; there are {known}")
+        raise SettingsError(
+            f"layer={layer!r}: there is no such layer; there are {known}", code="unknown-choice"
+        )
     counts = data.X if layer is None else data.layers[layer]
     if counts is None:
         raise CorpusError(f"X is empty{_other_layer(data, layer)}", code="no-counts")
@@ -69,7 +71,7 @@ def is_anndata(documents: Any) -> bool:
 def _hint(data: Any, layer: str | None, error: CorpusError) -> str:
     if error.code == "fractional-count":
         return _other_layer(data, layer)
-    if "term" in str(error) and not data.var_names.is_unique:
+    if error.code == "duplicate-term" and not data.var_names.is_unique:
         return "; call data.var_names_make_unique() first"
     return ""
 
@@ -132,12 +134,14 @@ def _checked_pair(pair: Any, j: int, n_terms: int | None) -> tuple[int, float]:
         number = float(count)
     except (TypeError, ValueError):
         raise CorpusError(
-            f"document {j}: {shortened(pair)} is not a pair (term id, count); give whole numbers, ids from 0"
+            f"document {j}: {shortened(pair)} is not a pair (term id, count); give whole numbers, ids from 0",
+            code="not-a-pair",
         ) from None
     if not 0 <= term < (_MOST_TERMS if n_terms is None else n_terms):
         known = "too large" if n_terms is None else f"outside the vocabulary of {n_terms:,} terms"
         raise CorpusError(
-            f"document {j}: term id {term} is {known if term >= 0 else 'negative'}; ids count from 0"
+            f"document {j}: term id {term} is {known if term >= 0 else 'negative'}; ids count from 0",
+            code="term-out-of-range",
         )
     return int(term), number
 
@@ -148,18 +152,24 @@ def _terms(dictionary: Any) -> tuple[str, ...]:
     if isinstance(named, Mapping):
         pairs = [(v, k) if isinstance(k, str) else (k, v) for k, v in named.items()]
         if not all(isinstance(i, int | np.integer) and isinstance(term, str) for i, term in pairs):
-            raise CorpusError("the dictionary must have whole numbers and terms; give one or the other first")
+            raise CorpusError(
+                "the dictionary must have whole numbers and terms; give one or the other first",
+                code="wrong-type",
+            )
         terms = list(numbered(max((i for i, _ in pairs), default=-1) + 1))
         for i, term in pairs:
             if i < 0:
-                raise CorpusError(f"the dictionary has the id {i}; ids count from 0")
+                raise CorpusError(
+                    f"the dictionary has the id {i}; ids count from 0", code="term-out-of-range"
+                )
             terms[i] = term
         return tuple(terms)
     if isinstance(named, Sequence | np.ndarray) and not isinstance(named, str):
         return tuple(str(term) for term in named)
     raise CorpusError(
         f"the dictionary is {shortened(dictionary)} ({type(dictionary).__name__}); give gensim's Dictionary, "
-        "a mapping of ids to terms, or a list of terms"
+        "a mapping of ids to terms, or a list of terms",
+        code="wrong-type",
     )
 
 
@@ -169,11 +179,15 @@ def refuse_tables(documents: Any) -> None:
     if isinstance(documents, Mapping) and isinstance(columns, Mapping):
         split, columns = next(iter(columns.items()), ("train", []))
         one = f"dataset[{split!r}][{_first(columns)!r}]"
-        raise CorpusError(f"the dataset has the parts {_listed(documents)}; give a column of one: {one}")
+        raise CorpusError(
+            f"the dataset has the parts {_listed(documents)}; give a column of one: {one}",
+            code="not-one-column",
+        )
     if columns is not None and hasattr(documents, "features"):
         raise CorpusError(
             f"the dataset has the columns {_listed(columns)}; give the one of texts, such as "
-            f"dataset[{_first(columns)!r}]"
+            f"dataset[{_first(columns)!r}]",
+            code="not-one-column",
         )
 
 

@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from franchise._files import Array, Facts, read_arrays, write_arrays
 from franchise.corpus.checks import numbered
-from franchise.corpus.convert import apply_vocabulary, iterate, learn_vocabulary
+from franchise.corpus.convert import iterate
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.growing import count_terms
 from franchise.corpus.shards import About
 from franchise.corpus.stored import packed_metadata, texts_in, unpacked_metadata
 from franchise.corpus.strings import packed, unpacked
+from franchise.corpus.tokens import apply_vocabulary, learn_vocabulary
 from franchise.corpus.vectorize import (
     KeptTexts,
     TextOptions,
@@ -116,7 +117,8 @@ def pieces_of_documents(documents: Any, options: TextOptions) -> Iterator[Piece]
                 found = own or f"{shortened(document)} ({type(document).__name__})"
                 before = f", after {kind}" if kind else ""
                 raise CorpusError(
-                    f"document {j} is {found}{before}; give texts, lists of words, or corpora: one kind"
+                    f"document {j} is {found}{before}; give texts, lists of words, or corpora: one kind",
+                    code="mixed-documents" if own else "wrong-type",
                 )
             kind = own
         n_before += len(batch)
@@ -136,7 +138,9 @@ def _counted_from(first: int) -> Iterator[None]:
     try:
         yield
     except CorpusError as error:
-        raise CorpusError(f"of the documents from {first:,} on, {error}" if first else str(error)) from None
+        raise CorpusError(
+            f"of the documents from {first:,} on, {error}" if first else str(error), code=error.code
+        ) from None
 
 
 def _kind_of(document: Any) -> str:
@@ -181,7 +185,8 @@ class Terms:
         if len(self._kinds) > 1:
             raise CorpusError(
                 "some of the documents are texts, whose terms are still to be chosen, and others are counts "
-                "with a vocabulary; give texts or counts, not both"
+                "with a vocabulary; give texts or counts, not both",
+                code="mixed-documents",
             )
         vocabulary = tuple(self._index)
         if set(self._kinds) & {"texts", "lists"}:
@@ -195,7 +200,10 @@ class Terms:
             kept = choose_terms(self._documents[numbers], lambda: words, self.n_documents, options)
             vocabulary, words = tuple(vocabulary[v] for v in kept), words[kept]
         if not words.sum():
-            raise CorpusError("there are no words at all: every document is empty; give at least one word")
+            raise CorpusError(
+                "there are no words at all: every document is empty; give at least one word",
+                code="empty-corpus",
+            )
         return vocabulary, words
 
     @property

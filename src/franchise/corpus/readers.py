@@ -147,7 +147,8 @@ def counts_in_terms(documents: Documents, counts: Corpus, like: Corpus, has_term
         if counts.n_terms > like.n_terms:
             raise CorpusError(
                 f"{documents.name}: there are terms up to number {counts.n_terms - 1:,}, but only "
-                f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)"
+                f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)",
+                code="term-out-of-range",
             )
         counts = counts.with_names(like.vocabulary, counts.document_names)
     return encode(counts, like)
@@ -235,7 +236,8 @@ def words_of_ids(documents: Iterable[Sequence[Any]], terms: Sequence[str], name:
         except IndexError:
             raise CorpusError(
                 f"{name}: document {j} has a term id outside the vocabulary of {len(terms):,} terms; ids "
-                "count from 0"
+                "count from 0",
+                code="term-out-of-range",
             ) from None
 
 
@@ -268,4 +270,4 @@ def _named_faults(documents: Documents) -> Iterator[Callable[[list[str]], Iterat
     except CorpusError as error:
         if error in faults:
             raise
-        raise CorpusError(f"{documents.name}: {error}") from None
+        raise CorpusError(f"{documents.name}: {error}", code=error.code) from None

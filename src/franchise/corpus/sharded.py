@@ -16,7 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.by_shard import NamesOfShards, TextsOfShards
-from franchise.corpus.checks import check_distinct, document_numbers, offsets_of, strings
+from franchise.corpus.checks import (
+    check_distinct,
+    check_document,
+    check_n_names,
+    document_numbers,
+    offsets_of,
+    strings,
+)
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.growing import PIECE, Growing, handed_over
@@ -156,8 +163,7 @@ class ShardedCorpus(Corpus):
 
     def document(self, j: int) -> npt.NDArray[np.int32]:
         """Term ids of the words of document ``j``, a read-only view; only its shard is read."""
-        if not 0 <= j < self.n_documents:
-            raise CorpusError(f"document {j}: the corpus has documents 0 to {self.n_documents - 1:,}")
+        check_document(j, self.n_documents)
         shard = self.shard_with(j)
         x, doc_ptr, _ = self._arrays(shard)
         here = j - shard.first_document
@@ -207,8 +213,7 @@ class ShardedCorpus(Corpus):
         """Return the same documents with as many other names for the terms; no shard is read."""
         terms = strings(vocabulary, "vocabulary", "term")
         check_distinct(terms)
-        if len(terms) != self.n_terms:
-            raise CorpusError(f"{len(terms):,} names for {self.n_terms:,} terms; give one per term")
+        check_n_names(terms, self.n_terms)
         changed = self._changed("vocabulary", terms)
         changed._set(_fingerprint="")
         return changed
@@ -346,7 +351,8 @@ def _opened_again(folder: str, fingerprint: str, changes: dict[str, Any]) -> Cor
     corpus: Corpus = open_shards(folder)
     if corpus.fingerprint() != fingerprint:
         raise CorpusError(
-            f"{folder}: the shards there are of another corpus now; write the former ones again"
+            f"{folder}: the shards there are of another corpus now; write the former ones again",
+            code="corpus-mismatch",
         )
     if "vocabulary" in changes:
         corpus = corpus.with_vocabulary(changes["vocabulary"])

@@ -19,7 +19,6 @@ from franchise._folders import new_folder, take_place, writing_in
 from franchise._settings import whole_number
 from franchise.corpus.cells import blocks_of_documents
 from franchise.corpus.checks import MAX_WORDS, Fingerprint, offsets_of
-from franchise.corpus.convert import drop_unknown
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.formats.guess import by_name
@@ -38,6 +37,7 @@ from franchise.corpus.shards import (
     write_manifest,
     write_words,
 )
+from franchise.corpus.tokens import drop_unknown
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError, ModelError
 
@@ -311,7 +311,9 @@ def _cut(about: About, begin: int, end: int) -> About:
 def _check_size(n_words: int) -> None:
     if n_words > MAX_WORDS:
         raise CorpusError(
-            f"{n_words:,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; give fewer documents"
+            f"{n_words:,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; "
+            "give fewer documents",
+            code="too-many-words",
         )
 
 

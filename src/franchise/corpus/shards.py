@@ -185,18 +185,19 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
     if not path.parent.is_dir():
         raise CorpusError(
             f"{folder}: this machine ({socket.gethostname()}) sees no shards there; every machine that works "
-            "on the documents must see the folder under this path"
+            "on the documents must see the folder under this path",
+            code="no-such-folder",
         )
     arrays, facts = _read(path, _KIND_OF_WORDS)
     try:
         x, doc_ptr, n_terms = arrays["x"], arrays["doc_ptr"], int(facts["n_terms"])
         if facts["shard"] != list(shard):
-            raise CorpusError("it is a shard of another corpus")
+            raise ValueError("it is a shard of another corpus")
         check_offsets(doc_ptr, shard.n_words)
         if x.dtype != np.int32 or x.shape != (shard.n_words,) or doc_ptr.shape != (shard.n_documents + 1,):
-            raise CorpusError("it does not have the words that it should")
+            raise ValueError("it does not have the words that it should")
         if x.min() < 0 or x.max() >= n_terms:
-            raise CorpusError("there are words that are not in the vocabulary")
+            raise ValueError("there are words that are not in the vocabulary")
     except (KeyError, TypeError, ValueError, CorpusError) as error:
         raise _unfit(path, error) from error
     return CorpusArrays(_read_only(x), _read_only(doc_ptr.astype(np.int64, copy=False)), n_terms)
@@ -224,14 +225,14 @@ def read_about(folder: str | Path, shard: Shard) -> About:
     arrays, facts = _read(path, _KIND_ABOUT)
     try:
         if facts["digest"] != shard.digest:
-            raise CorpusError("it is a shard of another corpus")
+            raise ValueError("it is a shard of another corpus")
         names = tuple(unpacked("names", arrays)) if "names" in arrays else None
         texts = texts_in(arrays) if "texts" in arrays else None
         metadata = unpacked_metadata(arrays, facts["metadata"])
         sizes = [len(part) for part in (names, texts) if part is not None]
         sizes += [] if metadata is None else [metadata.n_documents]
         if any(size != shard.n_documents for size in sizes):
-            raise CorpusError("it does not have the documents that it should")
+            raise ValueError("it does not have the documents that it should")
     except (KeyError, IndexError, TypeError, ValueError, CorpusError) as error:
         raise _unfit(path, error) from error
     return About(names, texts, metadata)
@@ -291,25 +292,36 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     if not is_sharded(folder) and not folder.is_dir():
-        raise CorpusError(f"{folder}: there is no such folder; give one that `franchise shard` has written")
-    if not path.is_file():
-        half = f", though shards are: it is not whole; {_AGAIN}" if is_sharded(folder) else ""
         raise CorpusError(
-            f"{folder}: {MANIFEST} is not in it{half or '; give a folder that `franchise shard` has written'}"
+            f"{folder}: there is no such folder; give one that `franchise shard` has written",
+            code="no-such-folder",
+        )
+    if not path.is_file():
+        if is_sharded(folder):
+            raise CorpusError(
+                f"{folder}: {MANIFEST} is not in it, though shards are: it is not whole; {_AGAIN}",
+                code="incomplete-shards",
+            )
+        raise CorpusError(
+            f"{folder}: {MANIFEST} is not in it; give a folder that `franchise shard` has written",
+            code="not-shards",
         )
     try:
         facts = from_json(read_text(path), path)
     except ModelError as error:
         raise _in_own_words(path, error) from error
     if facts.get("format") != _FORMAT:
-        raise CorpusError(f"{path}: these are not the shards of a corpus; {_AGAIN}")
+        raise CorpusError(f"{path}: these are not the shards of a corpus; {_AGAIN}", code="not-shards")
     _check_version(path, facts)
     checksum = facts.pop("checksum", None)
     if checksum != _checksum(facts):
-        raise CorpusError(f"{path}: the file is damaged or was edited; {_AGAIN}")
+        raise CorpusError(f"{path}: the file is damaged or was edited; {_AGAIN}", code="damaged-file")
     arrays, about = _read(folder / _TERMS, _KIND_OF_TERMS)
     if about.get("digest") != facts["terms"]:
-        raise CorpusError(f"{folder / _TERMS}: it does not belong to the {MANIFEST} beside it; {_AGAIN}")
+        raise CorpusError(
+            f"{folder / _TERMS}: it does not belong to the {MANIFEST} beside it; {_AGAIN}",
+            code="files-disagree",
+        )
     numbers = (_read_only(arrays[name]) for name in ("term_counts", "lengths", "documents"))
     shards = tuple(Shard(**shard) for shard in facts["shards"])
     return Manifest(facts, shards, tuple(unpacked("vocabulary", arrays)), *numbers)
@@ -328,16 +340,18 @@ def _check_version(path: Path, facts: Facts) -> None:
     try:
         check_version(path, facts)
     except ModelError as error:
-        raise CorpusError(str(error)) from error
+        raise CorpusError(str(error), code=error.code) from error
 
 
 def _in_own_words(path: Path, error: ModelError) -> CorpusError:
     reason = str(error).removeprefix(f"{path}: ").split("; ")[0]
-    return CorpusError(f"{path}: {reason}; {_AGAIN}")
+    return CorpusError(f"{path}: {reason}; {_AGAIN}", code=error.code)
 
 
 def _unfit(path: Path, error: Exception) -> CorpusError:
-    return CorpusError(f"{path}: the file does not hold the shard that it should ({error}); {_AGAIN}")
+    return CorpusError(
+        f"{path}: the file does not hold the shard that it should ({error}); {_AGAIN}", code="wrong-shard"
+    )
 
 
 def _read_only(array: Array) -> Array:

@@ -64,7 +64,7 @@ def read_stored(path: Path) -> Corpus:
         return _corpus_of(arrays, facts)
     except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
         raise ModelError(
-            f"{path}: the file does not hold a corpus ({error}); restore it from a copy"
+            f"{path}: the file does not hold a corpus ({error}); restore it from a copy", code="damaged-file"
         ) from error
 
 
@@ -108,6 +108,6 @@ def unpacked_metadata(arrays: dict[str, Array], described: list[Facts] | None) -
         values = values.astype("datetime64[s]") if facts["kind"] == "date" else values
         texts = tuple(unpacked(f"metadata.{i}.texts", arrays))
         if facts["kind"] == "text" and (values.min() < -1 or values.max() >= len(texts)):
-            raise CorpusError(f"the metadata {facts['name']!r} have texts that are not there")
+            raise ValueError(f"the metadata {facts['name']!r} have texts that are not there")
         columns.append(Column(facts["name"], facts["kind"], values, texts))
     return Metadata(columns) if columns else None

@@ -85,9 +85,13 @@ def five_topics(seed: int, *, twin: float = 0.11, mixed: int = 80) -> Planted:
         The corpus, its topics and the topic of each word.
     """
     if not 0.0625 < twin < 0.125:
-        raise SettingsError(f"twin is {twin}; it must lie between 0.0625 and 0.125, both excluded")
+        raise SettingsError(
+            f"twin is {twin}; it must lie between 0.0625 and 0.125, both excluded", code="out-of-range"
+        )
     if whole_number("mixed", mixed, 0, 80) % 20:
-        raise SettingsError(f"mixed is {mixed}; give 0, 20, 40, 60 or 80 of the 100 documents")
+        raise SettingsError(
+            f"mixed is {mixed}; give 0, 20, 40, 60 or 80 of the 100 documents", code="out-of-range"
+        )
     rng = np.random.default_rng(seed)
     topics = _five_topics(twin)
     # With equal halves in every document, fifteen kinds of documents would pass for fifteen topics.
@@ -137,9 +141,11 @@ def planted(
     _at_least_one(n_topics=n_topics, n_terms=n_terms, n_documents=n_documents)
     _positive(topic_concentration=topic_concentration, document_concentration=document_concentration)
     if not 0 <= overlap < 1:
-        raise SettingsError(f"overlap is {overlap}; it must be at least 0 and below 1")
+        raise SettingsError(f"overlap is {overlap}; it must be at least 0 and below 1", code="out-of-range")
     if overlap > 0 and n_topics % 2:
-        raise SettingsError(f"n_topics is {n_topics}; topics overlap in pairs, so give an even number")
+        raise SettingsError(
+            f"n_topics is {n_topics}; topics overlap in pairs, so give an even number", code="odd-number"
+        )
     lengths = _lengths(document_length, "document_length", n_documents)
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(n_terms, topic_concentration), size=n_topics)
@@ -267,22 +273,25 @@ def _lengths(
         array = np.full(n_documents, array)
     if array.shape != (n_documents,):
         raise SettingsError(
-            f"{name} has shape {array.shape}; give one length for each of {n_documents:,} documents"
+            f"{name} has shape {array.shape}; give one length for each of {n_documents:,} documents",
+            code="wrong-shape",
         )
     if array.dtype.kind not in "iu" or (array < 0).any():
-        raise SettingsError(f"{name} must be whole numbers, 0 or more")
+        raise SettingsError(f"{name} must be whole numbers, 0 or more", code="not-a-whole-number")
     if array.sum() == 0:
-        raise SettingsError(f"{name}: every document is empty; give at least one word")
+        raise SettingsError(f"{name}: every document is empty; give at least one word", code="empty-corpus")
     return array.astype(np.int64)
 
 
 def _at_least_one(**sizes: int) -> None:
     for name, size in sizes.items():
         if size < 1:
-            raise SettingsError(f"{name} is {size}; it must be at least 1")
+            raise SettingsError(f"{name} is {size}; it must be at least 1", code="out-of-range")
 
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
         if not 0 < value < np.inf:
-            raise SettingsError(f"{name} is {value}; it must be positive and finite")
+            raise SettingsError(
+                f"{name} is {value}; it must be positive and finite", code="not-a-positive-number"
+            )

@@ -22,20 +22,13 @@ import numpy.typing as npt
 
 from franchise._settings import flag, is_one_of, whole_number
 from franchise.corpus import growing
-from franchise.corpus.convert import (
-    Offsets,
-    Words,
-    drop_unknown,
-    iterate,
-    learn_vocabulary,
-    names_of,
-    renumber,
-)
+from franchise.corpus.convert import iterate, names_of
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.growing import count_terms
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stop_words import LANGUAGES, stop_words_of
 from franchise.corpus.texts import GrowingTexts
+from franchise.corpus.tokens import Offsets, Words, drop_unknown, learn_vocabulary, renumber
 from franchise.errors import CorpusError, SettingsError
 
 if TYPE_CHECKING:
@@ -105,7 +98,8 @@ class TextOptions:
         low, high = self.min_df, self.max_df
         if low is not None and high is not None and type(low) is type(high) and low > high:
             raise SettingsError(
-                f"min_df={low} is more than max_df={high}; no term can satisfy both; change one"
+                f"min_df={low} is more than max_df={high}; no term can satisfy both; change one",
+                code="conflicting-settings",
             )
 
     def as_dict(self) -> dict[str, Any]:
@@ -119,7 +113,9 @@ class TextOptions:
         known = [field.name for field in fields(cls)]
         for name in options:
             if name not in known:
-                raise SettingsError(f"{name}: there is no such text option; give {', '.join(known)}")
+                raise SettingsError(
+                    f"{name}: there is no such text option; give {', '.join(known)}", code="unknown-option"
+                )
         return cls(**options)
 
     def vectorizer(self) -> CountVectorizer:
@@ -158,7 +154,8 @@ class TextOptions:
         if low > high:
             raise SettingsError(
                 f"min_df={min_df} asks for terms in {low:g} documents or more, max_df={max_df} in {high:g} "
-                f"or fewer, out of {n_documents:,}; lower min_df or raise max_df"
+                f"or fewer, out of {n_documents:,}; lower min_df or raise max_df",
+                code="conflicting-settings",
             )
         return low, high
 
@@ -203,7 +200,10 @@ def from_texts(
     if text_options is None:
         text_options = TextOptions.from_dict(options)
     elif options:
-        raise SettingsError(f"{', '.join(options)}: give text_options, or single options, not both")
+        raise SettingsError(
+            f"{', '.join(options)}: give text_options, or single options, not both",
+            code="conflicting-settings",
+        )
     kept = KeptTexts(keep_texts)
     names = names_of(texts) if document_names is None else document_names
     check_same_order(texts, metadata)
@@ -259,7 +259,8 @@ def split_texts(
         if not isinstance(text, str):
             raise CorpusError(
                 f"document {j} is {shortened(text)} ({type(text).__name__}), not a text; give one string per "
-                'document, and "" where there is none'
+                'document, and "" where there is none',
+                code="not-a-text",
             )
         plain = str(text)  # NumPy's own strings become plain ones
         if keep is not None:
@@ -285,7 +286,8 @@ def choose_terms(
     if not chosen.size:
         raise CorpusError(
             f"no term is left: of {n_terms:,} terms, {rare.sum():,} are in fewer than {low:g} documents "
-            f"(min_df) and {common.sum():,} in more than {high:g} (max_df); lower min_df or raise max_df"
+            f"(min_df) and {common.sum():,} in more than {high:g} (max_df); lower min_df or raise max_df",
+            code="no-terms-left",
         )
     if options.max_features is None or chosen.size <= options.max_features:
         return chosen
@@ -313,7 +315,7 @@ def document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArra
 def nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
     """Return the error for texts without a single word."""
     if n_texts == 0:
-        return CorpusError("there are no texts; give at least one")
+        return CorpusError("there are no texts; give at least one", code="empty-corpus")
     guilty = f"token_pattern={options.token_pattern!r}"
     if options.stop_words is not None:
         guilty += f", stop_words={shortened(options.stop_words)}"
@@ -321,26 +323,32 @@ def nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
         guilty += f", ngram_range={options.ngram_range}"
     return CorpusError(
         f"no word was found in {n_texts:,} texts with {guilty}; change these options, "
-        "unless the texts are empty"
+        "unless the texts are empty",
+        code="no-words-found",
     )
 
 
 def _pattern(value: object) -> str:
     if not isinstance(value, str):
-        raise SettingsError(f"token_pattern={value!r}: give a regular expression, as a string")
+        raise SettingsError(
+            f"token_pattern={value!r}: give a regular expression, as a string", code="wrong-type"
+        )
     try:
         pattern = re.compile(value)
     except (re.error, OverflowError) as error:
         raise SettingsError(
-            f"token_pattern={value!r}: not a regular expression: {error}; correct it"
+            f"token_pattern={value!r}: not a regular expression: {error}; correct it", code="bad-pattern"
         ) from None
     if pattern.groups > 1:
         raise SettingsError(
             f"token_pattern={value!r}: it has {pattern.groups} groups; only one can be the word, "
-            "write the others as (?:...)"
+            "write the others as (?:...)",
+            code="bad-pattern",
         )
     if pattern.search(""):
-        raise SettingsError(f"token_pattern={value!r}: it matches empty strings; use + instead of *")
+        raise SettingsError(
+            f"token_pattern={value!r}: it matches empty strings; use + instead of *", code="bad-pattern"
+        )
     return value
 
 
@@ -351,7 +359,8 @@ def _stop_words(value: object) -> str | tuple[str, ...] | None:
     if not all(isinstance(word, str) for word in words):
         raise SettingsError(
             f"stop_words={shortened(value)}: give {', '.join(map(repr, LANGUAGES))}, a list of words, or "
-            "None for none"
+            "None for none",
+            code="unknown-stop-words",
         )
     return tuple(sorted(set(map(str, words))))  # the order says nothing
 
@@ -364,7 +373,8 @@ def _range(value: Any) -> tuple[int, int]:
             raise ValueError
     except (TypeError, ValueError):
         raise SettingsError(
-            f"ngram_range={value!r}: give two whole numbers, shortest and longest, such as (1, 2)"
+            f"ngram_range={value!r}: give two whole numbers, shortest and longest, such as (1, 2)",
+            code="not-a-range",
         ) from None
     return numbers
 
@@ -384,5 +394,6 @@ def _document_share(name: str, value: object) -> float | int | None:
     except SettingsError:
         pass  # the message below names both ways to say it
     raise SettingsError(
-        f"{name}={value!r}: give a share of the documents from 0.0 to 1.0, or their number, 1 or more"
+        f"{name}={value!r}: give a share of the documents from 0.0 to 1.0, or their number, 1 or more",
+        code="out-of-range",
     )

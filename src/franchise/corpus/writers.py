@@ -48,11 +48,15 @@ def write_corpus(
     if form is None:
         raise SettingsError(
             f"{path}: the name does not show the format; give format (--format-out), "
-            f"one of {', '.join(writable)}"
+            f"one of {', '.join(writable)}",
+            code="unknown-format",
         )
     write = known_format(form).write
     if write is None:
-        raise SettingsError(f"format={form!r} can be read but not written; give one of {', '.join(writable)}")
+        raise SettingsError(
+            f"format={form!r} can be read but not written; give one of {', '.join(writable)}",
+            code="unsupported-format",
+        )
     if vocabulary is None and _needs_vocabulary(form, corpus):
         vocabulary = beside(target)
     written = []

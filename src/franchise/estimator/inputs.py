@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ def training_corpus(estimator: Any, X: Any, metadata: Any = None) -> Corpus:
     return corpus.with_metadata(metadata)
 
 
-def warn_of(doubts: Sequence[str | FranchiseWarning], stacklevel: int) -> None:
+def warn_of(doubts: list[FranchiseWarning], stacklevel: int) -> None:
     """Make a warning of each doubt."""
     for doubt in doubts:
         warnings.warn(doubt, stacklevel=stacklevel)

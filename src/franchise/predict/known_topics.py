@@ -13,7 +13,7 @@ from franchise.corpus import Corpus
 from franchise.corpus.corpus import offsets_of
 from franchise.corpus.documents import Encoded
 from franchise.corpus.doubts import doubts_about_held_out
-from franchise.errors import FranchiseWarning, SettingsError
+from franchise.errors import SettingsError
 from franchise.model.state import Array
 from franchise.predict import heldout
 from franchise.predict.fixed_topics import mixtures
@@ -245,8 +245,7 @@ def _known(method: str) -> str:
 
 def _warn_of(doc_ptr: Array, stacklevel: int = 4) -> None:
     for doubt in doubts_about_held_out(doc_ptr):
-        warning = FranchiseWarning(doubt, code="one-document-held-out")
-        warnings.warn(warning, stacklevel=stacklevel)  # where the user's call is, by way of the estimator
+        warnings.warn(doubt, stacklevel=stacklevel)  # where the user's call is, by way of the estimator
 
 
 def _threads(new: Encoded, jobs: int | None) -> int:

@@ -7,6 +7,7 @@ import pytest
 
 from franchise.corpus import Corpus, CorpusArrays, TextOptions
 from franchise.errors import CorpusError
+from tests.raising import raises
 
 
 @pytest.fixture
@@ -145,15 +146,15 @@ def test_select_takes_the_texts_along(corpus, with_texts):
 
 
 @pytest.mark.parametrize(
-    ("texts", "message"),
+    ("texts", "code", "facts"),
     [
-        (["one"], "1 texts for 3 documents; give one per document"),
-        (["one", None, "three"], "texts: document 1 is None"),
-        ("one", "texts is a single string"),
+        (["one"], "wrong-length", ("1 texts", "3 documents")),
+        (["one", None, "three"], "wrong-type", ("texts", "document 1", "None")),
+        ("one", "single-string", ("texts",)),
     ],
 )
-def test_texts_refused(corpus, texts, message):
-    with pytest.raises(CorpusError, match=message):
+def test_texts_refused(corpus, texts, code, facts):
+    with raises(CorpusError, code, *facts):
         Corpus(corpus.x, corpus.doc_ptr, corpus.vocabulary, texts=texts)
 
 
@@ -166,24 +167,24 @@ def test_select_keeps_order_names_and_vocabulary(corpus):
 
 
 @pytest.mark.parametrize(
-    ("documents", "message"),
+    ("documents", "code", "facts"),
     [
-        ([3], "document 3.*documents 0 to 2"),
-        ([-1], "document -1"),
-        ([True, False], "mask has shape"),
-        ([0.5], "give integers"),
-        ([1], "no words at all"),
-        ([], "no words at all"),
+        ([3], "no-such-document", ("document 3", "0 to 2")),
+        ([-1], "no-such-document", ("document -1",)),
+        ([True, False], "wrong-shape", ("(2,)", "3 documents")),
+        ([0.5], "wrong-type", ("float64",)),
+        ([1], "empty-corpus", ()),
+        ([], "empty-corpus", ()),
     ],
 )
-def test_select_refuses(corpus, documents, message):
-    with pytest.raises(CorpusError, match=message):
+def test_select_refuses(corpus, documents, code, facts):
+    with raises(CorpusError, code, *facts):
         corpus.select(documents)
 
 
 @pytest.mark.parametrize("j", [-1, 3])
 def test_document_outside_the_corpus(corpus, j):
-    with pytest.raises(CorpusError, match=f"document {j}.*0 to 2"):
+    with raises(CorpusError, "no-such-document", f"document {j}", "0 to 2"):
         corpus.document(j)
 
 
@@ -195,30 +196,37 @@ def test_to_counts(corpus):
 
 
 @pytest.mark.parametrize(
-    ("x", "doc_ptr", "vocabulary", "names", "message"),
+    ("x", "doc_ptr", "vocabulary", "names", "code", "facts"),
     [
-        ([0, 1], [0, 2], "ab", None, "vocabulary is a single string"),
-        ([0.0, 1.0], [0, 2], ["a", "b"], None, "x has dtype float64; give integers"),
-        ([[0, 1]], [0, 2], ["a", "b"], None, "x has 2 dimensions"),
-        ([0, 1], [0.0, 2.0], ["a", "b"], None, "doc_ptr has dtype"),
-        ([0, 1], [], ["a", "b"], None, "doc_ptr must start at 0"),
-        ([0, 1], [1, 2], ["a", "b"], None, "doc_ptr must start at 0"),
-        ([0, 1], [0, 2, 1, 2], ["a", "b"], None, "decreases at document 1, from 2 to 1"),
-        ([0, 1], np.array([0, 2, 1, 2], np.uint64), ["a", "b"], None, "decreases at document 1"),
-        ([0, 1], [0, 1], ["a", "b"], None, "ends at 1, but x has 2 words"),
-        ([0, 2], [0, 2], ["a", "b"], None, "word 1 has term id 2, outside the vocabulary of 2"),
-        ([0, -1], [0, 2], ["a", "b"], None, "word 1 has term id -1"),
-        ([0, 2**32], [0, 2], ["a", "b"], None, "term id 4294967296"),
-        ([0, 1], [0, 2], ["a", "b", "a"], None, "'a' twice, as terms 0 and 2"),
-        ([0, 1], [0, 2], ["a", 7], None, r"vocabulary: term 1 is 7 \(int\)"),
-        ([], [0, 0], ["a"], None, "no words at all"),
-        ([], [0], [], None, "no words at all"),
-        ([0], [0, 1], ["a"], ["d", "e"], "2 document names for 1 documents"),
-        ([0], [0, 1], ["a"], "d", "document_names is a single string"),
+        ([0, 1], [0, 2], "ab", None, "single-string", ("vocabulary",)),
+        ([0.0, 1.0], [0, 2], ["a", "b"], None, "wrong-type", ("x has", "float64")),
+        ([[0, 1]], [0, 2], ["a", "b"], None, "wrong-shape", ("x has", "2 dimensions")),
+        ([0, 1], [0.0, 2.0], ["a", "b"], None, "wrong-type", ("doc_ptr", "float64")),
+        ([0, 1], [], ["a", "b"], None, "wrong-offsets", ("doc_ptr", "0")),
+        ([0, 1], [1, 2], ["a", "b"], None, "wrong-offsets", ("doc_ptr", "0")),
+        ([0, 1], [0, 2, 1, 2], ["a", "b"], None, "wrong-offsets", ("doc_ptr", "document 1", "from 2 to 1")),
+        (
+            [0, 1],
+            np.array([0, 2, 1, 2], np.uint64),
+            ["a", "b"],
+            None,
+            "wrong-offsets",
+            ("doc_ptr", "document 1"),
+        ),
+        ([0, 1], [0, 1], ["a", "b"], None, "wrong-offsets", ("doc_ptr", "1", "2 words")),
+        ([0, 2], [0, 2], ["a", "b"], None, "term-out-of-range", ("word 1", "term id 2", "vocabulary of 2")),
+        ([0, -1], [0, 2], ["a", "b"], None, "term-out-of-range", ("word 1", "term id -1")),
+        ([0, 2**32], [0, 2], ["a", "b"], None, "term-out-of-range", ("term id 4294967296",)),
+        ([0, 1], [0, 2], ["a", "b", "a"], None, "duplicate-term", ("'a'", "terms 0 and 2")),
+        ([0, 1], [0, 2], ["a", 7], None, "wrong-type", ("vocabulary", "term 1", "7 (int)")),
+        ([], [0, 0], ["a"], None, "empty-corpus", ()),
+        ([], [0], [], None, "empty-corpus", ()),
+        ([0], [0, 1], ["a"], ["d", "e"], "wrong-length", ("2 document names", "1 documents")),
+        ([0], [0, 1], ["a"], "d", "single-string", ("document_names",)),
     ],
 )
-def test_constructor_refuses(x, doc_ptr, vocabulary, names, message):
-    with pytest.raises(CorpusError, match=message):
+def test_constructor_refuses(x, doc_ptr, vocabulary, names, code, facts):
+    with raises(CorpusError, code, *facts):
         Corpus(x, doc_ptr, vocabulary, names)
 
 

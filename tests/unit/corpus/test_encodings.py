@@ -12,6 +12,7 @@ import pytest
 from franchise.corpus import TextOptions, read_corpus, read_new
 from franchise.corpus.encodings import checked_encoding, likely_encoding
 from franchise.errors import CorpusError, SettingsError
+from tests.raising import raises
 
 WORDS = TextOptions(token_pattern=r"\S+", stop_words=None, lowercase=False, min_df=1, max_df=1.0)
 
@@ -59,7 +60,7 @@ def test_texts_in_other_encodings(tmp_path, name, form):
         (path / "a.txt").write_bytes(text.encode(name))
     else:
         path.write_bytes(gzip.compress(lines[form].encode(name)))
-    with pytest.raises(CorpusError, match="UTF-8"):
+    with raises(CorpusError, "wrong-encoding", path, "UTF-8"):
         read_corpus(path, format=form, text_options=WORDS, **columns)
     corpus = read_corpus(path, format=form, encoding=name, text_options=WORDS, **columns)
     assert set(corpus.vocabulary) >= set(text.replace("“", "").replace("”", "").split()) - {"schön"}
@@ -71,27 +72,25 @@ def test_texts_in_other_encodings(tmp_path, name, form):
 def test_the_message_names_the_encoding_to_give(tmp_path):
     path = tmp_path / "docs.txt"
     path.write_bytes("plain\ncafé crème brûlée\n".encode("cp1252"))
-    with pytest.raises(CorpusError) as caught:
+    with raises(
+        CorpusError, "wrong-encoding", f"{path}:2: ", "offset 9 ", "0xe9", "encoding='cp1252'", "UTF-8"
+    ):
         read_corpus(path)
-    assert str(caught.value) == (
-        f"{path}:2: not UTF-8 text: the byte at offset 9 is 0xe9; it is probably cp1252: give "
-        "encoding='cp1252', or convert the file to UTF-8"
-    )
     assert read_corpus(path, encoding="Windows-1252").n_terms == 4
 
 
 def test_a_wrong_encoding_names_the_line(tmp_path):
     path = tmp_path / "docs.txt"
     path.write_bytes("bee\n\nça\n".encode("cp1252"))
-    with pytest.raises(CorpusError, match=r"docs.txt:1: not utf-16 text|docs.txt:1: a character is zero"):
+    with raises(CorpusError, "wrong-encoding", "docs.txt:1", "utf-16"):
         read_corpus(path, encoding="utf-16")
-    with pytest.raises(CorpusError, match="not ascii text, here or in the lines after it"):
+    with raises(CorpusError, "wrong-encoding", "ascii"):
         read_corpus(path, encoding="ascii")
 
 
 @pytest.mark.parametrize("given", ["klingon", "base64", "rot13", "", 3, "a\0b"])
 def test_there_is_no_such_encoding(given):
-    with pytest.raises(SettingsError, match="there is no such encoding; give 'utf-8'"):
+    with raises(SettingsError, "unknown-encoding", f"encoding={given!r}", "'utf-8'"):
         checked_encoding(given)
 
 
@@ -99,7 +98,7 @@ def test_a_vocabulary_in_another_encoding(tmp_path):
     (tmp_path / "a.ldac").write_text("2 0:1 1:1\n")
     (tmp_path / "a.vocab.txt").write_bytes("café\nthé\n".encode("latin-1"))
     assert read_corpus(tmp_path / "a.ldac", encoding="latin-1").vocabulary == ("café", "thé")
-    with pytest.raises(CorpusError, match=r"vocab.txt:1: not UTF-8"):
+    with raises(CorpusError, "wrong-encoding", "vocab.txt:1", "UTF-8"):
         read_corpus(tmp_path / "a.ldac")
 
 
@@ -114,13 +113,13 @@ def test_other_delimiters(tmp_path, delimiter, given):
     assert corpus.vocabulary == ("ant", "bee", "cat")
     assert corpus.document_names == ("1", "2")
     if delimiter != ":":
-        with pytest.raises(CorpusError, match=r"not separated by ',' but, it seems, by .*; give delimiter="):
+        with raises(CorpusError, "wrong-delimiter", "','", repr(delimiter), "delimiter="):
             read_corpus(path, text_column="text")
 
 
 @pytest.mark.parametrize("given", ["", ";;", "a", '"', " ", "\n", 3])
 def test_delimiters_that_cannot_be(tmp_path, given):
-    with pytest.raises(SettingsError, match=r"give one character, such as ';'"):
+    with raises(SettingsError, "not-a-delimiter", f"delimiter={given!r}", "';'"):
         read_corpus(tmp_path / "docs.csv", text_column="text", delimiter=given)
 
 
@@ -135,7 +134,7 @@ def test_a_table_of_one_column_needs_no_delimiter(tmp_path):
 )
 def test_options_without_effect(tmp_path, name, options):
     (tmp_path / name).write_text("1 0:1\n")
-    with pytest.raises(SettingsError, match=f"{next(iter(options))} does not apply to the format"):
+    with raises(SettingsError, "does-not-apply", next(iter(options))):
         read_corpus(tmp_path / name, **options)
 
 
@@ -149,7 +148,7 @@ def test_mallet(tmp_path):
     assert corpus.document_names == ("a", "b", "c")
     assert corpus.texts == ("The ant, the bee", "two  bees", "")
     path.write_text("a en ant\nbroken\n")
-    with pytest.raises(CorpusError, match=r"txt:2: expected a name, a label and a text"):
+    with raises(CorpusError, "bad-line", "txt:2"):
         read_corpus(path, format="mallet")
 
 
@@ -217,9 +216,8 @@ def test_strangers_are_named(tmp_path, name):
     path = tmp_path / name
     for data in (content, gzip.compress(content)):
         path.write_bytes(data)
-        with pytest.raises(CorpusError) as caught:
+        with raises(CorpusError, "unsupported-format", path, what) as caught:
             read_corpus(path)
-        assert what in str(caught.value)
         assert "\n" not in str(caught.value)
 
 
@@ -228,7 +226,7 @@ def test_the_content_goes_before_the_name(tmp_path, disguise):
     for name in STRANGERS.keys() - {"a.json", "a.html"}:
         content, what = STRANGERS[name]
         (tmp_path / disguise).write_bytes(content)
-        with pytest.raises(CorpusError, match=what.split(";")[0].split("'")[0]):
+        with raises(CorpusError, "unsupported-format", disguise, what):
             read_corpus(tmp_path / disguise, text_column="text" if "csv" in disguise else None)
 
 
@@ -240,12 +238,12 @@ def test_text_that_looks_like_something_else(tmp_path, text):
 
 def test_a_stranger_by_its_name_alone(tmp_path):
     (tmp_path / "a.feather").write_bytes(b"old")
-    with pytest.raises(CorpusError, match="Feather"):
+    with raises(CorpusError, "unsupported-format", "Feather"):
         read_corpus(tmp_path / "a.feather")
 
 
 def test_a_model_is_no_folder_of_documents(tmp_path):
     (tmp_path / "model.json").write_text("{}")
     (tmp_path / "vocabulary.txt").write_text("ant")
-    with pytest.raises(CorpusError, match="this is the folder of a model"):
+    with raises(CorpusError, "is-a-model", tmp_path):
         read_corpus(tmp_path)

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from franchise.corpus import Corpus, from_counts, read_ldac, write_ldac
 from franchise.errors import CorpusError
+from tests.raising import raises
 
 
 @pytest.fixture
@@ -57,53 +58,49 @@ def test_vocabulary_from_a_file_or_a_list(write):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "code", "facts"),
     [
-        ("x 0:1", "'x' is not a number; a line starts with"),
-        ("-1 0:1", "'-1' is not a number"),
-        ("1 a:1", "'a' in 'a:1' is not a number"),
-        ("1 0:b", "'b' in '0:b' is not a number"),
-        ("1 0:", "'' in '0:' is not a number"),
-        ("1 0:1:2", "'1:2' in '0:1:2' is not a number"),
-        ("1 0", "'0' has no colon; write term:count"),
-        ("2 0:1", "says 2 pairs but has 1"),
-        ("1 0:1 1:1", "says 1 pairs but has 2"),
-        ("0 0:1", "says 0 pairs but has 1"),
-        ("1 -3:1", "term id -3 in '-3:1' is negative; ids count from 0"),
-        ("1 1.0:1", "'1.0' in '1.0:1' is not a number"),
-        ("1 ٣:1", "'٣' in '٣:1' is not a number"),
-        ("1 99999999999:1", "99999999999 is too large"),
-        ("1 0:0", "count in '0:0' is zero; leave the pair out"),
-        ("1 0:-2", "count in '0:-2' is negative"),
-        ("1 0:1.5", "count in '0:1.5' is fractional"),
-        ("1 0:nan", "count in '0:nan' is fractional, not a whole number"),
-        ("1 0:99999999999", "the count in '0:99999999999' is too large"),
-        ("1 0:2147483648", "the count in '0:2147483648' is too large; counts go up to 2,147,483,647"),
-        ("1 0:1e30", "count in '0:1e30' is fractional, not a whole number"),
-        ("99999999999 0:1", "says 99999999999 pairs but has 1"),
-        ("9" * 5000, "pairs but has 0"),
-        ("1 0:" + "9" * 5000, "is too large"),
-        ("1 0:1\x00", "'1\\x00' in '0:1\\x00' is not a number"),
-        ("\u2003", "malformed"),
-        ("1\x0b0:1", "malformed; expected 'M term:count"),
-        (b"1 \xff:1", "not UTF-8 text"),
-        ("1 3:1", "term id 3 is outside the vocabulary of 3 terms; ids count from 0"),
+        ("x 0:1", "bad-line", ("'x'",)),
+        ("-1 0:1", "bad-line", ("'-1'",)),
+        ("1 a:1", "bad-line", ("'a' in 'a:1'",)),
+        ("1 0:b", "not-a-count", ("'b' in '0:b'",)),
+        ("1 0:", "not-a-count", ("'' in '0:'",)),
+        ("1 0:1:2", "not-a-count", ("'1:2' in '0:1:2'",)),
+        ("1 0", "bad-line", ("'0'", "term:count")),
+        ("2 0:1", "bad-line", ("2 pairs", "has 1")),
+        ("1 0:1 1:1", "bad-line", ("1 pairs", "has 2")),
+        ("0 0:1", "bad-line", ("0 pairs", "has 1")),
+        ("1 -3:1", "term-out-of-range", ("term id -3", "'-3:1'")),
+        ("1 1.0:1", "bad-line", ("'1.0' in '1.0:1'",)),
+        ("1 ٣:1", "bad-line", ("'٣' in '٣:1'",)),
+        ("1 99999999999:1", "term-out-of-range", ("99999999999",)),
+        ("1 0:0", "not-a-count", ("'0:0'",)),
+        ("1 0:-2", "negative-count", ("'0:-2'",)),
+        ("1 0:1.5", "fractional-count", ("'0:1.5'",)),
+        ("1 0:nan", "fractional-count", ("'0:nan'",)),
+        ("1 0:99999999999", "count-too-large", ("'0:99999999999'",)),
+        ("1 0:2147483648", "count-too-large", ("'0:2147483648'", "2,147,483,647")),
+        ("1 0:1e30", "fractional-count", ("'0:1e30'",)),
+        ("99999999999 0:1", "bad-line", ("99999999999 pairs", "has 1")),
+        ("9" * 5000, "bad-line", ("has 0",)),
+        ("1 0:" + "9" * 5000, "count-too-large", ()),
+        ("1 0:1\x00", "not-a-count", (r"'1\x00' in '0:1\x00'",)),
+        ("\u2003", "bad-line", ()),
+        ("1\x0b0:1", "bad-line", ("'M term:count",)),
+        (b"1 \xff:1", "wrong-encoding", ("UTF-8",)),
+        ("1 3:1", "term-out-of-range", ("term id 3", "3 terms")),
     ],
 )
-def test_a_malformed_line_is_named(write, line, message):
+def test_a_malformed_line_is_named(write, line, code, facts):
     line = line if isinstance(line, bytes) else line.encode()
     path = write(b"1 0:1\n\n" + line + b"\n1 2:1\n")
-    with pytest.raises(CorpusError) as caught:
+    with raises(CorpusError, code, f"{path}:3: ", *facts):
         read_ldac(path, vocabulary=["ant", "bee", "cat"])
-    assert str(caught.value).startswith(f"{path}:3: ")
-    assert message in str(caught.value)
 
 
 def test_a_huge_id_needs_a_vocabulary(write):
     path = write("1 0:1\n1 2000000000:1\n")
-    with pytest.raises(
-        CorpusError, match=r":2: term id 2000000000 is over 2,000,002, .* give the vocabulary"
-    ):
+    with raises(CorpusError, "implausible-size", ":2:", "term id 2000000000", "2,000,002"):
         read_ldac(path)
 
 
@@ -113,7 +110,7 @@ def test_the_columns_of_feature_hashing_need_no_vocabulary(write):
 
 def test_too_many_words(write):
     path = write("2 0:2147483647 1:1\n")
-    with pytest.raises(CorpusError, match=r"docs\.ldac: the counts add up to 2,147,483,648 words"):
+    with raises(CorpusError, "too-many-words", "docs.ldac", "2,147,483,648"):
         read_ldac(path)
 
 
@@ -125,48 +122,47 @@ def test_lines_that_do_not_fit_in_one_block(write, lines):
     assert [corpus.document(j)[0] for j in (0, lines // 2, lines - 1)] == [
         j % 7 for j in (0, lines // 2, lines - 1)
     ]
-    with pytest.raises(CorpusError, match=rf":{lines + 1}: the line says 2 pairs but has 1"):
+    with raises(CorpusError, "bad-line", f":{lines + 1}:", "2 pairs", "has 1"):
         read_ldac(write(text + "2 0:1"))
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "0\n0\n"])
 def test_no_words(write, content):
     path = write(content)
-    with pytest.raises(CorpusError, match=r"docs\.ldac: no words in the file"):
+    with raises(CorpusError, "empty-corpus", "docs.ldac"):
         read_ldac(path)
 
 
 def test_a_missing_file_and_a_directory(tmp_path):
-    with pytest.raises(CorpusError, match=r"no\.ldac: there is no such file"):
+    with raises(CorpusError, "no-such-file", "no.ldac"):
         read_ldac(tmp_path / "no.ldac")
-    with pytest.raises(CorpusError, match="this is a directory; give the file"):
+    with raises(CorpusError, "is-a-folder", tmp_path):
         read_ldac(tmp_path)
 
 
 @pytest.mark.parametrize("keep", [3, 15, -3])
 def test_damaged_gzip(write, keep):
-    with pytest.raises(CorpusError, match="gzip data are damaged"):
+    with raises(CorpusError, "damaged-file", "docs.ldac.gz", "gzip"):
         read_ldac(write(gzip.compress(b"1 0:2\n" * 50)[:keep], "docs.ldac.gz"))
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "code", "facts"),
     [
-        ("ant\nbee\nant\n", ":3: 'ant' is already on line 1; each term must appear once"),
-        ("ant\n\nbee\n", ":2: empty line"),
-        ("ant\n  \nbee\n", ":2: empty line"),
-        (b"ant\n\xff\n", ":2: not UTF-8 text"),
+        ("ant\nbee\nant\n", "duplicate-term", (":3:", "'ant'", "line 1")),
+        ("ant\n\nbee\n", "bad-line", (":2:",)),
+        ("ant\n  \nbee\n", "bad-line", (":2:",)),
+        (b"ant\n\xff\n", "wrong-encoding", (":2:", "UTF-8")),
     ],
 )
-def test_a_bad_vocabulary_file_is_named(write, content, message):
+def test_a_bad_vocabulary_file_is_named(write, content, code, facts):
     vocabulary = write(content, "vocab.txt")
-    with pytest.raises(CorpusError) as caught:
+    with raises(CorpusError, code, f"{vocabulary}{facts[0]}", *facts[1:]):
         read_ldac(write("1 0:1\n"), vocabulary=vocabulary)
-    assert str(caught.value).startswith(f"{vocabulary}{message}")
 
 
 def test_a_missing_vocabulary_file(write, tmp_path):
-    with pytest.raises(CorpusError, match=r"no\.txt: there is no such file"):
+    with raises(CorpusError, "no-such-file", "no.txt"):
         read_ldac(write("1 0:1\n"), vocabulary=tmp_path / "no.txt")
 
 
@@ -202,26 +198,26 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(CorpusError, match=r"cannot write it \(No space left"):
+    with raises(CorpusError, "cannot-write", path, "No space left"):
         write_ldac(Corpus([0], [0, 1], ["a"]), path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_writing_into_a_missing_folder(tmp_path):
-    with pytest.raises(CorpusError, match="cannot write it"):
+    with raises(CorpusError, "cannot-write", "docs.ldac"):
         write_ldac(Corpus([0], [0, 1], ["a"]), tmp_path / "no" / "docs.ldac")
 
 
 def test_writing_below_a_file(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(CorpusError, match="cannot write it"):
+    with raises(CorpusError, "cannot-write", "docs.ldac"):
         write_ldac(Corpus([0], [0, 1], ["a"]), tmp_path / "file" / "docs.ldac")
 
 
 @pytest.mark.parametrize("term", ["", " ", "a\nb", "a\r", "a\0", "\ud800"])
 def test_a_term_that_is_no_line(tmp_path, term):
-    with pytest.raises(CorpusError, match=r"term 1, .* cannot be"):
+    with raises(CorpusError, "not-a-character" if term == "\ud800" else "unwritable-term", "term 1"):
         write_ldac(
             Corpus([0], [0, 1], ["a", term]), tmp_path / "docs.ldac", vocabulary=tmp_path / "vocab.txt"
         )

@@ -21,6 +21,7 @@ from franchise.corpus import (
 from franchise.corpus.groups import MISSING, group
 from franchise.corpus.metadata import column_of
 from franchise.errors import CorpusError, SettingsError
+from tests.raising import raises
 
 TABLE = b"text,year,kind,day\nbee ant,2019,x,2020-01-03\nant,,y,2020-02-28\nbee,2021,,\n"
 
@@ -84,9 +85,7 @@ def test_dates(value):
 
 
 def test_lists_are_no_values():
-    with pytest.raises(
-        CorpusError, match=r"'tags' is \['a'\] \(list\) in document 1; .* leave the column out"
-    ):
+    with raises(CorpusError, "wrong-type", "'tags'", "['a'] (list)", "document 1"):
         column_of("tags", ["a", ["a"]])
 
 
@@ -132,9 +131,9 @@ def test_every_format_of_columns(tmp_path):
     assert found[0] == found[1] == found[2]
     assert list(found[0]) == ["year", "day"]
     assert found[0]["day"] == [datetime.datetime(2020, 1, 3), None, datetime.datetime(2020, 2, 28)]
-    with pytest.raises(CorpusError, match=r"'tags' is \['a'\]"):
+    with raises(CorpusError, "wrong-type", "'tags'", "['a']"):
         read_corpus(tmp_path / "a.jsonl", text_column="text", metadata=["tags"])
-    with pytest.raises(CorpusError, match="'tags' is "):
+    with raises(CorpusError, "wrong-type", "'tags'"):
         read_corpus(tmp_path / "a.parquet", text_column="text", metadata=["tags"])
 
 
@@ -143,23 +142,21 @@ def test_keys_that_some_lines_lack():
     content = "\n".join(map(json.dumps, rows)).encode()
     corpus = read_corpus(io.BytesIO(content), format="jsonl", text_column="text")
     assert columns(corpus) == {"year": [None, 2020, None], "kind": [None, None, "x"]}
-    with pytest.raises(CorpusError, match="there is no column 'yaer'; did you mean 'year'"):
+    with raises(CorpusError, "unknown-column", "'yaer'", "'year'"):
         read_corpus(io.BytesIO(content), format="jsonl", text_column="text", metadata=["year", "yaer"])
 
 
 def test_wrong_names_are_refused(tmp_path):
-    with pytest.raises(CorpusError, match="there is no column 'Yaer'; did you mean 'year'"):
+    with raises(CorpusError, "unknown-column", "'Yaer'", "'year'"):
         csv(metadata=["Yaer"])
-    with pytest.raises(
-        CorpusError, match="there is no column 'zzz'; there are 'text', 'year', 'kind', 'day'"
-    ):
+    with raises(CorpusError, "unknown-column", "'zzz'", "'text', 'year', 'kind', 'day'"):
         csv(metadata=["zzz"])
-    with pytest.raises(CorpusError, match="several columns 'kind'"):
+    with raises(CorpusError, "duplicate-column", "'kind'"):
         csv(TABLE.replace(b"year", b"kind"), metadata=["kind"])
-    with pytest.raises(SettingsError, match="give a list of names"):
+    with raises(SettingsError, "wrong-type", "metadata='year'"):
         csv(metadata="year")
     (tmp_path / "a.txt").write_text("bee\n")
-    with pytest.raises(SettingsError, match="metadata does not apply to the format txt"):
+    with raises(SettingsError, "does-not-apply", "metadata", "txt"):
         read_corpus(tmp_path / "a.txt", metadata=["year"])
 
 
@@ -192,22 +189,22 @@ def test_frames_and_dicts():
 
 
 @pytest.mark.parametrize(
-    ("metadata", "message"),
+    ("metadata", "code", "facts"),
     [
-        ({"year": [2019]}, r"metadata\['year'\] has 1 values for 2 documents"),
-        ({"year": "2019"}, "give one value per document"),
-        ([2019, 2020], "give a DataFrame"),
+        ({"year": [2019]}, "wrong-length", ("metadata['year']", "1 values", "2 documents")),
+        ({"year": "2019"}, "wrong-type", ("metadata['year']", "'2019'")),
+        ([2019, 2020], "wrong-type", ("metadata", "[2019, 2020] (list)", "DataFrame")),
     ],
 )
-def test_bad_tables(metadata, message):
-    with pytest.raises(CorpusError, match=message):
+def test_bad_tables(metadata, code, facts):
+    with raises(CorpusError, code, *facts):
         from_texts(["bee", "ant"], metadata=metadata)
 
 
 def test_rows_in_another_order_are_refused():
     texts = pd.Series(["bee", "ant"], index=["a", "b"])
     known = pd.DataFrame({"year": [2020, 2019]}, index=["b", "a"])
-    with pytest.raises(CorpusError, match=r"metadata\.loc\[texts\.index\]"):
+    with raises(CorpusError, "wrong-order", "metadata.loc[texts.index]"):
         from_texts(texts, metadata=known)
     assert columns(from_texts(texts, metadata=known.loc[texts.index])) == {"year": [2019, 2020]}
 
@@ -286,31 +283,36 @@ def test_dates_get_the_shortest_step_that_can_be_read():
 
 
 @pytest.mark.parametrize(
-    ("values", "step", "message"),
+    ("values", "step", "code", "facts"),
     [
-        ([f"title {i}" for i in range(201)], None, "201 groups, more than 200; choose a column with fewer"),
-        (range(1000), None, "1,000 groups, .* such as 100"),
-        (np.datetime64("2020-01-01") + np.arange(300), "day", "a longer step than 'day'"),
-        ([*(f"2020-{1 + i // 28:02}-{1 + i % 28:02}" for i in range(300)), "soon"], None, "but not 'soon'"),
+        ([f"title {i}" for i in range(201)], None, "too-many-groups", ("201 groups", "200")),
+        (range(1000), None, "too-many-groups", ("1,000 groups", "100")),
+        (np.datetime64("2020-01-01") + np.arange(300), "day", "too-many-groups", ("'day'",)),
+        (
+            [*(f"2020-{1 + i // 28:02}-{1 + i % 28:02}" for i in range(300)), "soon"],
+            None,
+            "too-many-groups",
+            ("'soon'",),
+        ),
     ],
 )
-def test_too_many_groups(values, step, message):
-    with pytest.raises(CorpusError, match=message):
+def test_too_many_groups(values, step, code, facts):
+    with raises(CorpusError, code, *facts):
         grouped(values, step)
 
 
 @pytest.mark.parametrize(
-    ("values", "step", "message"),
+    ("values", "step", "code", "facts"),
     [
-        (["a"], "year", "holds texts, which have no steps"),
-        ([1], "year", "holds numbers; give how many"),
-        ([1], 0, "holds numbers; give how many"),
-        (["2020-01-01"], "fortnight", "give one of day, week, month"),
-        (["2020-01-01"], 10, "give one of day, week, month"),
+        (["a"], "year", "does-not-apply", ("step='year'",)),
+        ([1], "year", "not-a-positive-number", ("step=",)),
+        ([1], 0, "not-a-positive-number", ("step=",)),
+        (["2020-01-01"], "fortnight", "unknown-choice", ("step=", "day, week, month")),
+        (["2020-01-01"], 10, "unknown-choice", ("step=", "day, week, month")),
     ],
 )
-def test_steps_that_do_not_fit(values, step, message):
-    with pytest.raises(SettingsError, match=message):
+def test_steps_that_do_not_fit(values, step, code, facts):
+    with raises(SettingsError, code, *facts):
         grouped(values, step)
 
 
@@ -319,11 +321,11 @@ def test_groups_by_name_or_by_values():
     assert groups_of(corpus, "year").labels == [2019, 2021, MISSING]
     named = groups_of(corpus, pd.Series(["u", "v", "u"], name="side"))
     assert (named.name, named.labels, named.of.tolist()) == ("side", ["u", "v"], [0, 1, 0])
-    with pytest.raises(CorpusError, match="did you mean 'year'"):
+    with raises(CorpusError, "unknown-column", "'Years'", "'year'"):
         groups_of(corpus, "Years")
-    with pytest.raises(CorpusError, match="by has 2 values for 3 documents"):
+    with raises(CorpusError, "wrong-length", "by has", "2 values", "3 documents"):
         groups_of(corpus, [1, 2])
-    with pytest.raises(CorpusError, match=r"the documents have no metadata; .* --metadata year"):
+    with raises(CorpusError, "no-metadata", "--metadata year"):
         groups_of(Corpus([0], [0, 1], ["a"]), "year")
-    with pytest.raises(SettingsError, match="give the name of a column"):
+    with raises(SettingsError, "wrong-type", "by=3"):
         groups_of(corpus, 3)

@@ -5,6 +5,7 @@ import pytest
 
 from franchise.corpus import from_texts, read_new, read_new_in_pieces, shard
 from franchise.errors import CorpusError
+from tests.raising import raises
 
 LIKE = from_texts(["cats drink milk", "dogs drink water", "cats chase dogs"])
 TEXTS = ["cats and dogs", "", "milk", "a whale drinks water", "dogs dogs dogs"] * 5
@@ -73,7 +74,7 @@ def test_pieces_come_before_all_is_read(files):
         file.write(b"only one field\n")
     pieces = read_new_in_pieces(files / "new.csv", LIKE, characters=1, text_column="body")
     assert next(pieces).document_names == ("0",)
-    with pytest.raises(CorpusError, match=r"new\.csv:27: the row has 1 fields"):
+    with raises(CorpusError, "bad-line", "new.csv:27", "1 fields"):
         list(pieces)
-    with pytest.raises(CorpusError, match=r"new\.csv:27: the row has 1 fields"):
+    with raises(CorpusError, "bad-line", "new.csv:27", "1 fields"):
         read_new(files / "new.csv", LIKE, text_column="body")

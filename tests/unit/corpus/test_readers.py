@@ -26,6 +26,7 @@ from franchise.corpus import (
     write_corpus,
 )
 from franchise.errors import CorpusError, SettingsError
+from tests.raising import raises
 
 WORDS = TextOptions(token_pattern=r"\S+", stop_words=None, lowercase=False, min_df=1, max_df=1.0)
 
@@ -110,17 +111,14 @@ def test_by_content(tmp_path, form, packed):
         if form in TOLD_BY_CONTENT:
             assert is_the_corpus(read_corpus(path, **options))
         else:
-            with pytest.raises(CorpusError) as caught:
+            with raises(CorpusError, "unknown-format", f"{path}: ", "--format-in", *NAMES):
                 read_corpus(path)
-            message = str(caught.value)
-            assert message.startswith(f"{path}: neither its name nor its content shows the format; give")
-            assert all(name in message for name in ("--format-in", *NAMES))
         assert is_the_corpus(read_corpus(path, format=form, **options))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"0\n0\n", b"1 0:1\nsome text\n", b"3\n4\n", b"\0"])
 def test_content_that_tells_nothing(content):
-    with pytest.raises(CorpusError, match="neither its name nor its content"):
+    with raises(CorpusError, "unknown-format", "--format-in"):
         read_corpus(io.BytesIO(content))
 
 
@@ -136,11 +134,9 @@ def test_the_format_given_goes_before_the_name(tmp_path):
 
 
 def test_there_is_no_such_format(tmp_path):
-    with pytest.raises(
-        SettingsError, match=r"format='xml': there is no such format; give one of txt, folder, csv"
-    ):
+    with raises(SettingsError, "unknown-format", "format='xml'", "txt, folder, csv"):
         read_corpus(tmp_path, format="xml")
-    with pytest.raises(SettingsError, match="there is no such format"):
+    with raises(SettingsError, "unknown-format", "format='xml'"):
         write_corpus(CORPUS, tmp_path / "docs", format="xml")
 
 
@@ -159,7 +155,7 @@ def test_there_is_no_such_format(tmp_path):
 )
 def test_an_option_without_effect_is_refused(tmp_path, form, options):
     path = make(form, tmp_path)
-    with pytest.raises(SettingsError, match=f"^{next(iter(options))} does not apply to the format {form}"):
+    with raises(SettingsError, "does-not-apply", next(iter(options)), f"the format {form}"):
         read_corpus(path, **options)
 
 
@@ -170,22 +166,23 @@ def test_default_options_of_texts_say_nothing(tmp_path):
 @pytest.mark.parametrize("form", NAMES)
 def test_a_missing_file_and_a_directory(tmp_path, form):
     path = tmp_path / NAMES[form]
-    with pytest.raises(CorpusError) as caught:
+    with raises(CorpusError, "no-such-file", f"{path}: "):
         read_corpus(path, **options_of(form))
-    assert str(caught.value) == f"{path}: there is no such file; check the path"
-    with pytest.raises(CorpusError) as caught:
+    with raises(CorpusError, "is-a-folder", f"{tmp_path}: "):
         read_corpus(tmp_path, format=form, **options_of(form))
-    assert str(caught.value) == f"{tmp_path}: this is a directory; give the file in it"
 
 
 def test_a_file_is_not_a_folder(tmp_path):
-    with pytest.raises(CorpusError, match=r"docs\.txt: not a folder; give one, or the format of this file"):
+    with raises(CorpusError, "not-a-folder", "docs.txt"):
         read_corpus(make("txt", tmp_path), format="folder")
 
 
-@pytest.mark.parametrize("name", ["a\0b", "a" * 5000, "a" * 250 + ".ldac"])
-def test_names_that_cannot_be(tmp_path, name):
-    with pytest.raises(CorpusError, match=r"cannot read it|no such file"):
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("a\0b", "cannot-read"), ("a" * 5000, "cannot-read"), ("a" * 250 + ".ldac", "no-such-file")],
+)
+def test_names_that_cannot_be(tmp_path, name, code):
+    with raises(CorpusError, code, tmp_path / name):
         read_corpus(tmp_path / name)
 
 
@@ -201,7 +198,7 @@ def test_too_large_for_memory(tmp_path, monkeypatch):
 
     facts = FORMATS["ldac"]._replace(counts=fail)
     monkeypatch.setattr("franchise.corpus.opening.FORMATS", dict(FORMATS) | {"ldac": facts})
-    with pytest.raises(CorpusError, match=r"docs\.ldac: too large for this machine's memory"):
+    with raises(CorpusError, "out-of-memory", "docs.ldac"):
         read_corpus(make("ldac", tmp_path))
 
 
@@ -257,11 +254,11 @@ def test_a_real_pipe(tmp_path):
 
 def test_faults_of_streams_are_named(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"1 0:1\nx\n")))
-    with pytest.raises(CorpusError, match=r"^standard input:2: 'x' is not a number"):
+    with raises(CorpusError, "bad-line", "standard input:2:", "'x'"):
         read_corpus("-", format="ldac")
-    with pytest.raises(CorpusError, match=r"^the open file:1: 'x' is not a number"):
+    with raises(CorpusError, "bad-line", "the open file:1:", "'x'"):
         read_corpus(io.BytesIO(b"x"), format="ldac")
-    with pytest.raises(CorpusError, match=r"^the open file gives str, not bytes; open it with"):
+    with raises(CorpusError, "wrong-type", "the open file", "str", "open(path, 'rb')"):
         read_corpus(io.StringIO("1 0:1\n"))
 
 
@@ -270,7 +267,7 @@ def test_an_error_of_the_disk():
         def read(self, size):
             raise OSError(5, "Input/output error")
 
-    with pytest.raises(CorpusError, match=r"the open file: cannot read it \(Input/output error\)"):
+    with raises(CorpusError, "cannot-read", "the open file", "Input/output error"):
         read_corpus(Broken())
 
 
@@ -406,22 +403,20 @@ def test_the_vocabulary_goes_where_it_is_told(tmp_path):
 
 
 def test_what_cannot_be_written(tmp_path):
-    with pytest.raises(
-        SettingsError, match=r"does not show the format; give format .* txt, jsonl, ldac, uci"
-    ):
+    with raises(SettingsError, "unknown-format", "docs.dat", "--format-out", "txt, jsonl, ldac, uci"):
         write_corpus(CORPUS, tmp_path / "docs.dat")
-    with pytest.raises(SettingsError, match="format='csv' can be read but not written; give one of txt"):
+    with raises(SettingsError, "unsupported-format", "format='csv'", "txt"):
         write_corpus(CORPUS, tmp_path / "docs.csv")
     for form in ("txt", "jsonl"):
         for term in ("new york", "", "a\tb", "a\u2003b", "a\x1cb"):
-            with pytest.raises(CorpusError, match=rf"term 0, .* joined by blanks in {form}; write ldac"):
+            with raises(CorpusError, "unwritable-term", "term 0", form, "ldac"):
                 write_corpus(Corpus([0], [0, 1], [term]), tmp_path / NAMES[form])
-    with pytest.raises(CorpusError, match="document 0: a term has a zero byte"):
+    with raises(CorpusError, "unwritable-term", "document 0"):
         write_corpus(Corpus([0], [0, 1], ["a\0b"]), tmp_path / "docs.txt")
     for name in ("docs.txt", "docs.jsonl", "docs.ldac"):
-        with pytest.raises(CorpusError, match="has half a character and cannot be written"):
+        with raises(CorpusError, "not-a-character", repr("\ud800")[1:-1]):
             write_corpus(Corpus([0], [0, 1], ["a\ud800"]), tmp_path / name)
-    with pytest.raises(CorpusError, match="has half a character and cannot be written"):
+    with raises(CorpusError, "not-a-character", repr("\ud800")[1:-1]):
         write_corpus(Corpus([0], [0, 1], ["a"], ["\ud800"]), tmp_path / "docs.jsonl")
     assert not list(tmp_path.iterdir())
 
@@ -457,11 +452,11 @@ def test_new_counts_have_the_names_or_the_numbers_of_the_terms(tmp_path):
     named = read_new(tmp_path / "new.ldac", like, vocabulary=["cats", "dogs", "ants"])
     assert (named.arrays.x.tolist(), named.unknown.tolist()) == ([2, 0, 0], [0])
     (tmp_path / "more.ldac").write_text("1 3:1\n")
-    with pytest.raises(CorpusError, match=r"terms up to number 3, but only 3 are known.*--vocabulary"):
+    with raises(CorpusError, "term-out-of-range", "more.ldac", "number 3", "3 are known", "--vocabulary"):
         read_new(tmp_path / "more.ldac", like)
 
 
 def test_new_texts_need_a_corpus_of_texts(tmp_path):
     (tmp_path / "new.txt").write_text("ants\n")
-    with pytest.raises(CorpusError, match="made from words or counts"):
+    with raises(CorpusError, "cannot-split-texts", "from_texts"):
         read_new(tmp_path / "new.txt", from_tokens([["ants"]]))

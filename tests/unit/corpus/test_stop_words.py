@@ -7,6 +7,7 @@ import pytest
 from franchise.corpus import TextOptions, from_texts
 from franchise.corpus.stop_words import LANGUAGES, stop_words_of
 from franchise.errors import SettingsError
+from tests.raising import raises
 
 SENTENCES = {
     "english": (
@@ -45,5 +46,5 @@ def test_the_lists(language):
 
 
 def test_a_language_without_a_list():
-    with pytest.raises(SettingsError, match="stop_words='klingon': give 'english', 'dutch'"):
+    with raises(SettingsError, "unknown-stop-words", "stop_words='klingon'", "'english'", "'dutch'"):
         TextOptions(stop_words="klingon")

@@ -9,6 +9,7 @@ from scipy.stats import binomtest, norm
 
 from franchise.corpus import draw_hdp, five_topics, planted
 from franchise.errors import SettingsError
+from tests.raising import raises
 
 FALSE_FAIL_RATE = 1e-6
 
@@ -64,9 +65,11 @@ def test_five_topics_mixes_as_many_documents_as_asked(mixed):
     assert np.bincount(truth.z).tolist() == [1000] * 5
 
 
-@pytest.mark.parametrize("mixed", [-20, 10, 100])
-def test_five_topics_refuses_other_numbers_of_mixed_documents(mixed):
-    with pytest.raises(SettingsError, match="mixed"):
+@pytest.mark.parametrize(
+    ("mixed", "code"), [(-20, "not-a-whole-number"), (10, "out-of-range"), (100, "not-a-whole-number")]
+)
+def test_five_topics_refuses_other_numbers_of_mixed_documents(mixed, code):
+    with raises(SettingsError, code, "mixed", mixed):
         five_topics(1, mixed=mixed)
 
 
@@ -97,7 +100,7 @@ def test_five_topics_are_shuffled(seed):
 
 @pytest.mark.parametrize("twin", [0.0625, 0.125, -1.0, float("nan")])
 def test_five_topics_refuses_other_twins(twin):
-    with pytest.raises(SettingsError, match=r"twin is .* between 0\.0625 and 0\.125"):
+    with raises(SettingsError, "out-of-range", "twin", "0.0625", "0.125"):
         five_topics(0, twin=twin)
 
 
@@ -160,23 +163,23 @@ def test_overlap_makes_pairs_similar(seed):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code", "facts"),
     [
-        ({"n_topics": 0}, "n_topics is 0; it must be at least 1"),
-        ({"n_terms": 0}, "n_terms is 0"),
-        ({"n_documents": 0}, "n_documents is 0"),
-        ({"topic_concentration": 0.0}, "topic_concentration is 0.0; it must be positive"),
-        ({"document_concentration": -1.0}, "document_concentration is -1.0"),
-        ({"overlap": 1.0}, "overlap is 1.0"),
-        ({"overlap": 0.5, "n_topics": 3}, "n_topics is 3; topics overlap in pairs, so give an even number"),
-        ({"document_length": [1, 2]}, r"document_length has shape \(2,\)"),
-        ({"document_length": -1}, "whole numbers, 0 or more"),
-        ({"document_length": 2.5}, "whole numbers, 0 or more"),
-        ({"document_length": 0}, "every document is empty"),
+        ({"n_topics": 0}, "out-of-range", ("n_topics", "0")),
+        ({"n_terms": 0}, "out-of-range", ("n_terms", "0")),
+        ({"n_documents": 0}, "out-of-range", ("n_documents", "0")),
+        ({"topic_concentration": 0.0}, "not-a-positive-number", ("topic_concentration", "0.0")),
+        ({"document_concentration": -1.0}, "not-a-positive-number", ("document_concentration", "-1.0")),
+        ({"overlap": 1.0}, "out-of-range", ("overlap", "1.0")),
+        ({"overlap": 0.5, "n_topics": 3}, "odd-number", ("n_topics", "3")),
+        ({"document_length": [1, 2]}, "wrong-shape", ("document_length", "(2,)")),
+        ({"document_length": -1}, "not-a-whole-number", ("document_length",)),
+        ({"document_length": 2.5}, "not-a-whole-number", ("document_length",)),
+        ({"document_length": 0}, "empty-corpus", ("document_length",)),
     ],
 )
-def test_planted_refuses(change, message):
-    with pytest.raises(SettingsError, match=message):
+def test_planted_refuses(change, code, facts):
+    with raises(SettingsError, code, *facts):
         planted(**{**SMALL, **change}, seed=0)
 
 
@@ -245,18 +248,18 @@ def test_draw_hdp_topics_and_words(seed):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code", "facts"),
     [
-        ({"alpha": 0.0}, "alpha is 0.0; it must be positive"),
-        ({"gamma": -1.0}, "gamma is -1.0"),
-        ({"eta": float("inf")}, "eta is inf"),
-        ({"n_terms": 0}, "n_terms is 0"),
-        ({"document_lengths": [0, 0]}, "every document is empty"),
-        ({"document_lengths": [3, -1]}, "whole numbers, 0 or more"),
+        ({"alpha": 0.0}, "not-a-positive-number", ("alpha", "0.0")),
+        ({"gamma": -1.0}, "not-a-positive-number", ("gamma", "-1.0")),
+        ({"eta": float("inf")}, "not-a-positive-number", ("eta", "inf")),
+        ({"n_terms": 0}, "out-of-range", ("n_terms", "0")),
+        ({"document_lengths": [0, 0]}, "empty-corpus", ("document_length",)),
+        ({"document_lengths": [3, -1]}, "not-a-whole-number", ("document_length",)),
     ],
 )
-def test_draw_hdp_refuses(change, message):
-    with pytest.raises(SettingsError, match=message):
+def test_draw_hdp_refuses(change, code, facts):
+    with raises(SettingsError, code, *facts):
         draw_hdp(**{"document_lengths": [3], **HDP, **change}, seed=0)
 
 

@@ -113,7 +113,8 @@ def test_what_comes_after_the_chains_asks_for_nothing(texts, tmp_path, monkeypat
     assert str(model).startswith("HDPTopicModel of 60 documents")
     assert model.diagnose() is not None
     assert len(model.topics()) == model.n_topics_
-    assert doubts_about_topics(model.n_topics_, own) == doubts_about_topics(model.n_topics_, CORPUS)
+    doubts = [list(map(str, doubts_about_topics(model.n_topics_, one))) for one in (own, CORPUS)]
+    assert doubts[0] == doubts[1]
     model.save(tmp_path / "copy")
     assert not touched(own)
 
@@ -135,14 +136,11 @@ def test_doubts_about_counts_look_at_some_documents(tmp_path, monkeypatch):
     large = planted(n_topics=2, n_terms=3, n_documents=40, document_length=900, seed=2).corpus
     own = shard(large, tmp_path / "s", 20)
     (doubt,) = doubts_about(own)
-    assert doubt.startswith("the counts are very large")
+    assert doubt.code == "large-counts"
     assert not touched(own)
     empty_but_one = from_tokens([*[[]] * 50, ["ant", "bee"] * 400, *[[]] * 50])
     found = doubts_about(shard(empty_but_one, tmp_path / "t", 3))
-    assert [doubt.split(":")[0].split(",")[0] for doubt in found] == [
-        "there is only one document with words",
-        "the counts are very large",
-    ]
+    assert [doubt.code for doubt in found] == ["only-one-document", "large-counts"]
 
 
 def test_a_forecast_looks_at_some_documents(tmp_path, monkeypatch):

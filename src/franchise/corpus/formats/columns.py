@@ -49,9 +49,13 @@ class OtherColumns:
         """Refuse wanted columns that a table does not have, or has several times."""
         for name in self.wanted or ():
             if name not in present:
-                raise source.fault(f"there is no column {name!r}; {nearest(name, present)}", line)
+                raise source.fault(
+                    f"there is no column {name!r}; {nearest(name, present)}", line, code="unknown-column"
+                )
             if present.count(name) > 1:
-                raise source.fault(f"there are several columns {name!r}; rename all but one", line)
+                raise source.fault(
+                    f"there are several columns {name!r}; rename all but one", line, code="duplicate-column"
+                )
 
     def among(self, present: Sequence[str], columns: Columns) -> list[str]:
         """Return which columns of a table to gather; a column that is there twice belongs to no one."""
@@ -77,7 +81,7 @@ class OtherColumns:
                 fits = fits and builder.n_characters <= MOST_CHARACTERS
             except CorpusError as error:
                 if self.wanted is not None:
-                    raise source.fault(str(error), line) from None
+                    raise source.fault(str(error), line, code=error.code) from None
                 fits = False
             if self.wanted is None and not fits:
                 del self._builders[name]
@@ -87,7 +91,10 @@ class OtherColumns:
         """Return the columns of all documents of the file with this name."""
         for wanted in self.wanted or ():
             if self._n_documents and wanted not in self._seen:
-                raise CorpusError(f"{name}: there is no column {wanted!r}; {nearest(wanted, self._seen)}")
+                raise CorpusError(
+                    f"{name}: there is no column {wanted!r}; {nearest(wanted, self._seen)}",
+                    code="unknown-column",
+                )
         if not self._builders:
             return None
         return Metadata(builder.build() for builder in self._builders.values())
@@ -98,7 +105,9 @@ def column_names(given: Sequence[str] | None) -> list[str] | None:
     if given is None:
         return None
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise SettingsError(f"metadata={given!r}: give a list of names of columns, [] for none")
+        raise SettingsError(
+            f"metadata={given!r}: give a list of names of columns, [] for none", code="wrong-type"
+        )
     return list(dict.fromkeys(given))
 
 
@@ -106,13 +115,18 @@ def check_columns(source: Source, columns: Columns, present: Sequence[str], line
     """Return the column of the texts; it and that of the names must be there, once."""
     if columns.text is None:
         raise source.fault(
-            f"which column holds the texts? Give text_column (--text-column); {_listed(present)}"
+            f"which column holds the texts? Give text_column (--text-column); {_listed(present)}",
+            code="missing-setting",
         )
     for column in (columns.text, columns.name):
         if column is not None and column not in present:
-            raise source.fault(f"there is no column {column!r}; {_listed(present)}", line)
+            raise source.fault(
+                f"there is no column {column!r}; {_listed(present)}", line, code="unknown-column"
+            )
         if column is not None and present.count(column) > 1:
-            raise source.fault(f"there are several columns {column!r}; rename all but one", line)
+            raise source.fault(
+                f"there are several columns {column!r}; rename all but one", line, code="duplicate-column"
+            )
     return columns.text
 
 
@@ -120,7 +134,9 @@ def text_of(source: Source, value: object, column: str, line: int) -> str:
     """Return a value of the column of texts, which must be a text."""
     if not isinstance(value, str):
         raise source.fault(
-            f'{column!r} is {_shown(value)}, not a text; give texts in quotes, "" where there is none', line
+            f'{column!r} is {_shown(value)}, not a text; give texts in quotes, "" where there is none',
+            line,
+            code="not-a-text",
         )
     _check_whole(source, value, column, line)
     return value
@@ -129,7 +145,9 @@ def text_of(source: Source, value: object, column: str, line: int) -> str:
 def name_of(source: Source, value: object, column: str, line: int) -> str:
     """Return a value of the column of names, which may be a number too."""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise source.fault(f"{column!r} is {_shown(value)}; names are texts or whole numbers", line)
+        raise source.fault(
+            f"{column!r} is {_shown(value)}; names are texts or whole numbers", line, code="not-a-name"
+        )
     name = str(value)
     _check_whole(source, name, column, line)
     return name
@@ -142,7 +160,9 @@ def _check_whole(source: Source, text: str, column: str, line: int) -> None:
     except UnicodeEncodeError as error:
         half = text[error.start]
         raise source.fault(
-            f"{column!r} has half a character, {half!r}, at position {error.start}; take it out", line
+            f"{column!r} has half a character, {half!r}, at position {error.start}; take it out",
+            line,
+            code="not-a-character",
         ) from None
 
 

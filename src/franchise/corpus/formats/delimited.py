@@ -37,7 +37,9 @@ def checked_delimiter(given: object) -> str | None:
         return None
     value = "\t" if given in ("tab", "\\t") else given
     if not isinstance(value, str) or len(value) != 1 or value in '"\r\n\0 ' or value.isalnum():
-        raise SettingsError(f"delimiter={given!r}: give one character, such as ';' or '|', or 'tab'")
+        raise SettingsError(
+            f"delimiter={given!r}: give one character, such as ';' or '|', or 'tab'", code="not-a-delimiter"
+        )
     return value
 
 
@@ -47,7 +49,9 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
     numbered = _numbered(source, delimiter)
     line, header = next(numbered, (1, []))
     if not header:
-        raise source.fault("there is no line of column names; add one at the top", line)
+        raise source.fault(
+            "there is no line of column names; add one at the top", line, code="missing-header"
+        )
     _check_delimiter(source, header, delimiter, line)
     text = header.index(check_columns(source, columns, header, line))
     name = None if columns.name is None else header.index(columns.name)
@@ -62,6 +66,7 @@ def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
                 f"the row has {len(row)} fields, but the first line has {len(header)} column names; "
                 "put texts with delimiters or line ends in quotes",
                 line,
+                code="bad-line",
             )
         if columns.others is not None:
             columns.others.add(source, {one: row[i] for one, i in others.items()}, line)
@@ -77,6 +82,7 @@ def _check_delimiter(source: Source, header: list[str], delimiter: str, line: in
             f"the column names are not separated by {delimiter!r} but, it seems, by {other!r}; "
             f"give delimiter={shown!r}",
             line,
+            code="wrong-delimiter",
         )
 
 
@@ -91,5 +97,7 @@ def _numbered(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]
             return
         except csv.Error as error:
             raise source.fault(
-                f"not a row of fields ({error}); close every quote, and double the quotes within quotes", line
+                f"not a row of fields ({error}); close every quote, and double the quotes within quotes",
+                line,
+                code="bad-line",
             ) from None

@@ -65,7 +65,7 @@ def corpus_of(
     try:
         return corpus_of_entries(documents, terms, counts, n_documents, names)
     except CorpusError as error:
-        raise source.fault(str(error)) from None
+        raise source.fault(str(error), code=error.code) from None
 
 
 def _in_order(documents: Ints) -> bool:
@@ -81,7 +81,9 @@ def check_size(source: Source, size: int, n_entries: int, what: str) -> None:
     """Refuse a number of documents or terms far beyond what the entries can fill."""
     if size > n_entries + MAX_UNUSED:
         advice = "correct the file" if what == "documents" else "give the vocabulary if that is right"
-        raise source.fault(f"{size:,} {what} for {n_entries:,} counts are too many; {advice}")
+        raise source.fault(
+            f"{size:,} {what} for {n_entries:,} counts are too many; {advice}", code="implausible-size"
+        )
 
 
 def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: int, n_terms: int) -> None:
@@ -92,7 +94,8 @@ def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: i
     if len(vocabulary) == n_documents:
         advice = "the matrix looks transposed: rows are documents and columns are terms"
     raise source.fault(
-        f"the vocabulary has {len(vocabulary):,} terms, but the file has {n_terms:,}; {advice}"
+        f"the vocabulary has {len(vocabulary):,} terms, but the file has {n_terms:,}; {advice}",
+        code="vocabulary-mismatch",
     )
 
 

@@ -16,10 +16,15 @@ _SUFFIXES = (".txt.gz", ".txt")
 def rows(folder: Path, progress: Progress | None, encoding: str | None = None) -> Rows:
     """Read one file after the other, in the order of their names, which without suffix name the documents."""
     if (folder / "model.json").is_file():
-        raise CorpusError(f"{folder}: this is the folder of a model; give a file or folder of documents")
+        raise CorpusError(
+            f"{folder}: this is the folder of a model; give a file or folder of documents", code="is-a-model"
+        )
     files = sorted(_text_files(folder))
     if not files:
-        raise CorpusError(f"{folder}: there are no text files (*.txt) in this folder; give one with some")
+        raise CorpusError(
+            f"{folder}: there are no text files (*.txt) in this folder; give one with some",
+            code="no-text-files",
+        )
     total = sum(path.stat().st_size for _, path in files)
     done = 0
     for name, path in files:
@@ -33,7 +38,7 @@ def rows(folder: Path, progress: Progress | None, encoding: str | None = None) -
 def _text_files(folder: Path) -> Iterator[tuple[str, Path]]:
     def fail(error: OSError) -> None:
         raise CorpusError(
-            f"{error.filename}: cannot read it ({error.strerror}); check its permissions"
+            f"{error.filename}: cannot read it ({error.strerror}); check its permissions", code="cannot-read"
         ) from error
 
     for parent, _, files in os.walk(folder, onerror=fail):

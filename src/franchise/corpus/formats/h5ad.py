@@ -20,11 +20,13 @@ def read(source: Source, vocabulary: Sequence[str] | None, layer: str | None = N
         data = read_h5ad(source.random_access())
     except Exception as error:  # a damaged file fails in a dozen ways
         reason = " ".join(str(error).split())[:200]
-        raise source.fault(f"not a whole .h5ad file ({reason}); make or fetch it again") from error
+        raise source.fault(
+            f"not a whole .h5ad file ({reason}); make or fetch it again", code="damaged-file"
+        ) from error
     source.report(1.0)
     check_width(source, vocabulary, *data.shape)
     try:
         corpus = from_anndata(data, layer=layer)
         return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
     except CorpusError as error:
-        raise source.fault(str(error)) from None
+        raise source.fault(str(error), code=error.code) from None

@@ -53,14 +53,19 @@ def _object(source: Source, line: str, number: int) -> dict[str, Any]:
         record = json.loads(line)
     except json.JSONDecodeError as error:
         raise source.fault(
-            f"not JSON at column {error.pos + 1}: {error.msg}; write one JSON object per line", number
+            f"not JSON at column {error.pos + 1}: {error.msg}; write one JSON object per line",
+            number,
+            code="bad-line",
         ) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; brackets without end
-        raise source.fault(f"JSON that cannot be read: {error}; correct the line", number) from None
+        raise source.fault(
+            f"JSON that cannot be read: {error}; correct the line", number, code="bad-line"
+        ) from None
     if not isinstance(record, dict):
         raise source.fault(
             f"a JSON {type(record).__name__}, not an object; write one JSON object per line, "
             'such as {"id": "1", "text": "..."}',
             number,
+            code="bad-line",
         )
     return record

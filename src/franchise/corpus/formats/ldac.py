@@ -15,6 +15,11 @@ import numpy as np
 from franchise.corpus.corpus import MAX_WORDS, Corpus
 from franchise.corpus.files import Source
 from franchise.corpus.formats.entries import MAX_UNUSED, Entries, Gathering, blocks_of_documents, corpus_of
+from franchise.errors import CorpusError
+
+Complaint = tuple[str, str]  # a code, and what is wrong and what to do
+
+_MALFORMED = "malformed; expected 'M term:count term:count ...', separated by blanks"
 
 # Ten digits cover every 32-bit number, and never overflow the 64-bit integers that they are parsed into.
 _LINE = re.compile(rb"\d{1,10}(?:[ \t]+\d{1,10}:0*[1-9]\d{0,9})*")
@@ -37,7 +42,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
         n_documents += len(lines)
     entries = gathering.joined()
     if not len(entries.terms):
-        raise source.fault("no words in the file; expected lines such as '2 0:1 7:3'")
+        raise source.fault("no words in the file; expected lines such as '2 0:1 7:3'", code="empty-corpus")
     n_terms = int(entries.terms.max()) + 1
     if vocabulary is None:
         _check_unnamed(source, entries)
@@ -61,31 +66,33 @@ def _parse(source: Source, lines: list[bytes], number: int, vocabulary: Sequence
     stripped = [line.strip() or b"0" for line in lines]
     if not all(map(_LINE.fullmatch, stripped)):
         i = next(i for i, line in enumerate(stripped) if not _LINE.fullmatch(line))
-        raise source.fault(_complaint(stripped[i]), number + i)
+        raise _fault(source, stripped[i], number + i)
     n_pairs = np.array([line.count(b":") for line in stripped])
     numbers = np.fromstring(b" ".join(stripped).replace(b":", b" "), dtype=np.int64, sep=" ")
     heads = np.cumsum(2 * n_pairs + 1) - 2 * n_pairs - 1
     wrong = np.flatnonzero(numbers[heads] != n_pairs)
     if wrong.size:
-        raise source.fault(_complaint(stripped[wrong[0]]), number + int(wrong[0]))
+        raise _fault(source, stripped[wrong[0]], number + int(wrong[0]))
     pairs = np.delete(numbers, heads).reshape(-1, 2)
     documents = np.repeat(np.arange(number - 1, number - 1 + len(lines)), n_pairs)
     limit = MAX_WORDS if vocabulary is None else len(vocabulary)
     bad = np.flatnonzero((pairs[:, 0] >= limit) | (pairs[:, 1] > MAX_WORDS))
     if bad.size:
         term, count = pairs[bad[0]].tolist()
-        raise source.fault(_range_complaint(term, count, vocabulary), int(documents[bad[0]]) + 1)
+        code, complaint = _range_complaint(term, count, vocabulary)
+        raise source.fault(complaint, int(documents[bad[0]]) + 1, code=code)
     return Entries(documents.astype(np.int32), *pairs.astype(np.int32).T)
 
 
-def _range_complaint(term: int, count: int, vocabulary: Sequence[str] | None) -> str:
+def _range_complaint(term: int, count: int, vocabulary: Sequence[str] | None) -> Complaint:
     if count > MAX_WORDS:
-        return f"the count in '{term}:{count}' is too large; counts go up to {MAX_WORDS:,}"
+        return "count-too-large", f"the count in '{term}:{count}' is too large; counts go up to {MAX_WORDS:,}"
     if vocabulary is None:
-        return f"term id {term} is too large; ids go up to {MAX_WORDS - 1:,}"
+        return "term-out-of-range", f"term id {term} is too large; ids go up to {MAX_WORDS - 1:,}"
     return (
+        "term-out-of-range",
         f"term id {term} is outside the vocabulary of {len(vocabulary):,} terms; ids count from 0, "
-        "so check that the vocabulary belongs to this file and the ids do not count from 1"
+        "so check that the vocabulary belongs to this file and the ids do not count from 1",
     )
 
 
@@ -98,55 +105,69 @@ def _check_unnamed(source: Source, entries: Entries) -> None:
             f"term id {entries.terms[i]} is over {limit:,}, too many terms for this file; "
             "give the vocabulary if that is right, correct the line if not",
             int(entries.documents[i]) + 1,
+            code="implausible-size",
         )
 
 
-def _complaint(line: bytes) -> str:
+def _fault(source: Source, line: bytes, number: int) -> CorpusError:
+    code, complaint = _complaint(line)
+    return source.fault(complaint, number, code=code)
+
+
+def _complaint(line: bytes) -> Complaint:
     """Say what is wrong with a line that did not parse, and what to do."""
     try:
         size, *pairs = line.decode("utf-8").split()
     except UnicodeDecodeError:
-        return "not UTF-8 text; check that this is an LDA-C file"
+        return "wrong-encoding", "not UTF-8 text; check that this is an LDA-C file"
     except ValueError:  # blanks of other alphabets only
-        return "malformed; expected 'M term:count term:count ...', separated by blanks"
+        return "bad-line", _MALFORMED
     if not _is_digits(size):
-        return f"{_short(size)} is not a number; a line starts with its number of term:count pairs"
+        return (
+            "bad-line",
+            f"{_short(size)} is not a number; a line starts with its number of term:count pairs",
+        )
     for pair in pairs:
         complaint = _pair_complaint(pair)
         if complaint:
             return complaint
     if len(size) > 10 or int(size) != len(pairs):
-        return f"the line says {size:.20} pairs but has {len(pairs)}; correct the first number, or the pairs"
-    return "malformed; expected 'M term:count term:count ...', separated by blanks"
+        return (
+            "bad-line",
+            f"the line says {size:.20} pairs but has {len(pairs)}; correct the first number, or the pairs",
+        )
+    return "bad-line", _MALFORMED
 
 
-def _pair_complaint(pair: str) -> str | None:
+def _pair_complaint(pair: str) -> Complaint | None:
     term, colon, count = pair.partition(":")
     where = _short(pair)
     if not colon:
-        return f"{where} has no colon; write term:count"
+        return "bad-line", f"{where} has no colon; write term:count"
     if term.startswith("-") and _is_digits(term[1:]):
-        return f"term id {term:.20} in {where} is negative; ids count from 0"
+        return "term-out-of-range", f"term id {term:.20} in {where} is negative; ids count from 0"
     if not _is_digits(term):
-        return f"{_short(term)} in {where} is not a number; term ids are whole numbers from 0"
+        return "bad-line", f"{_short(term)} in {where} is not a number; term ids are whole numbers from 0"
     if len(term) > 10:
-        return f"term id {term:.20} is too large; ids go up to {MAX_WORDS - 1:,}"
+        return "term-out-of-range", f"term id {term:.20} is too large; ids go up to {MAX_WORDS - 1:,}"
     return _count_complaint(where, count)
 
 
-def _count_complaint(where: str, count: str) -> str | None:
+def _count_complaint(where: str, count: str) -> Complaint | None:
     if _is_digits(count):
         digits = count.lstrip("0")
         if not digits:
-            return f"the count in {where} is zero; leave the pair out"
-        return None if len(digits) <= 10 else f"the count in {where} is too large; check the file"
+            return "not-a-count", f"the count in {where} is zero; leave the pair out"
+        if len(digits) > 10:
+            return "count-too-large", f"the count in {where} is too large; check the file"
+        return None
     try:
         value = float(count)
     except ValueError:
-        return f"{_short(count)} in {where} is not a number; counts are whole numbers from 1"
+        return "not-a-count", f"{_short(count)} in {where} is not a number; counts are whole numbers from 1"
     if value < 0:
-        return f"the count in {where} is negative; counts are whole numbers from 1"
-    return f"the count in {where} is fractional, not a whole number; give raw counts"
+        return "negative-count", f"the count in {where} is negative; counts are whole numbers from 1"
+    return "fractional-count", f"the count in {where} is fractional, not a whole number; give raw counts"
 
 
 def _is_digits(text: str) -> bool:

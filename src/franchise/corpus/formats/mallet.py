@@ -18,6 +18,7 @@ def rows(source: Source, columns: Columns) -> Rows:
                 "expected a name, a label and a text, separated by blanks; check that this is a file for "
                 "`mallet import-file`",
                 number,
+                code="bad-line",
             )
         if fields:
             yield fields[2].rstrip("\r\n") if len(fields) == 3 else "", fields[0]

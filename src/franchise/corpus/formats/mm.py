@@ -32,7 +32,9 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
         ((n, line.split()) for n, line in lines if line.strip() and not line.startswith(b"%")), (2, [])
     )
     if len(fields) != 3:
-        raise source.fault("expected the numbers of documents, of terms and of entries", number)
+        raise source.fault(
+            "expected the numbers of documents, of terms and of entries", number, code="bad-line"
+        )
     sizes = Sizes(*(whole_number(source, field, number, what) for field, what in zip(fields, _SIZES)))
     check_width(source, vocabulary, sizes.documents, sizes.terms)
     entries = read_entries(source, sizes, number + 1)
@@ -50,9 +52,11 @@ def write(corpus: Corpus) -> Iterator[bytes]:
 def _check_head(source: Source, line: bytes) -> None:
     words = line.decode("utf-8", "replace").lower().split()
     if not words or words[0] != MAGIC.decode("ascii").lower():
-        raise source.fault(f"not a Matrix Market file; {_EXPECTED}", 1)
+        raise source.fault(f"not a Matrix Market file; {_EXPECTED}", 1, code="wrong-format")
     wanted = (("matrix",), ("coordinate",), ("integer", "real"), ("general",))
     for i, allowed in enumerate(wanted, start=1):
         if len(words) <= i or words[i] not in allowed:
             given = repr(words[i][:40]) if len(words) > i else "nothing"
-            raise source.fault(f"{given} where {' or '.join(allowed)} is expected; {_EXPECTED}", 1)
+            raise source.fault(
+                f"{given} where {' or '.join(allowed)} is expected; {_EXPECTED}", 1, code="unsupported-format"
+            )

@@ -54,7 +54,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
         counts = csr_array(parts, shape=(n_documents, n_terms))
         return from_counts(counts, vocabulary=vocabulary, document_names=names)
     except CorpusError as error:
-        raise source.fault(str(error)) from None
+        raise source.fault(str(error), code=error.code) from None
 
 
 def fits(strings: Sequence[str]) -> bool:
@@ -88,7 +88,8 @@ def _arrays(source: Source) -> dict[str, Array]:
             missing = [part for part in _PARTS if part not in members]
             if missing:
                 raise source.fault(
-                    f"there is no array {missing[0]!r} in it; write it with scipy.sparse.save_npz, as CSR"
+                    f"there is no array {missing[0]!r} in it; write it with scipy.sparse.save_npz, as CSR",
+                    code="missing-array",
                 )
             wanted = [name for name in (*_PARTS, "vocabulary", "document_names") if name in members]
             arrays = {name: _array(archive, members[name]) for name in wanted}
@@ -97,12 +98,14 @@ def _arrays(source: Source) -> dict[str, Array]:
         raise
     except Exception as error:  # a damaged archive fails in a dozen ways, most of them not documented
         raise source.fault(
-            f"not a whole npz file ({' '.join(str(error).split())[:200]}); write it again"
+            f"not a whole npz file ({' '.join(str(error).split())[:200]}); write it again",
+            code="damaged-file",
         ) from error
     if form not in (b"csr", "csr"):
         raise source.fault(
             f"the matrix is in the format {form!r:.40}; save it as CSR with "
-            "scipy.sparse.save_npz(path, counts.tocsr())"
+            "scipy.sparse.save_npz(path, counts.tocsr())",
+            code="unsupported-format",
         )
     source.report(1.0)
     return arrays
@@ -137,22 +140,34 @@ def _checked_shape(source: Source, arrays: dict[str, Array]) -> tuple[int, int]:
     """Return the numbers of rows and columns; SciPy's kernels trust what passes here."""
     for part in _PARTS[1:]:
         if arrays[part].dtype.kind not in "iu" or arrays[part].ndim != 1:
-            raise source.fault(f"{part!r} is not a flat array of whole numbers; {_SAVE_AGAIN}")
+            raise source.fault(
+                f"{part!r} is not a flat array of whole numbers; {_SAVE_AGAIN}", code="wrong-array"
+            )
     data, indices, indptr, shape = (arrays[part] for part in _PARTS)
     if data.ndim != 1 or data.dtype.kind not in "biuf":
-        raise source.fault(f"'data' is not a flat array of numbers; {_SAVE_AGAIN}")
+        raise source.fault(f"'data' is not a flat array of numbers; {_SAVE_AGAIN}", code="wrong-array")
     if len(shape) != 2 or min(shape) < 0:
-        raise source.fault(f"the shape is {shape.tolist()!s:.80}; expected documents by terms")
+        raise source.fault(
+            f"the shape is {shape.tolist()!s:.80}; expected documents by terms", code="wrong-array"
+        )
     n_documents, n_terms = (int(size) for size in shape)
     if len(indptr) != n_documents + 1:
-        raise source.fault(f"{n_documents:,} rows, but 'indptr' has {len(indptr):,} numbers; {_SAVE_AGAIN}")
+        raise source.fault(
+            f"{n_documents:,} rows, but 'indptr' has {len(indptr):,} numbers; {_SAVE_AGAIN}",
+            code="wrong-array",
+        )
     if len(indices) != len(data) or indptr[0] != 0 or indptr[-1] != len(data):
-        raise source.fault(f"'data', 'indices' and 'indptr' do not fit together; {_SAVE_AGAIN}")
+        raise source.fault(
+            f"'data', 'indices' and 'indptr' do not fit together; {_SAVE_AGAIN}", code="wrong-array"
+        )
     if np.any(indptr[1:] < indptr[:-1]):
-        raise source.fault(f"'indptr' decreases; {_SAVE_AGAIN}")
+        raise source.fault(f"'indptr' decreases; {_SAVE_AGAIN}", code="wrong-array")
     outside = (indices < 0) | (indices >= n_terms)
     if outside.any():
-        raise source.fault(f"column {indices[outside][0]} is outside the {n_terms:,} columns; {_SAVE_AGAIN}")
+        raise source.fault(
+            f"column {indices[outside][0]} is outside the {n_terms:,} columns; {_SAVE_AGAIN}",
+            code="term-out-of-range",
+        )
     return n_documents, n_terms
 
 
@@ -161,10 +176,14 @@ def _strings(source: Source, arrays: dict[str, Array], name: str) -> Sequence[st
     if array is None:
         return None
     if array.dtype.kind != "U" or array.ndim != 1:
-        raise source.fault(f"{name!r} is not a flat array of strings; write np.array(terms, dtype=str)")
+        raise source.fault(
+            f"{name!r} is not a flat array of strings; write np.array(terms, dtype=str)", code="wrong-array"
+        )
     letters = np.ascontiguousarray(array).view(np.uint32)
     bad = letters[(letters > 0x10FFFF) | ((letters >= 0xD800) & (letters < 0xE000))]
     if bad.size:
-        raise source.fault(f"{name!r} has U+{bad[0]:04X}, which is not a character; write it again")
+        raise source.fault(
+            f"{name!r} has U+{bad[0]:04X}, which is not a character; write it again", code="not-a-character"
+        )
     strings: list[str] = array.tolist()
     return strings

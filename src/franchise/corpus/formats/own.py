@@ -30,7 +30,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     try:
         return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
     except CorpusError as error:
-        raise source.fault(f"the vocabulary does not fit: {error}") from None
+        raise source.fault(f"the vocabulary does not fit: {error}", code=error.code) from None
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def _mapped(source: Source, path: Path) -> Corpus:
         return read_stored(path)
     except ModelError as error:
         reason = str(error).removeprefix(f"{path}: ").rpartition(";")[0]
-        raise source.fault(f"{reason}; write it again with `franchise convert`") from error
+        raise source.fault(f"{reason}; write it again with `franchise convert`", code=error.code) from error
 
 
 def write(corpus: Corpus) -> Iterator[bytes | memoryview]:

@@ -23,7 +23,8 @@ def rows(source: Source, columns: Columns) -> Rows:
         from pyarrow.parquet import ParquetFile  # an extra, and slow to import
     except ImportError:
         raise source.fault(
-            'reading Parquet needs pyarrow: pip install "franchise[parquet]", or save the table as CSV'
+            'reading Parquet needs pyarrow: pip install "franchise[parquet]", or save the table as CSV',
+            code="missing-package",
         ) from None
     try:
         file = ParquetFile(source.random_access(), buffer_size=2**20)
@@ -32,7 +33,9 @@ def rows(source: Source, columns: Columns) -> Rows:
         raise
     except Exception as error:  # a damaged file fails in a dozen ways
         reason = " ".join(str(error).split())[:200]
-        raise source.fault(f"not a whole Parquet file ({reason}); make or fetch it again") from error
+        raise source.fault(
+            f"not a whole Parquet file ({reason}); make or fetch it again", code="damaged-file"
+        ) from error
 
 
 def _rows(source: Source, columns: Columns, file: Any) -> Rows:

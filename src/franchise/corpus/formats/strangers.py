@@ -122,7 +122,7 @@ def refuse_stranger(source: Source, form: str | None) -> None:
     if stranger is None and form is None:  # else what looks like JSON may be a text
         stranger = _markup(source.head()) or _by_name(source)
     if stranger is not None:
-        raise source.fault(f"this is {stranger.what}; {stranger.advice}")
+        raise source.fault(f"this is {stranger.what}; {stranger.advice}", code="unsupported-format")
 
 
 def _by_name(source: Source) -> _Stranger | None:

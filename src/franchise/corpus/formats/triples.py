@@ -38,9 +38,13 @@ def whole_number(source: Source, field: bytes, number: int, what: str) -> int:
     """Read a number in the file's header."""
     text = field.decode("ascii", "replace")
     if not (text.isascii() and text.isdigit()):
-        raise source.fault(f"{text[:40]!r} is not a number; expected {what} there", number)
+        raise source.fault(f"{text[:40]!r} is not a number; expected {what} there", number, code="bad-line")
     if len(text) > 18 or int(text) > MAX_WORDS:
-        raise source.fault(f"{text:.40} is too many for {what}, which go up to {MAX_WORDS:,}", number)
+        raise source.fault(
+            f"{text:.40} is too many for {what}, which go up to {MAX_WORDS:,}",
+            number,
+            code="number-too-large",
+        )
     return int(text)
 
 
@@ -59,7 +63,8 @@ def read_entries(source: Source, sizes: Sizes, number: int) -> Entries:
     if n_entries != sizes.entries:
         raise source.fault(
             f"the header of the file says {sizes.entries:,} entries, but {n_entries:,} follow; "
-            "get the whole file, or correct the number"
+            "get the whole file, or correct the number",
+            code="entries-mismatch",
         )
     return gathering.joined()
 
@@ -92,7 +97,9 @@ def _carefully(source: Source, block: bytes, number: int, sizes: Sizes) -> Block
             continue
         if len(fields) != 3:
             raise source.fault(
-                f"the line has {len(fields)} fields; expected three numbers, 'document term count'", i
+                f"the line has {len(fields)} fields; expected three numbers, 'document term count'",
+                i,
+                code="bad-line",
             )
         triples.append(
             (
@@ -106,27 +113,32 @@ def _carefully(source: Source, block: bytes, number: int, sizes: Sizes) -> Block
 
 def _id(source: Source, field: str, number: int, size: int, what: str) -> int:
     if not (field.isascii() and field.isdigit()):
-        raise source.fault(f"{field[:40]!r} is not the number of a {what}; they count from 1", number)
+        raise source.fault(
+            f"{field[:40]!r} is not the number of a {what}; they count from 1", number, code="bad-line"
+        )
     value = int(field) if len(field) <= 18 else MAX_WORDS + 1
     if not 1 <= value <= size:
         raise source.fault(
             f"{what} {field:.40} is outside 1 to {size:,}, the range in the header of the file; "
             "correct the line, or the header",
             number,
+            code=f"{what}-out-of-range",
         )
     return value
 
 
 def _count(source: Source, field: str, number: int) -> int:
     if not _REAL.fullmatch(field):
-        raise source.fault(f"{field[:40]!r} is not a number; counts are whole numbers", number)
+        raise source.fault(
+            f"{field[:40]!r} is not a number; counts are whole numbers", number, code="not-a-count"
+        )
     value = float(field)
     if value < 0:
-        complaint = "is negative; counts are 0 or more"
+        code, complaint = "negative-count", "is negative; counts are 0 or more"
     elif value > MAX_WORDS:
-        complaint = f"is too large; counts go up to {MAX_WORDS:,}"
+        code, complaint = "count-too-large", f"is too large; counts go up to {MAX_WORDS:,}"
     elif not value.is_integer():
-        complaint = "is fractional; give raw counts, not weights or frequencies"
+        code, complaint = "fractional-count", "is fractional; give raw counts, not weights or frequencies"
     else:
         return int(value)
-    raise source.fault(f"the count {field:.40} {complaint}", number)
+    raise source.fault(f"the count {field:.40} {complaint}", number, code=code)

@@ -26,7 +26,10 @@ def write(corpus: Corpus) -> Iterator[bytes]:
     check_words(corpus, "txt")
     for j, text in enumerate(joined_words(corpus)):
         if "\0" in text:
-            raise CorpusError(f"document {j}: a term has a zero byte, which no text file can hold; rename it")
+            raise CorpusError(
+                f"document {j}: a term has a zero byte, which no text file can hold; rename it",
+                code="unwritable-term",
+            )
         # Readers drop one byte order mark at the start of a file.
         yield encoded(_MARK + text if j == 0 and text.startswith(_MARK) else text, f"document {j}") + b"\n"
 
@@ -37,7 +40,8 @@ def check_words(corpus: Corpus, form: str) -> None:
         if not term or _BLANK.search(term):
             raise CorpusError(
                 f"term {v}, {term!r}, is empty or has blanks, and words are joined by blanks in {form}; "
-                "write ldac, uci, mm or npz instead, or rename the term"
+                "write ldac, uci, mm or npz instead, or rename the term",
+                code="unwritable-term",
             )
 
 

@@ -30,7 +30,9 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     for number, what in enumerate(_HEAD, start=1):
         fields = next(lines, b"").split()
         if len(fields) != 1:
-            raise source.fault(f"expected {what}, alone on its line; check that this is a UCI file", number)
+            raise source.fault(
+                f"expected {what}, alone on its line; check that this is a UCI file", number, code="bad-line"
+            )
         head.append(whole_number(source, fields[0], number, what))
     sizes = Sizes(*head)
     check_width(source, vocabulary, sizes.documents, sizes.terms)

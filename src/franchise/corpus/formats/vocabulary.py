@@ -47,7 +47,10 @@ def lines_of(vocabulary: Sequence[str]) -> Iterator[bytes]:
     """Return the terms as the lines of a file."""
     for v, term in enumerate(vocabulary):
         if not term.strip() or "\n" in term or "\0" in term or term.endswith("\r"):
-            raise CorpusError(f"term {v}, {term!r}, cannot be a line of a vocabulary file; rename it first")
+            raise CorpusError(
+                f"term {v}, {term!r}, cannot be a line of a vocabulary file; rename it first",
+                code="unwritable-term",
+            )
         # Readers drop one byte order mark at the start of a file.
         yield encoded(_MARK + term if v == 0 and term.startswith(_MARK) else term, f"term {v}") + b"\n"
 
@@ -58,7 +61,8 @@ def encoded(text: str, what: str) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError:
         raise CorpusError(
-            f"{what}, {text!r}, has half a character and cannot be written; rename it first"
+            f"{what}, {text!r}, has half a character and cannot be written; rename it first",
+            code="not-a-character",
         ) from None
 
 
@@ -68,11 +72,15 @@ def _read(source: Source) -> tuple[str, ...]:
         term = line.removesuffix("\n").removesuffix("\r")
         if not term.strip():
             raise source.fault(
-                "empty line; a vocabulary has one term per line, in the order of the ids", number
+                "empty line; a vocabulary has one term per line, in the order of the ids",
+                number,
+                code="bad-line",
             )
         if term in line_of:
             raise source.fault(
-                f"{term!r} is already on line {line_of[term]}; each term must appear once", number
+                f"{term!r} is already on line {line_of[term]}; each term must appear once",
+                number,
+                code="duplicate-term",
             )
         line_of[term] = number
     return tuple(line_of)

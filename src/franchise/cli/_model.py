@@ -18,7 +18,8 @@ def load(folder: str) -> "HDPTopicModel":
     model = HDPTopicModel.load(folder)
     if not hasattr(model, "posterior_"):
         raise ModelError(
-            f"{folder}: the fit has not got far enough to show anything; run `franchise resume {folder}`"
+            f"{folder}: the fit has not got far enough to show anything; run `franchise resume {folder}`",
+            code="incomplete-model",
         )
     return model
 

@@ -21,7 +21,7 @@ def read_seed_words(path: str) -> dict[str, list[str]]:
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise CorpusError(
-            f"{path}: the seed words cannot be read ({reason}); give a JSON or CSV file"
+            f"{path}: the seed words cannot be read ({reason}); give a JSON or CSV file", code="cannot-read"
         ) from None
     return _from_json(path, text) if text.lstrip()[:1] in ("{", "[") else _from_csv(path, text)
 
@@ -30,15 +30,23 @@ def _from_json(path: str, text: str) -> dict[str, list[str]]:
     try:
         pairs = json.loads(text, object_pairs_hook=list)
     except ValueError as error:
-        raise CorpusError(f"{path}: this is not JSON ({error}); correct it") from None
+        raise CorpusError(f"{path}: this is not JSON ({error}); correct it", code="not-json") from None
     if not pairs or not all(isinstance(pair, tuple) for pair in pairs):
-        raise CorpusError(f'{path}: give an object of lists, such as {{"cosmology": ["galaxy", "redshift"]}}')
+        raise CorpusError(
+            f'{path}: give an object of lists, such as {{"cosmology": ["galaxy", "redshift"]}}',
+            code="wrong-type",
+        )
     seeds: dict[str, list[str]] = {}
     for name, words in pairs:
         if name in seeds:
-            raise CorpusError(f"{path}: topic {name!r} is there twice; give each topic once")
+            raise CorpusError(
+                f"{path}: topic {name!r} is there twice; give each topic once", code="duplicate-name"
+            )
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise CorpusError(f"{path}: the seed words of topic {name!r} are not a list of words; give one")
+            raise CorpusError(
+                f"{path}: the seed words of topic {name!r} are not a list of words; give one",
+                code="wrong-type",
+            )
         if not words:
             raise CorpusError(
                 f"{path}: topic {name!r} has no seed words; give some, or leave it out", code="no-seed-words"
@@ -55,8 +63,8 @@ def _from_csv(path: str, text: str) -> dict[str, list[str]]:
         if (not name and not words) or (line == 1 and name.lower() == "topic"):
             continue
         if not name or not words:
-            raise CorpusError(f"{path}:{line}: {_GIVE}")
+            raise CorpusError(f"{path}:{line}: {_GIVE}", code="bad-line")
         seeds.setdefault(name, []).extend(words)
     if not seeds:
-        raise CorpusError(f"{path}: there are no seed words in it; {_GIVE}")
+        raise CorpusError(f"{path}: there are no seed words in it; {_GIVE}", code="no-seed-words")
     return seeds

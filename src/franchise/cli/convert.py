@@ -46,7 +46,9 @@ def command(
     from franchise.errors import CorpusError
 
     if Path(output).exists() and not force:
-        raise CorpusError(f"{output}: the file already exists; give another name, or --force")
+        raise CorpusError(
+            f"{output}: the file already exists; give another name, or --force", code="file-exists"
+        )
     form = format_out or by_name(Path(output))
     corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT if form == "franchise" else False)
     for path in write_corpus(corpus, output, format=format_out, vocabulary=vocabulary_out):

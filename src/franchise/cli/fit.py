@@ -308,7 +308,8 @@ def _refuse(output: Path, force: bool) -> None:
     if store.is_model(output) and not force:
         raise ModelError(
             f"{output}: a model already exists there; continue it with `franchise resume {output}`, "
-            "replace it with --force, or give another name"
+            "replace it with --force, or give another name",
+            code="folder-exists",
         )
     store.refuse_to_replace(output, force)
 

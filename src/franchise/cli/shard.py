@@ -55,7 +55,9 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
     try:
         refuse_to_replace(Path(output), force)
     except OSError as error:
-        raise CorpusError(f"{output}: cannot write there ({error.strerror}); give another name") from error
+        raise CorpusError(
+            f"{output}: cannot write there ({error.strerror}); give another name", code="cannot-write"
+        ) from error
     paths = [path for given in inputs for path in files_of(given)]
     with reading_bar(output, verb="writing") as progress:
         corpus = shard_pieces(

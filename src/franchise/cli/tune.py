@@ -103,4 +103,6 @@ def _check_picture(path: str) -> None:
             f"--plot {path}: give a name that ends in .svg, .png or .pdf", code="unknown-figure-format"
         )
     if not Path(path).resolve().parent.is_dir():
-        raise FranchiseError(f"{path}: there is no such folder; give a name in one that exists")
+        raise FranchiseError(
+            f"{path}: there is no such folder; give a name in one that exists", code="no-such-folder"
+        )

@@ -95,10 +95,10 @@ def test_where_a_model_was_fitted_is_not_written_down():
     ("command", "words"),
     [
         ("fit texts.txt -o m --ray nowhere", "'nowhere': give 'auto', 'local' or HOST:PORT"),
-        ("fit texts.txt -o m --ray ray://head:10001", "run on a machine of the cluster"),
-        ("fit texts.txt -o m --ray auto --engine cells", "--ray does not go with --engine cells"),
-        ("fit texts.txt -o m --workers 3", "--workers needs a cluster"),
-        ("fit texts.txt -o m --workers 3 --engine gpu", "--workers needs a cluster"),
+        ("fit texts.txt -o m --ray ray://head:10001", "ray://head:10001"),
+        ("fit texts.txt -o m --ray auto --engine cells", "--engine cells"),
+        ("fit texts.txt -o m --workers 3", "--ray auto, --ray local or --ray HOST:PORT"),
+        ("fit texts.txt -o m --workers 3 --engine gpu", "--ray auto, --ray local or --ray HOST:PORT"),
         ("fit texts.txt -o m --ray local --workers 0", "--workers"),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_cluster_of_this_machine_alone_that_has_no_gpu(seen, monkeypatch, tmp_
     with with_cupy(monkeypatch, None):
         result = call("fit", "texts.txt", "-o", "m", "--ray", "local", "--engine", "gpu")
     assert result.exit_code == 1
-    assert result.stderr.startswith("franchise: --engine ray-gpu: CuPy, which a GPU is used with, is not")
+    assert result.stderr.startswith("franchise: --engine ray-gpu: CuPy")
     assert not (tmp_path / "m").exists()
 
 
@@ -130,7 +130,8 @@ def test_documents_are_not_read_for_a_cluster_that_is_not_there(monkeypatch, tmp
     monkeypatch.chdir(tmp_path)
     result = call("fit", "no-such-file.txt", "-o", "m", "--ray", "127.0.0.1:1")
     assert result.exit_code == 1
-    assert result.stderr.startswith("franchise: the cluster at 127.0.0.1:1 cannot be reached")
+    assert result.stderr.startswith("franchise: ")
+    assert "127.0.0.1:1" in result.stderr
 
 
 def test_resume_of_a_model_of_another_engine(monkeypatch, tmp_path):
@@ -138,4 +139,4 @@ def test_resume_of_a_model_of_another_engine(monkeypatch, tmp_path):
     HDPTopicModel(sweeps=2, chains=1, random_state=0, checkpoint_dir="m", verbose=0).fit(TEXTS.splitlines())
     result = call("resume", "m", "--ray", "local", "--sweeps", "1")
     assert result.exit_code == 2
-    assert result.stderr.startswith("franchise: --ray local: --engine collapsed runs on one machine")
+    assert result.stderr.startswith("franchise: --ray local: --engine collapsed")

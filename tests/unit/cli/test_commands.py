@@ -18,6 +18,7 @@ from franchise.cli import _COMMANDS, main
 from franchise.cli._model import interruptible
 from franchise.cli._output import as_commands
 from franchise.datasets import arxiv_abstracts
+from tests.raising import warns
 
 QUICK = ["--sweeps", "8", "--chains", "2", "--eta", "0.5", "--quiet"]
 
@@ -45,10 +46,10 @@ def model(folder, tmp_path):
     return shutil.copytree(folder / "model", tmp_path / "model")
 
 
-@pytest.mark.filterwarnings("default:the fit began with a burn-in")
+@pytest.mark.filterwarnings("default::franchise.errors.FranchiseWarning")
 def test_the_configuration_follows_resume(folder, model, tmp_path):
     said = call("resume", model, "--sweeps", "4", "--burn-in", "6", "--quiet").stderr
-    assert "franchise: the fit began with a burn-in of 4 sweeps" in said
+    assert "burn-in of 4 sweeps" in said
     config = tomllib.loads((model / "config.toml").read_text("utf-8"))
     assert [config[name] for name in ("sweeps", "burn-in", "warm-up", "eta")] == [12, 6, 2, 0.5]
     call("fit", folder / "texts.txt", "-o", tmp_path / "n", "--config", model / "config.toml", "--quiet")
@@ -120,7 +121,7 @@ def test_two_processes_do_not_fit_into_one_folder(folder, tmp_path):
                 assert first.poll() is None
             again = ["fit", folder / "texts.txt", "-o", tmp_path / "m", "--force"]
             for arguments in (again, ["resume", tmp_path / "m"]):
-                assert "another process is writing there" in call(*arguments, ending=1).stderr
+                assert f"{tmp_path / 'm'}: " in call(*arguments, ending=1).stderr
         finally:
             first.terminate()
     call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK, "--force")
@@ -130,7 +131,8 @@ def test_two_processes_do_not_fit_into_one_folder(folder, tmp_path):
 
 def test_something_else_is_never_replaced(folder, tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
-    assert "not a model" in call("fit", folder / "texts.txt", "-o", tmp_path, "--force", ending=1).stderr
+    assert f"{tmp_path}: " in call("fit", folder / "texts.txt", "-o", tmp_path, "--force", ending=1).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_resume_is_a_longer_fit(folder, model, tmp_path):
@@ -147,10 +149,9 @@ def test_resume_takes_another_burn_in_and_thinning(model):
     call("resume", model, "--sweeps", "4", "--burn-in", "5", "--thin", "3", "--quiet")
     schedule = HDPTopicModel.load(model).chains_[0].schedule
     assert (schedule.sweeps, schedule.burn_in, schedule.thin) == (12, 5, 3)
-    assert (
-        "--burn-in 99: give no more than --sweeps 12"
-        in call("resume", model, "--burn-in", "99", ending=2).stderr
-    )
+    told = call("resume", model, "--burn-in", "99", ending=2).stderr
+    assert "--burn-in 99" in told
+    assert "--sweeps 12" in told
 
 
 def test_what_to_do_is_said_in_commands(folder, tmp_path):
@@ -205,11 +206,17 @@ def test_starts_that_do_not_exist(folder, tmp_path):
     wrong = ["fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK]
     for value in ("auto", "best"):
         told = call(*wrong, "--init", value, ending=2).stderr
-        assert f"'{value}' is neither a number nor one of fitted, apart, sequential, one" in told
-    assert "--init 0: give 'fitted', 'apart'" in call(*wrong, "--init", "0", ending=2).stderr
+        assert f"'{value}'" in told
+        assert "fitted, apart, sequential, one" in told
+    told = call(*wrong, "--init", "0", ending=2).stderr
+    assert "--init 0" in told
+    assert "'fitted', 'apart'" in told
     told = call(*wrong, "--warm-up", "99", ending=2).stderr
-    assert "--warm-up 99: give no more than --burn-in 4" in told
-    assert "is not a valid integer" in call(*wrong, "--warm-up", "long", ending=2).stderr
+    assert "--warm-up 99" in told
+    assert "--burn-in 4" in told
+    told = call(*wrong, "--warm-up", "long", ending=2).stderr
+    assert "--warm-up" in told
+    assert "'long'" in told
     assert not (tmp_path / "m").exists()
 
 
@@ -408,7 +415,7 @@ def test_options_that_cannot_be_or_have_no_use(folder, monkeypatch, arguments):
 def test_infer(folder):
     model = HDPTopicModel.load(folder / "model")
     new = rows(call("infer", folder / "model", folder / "new.txt", "--format", "csv").stdout)
-    with pytest.warns(UserWarning, match="not in the model's vocabulary"):
+    with warns("unknown-words", "vocabulary"):
         theta = model.transform((folder / "new.txt").read_text("utf-8").split("\n")[:-1])
     found = np.array([[float(row[f"topic_{k}"]) for k in range(model.n_topics_)] for row in new])
     assert np.array_equal(found, theta)
@@ -446,14 +453,18 @@ def test_report(folder, tmp_path):
     page = tmp_path / "page.html"
     assert call("report", folder / "model", "-o", page, "--title", "Fish & chips").stdout == f"{page}\n"
     assert "Fish &amp; chips" in page.read_text("utf-8")
-    assert "already" in call("report", folder / "model", "-o", page, ending=1).stderr
+    told = call("report", folder / "model", "-o", page, ending=1).stderr
+    assert f"{page}: " in told
+    assert "--force" in told
     call("report", folder / "model", "-o", page, "--force")
 
 
 @pytest.mark.parametrize("name", ["topics", "documents", "diagnose", "resume", "evaluate", "report"])
 def test_what_is_no_model(name, tmp_path):
-    assert "no such folder" in call(name, tmp_path / "nowhere", ending=1).stderr
-    assert "no model.json" in call(name, tmp_path, ending=1).stderr
+    assert f"{tmp_path / 'nowhere'}: " in call(name, tmp_path / "nowhere", ending=1).stderr
+    told = call(name, tmp_path, ending=1).stderr
+    assert f"{tmp_path}: " in told
+    assert "model.json" in told
 
 
 @pytest.mark.parametrize(
@@ -467,7 +478,7 @@ def test_what_is_no_model(name, tmp_path):
 def test_a_file_in_the_place_of_a_model(arguments, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     told = call(*arguments.replace("FILE", "texts.txt").split(), ending=1).stderr
-    assert "texts.txt: this is a file" in told
+    assert "texts.txt: " in told
     assert "franchise fit texts.txt -o model/" in told
 
 
@@ -478,7 +489,9 @@ def test_a_file_in_the_place_of_a_model(arguments, folder, tmp_path, monkeypatch
 def test_convert_and_fit_on_counts(folder, tmp_path, ending):
     target = tmp_path / f"counts.{ending}"
     call("convert", folder / "texts.txt", target)
-    assert "already" in call("convert", folder / "texts.txt", target, ending=1).stderr
+    told = call("convert", folder / "texts.txt", target, ending=1).stderr
+    assert f"{target}: " in told
+    assert "--force" in told
     call("fit", target, "-o", tmp_path / "m", *QUICK)
     model = HDPTopicModel.load(tmp_path / "m")
     assert model.corpus_.vocabulary == HDPTopicModel.load(folder / "model").corpus_.vocabulary

@@ -60,12 +60,16 @@ def test_columns_can_be_chosen(folder, tmp_path):
 
 def test_wrong_columns(folder, tmp_path):
     bad = ["fit", folder / "papers.csv", "-o", tmp_path / "m", *QUICK, "--metadata"]
-    assert "there is no column 'mnth'; did you mean 'month'?" in call(*bad, "mnth", ending=1).stderr
-    assert "names of columns" in call(*bad, "a,,b", ending=2).stderr
+    told = call(*bad, "mnth", ending=1).stderr
+    assert "'mnth'" in told
+    assert "'month'" in told
+    assert "--metadata" in call(*bad, "a,,b", ending=2).stderr
     assert not (tmp_path / "m").exists()
     (tmp_path / "texts.txt").write_text("bee ant\n")
     plain = ["fit", tmp_path / "texts.txt", "-o", tmp_path / "m", "--metadata", "year"]
-    assert "it has no columns" in call(*plain, ending=2).stderr
+    told = call(*plain, ending=2).stderr
+    assert "--metadata" in told
+    assert "txt" in told
 
 
 def test_convert_keeps_columns(folder, tmp_path):
@@ -100,25 +104,27 @@ def test_the_same_seed_prints_the_same(folder):
 
 def test_a_figure(folder, tmp_path):
     drawn = ["prevalence", folder / "model", "--by", "month", "--figure"]
-    assert "The figure is in" in call(*drawn, tmp_path / "a.pdf").stderr
+    assert str(tmp_path / "a.pdf") in call(*drawn, tmp_path / "a.pdf").stderr
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
-    assert "already exists" in call(*drawn, tmp_path / "a.pdf", ending=1).stderr
+    told = call(*drawn, tmp_path / "a.pdf", ending=1).stderr
+    assert f"{tmp_path / 'a.pdf'}: " in told
+    assert "--force" in told
     call(*drawn, tmp_path / "a.pdf", "--force")
-    assert "end in .pdf, .png or .svg" in call(*drawn, tmp_path / "a.doc", ending=2).stderr
+    assert ".pdf, .png or .svg" in call(*drawn, tmp_path / "a.doc", ending=2).stderr
     assert not (tmp_path / "a.doc").exists()
-    assert "cannot write it" in call(*drawn, tmp_path / "none" / "a.png", ending=1).stderr
+    assert f"{tmp_path / 'none' / 'a.png'}: " in call(*drawn, tmp_path / "none" / "a.png", ending=1).stderr
 
 
 @pytest.mark.parametrize(
     ("options", "ending", "message"),
     [
-        (["--by", "mnoth"], 1, "did you mean 'month'?"),
-        (["--by", "zzz"], 1, "there are 'month', 'category'"),
-        (["--by", "month", "--step", "5"], 2, "give one of day, week, month"),
-        (["--by", "category", "--step", "5"], 2, "leave it out"),
-        (["--by", "month", "--topics", "1;2"], 2, "--topics '1;2': no topic has this name"),
-        (["--by", "month", "--topics", "1,,2"], 2, "give numbers or names of topics"),
-        (["--by", "month", "--topics", ""], 2, "give numbers or names of topics"),
+        (["--by", "mnoth"], 1, "'month'"),
+        (["--by", "zzz"], 1, "'month', 'category'"),
+        (["--by", "month", "--step", "5"], 2, "day, week, month"),
+        (["--by", "category", "--step", "5"], 2, "--step 5"),
+        (["--by", "month", "--topics", "1;2"], 2, "--topics '1;2': "),
+        (["--by", "month", "--topics", "1,,2"], 2, "--topics"),
+        (["--by", "month", "--topics", ""], 2, "--topics"),
         (["--by", "month", "--topics", "999"], 2, "--topics 999"),
         (["--by", "month", "--interval", "95"], 2, "--interval 95.0"),
         ([], 2, "--by"),
@@ -140,7 +146,8 @@ def test_topics_are_chosen_by_name(folder, tmp_path):
     ]
     assert {row["topic"] for row in found} == {"0", "1", "2"}
     wrong = call("prevalence", tmp_path / "named", "--by", "month", "--topics", "imags", ending=2)
-    assert "--topics imags: no topic has this name; did you mean 'Images'?" in wrong.stderr
+    assert "--topics imags: " in wrong.stderr
+    assert "'Images'" in wrong.stderr
 
 
 def test_a_model_without_metadata(tmp_path):

@@ -36,9 +36,10 @@ def test_what_the_message_says_helps(tmp_path):
     path.write_bytes("\r\n".join(["nr;inhalt", *rows]).encode("cp1252"))
     fit = ["fit", path, "-o", tmp_path / "m", "--text-column", "inhalt", *QUICK]
     told = call(*fit, ending=1).stderr
-    assert "not separated by ',' but, it seems, by ';'; give --delimiter ';'" in told
+    assert "','" in told
+    assert "--delimiter ';'" in told
     told = call(*fit, "--delimiter", ";", ending=1).stderr
-    assert "probably cp1252: give --encoding cp1252, or convert" in told
+    assert "--encoding cp1252" in told
     call(*fit, "--delimiter", ";", "--encoding", "cp1252", "--stop-words", "German")
     model = HDPTopicModel.load(tmp_path / "m")
     assert model.corpus_.vocabulary == ("brötchen", "café", "crème", "kaffee", "tee")
@@ -101,7 +102,8 @@ def test_priors(texts, tmp_path):
     call("fit", texts, "-o", tmp_path / "again", "--config", tmp_path / "m" / "config.toml", "--quiet")
     assert HDPTopicModel.load(tmp_path / "again").gamma_prior == (3.0, 1.0)
     told = call("fit", texts, "-o", tmp_path / "x", "--gamma", "1", "--gamma-prior", "1,1", ending=2).stderr
-    assert "--gamma fixes gamma, which needs no --gamma-prior; leave out one" in told
+    assert "--gamma " in told
+    assert "--gamma-prior" in told
 
 
 def test_a_dry_run_before_anything_is_compiled(texts, monkeypatch):
@@ -109,24 +111,20 @@ def test_a_dry_run_before_anything_is_compiled(texts, monkeypatch):
     told = call("fit", texts, "--dry-run").stdout
     assert "not known before the first fit, which compiles" in told
     assert "documents        60" in told
-    assert (
-        "--burn-in 900: give no more than"
-        in call("fit", texts, "--dry-run", "--burn-in", 900, ending=2).stderr
-    )
+    assert "--burn-in 900: " in call("fit", texts, "--dry-run", "--burn-in", 900, ending=2).stderr
 
 
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_a_plain_line(tmp_path, texts):
     (tmp_path / "one.txt").write_text("a cat and a dog, a cat, a dog and a bone\n")
     told = call("fit", tmp_path / "one.txt", "-o", tmp_path / "m", *QUICK).stderr
-    assert told.startswith("franchise: there is only one document with words")
+    assert told.startswith("franchise: ")
     assert told.count("\n") == 1
     call("fit", texts, "-o", tmp_path / "n", *QUICK)
     (tmp_path / "new.txt").write_text(arxiv_abstracts()[3] + "\n")
     told = call("evaluate", tmp_path / "n", tmp_path / "new.txt").stderr
-    assert told == (
-        "franchise: only one document with known words was held out, so its score says little; give more\n"
-    )
+    assert told.startswith("franchise: ")
+    assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -191,7 +189,9 @@ def test_downsampled_files(counts, tmp_path):
 
 def test_a_file_of_our_own_is_fitted_as_what_it_was_made_from(texts, tmp_path):
     call("convert", texts, tmp_path / "docs.franchise")
-    assert "the file already exists" in call("convert", texts, tmp_path / "docs.franchise", ending=1).stderr
+    told = call("convert", texts, tmp_path / "docs.franchise", ending=1).stderr
+    assert f"{tmp_path / 'docs.franchise'}: " in told
+    assert "--force" in told
     call("fit", texts, "-o", tmp_path / "m", *QUICK)
     call("fit", tmp_path / "docs.franchise", "-o", tmp_path / "own", *QUICK)
     first, own = (HDPTopicModel.load(tmp_path / name) for name in ("m", "own"))

@@ -103,7 +103,7 @@ def test_lists_of_words_in_parquet(tmp_path):
     one = read_corpus(tmp_path / "part-0.parquet", text_column="words")
     assert [one.vocabulary[v] for v in one.x] == ["b", "a", "b", "c"]
     told = call("inspect", tmp_path / "part-0.parquet", "--text-column", "words", "--min-df", 2, ending=2)
-    assert "its column holds lists of words" in told.stderr
+    assert "--min-df" in told.stderr
 
 
 def test_lists_of_term_ids_in_parquet(tmp_path):
@@ -119,31 +119,35 @@ def test_lists_of_term_ids_in_parquet(tmp_path):
     assert corpus.vocabulary == ("ant", "bee", "cat")
     assert corpus.x.tolist() == [0, 2, 2, 1]
     told = call("shard", path, "--text-column", "ids", "-o", tmp_path / "t", ending=1).stderr
-    assert f"{path}: document 0, word 0 is 0 (int); words are strings; for term ids give" in told
+    assert f"{path}: document 0, word 0 is 0 (int)" in told
     (tmp_path / "two.txt").write_text("ant\nbee\n")
     two = ["--text-column", "ids", "--vocabulary", tmp_path / "two.txt", "-o", tmp_path / "t"]
-    assert "term id 2 is outside the vocabulary of 2 terms" in call("shard", path, *two, ending=1).stderr
+    told = call("shard", path, *two, ending=1).stderr
+    assert f"{path}: " in told
+    assert "2 terms" in told
     told = call("inspect", path, "--text-column", "text", *given, ending=2).stderr
-    assert "--vocabulary does not apply to the format parquet" in told
+    assert "--vocabulary" in told
+    assert "parquet" in told
 
 
 def test_wrong_inputs_leave_nothing(parts, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     wrong = [
-        ([parts / "part-9.jsonl"], 1, "there is no such file"),
-        ([parts], 1, "which column holds the texts? Give --text-column"),
-        ([parts, "--text-column", "bodi"], 1, "there is no column 'bodi'"),
-        ([parts, *READING, "--metadata", "month"], 1, "there is no column 'month'"),
-        ([parts, *READING, "--min-df", "89"], 2, "--min-df 89 asks for terms in 89 documents or more"),
+        ([parts / "part-9.jsonl"], 1, "part-9.jsonl: "),
+        ([parts], 1, "--text-column"),
+        ([parts, "--text-column", "bodi"], 1, "'bodi'"),
+        ([parts, *READING, "--metadata", "month"], 1, "'month'"),
+        ([parts, *READING, "--min-df", "89"], 2, "--min-df 89"),
     ]
     for given, ending, words in wrong:
         assert words in call("shard", *given, "-o", tmp_path / "s", ending=ending).stderr
     (tmp_path / "c.ldac").write_text("1 0:1\n")
     before.append(tmp_path / "c.ldac")
     told = call("shard", tmp_path / "c.ldac", tmp_path / "all.jsonl", "-o", tmp_path / "s", ending=1).stderr
-    assert "all.jsonl: which column" in told
+    assert "all.jsonl: " in told
+    assert "--text-column" in told
     told = call("shard", parts, *READING, "-o", parts, ending=1).stderr
-    assert "what is there is not a folder of shards; give another name" in told
+    assert f"{parts}: " in told
     call("shard", "-o", tmp_path / "s", ending=2)
     call("shard", parts, ending=2)
     assert sorted(tmp_path.rglob("*")) == sorted(before)
@@ -153,12 +157,14 @@ def test_texts_and_counts_do_not_mix(tmp_path):
     (tmp_path / "a.ldac").write_text("1 0:1\n")
     (tmp_path / "b.txt").write_text("ant bee\n")
     told = call("shard", tmp_path / "a.ldac", tmp_path / "b.txt", "-o", tmp_path / "s", ending=1).stderr
-    assert "give texts or counts, not both" in told
+    assert "texts or counts" in told
 
 
 def test_shards_are_replaced_on_request(parts, tmp_path):
     call("shard", parts, *READING, "-o", tmp_path / "s")
     given = ["shard", parts / "part-3.jsonl", *READING, "-o", tmp_path / "s"]
-    assert "there are shards already; give another name, or --force" in call(*given, ending=1).stderr
+    told = call(*given, ending=1).stderr
+    assert f"{tmp_path / 's'}: " in told
+    assert "--force" in told
     call(*given, "--force")
     assert open_shards(tmp_path / "s").n_documents == 20

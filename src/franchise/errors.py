@@ -32,7 +32,7 @@ class FranchiseError(Exception):
         Short, stable name of the fault in lower case with hyphens, such as ``"unknown-column"``.
     """
 
-    def __init__(self, message: str, *, code: str = "unspecified") -> None:
+    def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
         self.code = code
 

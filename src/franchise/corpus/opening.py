@@ -223,7 +223,7 @@ def _from_counts(source: Source, form: str, how: How, vocabulary: StrPath | Sequ
     try:
         return read(source, None if vocabulary is None else terms_of(vocabulary, how.encoding))
     except CorpusError as error:
-        if found is None or "the vocabulary" not in str(error):
+        if found is None or error.code not in ("term-out-of-range", "vocabulary-mismatch"):
             raise
         raise CorpusError(
             f"{error} (the vocabulary is in {found})", code=error.code

@@ -45,6 +45,7 @@ def pytest_report_header() -> str:
 FIRST = ("unit/estimator/test_model.py", "unit/corpus/", "integration/cluster/", "integration/")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
     """Give each process whole files, and one process all tests of the cluster."""
 

@@ -76,11 +76,11 @@ def fake_cupy(
 
 @contextmanager
 def with_cupy(monkeypatch, cupy):
-    """Let there be this CuPy in the block; None for no CuPy."""
+    """Let there be this CuPy in the block; None for no CuPy. Yield what undoes further patches with it."""
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "cupy", cupy)
         availability._look.cache_clear()
-        yield
+        yield patch
     availability._look.cache_clear()
 
 

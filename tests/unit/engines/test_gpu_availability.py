@@ -88,8 +88,8 @@ def test_no_cupy(monkeypatch):
 def test_a_cupy_that_cannot_be_loaded(monkeypatch, tmp_path, source, fact):
     (tmp_path / "cupy.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
-    with with_cupy(monkeypatch, None):
-        monkeypatch.delitem(sys.modules, "cupy")
+    with with_cupy(monkeypatch, None) as patch:
+        patch.delitem(sys.modules, "cupy")
         check(problem(), "unusable-cupy", fact, "pip list")
 
 
@@ -126,8 +126,8 @@ def test_the_driver_is_asked_once(monkeypatch, answers):
 def test_warnings_of_cupy_are_none_of_ours(monkeypatch, tmp_path):
     (tmp_path / "cupy.py").write_text("import warnings\nwarnings.warn('CUDA path could not be detected')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with with_cupy(monkeypatch, None):
-        monkeypatch.delitem(sys.modules, "cupy")
+    with with_cupy(monkeypatch, None) as patch:
+        patch.delitem(sys.modules, "cupy")
         check(problem(), "unusable-gpu", "'cuda'")  # it was imported, and is no CuPy
 
 

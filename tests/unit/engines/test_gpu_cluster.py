@@ -211,7 +211,7 @@ def test_a_worker_lost_while_a_chain_rests():
     assert differences(chain, by_one()) == []
 
 
-@pytest.mark.parametrize("error", [None, ClusterError("the cluster is gone")])
+@pytest.mark.parametrize("error", [None, ClusterError("the cluster is gone", code="no-cluster")])
 def test_a_worker_lost_after_the_last_sweep(monkeypatch, error):
     """The run does not wait for another, and says how it ended."""
     crew, chain, alone = crew_of(1), new_chain("ray-gpu", 20, eta=0.5), new_chain("gpu", 20, eta=0.5)

@@ -104,7 +104,7 @@ def test_a_chain_alone_need_not_make_room_before_it_is_done(scarce):
 
 def test_a_chain_that_was_cut_off_is_left_alone(scarce, monkeypatch):
     def fail(self, key, trials, eta=None):
-        raise GpuError("out of memory")
+        raise GpuError("out of memory", code="gpu-memory")
 
     monkeypatch.setattr(Scarce, "sweep", fail)
     (chain,) = chains_of("scarce", 1)
@@ -118,7 +118,7 @@ def test_an_error_in_saving_does_not_hide_the_first_one(scarce, monkeypatch):
     class Keeper(module._NoKeeper):
         def save(self, chain, *, now):
             if now:
-                raise GpuError("the GPU has fallen off the bus")
+                raise GpuError("the GPU has fallen off the bus", code="no-gpu")
 
     def fail(chain):
         raise ZeroDivisionError("in the callback")

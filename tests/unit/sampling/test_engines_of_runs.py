@@ -13,7 +13,7 @@ from franchise import HDPTopicModel, SettingsError, from_counts
 from franchise.corpus import planted, shard
 from franchise.engines import GPU_WORDS, engine_for
 from franchise.engines.parallel import ParallelEngine
-from franchise.estimator.settings import from_kept, to_keep
+from franchise.estimator.settings import from_kept, of_chains, to_keep
 from franchise.random import Key
 from franchise.sampling.forecast import forecast
 from franchise.sampling.monitor import Progress
@@ -133,7 +133,8 @@ def test_a_model_keeps_its_engine_and_goes_on_with_it(tmp_path):
 
 def test_models_from_before_there_were_engines():
     model = HDPTopicModel()
-    kept = to_keep(model.get_params(), 0)
+    plan = plan_of(**of_chains(model.get_params()), seed=0)
+    kept = to_keep(model.get_params(), 0, CORPUS, plan)
     del kept["engine"]
     assert from_kept(kept)[0]["engine"] == "collapsed"
 

@@ -439,7 +439,7 @@ class Failing(Checkpoints):
 
     def save(self, chain, *, now):
         if now and chain.number in self.numbers:
-            raise ModelError("the disk is full")
+            raise ModelError("the disk is full", code="cannot-write")
         super().save(chain, now=now)
 
 

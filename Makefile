@@ -17,7 +17,7 @@ RELEASE := .cache/release
 # Test processes; more than the number of cores does not help.
 JOBS    ?= 2
 # By file, so that what the tests of a file share is made once; those of the cluster are together (conftest.py).
-PYTEST   = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --max-worker-restart 0
+PYTEST   = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -65,7 +65,7 @@ test-floors: ## Run the unit tests with the oldest versions of all packages, in 
 	test -x $(FLOORS)/$(FOLDER)/python || $(PYTHON) -m venv $(FLOORS)
 	$(FLOORS)/$(FOLDER)/python tools/floors.py > $(FLOORS)/constraints.txt
 	$(FLOORS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c $(FLOORS)/constraints.txt
-	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/$(FOLDER)/python -m pytest -n $(JOBS) --dist loadgroup -W default tests/unit tests/golden
+	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/$(FOLDER)/python -m pytest -n $(JOBS) --dist loadfile -W default tests/unit tests/golden
 
 check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/ruff check .

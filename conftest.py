@@ -45,17 +45,26 @@ def pytest_report_header() -> str:
 FIRST = ("unit/estimator/test_model.py", "unit/corpus/", "integration/cluster/", "integration/")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
-    """Give each process whole files, and one process all tests of the cluster."""
-
     def rank(item) -> int:
         return next((i for i, name in enumerate(FIRST) if f"tests/{name}" in item.nodeid), len(FIRST))
 
     items.sort(key=rank)
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group("cluster" if "integration/cluster/" in file else file))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each process whole files, and one process all tests of the cluster."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "cluster" if "integration/cluster/" in file else file
+
+    return ByFile(config, log)
 
 
 def pytest_runtest_setup(item):

@@ -21,6 +21,8 @@ from tests.reference.enumeration import Concentrations, Posterior
 from tests.reference.franchise import corpus_of
 from tests.statistical.means import assert_means
 
+pytestmark = pytest.mark.slow  # the short runs too
+
 CORPORA = {
     "overlap": Posterior([[0, 0, 0, 1], [1, 1, 2]], 3, Concentrations(alpha=1.3, gamma=0.9, eta=0.4)),
     "edges": Posterior([[0, 0, 3, 3], [], [1, 1], [3]], 4, Concentrations(alpha=0.6, gamma=2.0, eta=0.15)),

@@ -18,6 +18,8 @@ from franchise.engines.parallel import ParallelEngine
 from franchise.model.state import GAMMA, TOPICS
 from tests.statistical.means import BATCHES, assert_means, batch_means
 
+pytestmark = pytest.mark.slow  # the short runs too
+
 BURN_IN = 500
 RAREST = 0.02
 COLUMNS = ("n_tables", "log_joint", "alpha", "gamma", "eta")

@@ -7,6 +7,8 @@ from franchise import HDPTopicModel, from_tokens
 from tests.statistical.means import assert_means
 from tests.statistical.test_enumerated_posterior import CORPORA
 
+pytestmark = pytest.mark.slow  # the short runs too
+
 BURN_IN = 200
 
 

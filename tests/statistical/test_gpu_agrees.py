@@ -34,7 +34,7 @@ from tests.statistical.test_geweke import (
 from tests.statistical.test_prior import GAMMA, NAMES, expected, one_term
 from tests.statistical.test_prior import statistics as prior_statistics
 
-pytestmark = needs_compiler
+pytestmark = [pytest.mark.slow, needs_compiler]
 
 
 class OnHost(CudaEngine):

@@ -12,6 +12,8 @@ from franchise.random import Key
 from tests.reference.franchise import corpus_of
 from tests.statistical.test_enumerated_posterior import BURN_IN, CORPORA, compare, name, seating
 
+pytestmark = pytest.mark.slow  # the short runs too
+
 __all__ = ["name"]
 
 

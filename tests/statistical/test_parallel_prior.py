@@ -11,6 +11,8 @@ from franchise import Chain, Priors
 from tests.statistical.means import assert_means
 from tests.statistical.test_prior import GAMMA, NAMES, expected, one_term, statistics
 
+pytestmark = pytest.mark.slow  # the short runs too
+
 
 def run(seed, n_documents, length, alpha, sweeps):
     """Return the statistics after every sweep, the first 100 apart; collapsed moves of a document a sweep."""

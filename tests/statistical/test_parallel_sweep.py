@@ -14,6 +14,8 @@ from tests.reference.passes import ERRORS, MeanWeights, NoneStays, Pass, SeatedB
 from tests.reference.trials import KINDS
 from tests.statistical.test_enumerated_posterior import BURN_IN, CORPORA, compare, name
 
+pytestmark = pytest.mark.slow  # the short runs too
+
 __all__ = ["name"]
 
 

@@ -12,6 +12,8 @@ from franchise import Chain, Corpus, Priors
 from franchise.model.state import TOPICS
 from tests.statistical.means import assert_means
 
+pytestmark = pytest.mark.slow  # the short runs too
+
 GAMMA = 1.0
 NAMES = [
     "tables",

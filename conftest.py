@@ -43,10 +43,13 @@ def pytest_report_header() -> str:
 # What takes long goes first, so that no process is left alone with it at the end. The first file compiles
 # what most others need, while the second process runs the tests of readers, which need no kernel.
 FIRST = ("unit/estimator/test_model.py", "unit/corpus/", "integration/cluster/", "integration/")
+COMPILES = "unit/corpus/test_cells.py"
 
 
 def pytest_collection_modifyitems(items):
     def rank(item) -> int:
+        if COMPILES in item.nodeid:
+            return len(FIRST)
         return next((i for i, name in enumerate(FIRST) if f"tests/{name}" in item.nodeid), len(FIRST))
 
     items.sort(key=rank)

@@ -18,6 +18,8 @@ from franchise.compat.train import started_chain, train
 from franchise.corpus import read_ldac
 from tests.unit.compat import recompute
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).resolve().parents[1] / "data" / "compat"
 TRAINING = (
     "--algorithm train --max_iter 21 --save_lag 10 --sample_hyper yes --split_merge yes --random_seed 7"

@@ -67,6 +67,7 @@ def small_package(tmp_path):
     return package
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_named", [True, False], ids=["in a folder that is named", "beside the source"])
 def test_an_edited_callee_in_another_file_is_compiled_anew(small_package, is_named):
     environment = {**os.environ, "PYTHONPATH": str(small_package.parent), "NUMBA_DISABLE_JIT": "0"}

@@ -18,6 +18,8 @@ from franchise.corpus import FORMATS, Corpus, TextOptions, read_corpus
 from franchise.corpus.stored import pieces_of
 from franchise.errors import CorpusError, SettingsError
 
+pytestmark = pytest.mark.slow
+
 WORDS = TextOptions(token_pattern=r"\S+", stop_words=None, lowercase=False, min_df=1, max_df=1.0)
 HAS_ANNDATA = find_spec("anndata") is not None
 FORMS = [form for form in FORMATS if form != "folder" and (form != "h5ad" or HAS_ANNDATA)]

@@ -219,6 +219,7 @@ def compare_run(name, seed, sweeps, way, device=None, epsilon=0.02):
     compare(CORPORA[name], numbers, CORPORA[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), [("overlap", "regular"), ("overlap", "long"), ("edges", "mixed")])
 def test_short_run(name, way, seed):
     """3,000 sweeps see a probability off by about 0.08."""

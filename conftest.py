@@ -40,16 +40,23 @@ def pytest_report_header() -> str:
     return f"FRANCHISE_TEST_SEED={SEED}"
 
 
-# What takes long goes first, so that no process is left alone with it at the end. The first file compiles
-# what most others need, while the second process runs the tests of readers, which need no kernel.
-FIRST = ("unit/estimator/test_model.py", "unit/corpus/", "integration/cluster/", "integration/")
-COMPILES = "unit/corpus/test_cells.py"
+# The first file compiles what most others need; meanwhile the second process runs tests that need no kernel,
+# so that nothing is compiled twice. Then comes what takes long, so that no process is left alone with it.
+FIRST = (
+    "unit/estimator/test_model.py",
+    "unit/report/test_figures",
+    "unit/posterior/test_diagnostics.py",
+    "unit/corpus/test_readers.py",
+    "unit/corpus/test_count_formats.py",
+    "unit/corpus/test_vectorize.py",
+    "unit/corpus/test_sharded.py",
+    "integration/cluster/",
+    "integration/",
+)
 
 
 def pytest_collection_modifyitems(items):
     def rank(item) -> int:
-        if COMPILES in item.nodeid:
-            return len(FIRST)
         return next((i for i, name in enumerate(FIRST) if f"tests/{name}" in item.nodeid), len(FIRST))
 
     items.sort(key=rank)

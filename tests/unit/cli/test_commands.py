@@ -498,6 +498,7 @@ def test_convert_and_fit_on_counts(folder, tmp_path, ending):
     call("infer", tmp_path / "m", target)
 
 
+@pytest.mark.slow
 def test_in_the_place_of_the_paper_s_program(folder, tmp_path):
     call("convert", folder / "texts.txt", tmp_path / "t.ldac")
     options = ["--data", tmp_path / "t.ldac", "--max_iter", "3", "--random_seed", "1"]

@@ -18,6 +18,8 @@ from tests.raising import raises
 from tests.reference.franchise import corpus_of
 from tests.unit.compat.recompute import LAST_DIGIT, counts_of_rows, read_files, training_likelihood
 
+pytestmark = pytest.mark.slow
+
 LINES = ["3 0:2 3:1 4:2", "", "2 1:3 2:2", "4 0:1 2:1 3:2 4:3", "1 2:1", "0", "3 1:1 2:4 0:1"]
 N_WORDS, N_TERMS = 24, 5
 

@@ -43,7 +43,7 @@ test-all: $(READY) ## Run all that CI runs: browser, cluster, kills, faults, tut
 
 # By worksteal, not by file: one file has a third of the time.
 test-statistical: $(READY) ## Run the long tests of distributions
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "statistical and not large"
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "statistical and not large" tests experiments
 
 # Where there is a GPU, with CuPy in the environment: `.venv/bin/pip install -e '.[gpu]'`.
 test-gpu: $(READY) ## Run the tests that need a GPU

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -101,8 +102,9 @@ def test_no_colour_and_no_bars_off_a_terminal(texts, tmp_path):
 
 
 def test_a_pipe(texts, tmp_path):
-    fit = f"{FRANCHISE} fit - --format-in txt -o {tmp_path}/m --sweeps 5 --quiet > {tmp_path}/out"
-    command = f"cat {texts} | {fit} && {FRANCHISE} topics {tmp_path}/m --format csv | head -1"
+    program, file, folder = map(shlex.quote, (FRANCHISE, str(texts), str(tmp_path)))
+    fit = f"{program} fit - --format-in txt -o {folder}/m --sweeps 5 --quiet > {folder}/out"
+    command = f"cat {file} | {fit} && {program} topics {folder}/m --format csv | head -1"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=300, check=False
     )

@@ -7,14 +7,15 @@ from contextlib import contextmanager
 
 import pytest
 
-NODE = {"num_cpus": 2, "object_store_memory": 80 * 2**20}  # the smallest store that Ray takes
+# With a GPU that Ray only believes in, and the smallest store that it takes.
+NODE = {"num_cpus": 2, "num_gpus": 1, "object_store_memory": 80 * 2**20}
 
 
 @contextmanager
-def two_nodes(**more) -> Iterator[object]:
+def two_nodes() -> Iterator[object]:
     """Start the cluster (seven seconds) and end it, whatever happens in between.
 
-    Its nodes have what `NODE` says, and more. It has `address`, `add_node(**NODE)` and `remove_node(node)`;
+    Its nodes have what `NODE` says. It has `address`, `add_node(**NODE)` and `remove_node(node)`;
     nobody is connected to it yet.
     """
     ray = pytest.importorskip("ray", reason="ray is not installed")
@@ -27,9 +28,9 @@ def two_nodes(**more) -> Iterator[object]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Ray's own
-            head = {**NODE, **more, "include_dashboard": False}
+            head = {**NODE, "include_dashboard": False}
             cluster = Cluster(initialize_head=True, head_node_args=head)
-            cluster.add_node(**NODE, **more)
+            cluster.add_node(**NODE)
         yield cluster
     finally:
         ray.shutdown()

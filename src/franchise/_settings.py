@@ -2,6 +2,7 @@
 
 import math
 import operator
+import os
 from collections.abc import Collection
 
 import numpy as np
@@ -64,3 +65,17 @@ def flag(name: str, value: object) -> bool:
 def is_one_of(value: object, known: Collection[str]) -> bool:
     """Return whether this is one of some words; it may be anything, such as a list."""
     return isinstance(value, str) and value in known
+
+
+def cores() -> int:
+    """Return how many cores affinity and the limits of a container leave to this process."""
+    from joblib import cpu_count  # which takes long to import
+
+    try:
+        return int(cpu_count())
+    except ValueError:
+        limit = os.environ.get("LOKY_MAX_CPU_COUNT")
+        raise SettingsError(
+            f"LOKY_MAX_CPU_COUNT={limit!r} in the environment: give a whole number, or unset it",
+            code="not-a-whole-number",
+        ) from None

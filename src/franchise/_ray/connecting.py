@@ -15,6 +15,7 @@ from typing import Any
 
 from franchise._ray.faults import first_line
 from franchise._ray.module import ray_module
+from franchise._settings import cores
 from franchise.errors import ClusterError, SettingsError
 
 _SECONDS_TO_ANSWER = 5.0
@@ -170,9 +171,7 @@ def _check_answers(address: str, what: str) -> None:
 def _connect(ray: Any, where: str) -> None:
     own: dict[str, Any] = {}
     if where == "local":
-        from joblib import cpu_count  # which takes long to import
-
-        own = {"num_cpus": cpu_count(), "include_dashboard": False}
+        own = {"num_cpus": cores(), "include_dashboard": False}
     try:
         with _without_usage_report(), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of Ray to itself

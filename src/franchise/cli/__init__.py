@@ -89,6 +89,11 @@ class _Commands(click.Group):
         except KeyboardInterrupt as error:
             click.echo("; ".join(["franchise: interrupted", *map(str, error.args)]), err=True)
             ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            raise  # click ends quietly: nobody reads on
+        except OSError as error:  # files are looked after elsewhere, so this is what was to be printed
+            click.echo(f"franchise: cannot write the output ({error.strerror or error})", err=True)
+            ctx.exit(FAILED)
         except MemoryError:
             click.echo(
                 "franchise: out of memory; try fewer documents, or prune terms with --min-df", err=True

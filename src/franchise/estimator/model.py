@@ -321,7 +321,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
             self._summarise()  # for which the state of a chain may be needed, and that is with the workers
             if folder:
                 self._write_answer(folder)
-        warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
+        if any(chain.draws for chain in self.chains_):  # a start alone says nothing of their number
+            warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
             warnings.warn(interrupted_after(self.chains_), stacklevel=3)
 

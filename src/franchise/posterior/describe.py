@@ -1,6 +1,6 @@
 """A fitted model in words: what ``print(model)`` says, and the card in a saved model's folder."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from franchise import _html as html
@@ -69,6 +69,10 @@ def settings_in_use(settings: Facts) -> Facts:
     shown = {
         name: value for name, value in settings.items() if name not in ("in_use", "text_options", *priors)
     }
+    if isinstance(trials := shown.get("split_merge"), Mapping):
+        until = "" if trials["until"] is None else f" up to sweep {trials['until']}"
+        kinds = counted(len(trials["proposals"]), "kind")
+        shown["split_merge"] = f"{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
     return shown | in_use | (settings.get("text_options") or {})
 
 

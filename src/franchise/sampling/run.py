@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Literal, Protocol
 
-from franchise._settings import whole_number
+from franchise._settings import cores, whole_number
 from franchise.engines import GPU
 from franchise.engines.compiling import trials_compiled_ahead
 from franchise.engines.cuda.device import choice_of_gpu
@@ -53,9 +53,7 @@ class _NoKeeper:
 def threads(jobs: int | None, most: int) -> int:
     """Return how many threads to use: all cores for None or -1, never more than there is work for."""
     if jobs is None or jobs == -1:
-        from joblib import cpu_count  # which takes long to import
-
-        jobs = cpu_count()  # those that affinity and the limits of a container leave to this process
+        jobs = cores()
     try:
         return min(whole_number("n_jobs", jobs, 1), max(most, 1))
     except SettingsError:

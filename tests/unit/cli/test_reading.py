@@ -202,3 +202,18 @@ def test_a_file_of_our_own_is_fitted_as_what_it_was_made_from(texts, tmp_path):
     told = call("inspect", tmp_path / "docs.franchise", ending=1).stderr
     assert "docs.franchise" in told
     assert "`franchise convert`" in told
+
+
+@pytest.mark.unix
+def test_output_that_cannot_be_written(tmp_path):
+    (tmp_path / "a.txt").write_text("ant bee\nant cow\n")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "franchise", "inspect", str(tmp_path / "a.txt")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["franchise: cannot write the output (No space left on device)"]

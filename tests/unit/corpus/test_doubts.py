@@ -124,6 +124,12 @@ def test_too_many_topics_in_the_estimator():
     assert caught[0].filename == __file__
 
 
+def test_a_start_says_nothing_of_the_number_of_topics():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HDPTopicModel(**QUICK, burn_in=4, init=80, eta=0.02).fit(from_texts(arxiv_abstracts()[:120]))
+
+
 def test_one_held_out_document():
     assert doubts_about_held_out(np.array([0, 3, 3])) != []
     assert doubts_about_held_out(np.array([0, 3, 5])) == []

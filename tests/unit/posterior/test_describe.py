@@ -8,7 +8,7 @@ import pytest
 
 from franchise import HDPTopicModel
 from franchise.corpus import Corpus, from_tokens
-from franchise.posterior.describe import describe, model_card
+from franchise.posterior.describe import describe, model_card, settings_in_use
 
 TOKENS = [["dog", "bone", "dog"], ["cat", "milk"], ["dog", "cat"], []]
 
@@ -154,3 +154,9 @@ def test_the_card_shows_ten_topics(n, said):
 def test_terms_cannot_break_the_cards_table():
     card = model_card("", topics_table(1, "a|b, c\nd, e\\f"), {})
     assert r"| 0 | a\|b, c d, e\\f | 50.0% | a\|b, c d, e\\f |" in card
+
+
+@pytest.mark.parametrize(("until", "said"), [(None, ""), (50, " up to sweep 50")])
+def test_split_merge_in_words(until, said):
+    shown = settings_in_use({"split_merge": {"trials": 10, "until": until, "proposals": [{}, {}]}})
+    assert shown == {"split_merge": f"10 trials per sweep{said}, of 2 kinds"}

@@ -181,6 +181,12 @@ def test_limits_of_a_container_limit_threads(monkeypatch, jobs):
     assert shares(jobs, 2) == (2, 3)
 
 
+def test_a_limit_that_is_no_number(monkeypatch):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "many")
+    with raises(SettingsError, "not-a-whole-number", "LOKY_MAX_CPU_COUNT='many'"):
+        shares(None, 4)
+
+
 def test_jobs_change_nothing():
     found = []
     for jobs in (1, 2, 7):

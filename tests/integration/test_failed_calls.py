@@ -74,7 +74,8 @@ CALLS = {
 }
 # What a call does that another one does too is struck there.
 SHARED = {"fit_transform": "fit", "fit of texts": "fit"}
-EVERY = pytest.mark.parametrize("step", [37, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+SOME, THIRD, ALL = 37, pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.slow)
+ALL_IN_MINUTES = pytest.param(1, marks=pytest.mark.large)
 
 
 @cache
@@ -124,7 +125,7 @@ def in_bits(model):
     return model.trace_.drop(columns="seconds").to_numpy().tobytes(), model.components_.tobytes()
 
 
-@EVERY
+@pytest.mark.parametrize("step", [SOME, ALL])
 @pytest.mark.parametrize("name", CALLS)
 def test_in_memory(name, step):
     call, model = CALLS[name], new_model()
@@ -181,7 +182,7 @@ def begun(tmp_path_factory):
     return folder
 
 
-@EVERY
+@pytest.mark.parametrize("step", [SOME, THIRD, ALL_IN_MINUTES])
 @pytest.mark.unix
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("begin", IN_PLACE, ids=lambda begin: begin.__name__)

@@ -65,7 +65,7 @@ test-floors: ## Run the unit tests with the oldest versions of all packages, in 
 	test -x $(FLOORS)/$(FOLDER)/python || $(PYTHON) -m venv $(FLOORS)
 	$(FLOORS)/$(FOLDER)/python tools/floors.py > $(FLOORS)/constraints.txt
 	$(FLOORS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c $(FLOORS)/constraints.txt
-	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/$(FOLDER)/python -m pytest -n $(JOBS) --dist loadfile -W default tests/unit tests/golden
+	NUMBA_CACHE_DIR='$(CURDIR)/$(FLOORS)/numba' $(FLOORS)/$(FOLDER)/python -m pytest -n $(JOBS) --dist loadfile -W default tests/unit tests/golden
 
 check: $(READY) ## Lint, format, types, layers, file lengths, private names
 	$(BIN)/ruff check .

@@ -151,8 +151,8 @@ def locked(folder: Path) -> Iterator[None]:
 def locked_name(folder: Path) -> Iterator[None]:
     """Keep other processes from creating, replacing or filling the folder at the same time.
 
-    A lock inside the folder goes away with it when the folder is replaced; this one is beside it, and is
-    removed at the end.
+    A lock inside the folder goes away with it when the folder is replaced; this one lies
+    next to it, and is removed at the end.
     """
     folder = folder.resolve()
     if folder.is_dir() and not os.access(folder.parent, os.W_OK):
@@ -222,7 +222,7 @@ def _leased(path: Path, folder: Path) -> Iterator[None]:
 
 
 def _is_out_of_date(path: Path) -> bool:
-    """Return whether nobody has renewed a lock for as long as it is valid, by the file system's clock."""
+    """Return whether a lock was last renewed longer ago than it is valid, by the file system's clock."""
     probe = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         # Opened, as a network file system may remember an earlier time of a file that is only looked at.

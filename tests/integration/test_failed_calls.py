@@ -5,7 +5,6 @@ calling thread and in the threads of the chains. Compiled code and other package
 inside Numba's own code would crash the interpreter.
 """
 
-import os
 import shutil
 import signal
 import sys
@@ -15,16 +14,15 @@ from pathlib import Path
 
 import pytest
 
-import franchise
 from franchise import HDPTopicModel
 from franchise.corpus import from_tokens
+from tests.integration.package import PACKAGE
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:there are more topics"),  # of so few words
     # A file that is struck between being opened and being used is closed when it is forgotten.
     pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),
 ]
-PACKAGE = f"{Path(franchise.__file__).parent}{os.sep}"
 CATS = [["cat", "milk", "cat"], ["dog", "cat", "bone"], ["milk", "cat"]] * 2
 BONDS = [["bond", "stock"], ["fund", "bond", "bond"], ["stock", "rate", "fund"]]  # as many terms
 SETTINGS = {"sweeps": 2, "chains": 1, "n_jobs": 1, "engine": "collapsed", "random_state": 3, "verbose": 0}
@@ -72,7 +70,7 @@ CALLS = {
     "set_feature_names": lambda model: model.set_feature_names(["a", "b", "c", "d"]),
     "set_params": lambda model: model.set_params(eta=0.5, sweeps=7),
 }
-# What a call does that another one does too is struck there.
+# Lines that two calls share are struck in one of them.
 SHARED = {"fit_transform": "fit", "fit of texts": "fit"}
 SOME, THIRD, ALL = 37, pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.slow)
 ALL_IN_MINUTES = pytest.param(1, marks=pytest.mark.large)
@@ -171,7 +169,7 @@ def save(folder):
     return HDPTopicModel.load(folder), lambda model: model.save(folder, overwrite=True)
 
 
-# What the same call does without a folder is struck above.
+# Lines that the call runs through without a folder are struck above.
 IN_PLACE = {fit_over: "fit", fit_longer: "fit", resume: "resume", name_topics: "set_topic_labels", save: None}
 
 

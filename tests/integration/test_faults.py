@@ -4,15 +4,12 @@ An error is raised at every line that a sweep runs through, in every chain, as a
 that is then taken up from disk ends as one that was never touched.
 """
 
-import os
 import shutil
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
-import franchise
 from franchise import FranchiseError, ModelError, Schedule, SplitMerge
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, starts_of
@@ -20,6 +17,7 @@ from franchise.sampling.run import run_chains
 from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
+from tests.integration.package import PACKAGE
 from tests.raising import raises
 
 pytestmark = pytest.mark.slow
@@ -27,9 +25,6 @@ pytestmark = pytest.mark.slow
 SAVED, STRUCK, SWEEPS = 3, 5, 7
 NEVER = 1e9  # seconds between checkpoints: only the end of a run saves
 CHAINS = 3
-# Not every path with "franchise" in it: in a clone of that name all of .venv has, and an error raised inside
-# Numba's own Python code is a segmentation fault.
-PACKAGE = str(Path(franchise.__file__).parent) + os.sep
 
 
 def plan(sweeps=SWEEPS):
@@ -101,7 +96,9 @@ def whole():
 
 @pytest.mark.parametrize("number", range(CHAINS))
 def test_an_error_at_any_line_of_a_sweep(number, begun, whole, tmp_path, monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda _: None)  # nobody pulls the plug, and it takes most of the time
+    monkeypatch.setattr(
+        "os.fsync", lambda _: None
+    )  # it takes most of the time
     lines = Fault(number)
     run_from(shutil.copytree(begun, tmp_path / "counted"), lines)
     assert len(lines.lines) > 80, "the sweep runs through more lines than that"

@@ -1,4 +1,4 @@
-"""Locks: one process writes at a time, also where the file system has none; a dead one blocks nobody."""
+"""Locks: one process writes at a time, also where the file system has none; a dead one blocks no other."""
 
 import errno
 import os
@@ -87,7 +87,7 @@ def test_folders_are_written_where_the_file_system_has_no_locks(tmp_path, monkey
 
 @pytest.mark.unix
 def test_a_lock_that_was_replaced_keeps_nobody_away(tmp_path, monkeypatch):
-    """Who has opened the lock of a folder that is replaced before it is locked must not go on."""
+    """A process that opened the lock file of a folder that was then replaced must not continue."""
     fcntl = pytest.importorskip("fcntl")
     flock = fcntl.flock
 
@@ -112,7 +112,7 @@ def test_a_killed_process_blocks_nobody_where_there_are_no_locks(tmp_path, monke
         with raises(ModelError, "locked", folder), locked_name(folder):
             pass
         process.kill()
-    if host == "elsewhere":  # nobody here can know that it is dead, except by the time
+    if host == "elsewhere":  # only the time tells that it is dead
         with raises(ModelError, "locked", folder, "120 seconds"), locked_name(folder):
             pass
         long_ago = held.stat().st_mtime - 121

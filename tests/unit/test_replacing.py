@@ -96,7 +96,9 @@ def things(request):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda _: None)  # nobody pulls the plug, and it takes most of the time
+    monkeypatch.setattr(
+        "os.fsync", lambda _: None
+    )  # it takes most of the time
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt(), Killed()], ids=repr)

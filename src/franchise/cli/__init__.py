@@ -90,8 +90,8 @@ class _Commands(click.Group):
             click.echo("; ".join(["franchise: interrupted", *map(str, error.args)]), err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            raise  # click ends quietly: nobody reads on
-        except OSError as error:  # files are looked after elsewhere, so this is what was to be printed
+            raise  # click ends quietly when the reader has closed the pipe
+        except OSError as error:  # other files have their own errors, so this is standard output
             click.echo(f"franchise: cannot write the output ({error.strerror or error})", err=True)
             ctx.exit(FAILED)
         except MemoryError:

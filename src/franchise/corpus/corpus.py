@@ -286,7 +286,7 @@ class Corpus:
             self.vocabulary,
             [self.document_names[j] for j in chosen],
             texts=None if self.texts is None else [self.texts[j] for j in chosen],
-            # What the defaults stand for follows from the number of documents, which is another one now.
+            # The defaults follow from the number of documents, which has changed.
             text_options=self.text_options and self.text_options.resolved(self.n_documents),
             metadata=None if self.metadata is None else self.metadata.select(chosen),
             downsampling=self.downsampling,

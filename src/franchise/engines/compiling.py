@@ -2,8 +2,8 @@
 
 Numba compiles one function at a time in a process. What takes longest, the split-merge trials, is needed
 last in a sweep: so it is compiled by a process of its own, while this one reads, starts, and compiles the
-rest. What is compiled goes through Numba's cache on disk. Where there is no second process, or it fails or
-hangs, the trials are compiled here, as everything else.
+rest. Machine code passes through Numba's cache on disk. Without a second process, or if it fails or hangs,
+the trials are compiled here, like everything else.
 """
 
 import signal
@@ -68,7 +68,7 @@ def trials_compiled_ahead(engine: str) -> Iterator[None]:
 
 
 def wait_for_trials() -> None:
-    """Wait until the other process has compiled the trials, if there is one; not for ever."""
+    """Wait for the process that compiles the trials, if it runs, up to a limit."""
     global _process
     if _process is None:
         return

@@ -16,7 +16,7 @@ from franchise.random import REVEAL, TOPIC_TERMS, Key
 BLOCK = 64  # terms: what is added up over all terms, is by blocks of so many first
 _ATTEMPTS = 100
 _EPSILON = 0.02  # of a table's share, about: topics of a table or more are nearly always above it
-_MOST_FREE = 1 << 16  # topics that nobody uses yet, about
+_MOST_FREE = 1 << 16  # unused topics, about
 
 
 def epsilon_for(lengths: Array, documents_of_length: Array) -> float:
@@ -30,7 +30,7 @@ def epsilon_for(lengths: Array, documents_of_length: Array) -> float:
 def epsilon_at(gamma: float, epsilon: float) -> float:
     """Return the weight down to which to reveal G_0 at this gamma: `epsilon`, or more where gamma is large.
 
-    Time and memory go with the number of topics above it that nobody uses yet. There are at most
+    Time and memory grow with the number of unused topics above it. There are at most
     1 / epsilon, and about gamma log(1 / epsilon); this limits the smaller of the two. The pass holds gamma
     fixed, so the weight may depend on it.
     """

@@ -75,7 +75,7 @@ def _checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         refuse_texts(X.to_numpy(), X.columns)
     elif isinstance(X, np.ndarray):
         refuse_texts(X)
-    # What is not a count is refused with its place, when the words are laid out.
+    # Values that are no counts are refused later, with their row and column.
     return validate_data(
         estimator, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, reset=reset
     )

@@ -146,7 +146,7 @@ class Names:
             return self
 
     def _folder(self) -> Path | None:
-        """Return the folder in which the model is kept while it is made longer or named, if there is one."""
+        """Return the folder that `resume` and naming save the model in, or None."""
         return folder_of(self.checkpoint_dir) or self._home
 
     def _recall_names(self, folder: Path | None) -> None:

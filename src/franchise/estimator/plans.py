@@ -62,14 +62,14 @@ def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, t
 
 
 def begun_shorter(made_with: Facts, settings: Facts, schedule: Schedule) -> list[FranchiseWarning]:
-    """Say so if chains that go on differ from ones that were as long from the start.
+    """Warn if the continued chains differ from chains that were as long from the start.
 
     Parameters
     ----------
     made_with
         The settings that they have.
     settings
-        The settings with which they go on (`longer`).
+        The settings that they continue with (`longer`).
     schedule
         The schedule that follows from the first.
     """

@@ -278,7 +278,7 @@ class Chain:
                 take_up = self._engine.remembered()
             except ClusterError:  # its workers are gone, and only the next ones can make its state again
                 return lambda: self
-        # What is there now may be in use elsewhere: the chain goes on with copies.
+        # The present lists may be in use elsewhere, so the chain continues with copies.
         self.trace = Trace.from_array(self.trace.as_array(), self.trace.columns)
         self.draws, self.trials, self.events = [*self.draws], [*self.trials], [*self.events]
 

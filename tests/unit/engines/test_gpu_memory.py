@@ -76,7 +76,7 @@ def taken(corpus, n_topics, monkeypatch):
 
 
 def needed(corpus, columns):
-    """Return the memory with which all documents stay on a GPU, with room for so many columns."""
+    """Return the memory with which all documents stay on a GPU, with room for `columns` columns."""
 
     def fits(free):
         try:

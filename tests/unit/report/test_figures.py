@@ -93,7 +93,7 @@ def test_draws_into_the_axes_given_and_returns_their_figure():
 def test_a_new_figure_is_in_print_size_and_no_text_is_cut_or_covered(draw):
     before = dict(mpl.rcParams)
     figure = draw(None)
-    assert dict(mpl.rcParams) == before  # nobody else's figures change
+    assert dict(mpl.rcParams) == before  # other figures do not change
     assert 3.0 <= figure.get_figwidth() <= 7.0
     assert figure.get_figheight() <= 9.5
     texts = seen_texts(figure)

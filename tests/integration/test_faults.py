@@ -96,9 +96,7 @@ def whole():
 
 @pytest.mark.parametrize("number", range(CHAINS))
 def test_an_error_at_any_line_of_a_sweep(number, begun, whole, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "os.fsync", lambda _: None
-    )  # it takes most of the time
+    monkeypatch.setattr("os.fsync", lambda _: None)  # it takes most of the time
     lines = Fault(number)
     run_from(shutil.copytree(begun, tmp_path / "counted"), lines)
     assert len(lines.lines) > 80, "the sweep runs through more lines than that"

@@ -96,9 +96,7 @@ def things(request):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(
-        "os.fsync", lambda _: None
-    )  # it takes most of the time
+    monkeypatch.setattr("os.fsync", lambda _: None)  # it takes most of the time
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt(), Killed()], ids=repr)

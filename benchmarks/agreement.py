@@ -1,42 +1,41 @@
 """Do chains agree, and where do they end? Starts and moves compared, with and without a known truth.
 
-    python -m benchmarks.agreement                                  (shipped and planted corpora, 20 minutes)
+    python -m benchmarks.agreement                                  (shipped and planted corpora, 40 minutes)
     python -m benchmarks.agreement --data FOLDER --corpora FOLDER   (also Reuters, AP and the paper-like ones)
-    python -m benchmarks.agreement --only "abstracts 500" --methods default gibbs --sweeps 300
+    python -m benchmarks.agreement --corpora FOLDER --only arxiv cora reuters395
+    python -m benchmarks.agreement --only "abstracts 500" --methods default gibbs --sweeps 60 --chains 2
 
-`--data` is a folder with reuters.npz and ap.npz (see `benchmarks.mixing`), `--corpora` one with mlir/ and
-nips/ (see `experiments`).
+`benchmarks.cases` says which corpora there are.
 
-For each corpus, eta and method: four chains from starts that are far apart (one topic, sequential, 50 and 200
-random topics; without a warm-up), and four from the method's own start, with two seeds. After the
-burn-in (half of the sweeps) the four chains are compared by the mean log p(x | c) per word (its spread, from
-the lowest chain to the highest), R-hat of several numbers, and the share of words in topics that all chains
-have. *Replicated* is the share of words whose reported topic has a match in the fit with the other seed
-(cosine 0.8 or more), the mean of both directions. Held-out completion is that of the last state of each
-chain, mean and worst. For a planted corpus, the rows "truth" are chains started at the truth. CPU seconds are
-those of one set of four chains.
+Each row is one corpus, eta, method and kind of start. *Far apart*: one topic, sequential, 50 and 200 random
+topics, without a warm-up. *Own*: the method's own start. *Truth*: the planted topics. Four chains run, and
+the first half of their sweeps is burn-in. The columns:
+
+* *log p*: the mean log p(x | c) per word; *spread*: its range over the chains. *R*: R-hat of several numbers.
+* *in all chains*: the share of words in topics that all four chains have, and the number of these topics.
+* *seed*, *order*, *90%*: the share of words whose reported topic has a match in a second fit (cosine 0.8 or
+  more), the mean of both directions. The second fit has another seed; another seed and another order of the
+  documents; another seed and a random 90% of the documents (`benchmarks.refits`). *seed* also has the number
+  of topics matched. With more than two `--seeds`, these are means over several second fits.
+* *completion*: the held-out score of each chain's last state, mean and worst. *CPU s*: of the first fit.
 """
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
+from itertools import cycle, islice
 from typing import NamedTuple
 
 import numpy as np
 from rich.progress import Progress
 
+from benchmarks.cases import Case, add_options, chosen
 from benchmarks.completion import completion
-from benchmarks.mixing import read_split
 from benchmarks.planted_start import planted_state
+from benchmarks.refits import WAYS, refits
 from benchmarks.tables import console, show
-from experiments.corpora import NAMES as PAPER_LIKE
-from experiments.corpora import read_split as read_paper_like
-from franchise import Chain, Corpus, Priors, Schedule, SplitMerge, from_texts
-from franchise.corpus.synthetic import Planted, planted
-from franchise.datasets import arxiv_abstracts
+from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
 from franchise.posterior.diagnostics import diagnose
 from franchise.posterior.estimates import Posterior
 
@@ -74,65 +73,6 @@ METHODS = {
     "300 random": Method(300),
     "300 random, warmed": Method(300, warm_up=WARM_UP),
 }
-
-
-class Case(NamedTuple):
-    """A corpus, and documents to predict."""
-
-    name: str
-    corpus: Corpus
-    test: list[np.ndarray]
-    etas: tuple[float, ...]
-    truth: Planted | None = None
-
-
-def less_a_tenth(name: str, corpus: Corpus, etas: tuple[float, ...], z: np.ndarray | None = None) -> Case:
-    """Leave out every tenth document for prediction; `z` is the planted topic of every word."""
-    is_test = np.arange(corpus.n_documents) % 10 == 9
-    test = [corpus.document(j) for j in np.flatnonzero(is_test) if corpus.document(j).size > 1]
-    training = corpus.select(np.flatnonzero(~is_test))
-    if z is None:
-        return Case(name, training, test, etas)
-    kept = z[~np.repeat(is_test, corpus.document_lengths)]
-    return Case(name, training, test, etas, Planted(training, np.zeros((0, 0)), kept))
-
-
-def zipf_planted(n_words: int, seed: int = 1) -> tuple[Corpus, np.ndarray]:
-    """Draw 100 topics over terms whose frequencies fall as in text; return corpus and topics of words."""
-    rng = np.random.default_rng(seed)
-    n_terms, n_topics, length = 10_000, 100, 100
-    base = 1.0 / (np.arange(n_terms) + 2.7)
-    phi = [rng.dirichlet(40.0 * base / base.sum() + 1e-12) for _ in range(n_topics)]
-    cumulated = np.cumsum(phi, axis=1)
-    weights = rng.dirichlet(np.full(n_topics, 2.0))
-    theta = rng.dirichlet(3.0 * weights, n_words // length)
-    z = np.concatenate([rng.choice(n_topics, length, p=row) for row in theta])
-    x = np.zeros(z.size, np.int64)
-    for k in range(n_topics):
-        own = np.flatnonzero(z == k)
-        x[own] = np.minimum(np.searchsorted(cumulated[k], rng.random(own.size)), n_terms - 1)
-    used, x = np.unique(x, return_inverse=True)
-    return Corpus(x, np.arange(0, z.size + 1, length), [f"w{v}" for v in used]), z
-
-
-def cases(data: Path | None, corpora: Path | None, zipf_words: Sequence[int] = (100_000,)) -> Iterator[Case]:
-    """Yield the corpora."""
-    texts = arxiv_abstracts()
-    yield less_a_tenth("abstracts 500", from_texts(texts[:500]), (0.1, 0.3, 0.5))
-    yield less_a_tenth("abstracts 2000", from_texts(texts, min_df=8), (0.1, 0.3, 0.5))
-    sizes = {"n_topics": 30, "n_terms": 3_000, "n_documents": 2_000, "document_length": 50}
-    truth = planted(**sizes, seed=1, topic_concentration=0.05, document_concentration=1.0)
-    yield less_a_tenth("planted 30", truth.corpus, (0.1,), truth.z)
-    for n_words in zipf_words:
-        zipf, z = zipf_planted(n_words)
-        yield less_a_tenth(f"zipf {n_words:,}", zipf, (0.1,), z)
-    for name in PAPER_LIKE if corpora else ():
-        split = read_paper_like(name, corpora)
-        test = [split.test.document(j) for j in range(split.test.n_documents)]
-        yield Case(name, split.training, [one for one in test if one.size > 1], (0.1, 0.2, 0.5))
-    for name in ("reuters", "ap") if data else ():
-        corpus, documents = read_split(data / f"{name}.npz")
-        yield Case(name, corpus, [one for one in documents if one.size > 1], (0.1,))
 
 
 def run(case: Case, eta: float, method: Method, starts: tuple, sweeps: int, seed: int) -> tuple:
@@ -180,26 +120,27 @@ def matched(one: Posterior, other: Posterior) -> tuple[float, int]:
     return float(np.mean(shares)), int(same.any(axis=1).sum())
 
 
-def row(case: Case, eta: float, name: str, kind: str, sweeps: int, seeds: int) -> list[str]:
+def row(case: Case, eta: float, name: str, kind: str, sweeps: int, seeds: int, n_chains: int) -> list[str]:
     """Measure one method from one kind of start."""
     method = METHODS[name]
-    starts = {"far apart": FAR_APART, "own": (method.start,) * 4, "truth": ("truth",) * 4}[kind]
+    kinds = {"far apart": FAR_APART, "own": (method.start,), "truth": ("truth",)}
+    starts = tuple(islice(cycle(kinds[kind]), n_chains))
     if kind == "far apart":
         method = method._replace(warm_up=0)
-    fits = [run(case, eta, method, starts, sweeps, seed) for seed in range(seeds)]
-    chains, spent = fits[0]
-    posteriors = [posterior_of(chains) for chains, _ in fits]
+    chains, spent = run(case, eta, method, starts, sweeps, seed=0)
+    posterior = posterior_of(chains)
+    again: dict[str, list[tuple[float, int]]] = {way: [] for way in WAYS}
+    for number in range(1, seeds):
+        for way, other in refits(case, number).items():
+            others, _ = run(other, eta, method, starts, sweeps, seed=number)
+            again[way].append(matched(posterior, posterior_of(others)))
     n_words, burn_in = case.corpus.n_words, sweeps // 2
     log_p = [chain.trace["log_p_words"][burn_in + 1 :].mean() / n_words for chain in chains]
-    table = diagnose(posteriors[0], [chain.trace for chain in chains], chains[0].schedule).table["r_hat"]
+    table = diagnose(posterior, [chain.trace for chain in chains], chains[0].schedule).table["r_hat"]
     names = ("number of topics", "number of topics of 1% or more", "entropy of topic sizes")
     r_hats = [f"{table[name]:.2f}" for name in (*names, "log probability of the words", "alpha")]
-    shared = posteriors[0].weights[posteriors[0].chain_support >= 1.0 - 1e-9]
+    shared = posterior.weights[posterior.chain_support >= 1.0 - 1e-9]
     scores = [completion(chain.draw(), case.test) for chain in chains]
-    again = "-"
-    if seeds > 1:
-        share, number = matched(*posteriors[:2])
-        again = f"{share:.0%} ({number} of {posteriors[0].n_topics})"
     n_topics = [int(np.median(chain.trace["n_topics"][burn_in + 1 :])) for chain in chains]
     return [
         case.name,
@@ -212,21 +153,28 @@ def row(case: Case, eta: float, name: str, kind: str, sweeps: int, seeds: int) -
         f"{max(log_p) - min(log_p):.3f}",
         *r_hats,
         f"{shared.sum():.0%} ({shared.size})",
-        again,
+        *found_again(again, posterior.n_topics),
         f"{np.mean(scores):.3f} ({min(scores):.3f})",
     ]
 
 
+def found_again(again: dict[str, list[tuple[float, int]]], n_topics: int) -> list[str]:
+    """Format the share of words that the second fits of each way match, for the first way also the topics."""
+    if not again["seed"]:
+        return ["-"] * len(again)
+    shares = [f"{np.mean([share for share, _ in pairs]):.0%}" for pairs in again.values()]
+    number = np.mean([number for _, number in again["seed"]])
+    return [f"{shares[0]} ({number:.0f} of {n_topics})", *shares[1:]]
+
+
 COLUMNS = ["corpus", "eta", "method", "starts", "CPU s", "K", "log p", "spread", "R K", "R K 1%", "R entropy"]
-COLUMNS += ["R log p", "R alpha", "in all chains", "replicated", "completion (worst)"]
+COLUMNS += ["R log p", "R alpha", "in all chains", *WAYS, "completion (worst)"]
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--corpora", type=Path)
-    parser.add_argument("--only", nargs="*")
+    add_options(parser)
     parser.add_argument("--etas", nargs="*", type=float)
     parser.add_argument("--methods", nargs="*", default=["default", "sequential"], choices=METHODS)
     parser.add_argument("--kinds", nargs="*", default=["far apart", "own"], choices=["far apart", "own"])
@@ -234,12 +182,12 @@ def main() -> None:
     parser.add_argument(
         "--zipf-words", nargs="*", type=int, default=[100_000], help="sizes of the Zipf corpus"
     )
-    parser.add_argument("--seeds", type=int, default=2)
-    options = parser.parse_args()
+    parser.add_argument("--seeds", type=int, default=2, help="1: no second fits")
+    parser.add_argument("--chains", type=int, default=len(FAR_APART))
+    options = parser.parse_args(arguments)
     jobs = [
         (case, eta, name, kind)
-        for case in cases(options.data, options.corpora, options.zipf_words)
-        if not options.only or case.name in options.only
+        for case in chosen(parser, options, options.zipf_words)
         for eta in case.etas
         if not options.etas or eta in options.etas
         for name in options.methods
@@ -249,9 +197,11 @@ def main() -> None:
     rows = []
     with Progress(console=console, transient=True) as progress:
         for job in progress.track(jobs):
-            rows.append(row(*job, options.sweeps, options.seeds))
+            rows.append(row(*job, options.sweeps, options.seeds, options.chains))
             console.print("  ".join(rows[-1]))
-    show(f"Agreement of four chains, {options.sweeps} sweeps, half of them burn-in", COLUMNS, rows)
+    show(
+        f"Agreement of {options.chains} chains, {options.sweeps} sweeps, half of them burn-in", COLUMNS, rows
+    )
 
 
 if __name__ == "__main__":

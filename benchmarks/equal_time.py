@@ -2,7 +2,7 @@
 
     python -m benchmarks.equal_time --corpora FOLDER --data FOLDER [--sweeps 60] [--seeds 3]
 
-The folders are those of `benchmarks.agreement`: the paper-like corpora with three values of eta each are the
+The folders are those of `benchmarks.cases`: the paper-like corpora with three values of eta each are the
 nine settings of the paper's figures; Reuters and AP come with `--data`. Gibbs makes its sweeps; the default
 (the number of trials adapts) makes as many as fit in the same CPU time. The columns are the means over the
 seeds of log p(x | c) and of the held-out completion score per word, and how far the default is ahead.
@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from rich.progress import Progress
 
-from benchmarks.agreement import METHODS, Case, cases
+from benchmarks.agreement import METHODS
+from benchmarks.cases import Case, cases
 from benchmarks.completion import completion
 from benchmarks.tables import console, show
 from franchise import Chain, Corpus, Priors

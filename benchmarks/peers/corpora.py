@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.agreement import zipf_planted
+from benchmarks.cases import zipf_planted
 from benchmarks.completion import of_topics
 from benchmarks.mixing import read_split
 from benchmarks.peers.interface import Array, counted

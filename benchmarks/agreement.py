@@ -1,6 +1,6 @@
 """Do chains agree, and where do they end? Starts and moves compared, with and without a known truth.
 
-    python -m benchmarks.agreement                                  (shipped and planted corpora, 40 minutes)
+    python -m benchmarks.agreement                                  (shipped and planted corpora)
     python -m benchmarks.agreement --data FOLDER --corpora FOLDER   (also Reuters, AP and the paper-like ones)
     python -m benchmarks.agreement --corpora FOLDER --only arxiv cora reuters395
     python -m benchmarks.agreement --only "abstracts 500" --methods default gibbs --sweeps 60 --chains 2

@@ -1,6 +1,6 @@
 """Does a second fit find the same topics? Other programs and this one, by one measure.
 
-    python -m benchmarks.replicability                                  (shipped and planted, 70 minutes)
+    python -m benchmarks.replicability                                  (shipped and planted)
     python -m benchmarks.replicability --data FOLDER --corpora FOLDER   (also Reuters, AP, paper-like ones)
     python -m benchmarks.replicability --corpora FOLDER --only arxiv cora reuters395 --programs franchise
     python -m benchmarks.replicability --only reuters --data FOLDER --programs tomotopy default --seeds 2

@@ -13,10 +13,11 @@ and programs that you have built, each found by an environment variable with its
 Every fit runs in a process of its own, on one thread, with the same eta and as many CPU seconds (not wall
 seconds: other work on the machine does less harm so). Compiling, importing and reading are not in them; the
 last table has what they cost. The score is document completion (`benchmarks.completion`) by each peer's own
-topics and prior weights; *replicated* is the share of words whose topic has a match in the fit with another
-seed (`benchmarks.replicability`). *As good* says after how many CPU seconds one state of this library has, to
-stay, the score that the peer has at its end; *times sooner* compares that with when the peer itself came
-within 0.005 of it.
+topics and prior weights. *seed*, *order* and *90%* are the shares of words whose topic has a match in a
+second fit: with another seed; with another seed and another order of the documents; with another seed and a
+random 90% of the documents (`benchmarks.replicability`). *As good* says after how many CPU seconds one state
+of this library has, to stay, the score that the peer has at its end; *times sooner* compares that with when
+the peer itself came within 0.005 of it.
 """
 
 import argparse
@@ -38,6 +39,7 @@ from benchmarks.peers.picture import draw
 from benchmarks.peers.registry import PEERS, SMOKE, peer_named
 from benchmarks.peers.report import replicated, show_all
 from benchmarks.peers.runs import Run, measure
+from benchmarks.refits import WAYS, documents_of
 from benchmarks.replicability import Fit
 from benchmarks.tables import console
 
@@ -155,23 +157,36 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     }
     if not (options.smoke or options.no_startup):
         found["startup"] = [startup(name, options.eta) for name in here]
-    work = [
-        (case, name, Settings(options.eta, seed, moments))
+    planned = [
+        (way, (corpus, name, Settings(options.eta, seed, moments)))
         for case in cases(options)
+        for seed, way, corpus in corpora_of_fits(case, options.seeds)
         for name in here
-        for seed in range(options.seeds)
     ]
-    fits: dict[tuple[str, str], list[Fit]] = {}
+    work = [one for _, one in planned]
+    fits: dict[tuple[str, str], dict[str, list[Fit]]] = {}
     with Progress(console=console, transient=True) as progress:
-        for (case, name, _), (run, fit) in zip(work, progress.track(all_of(work, options.jobs), len(work))):
-            found["corpora"].setdefault(case.name, about(case))
-            found["runs"].append(run.as_dict())
+        results = progress.track(all_of(work, options.jobs), len(work))
+        for (way, (case, name, _)), (run, fit) in zip(planned, results):
+            if way == "seed":
+                found["corpora"].setdefault(case.name, about(case))
+                found["runs"].append(run.as_dict())
+            elif run.problem:
+                console.print(f"{case.name}: {name} failed ({way}): {run.problem}")
             if fit is not None:
-                fits.setdefault((case.name, name), []).append(fit)
+                fits.setdefault((case.name, name), {}).setdefault(way, []).append(fit)
             keep(found, options.out)  # what is stopped leaves what it had
     for (corpus, name), own in fits.items():
         found["replicated"].setdefault(corpus, {})[name] = replicated(own)
     return found
+
+
+def corpora_of_fits(case: Case, seeds: int) -> Iterator[tuple[int, str, Case]]:
+    """Yield the seed, the way (`benchmarks.refits`) and the corpus of every fit, the first fit first."""
+    for seed in range(seeds):
+        for way in WAYS if seed else WAYS[:1]:
+            documents = documents_of(way, case.training.n_documents, seed)
+            yield seed, way, case._replace(training=case.training.select(documents))
 
 
 def all_of(work: list[Any], jobs: int) -> Iterator[tuple[Run, Fit | None]]:

@@ -8,6 +8,7 @@ import numpy as np
 from benchmarks.agreement import matched
 from benchmarks.peers.registry import OURS
 from benchmarks.peers.runs import Run
+from benchmarks.refits import WAYS
 from benchmarks.replicability import Fit
 from benchmarks.tables import console, show
 
@@ -34,10 +35,15 @@ def show_all(found: dict[str, Any]) -> None:
     _show_startup(found["startup"])
 
 
-def replicated(fits: list[Fit]) -> float | None:
-    """Return the share of words whose topic has a match in the fit with another seed, mean over pairs."""
-    pairs = [matched(*pair)[0] for pair in combinations(fits, 2)]
-    return float(np.mean(pairs)) if pairs else None
+def replicated(fits: dict[str, list[Fit]]) -> dict[str, float | None]:
+    """Return the share of words whose topic has a match in a second fit, for each way the mean over pairs."""
+    of_seeds = fits.get("seed", [])
+    pairs = {way: [(first, other) for first in of_seeds[:1] for other in fits.get(way, [])] for way in WAYS}
+    pairs["seed"] = list(combinations(of_seeds, 2))
+    return {
+        way: float(np.mean([matched(*pair)[0] for pair in own])) if own else None
+        for way, own in pairs.items()
+    }
 
 
 def mean_score(runs: list[Run], moment: float) -> float | None:
@@ -85,7 +91,9 @@ def _show_scores(
     )
 
 
-def _show_ratios(corpus: str, by_peer: dict[str, list[Run]], shares: dict[str, float]) -> None:
+def _show_ratios(
+    corpus: str, by_peer: dict[str, list[Run]], shares: dict[str, dict[str, float | None]]
+) -> None:
     ours = by_peer.get(OURS)
     rows = []
     for name, runs in by_peer.items():
@@ -93,9 +101,11 @@ def _show_ratios(corpus: str, by_peer: dict[str, list[Run]], shares: dict[str, f
         row = [name, f"{_mean(runs, 'topics'):.0f}", f"{_mean(runs, 'effective_topics'):.0f}"]
         row += [f"{speed / MEGA:.2f}", _ratio(speed, ours, "words_per_second")]
         row += [f"{peak / MEGA:.0f}", _ratio(peak, ours, "peak_bytes")]
-        row += ["-" if shares.get(name) is None else f"{shares[name]:.0%}", *_sooner(runs, ours)]
+        again = [shares.get(name, {}).get(way) for way in WAYS]
+        row += ["-" if share is None else f"{share:.0%}" for share in again]
+        row += _sooner(runs, ours)
         rows.append(row)
-    columns = ["peer", "topics", "effective", "M words/s", f"x {OURS}", "peak MB", f"x {OURS}", "replicated"]
+    columns = ["peer", "topics", "effective", "M words/s", f"x {OURS}", "peak MB", f"x {OURS}", *WAYS]
     columns += [f"s until {OURS} is as good", "times sooner"]
     show(f"{corpus}: at the end, and ratios to {OURS}", columns, rows)
 

@@ -167,12 +167,13 @@ def found_again(again: dict[str, list[tuple[float, int]]], n_topics: int) -> lis
     return [f"{shares[0]} ({number:.0f} of {n_topics})", *shares[1:]]
 
 
-COLUMNS = ["corpus", "eta", "method", "starts", "CPU s", "K", "log p", "spread", "R K", "R K 1%", "R entropy"]
-COLUMNS += ["R log p", "R alpha", "in all chains", *WAYS, "completion (worst)"]
+NAMING = ["corpus", "eta", "method", "starts"]
+COLUMNS = [*NAMING, "CPU s", "K", "log p", "spread", "R K", "R K 1%", "R entropy", "R log p", "R alpha"]
+COLUMNS += ["in all chains", *WAYS, "completion (worst)"]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     add_options(parser)
     parser.add_argument("--etas", nargs="*", type=float)
@@ -199,8 +200,13 @@ def main(arguments: list[str] | None = None) -> None:
         for job in progress.track(jobs):
             rows.append(row(*job, options.sweeps, options.seeds, options.chains))
             console.print("  ".join(rows[-1]))
+    title = f"{options.chains} chains, {options.sweeps} sweeps, half of them burn-in"
+    split, first = COLUMNS.index("in all chains"), len(NAMING)  # one table would be too wide
+    show(f"Where chains end: {title}", COLUMNS[:split], [own[:split] for own in rows])
     show(
-        f"Agreement of {options.chains} chains, {options.sweeps} sweeps, half of them burn-in", COLUMNS, rows
+        f"Words in topics that all chains and second fits have: {title}",
+        COLUMNS[:first] + COLUMNS[split:],
+        [own[:first] + own[split:] for own in rows],
     )
 
 

@@ -52,7 +52,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.decomposition import LatentDirichletAllocation
@@ -117,7 +117,7 @@ def of_chains(case: Case, posterior: Posterior, chains: list[Chain], seconds: fl
     return Fit(posterior.phi, posterior.weights, score, seconds, reported)
 
 
-def library(settings: dict[str, int]) -> Program:
+def library(settings: dict[str, Any]) -> Program:
     """Return the program that fits with the defaults of the library, except these settings."""
 
     def fit(case: Case, eta: float, seed: int) -> Fit:
@@ -239,7 +239,7 @@ COLUMNS += ["without prior", "doubled", "completion", "of reported"]
 
 
 def rows(
-    case: Case, eta: float, names: list[str], seeds: int, settings: dict[str, int]
+    case: Case, eta: float, names: list[str], seeds: int, settings: dict[str, Any]
 ) -> Iterator[list[str]]:
     """Yield a row for each program; `settings` are sweeps and chains, where not the defaults."""
     plan = planned(case, seeds)

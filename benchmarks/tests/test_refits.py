@@ -146,5 +146,6 @@ def test_a_quick_look_from_the_command(folder, capsys):
     agreement.main([*common, "--methods", "default", "--kinds", "own"])
     replicability.main([*common, "--programs", "franchise", "gibbs"])
     printed = capsys.readouterr().out
-    assert "Agreement of 2 chains, 12 sweeps" in printed
+    assert "Where chains end: 2 chains, 12 sweeps" in printed
+    assert "Words in topics that all chains and second fits have: 2 chains" in printed
     assert "Words whose topic a second fit has too, 2 seeds" in printed

@@ -34,8 +34,10 @@ def corpus():
     return Corpus(words.x, np.concatenate([[0], np.cumsum(lengths)]), words.vocabulary)
 
 
-def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), **settings):
-    schedule = Schedule(sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
+def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), merges=(), **settings):
+    schedule = Schedule(
+        sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True), merges=merges
+    )
     return Chain(of or corpus(), Priors(eta=eta), schedule, seed=5, start=start, engine=engine, **settings)
 
 
@@ -85,6 +87,20 @@ class Unreliable(CrewInProcess):
 
 
 # ---------------------------------------------------------------- same bits
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_merges(workers):
+    alone, chain = (
+        new_chain("parallel", 12, merges=(1, 2)),
+        on_workers(CrewInProcess(corpus(), workers), 12, merges=(1, 2)),
+    )
+    for one in (alone, chain):
+        one.run()
+    assert broken_invariants(corpus().arrays, chain.state) == []
+    merged = [event for event in chain.events if event.kind == "merged" and event.sweep <= 2]
+    assert len(merged) > 2
+    assert differences(chain, alone) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5])

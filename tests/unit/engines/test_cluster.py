@@ -206,6 +206,18 @@ def test_sweeps_since_the_last_checkpoint_are_made_again(tmp_path):
     assert differences(chain, by_threads()) == []
 
 
+@pytest.mark.parametrize("after", [False, True])
+def test_a_worker_lost_in_any_call_of_sweeps_with_merges(after):
+    settings = {"start": 12, "merges": (1, 2)}
+    whole = on_workers(counted := Unreliable(corpus(), 2), **settings)
+    whole.run(4)
+    for call in range(2 + after, counted.calls + 1, 2):
+        chain = on_workers(crew := Unreliable(corpus(), 2, lose=[call], after=after), **settings)
+        chain.run(4)
+        assert crew.lost == 1
+        assert differences(chain, whole) == []
+
+
 @pytest.mark.filterwarnings("default:a worker was lost")
 def test_a_lost_worker_is_told_of():
     chain = on_workers(crew := CrewInProcess(corpus(), 2))

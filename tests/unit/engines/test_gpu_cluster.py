@@ -190,6 +190,17 @@ class Unreliable(CrewInProcess):
         return super().call(generation, what, arguments)
 
 
+def test_a_worker_lost_in_any_call_of_sweeps_with_merges():
+    settings = {"start": 12, "merges": (1, 2)}
+    whole = on_workers(counted := crew_of(2, kind=Unreliable, lose=[]), **settings)
+    whole.run(4)
+    for call in range(2, counted.calls + 1, 2):
+        chain = on_workers(crew := crew_of(2, kind=Unreliable, lose=[call]), **settings)
+        chain.run(4)
+        assert crew.lost == 1
+        assert differences(chain, whole) == []
+
+
 @pytest.mark.parametrize("every", [19, 23])
 def test_workers_lost_all_the_time(tmp_path, every):
     # A sweep in which the head moves asks more of the workers, and must come to its end between two losses.

@@ -37,7 +37,9 @@ def affinity(a: np.ndarray, b: np.ndarray) -> float:
     return float(sum(np.sqrt(p * q) for p, q in zip(a / a.sum(), b / b.sum(), strict=True)))
 
 
-def greedy(counts: np.ndarray, m_k: list[int], eta: float, gamma: float, nearest: int) -> list[int]:
+def greedy(
+    counts: np.ndarray, m_k: list[int], eta: float, gamma: float, nearest: int, least: float
+) -> list[int]:
     """Return the topic that each is merged into, by sets of topics and full sums."""
 
     def score(topics: tuple[int, ...]) -> float:
@@ -62,7 +64,7 @@ def greedy(counts: np.ndarray, m_k: list[int], eta: float, gamma: float, nearest
         ranked = sorted(gains, key=lambda pair: (-gains[pair], leads[pair[0]], leads[pair[1]]))
         taken: set[tuple[int, ...]] = set()
         for a, b in ranked:
-            if gains[a, b] > 0 and not {a, b} & taken:
+            if gains[a, b] > least and not {a, b} & taken:
                 taken |= {a, b}
                 leads[a + b] = leads[b] if sums[a].sum() < sums[b].sum() else leads[a]
                 sets = [x for x in sets if x not in (a, b)] + [a + b]

@@ -2,8 +2,8 @@
 
 Chains that start from many fitted topics on a large corpus begin with duplicates, and split-merge trials
 take long to remove them. Here each topic is compared with those nearest to it, and pairs whose merge raises
-the log joint (`model.merging`) are merged, the best first, until no merge raises it. This is a greedy search
-by a fixed rule: it draws no random number, and it is no Markov move.
+the log joint (`model.merging`) by more than chance does are merged, the best first, until there are none.
+This is a greedy search by a fixed rule: it draws no random number, and it is no Markov move.
 """
 
 import numpy as np
@@ -16,6 +16,10 @@ from franchise.model.merging import changes_by_merging, merge_topics
 from franchise.model.state import ETA, GAMMA, NUMBERED, Array
 
 NEAREST = 6  # topics that each is compared with
+# The log joint of the merged state minus that of the present one, from which on two topics are copies. In
+# every sweep of a chain on text there are small topics whose merge would raise it by a few nats: they come
+# and go, and are no copies. Copies of planted topics with a thousand words or more gain hundreds.
+LEAST = 20.0
 _AT_ONCE = 1 << 22  # affinities of pairs
 
 
@@ -48,7 +52,9 @@ def names_of_merged(state: State, into: Array) -> list[tuple[int, int]]:
     return list(zip(names[gone].tolist(), names[into[gone]].tolist(), strict=True))
 
 
-def merged_into(topic_terms: sp.csr_array, n_k: Array, m_k: Array, eta: float, gamma: float) -> Array:
+def merged_into(
+    topic_terms: sp.csr_array, n_k: Array, m_k: Array, eta: float, gamma: float, least: float = LEAST
+) -> Array:
     """Return for each topic the one that it is merged into: itself, or the largest of its copies.
 
     Parameters
@@ -59,11 +65,13 @@ def merged_into(topic_terms: sp.csr_array, n_k: Array, m_k: Array, eta: float, g
         Words and tables of each topic.
     eta, gamma
         The concentrations.
+    least
+        A merge must raise the log joint by more than this.
     """
     counts, row_of, stays = topic_terms.astype(np.int64), np.arange(n_k.size), np.arange(n_k.size)
     while True:
         pairs = near_pairs(counts, n_k)
-        goes_to = _best_apart(pairs, changes_of(counts, n_k, m_k, eta, gamma, pairs), n_k)
+        goes_to = _best_apart(pairs, changes_of(counts, n_k, m_k, eta, gamma, pairs) - least, n_k)
         left = np.flatnonzero(goes_to == np.arange(n_k.size))
         if left.size == n_k.size:
             return stays[row_of]

@@ -30,8 +30,8 @@ class Schedule:
         narrow topics form, and those too many go again. They belong to the burn-in. Where eta has a prior,
         it is drawn after them.
     merges
-        After these sweeps, topics that are copies of each other are merged wherever that raises the log
-        joint. This is no Markov move, so they belong to the burn-in.
+        After these sweeps, topics that are copies of each other are merged: pairs whose merge raises the log
+        joint clearly. This is no Markov move, so they belong to the burn-in.
     concentrations
         ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables for alpha and
         gamma (there are none for eta, which is drawn by slice sampling either way).

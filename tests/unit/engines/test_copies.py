@@ -93,20 +93,21 @@ def test_changes_of_large_counts():
     np.testing.assert_allclose(found, [expected], rtol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_the_same_as_with_sets(seed):
+@pytest.mark.parametrize("least", [0.0, 20.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_same_as_with_sets(seed, least):
     rng = np.random.default_rng(seed)
     phi = rng.dirichlet(np.full(12, 0.2), 4)
     counts = np.array([rng.multinomial(n, phi[k % 4]) for k, n in enumerate(rng.integers(20, 300, 14))])
     m_k = rng.integers(1, 20, 14)
-    found = merged_into(sp.csr_array(counts), counts.sum(axis=1), m_k, 0.3, 1.5)
-    assert found.tolist() == merging.greedy(counts, m_k.tolist(), 0.3, 1.5, nearest=6)
+    found = merged_into(sp.csr_array(counts), counts.sum(axis=1), m_k, 0.3, 1.5, least)
+    assert found.tolist() == merging.greedy(counts, m_k.tolist(), 0.3, 1.5, nearest=6, least=least)
     assert len(set(found.tolist())) < 14
 
 
 def test_equals_go_by_number():
-    counts = np.tile([[50, 0, 30]], (5, 1))
-    found = merged_into(sp.csr_array(counts), counts.sum(axis=1), np.full(5, 9), 0.1, 1.0)
+    counts = np.tile([[500, 0, 300]], (5, 1))
+    found = merged_into(sp.csr_array(counts), counts.sum(axis=1), np.full(5, 90), 0.1, 1.0)
     assert found.tolist() == [0] * 5
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from franchise.corpus import CorpusArrays, planted
-from franchise.engines import EngineSettings, parallel
+from franchise.engines import EngineSettings, Swept, parallel
 from franchise.engines.cuda import layout, steps
 from franchise.engines.cuda.engine import CudaEngine
 from franchise.model import Priors
@@ -122,9 +122,9 @@ def new_engine(case: Case, device: Any, **settings: Any) -> CudaEngine:
     return engine
 
 
-def sweep_once(engine: CudaEngine, sweep: int) -> None:
+def sweep_once(engine: CudaEngine, sweep: int, merge: bool = False) -> Swept:
     """Make the sweep of that number."""
-    engine.sweep(Key(11, 0, sweep, 0), trials_of(KINDS, 2))
+    return engine.sweep(Key(11, 0, sweep, 0), trials_of(KINDS, 2), merge=merge)
 
 
 def all_of(engine: CudaEngine) -> dict[str, bytes]:

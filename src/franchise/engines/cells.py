@@ -103,14 +103,14 @@ class CellsEngine(RevealingEngine):
 
         self._reseat(draw, columns)
 
-    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
-        """Make one sweep, with `eta` held at a value where one is given."""
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
+        """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
         if eta is not None:
             self.workbench.set_eta(eta)
         documents = self._update_documents(key)
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
-        swept = super().sweep(key, trials, eta)
-        return Swept({"documents": documents, **swept.infos}, swept.records)
+        swept = super().sweep(key, trials, eta, merge)
+        return swept._replace(infos={"documents": documents, **swept.infos})
 
     def _joint(self) -> Joint:
         state = self.state

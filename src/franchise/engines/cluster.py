@@ -170,9 +170,9 @@ class ClusterEngine(CollapsedEngine):
             )
         self._do(partial(self._start, key._replace(move=INITIALIZE), start))
 
-    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
-        """Make one sweep, with `eta` held at a value where one is given."""
-        swept = self._do(partial(self._sweep, key, trials, eta))
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
+        """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
+        swept = self._do(partial(self._sweep, key, trials, eta, merge))
         self._crew_here().went_well(self._chain)
         return swept
 
@@ -345,15 +345,15 @@ class ClusterEngine(CollapsedEngine):
 
     # ------------------------------------------------------------ a sweep
 
-    def _sweep(self, key: Key, trials: Trials | None, eta: float | None) -> Swept:
+    def _sweep(self, key: Key, trials: Trials | None, eta: float | None, merge: bool) -> Swept:
         self._at = key.sweep
         if eta is not None:
             self.workbench.set_eta(eta)
         documents, self._number = self._update_documents(key)
         self.workbench.tables = TablesInParts([job.first_word for job in self._at_hand().jobs], self._tables)
         self.workbench.threads = self._threads
-        swept = super().sweep(key, self._trials_due(trials, key.sweep), eta)
-        return Swept({"documents": documents, **swept.infos}, swept.records)
+        swept = super().sweep(key, self._trials_due(trials, key.sweep), eta, merge)
+        return swept._replace(infos={"documents": documents, **swept.infos})
 
     def _update_documents(self, key: Key) -> tuple[DocumentsInfo, Array]:
         hands, head, facts = self._at_hand(), self.workbench, self._facts

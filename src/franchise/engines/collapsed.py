@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise.corpus import CorpusArrays
+from franchise.engines.copies import merge_copies, names_of_merged
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.fitted_start import FittedTopics, Sample, fit_topics, sample_of, topics_as_given
 from franchise.engines.given_topics import TopicsOfTerms
@@ -143,8 +144,8 @@ class CollapsedEngine:
         seat_all(self._corpus, state, used)
         self.seat(state)
 
-    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
-        """Make one sweep, with `eta` held at a value where one is given."""
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
+        """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
         bench, records, gamma_priors = self.workbench, None, self._gamma_priors
         if eta is not None:
             bench.set_eta(eta)
@@ -155,8 +156,16 @@ class CollapsedEngine:
             infos["split_merge"], records = bench.try_splits_and_merges(key, trials)
         method = self._settings.concentrations
         infos["concentrations"] = bench.draw_concentrations(key, method, gamma_priors)
+        into = self._merge() if merge else np.arange(0)
+        merged = names_of_merged(self.workbench.state, into)
         self._compact()
-        return Swept(infos, records)
+        return Swept(infos, records, merged)
+
+    def _merge(self) -> Array:
+        """Merge topics that are copies of each other; return the topic that each number goes to."""
+        state = self.workbench.state
+        live = np.sort(state.live[: state.totals[TOPICS]])
+        return merge_copies(state, live, topic_terms_of(state, live))
 
     def _gibbs(self, key: Key) -> dict[str, Any]:
         return self.workbench.gibbs(key)

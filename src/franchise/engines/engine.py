@@ -6,7 +6,7 @@ checkpoint stores. Every random number is named by the key that the chain hands 
 same name that is given the same key makes the same sweep, wherever it runs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -42,6 +42,7 @@ class Swept(NamedTuple):
 
     infos: dict[str, Any]  # of every move that was made, its Info
     records: Array | None = None  # one row per split-merge trial (`moves.split_merge`)
+    merged: Sequence[tuple[int, int]] = ()  # names of copies, each with the topic that it was merged into
 
 
 class Counts(NamedTuple):
@@ -96,10 +97,11 @@ class Engine(Protocol):
     def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
         """Seat every word for the first time."""
 
-    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
         """Make one sweep; `key.move` is the engine's to set.
 
         Given an `eta`, the state takes it up for this sweep and those after, and it is not drawn in this one.
+        With `merge`, topics that are copies of each other are merged after it (`engines.copies`).
         """
 
     def numbers(self) -> dict[str, float]:

@@ -57,15 +57,15 @@ class ParallelEngine(RevealingEngine):
         super().use_threads(number)
         self._pass = DocumentPass(self._corpus, number)
 
-    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
-        """Make one sweep, with `eta` held at a value where one is given."""
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
+        """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
         if eta is not None:
             self.workbench.set_eta(eta)
         documents = self._update_documents(key)
         self.workbench.threads = self._threads
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
-        swept = super().sweep(key, trials_due(trials, key.sweep, self._corpus.x.size), eta)
-        return Swept({"documents": documents, **swept.infos}, swept.records)
+        swept = super().sweep(key, trials_due(trials, key.sweep, self._corpus.x.size), eta, merge)
+        return swept._replace(infos={"documents": documents, **swept.infos})
 
     def _joint(self) -> Joint:
         sizes, lengths = self._pass.table_sizes(self.state), self._lengths

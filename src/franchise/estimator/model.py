@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -67,12 +68,13 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     chains
         Independent runs; trust the answer if they agree.
     warm_up
-        Sweeps at the beginning in which eta rises from 0.3 of its value, so that topics separate; by
-        default 40 from fitted topics and seed words (at most half of the burn-in), 0 from others or if eta
-        is sampled.
+        Sweeps at the beginning in which eta rises from 0.3 of its value, so that topics separate; by default
+        40 from fitted topics and seed words (at most half of the burn-in), 0 from others or if eta varies.
+    merges
+        Sweeps of the burn-in after which topics that are copies of each other are merged; () for none. By
+        default 45, 60, 80, 120 and 200 from fitted topics and seed words, after the warm-up.
     split_merge
-        When topics are split and merged as a whole: ``"always"``, ``"burn-in"``, ``"off"``, or a
-        `SplitMerge` setting.
+        When whole topics are split and merged: ``"always"``, ``"burn-in"``, ``"off"``, or a `SplitMerge`.
     engine
         How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once, on all
         cores; ``"gpu"``, on a GPU; ``"cells"``, all words of a term in a document at once, for large counts;
@@ -88,8 +90,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     random_state
         A whole number, for the same answer every time; a NumPy Generator or RandomState; or None.
     checkpoint_dir
-        A folder in which the model is saved while it is fitted. After a crash, the same call continues from
-        there, and ends where an uninterrupted fit would have ended.
+        A folder to save the model in while it is fitted. After a crash, the same call continues it exactly.
     callback
         Called with the chain (`Chain`) after each of its sweeps.
     verbose
@@ -147,6 +148,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         thin: int | None = None,
         chains: int = 4,
         warm_up: int | None = None,
+        merges: Sequence[int] | None = None,
         split_merge: str | SplitMerge = "always",
         engine: str = "auto",
         n_jobs: int | None = None,
@@ -168,6 +170,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         self.thin = thin
         self.chains = chains
         self.warm_up = warm_up
+        self.merges = merges
         self.split_merge = split_merge
         self.engine = engine
         self.n_jobs = n_jobs
@@ -205,8 +208,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         metadata
             What else is known of the documents, for `prevalence`: a DataFrame, or a dict of columns.
         time_budget
-            Seconds after which no new sweep is begun; `ending_` says whether that happened, and `resume`
-            continues.
+            Seconds after which no new sweep is begun (`ending_` says if that happened); `resume` continues.
         overwrite
             Replace a model that is in `checkpoint_dir`, instead of continuing it.
         """
@@ -231,8 +233,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     def _chains_in(self, folder: Path, plan: Plan, overwrite: bool) -> list[Chain]:
         """Return the chains of a folder to go on with; put a model without chains there if it has none."""
         if overwrite or not store.has_chains(folder):
-            # A model without chains, of a run that was killed early, holds nothing to continue.
-            replaced = overwrite or store.is_model(folder)
+            replaced = overwrite or store.is_model(folder)  # killed early: there is nothing to continue
             kept = to_keep(self.get_params() | self._made_with, plan.seed, self.corpus_, plan)
             store.create(folder, self.corpus_, kept, start=self._made_with["init"], overwrite=replaced)
         return load_chains(plan, store.chains_folder(folder), self.corpus_, resumed=True)
@@ -253,9 +254,9 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         """Make the sweeps that an interrupted fit still has, and `sweeps` more.
 
         The states and, unless `thin` is given, the draws are, to the bit, those of a fit that was as long
-        from the start, if that has the same warm-up and split-merge schedule. These follow from the first
-        burn-in and stay; a warning tells if a longer fit would have others. Draws that the new burn-in or
-        thinning leaves out are dropped, also in `checkpoint_dir`.
+        from the start, if that has the same warm-up, merges and split-merge schedule. These follow from the
+        first burn-in and stay; a warning tells if a longer fit would have others. Draws that the new burn-in
+        or thinning leaves out are dropped, also in `checkpoint_dir`.
 
         Parameters
         ----------
@@ -346,8 +347,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         Raises
         ------
         ModelError
-            If something is there that may not be replaced, another process is writing there, or it cannot
-            be written.
+            If something is there that may not be replaced, or that another process writes, or writing fails.
         """
         check_is_fitted(self)
         folder = Path(path)

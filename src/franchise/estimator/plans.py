@@ -73,11 +73,12 @@ def begun_shorter(made_with: Facts, settings: Facts, schedule: Schedule) -> list
     schedule
         The schedule that follows from the first.
     """
-    if all(made_with[name] == settings[name] for name in ("warm_up", "split_merge")):
+    if all(made_with[name] == settings[name] for name in ("warm_up", "merges", "split_merge")):
         return []
     message = (
-        f"the fit began with a burn-in of {schedule.burn_in} sweeps, and keeps the warm-up and split-merge "
-        f"schedule that followed from it; a fit of {settings['sweeps']} sweeps from the start would differ"
+        f"the fit began with a burn-in of {schedule.burn_in} sweeps, and keeps the warm-up, merges and "
+        "split-merge schedule that followed from it; "
+        f"a fit of {settings['sweeps']} sweeps from the start would differ"
     )
     return [FranchiseWarning(message, code="begun-shorter")]
 
@@ -85,11 +86,12 @@ def begun_shorter(made_with: Facts, settings: Facts, schedule: Schedule) -> list
 def _as_begun(schedule: Schedule, burn_in: int, settings: Facts) -> Facts:
     """Return what followed from the burn-in in a schedule, and would be other with the present one.
 
-    With another warm-up, or trials up to another burn-in, the sweeps already made would have been others.
+    With another warm-up, or merges or trials up to another burn-in, the sweeps already made would have been
+    others.
     """
     check_burn_in(schedule, burn_in)
     now = plan_of(**settings | {"burn_in": burn_in}, seed=0).schedule
-    begun = {"warm_up": schedule.warm_up, "split_merge": schedule.split_merge}
+    begun = {name: getattr(schedule, name) for name in ("warm_up", "merges", "split_merge")}
     return {name: value for name, value in begun.items() if getattr(now, name) != value}
 
 
@@ -112,8 +114,9 @@ def _continued(given: Facts, kept: Facts) -> Facts:
     begun = plan_of(**of_chains(kept), seed=0).schedule
     burn_in, _ = what_to_keep(settings["sweeps"], settings["burn_in"], settings["thin"])
     followed = _as_begun(begun, burn_in, settings)
-    if given["warm_up"] is None and "warm_up" in followed:
-        settings["warm_up"] = begun.warm_up
+    for name in ("warm_up", "merges"):
+        if given[name] is None and name in followed:
+            settings[name] = getattr(begun, name)
     if "split_merge" in followed and _is_named(begun.split_merge, given["split_merge"]):
         settings["split_merge"] = begun.split_merge
     return settings

@@ -51,12 +51,13 @@ def to_keep(settings: Facts, seed: int, corpus: Corpus, made: Plan | Chain) -> F
 
 
 def _in_use(made: Plan | Chain) -> Facts:
-    """Return concentrations, burn-in, thinning and warm-up as they were used."""
+    """Return concentrations, burn-in, thinning, warm-up and merges as they were used."""
     used: Facts = asdict(made.priors)
     for name, prior in used.items():
         if isinstance(prior, tuple):
             used[name] = f"estimated under Gamma({prior[0]:g}, {prior[1]:g})"
-    return used | {name: getattr(made.schedule, name) for name in ("burn_in", "thin", "warm_up")}
+    names = ("burn_in", "thin", "warm_up", "merges")
+    return used | {name: getattr(made.schedule, name) for name in names}
 
 
 def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
@@ -65,6 +66,7 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
         name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
     }
     settings.setdefault("engine", "collapsed")  # there was no other
+    settings.setdefault("merges", ())  # there were none
     seed, in_place = settings.pop("seed"), settings.pop("in_place")
     for name in ("text_options", "in_use"):  # which follow from the rest
         settings.pop(name, None)
@@ -190,4 +192,6 @@ def _plain(value: Any) -> Any:
         return asdict(value)
     if isinstance(value, GivenTopics):
         return start_facts(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_plain(one) for one in value)
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

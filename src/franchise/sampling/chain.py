@@ -217,7 +217,8 @@ class Chain:
         with self._whole_or_not_at_all():
             began, sweep = time.perf_counter(), self.sweeps_done + 1
             names = self._names()
-            swept = self.engine.sweep(self._key(sweep), self._trials(sweep), self._held_eta(sweep))
+            merge = sweep in self.schedule.merges
+            swept = self.engine.sweep(self._key(sweep), self._trials(sweep), self._held_eta(sweep), merge)
             self._note_events(sweep, names, swept)
             self._record(sweep, swept.infos, began)
             self._keep(sweep)
@@ -326,7 +327,8 @@ class Chain:
         trials = trials_of(swept.records, sweep) if swept.records is not None else []
         if self.schedule.split_merge and self.schedule.split_merge.keep_trials:
             self.trials += trials
-        self.events += events_of(sweep, names, self._names(), [trial for trial in trials if trial.accepted])
+        accepted = [trial for trial in trials if trial.accepted]
+        self.events += events_of(sweep, names, self._names(), accepted, swept.merged)
 
     def _keep(self, sweep: int) -> None:
         is_kept = self.schedule.keeps(sweep)

@@ -22,6 +22,8 @@ _DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
 STARTS = ("fitted", "apart", "sequential", "one")  # by name; "apart" stands for several
 _WARM_UP = 40  # sweeps; more hardly help, and cost time while topics are many
+# Sweeps after which copies of topics are merged; later ones find few that trials have not.
+_MERGES = (45, 60, 80, 120, 200)
 _ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
 
 
@@ -129,6 +131,7 @@ def plan_of(
     thin: int | None,
     chains: int,
     warm_up: int | None,
+    merges: Sequence[int] | None = None,
     split_merge: str | SplitMerge,
     engine: str = "auto",
     seed: int,
@@ -141,17 +144,21 @@ def plan_of(
     )
     sweeps = whole_number("sweeps", sweeps, 1)
     burn_in, thin = what_to_keep(sweeps, burn_in, thin)
+    is_fitted = is_one_of(init, ["fitted"]) or _are_seeds(init)
     if warm_up is None:
         # To an eta that is only to be found, there is nowhere to rise.
-        is_fitted = is_one_of(init, ["fitted"]) or _are_seeds(init)
         can_rise = is_fitted and not isinstance(priors.eta, tuple)
         warm_up = min(_WARM_UP, burn_in // 2) if can_rise else 0
+    warm_up = whole_number("warm_up", warm_up, 0)
+    if merges is None:
+        merges = [sweep for sweep in _MERGES if is_fitted and warm_up < sweep <= burn_in]
     schedule = Schedule(
         sweeps=sweeps,
         burn_in=burn_in,
         thin=thin,
         split_merge=_split_merge(split_merge, burn_in),
         warm_up=warm_up,
+        merges=merges,  # type: ignore[arg-type]
     )
     check_engine(engine)
     starts = starts_of(init, chains)
@@ -291,10 +298,11 @@ def check_thin(chain: Chain, schedule: Schedule) -> None:
 def least_burn_in(schedule: Schedule) -> int:
     """Return the last sweep that is other than those counted: no later burn-in may be shorter.
 
-    That is the last one of the warm-up, in which the number of split-merge trials adapts, or with trials
-    where they end with the burn-in. (Where they end later, the user wanted both kinds to be counted.)
+    That is the last one of the warm-up, in which the number of split-merge trials adapts, after which copies
+    of topics are merged, or with trials where they end with the burn-in. (Where they end later, the user
+    wanted both kinds to be counted.)
     """
-    last = [schedule.warm_up]
+    last = [schedule.warm_up, *schedule.merges]
     if schedule.split_merge:
         until = schedule.split_merge.until
         last += [schedule.split_merge.adapt, until if until is not None and until <= schedule.burn_in else 0]

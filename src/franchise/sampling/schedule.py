@@ -29,6 +29,9 @@ class Schedule:
         In so many of the first sweeps eta is held low, rising from 0.3 of its value to all of it: many
         narrow topics form, and those too many go again. They belong to the burn-in. Where eta has a prior,
         it is drawn after them.
+    merges
+        After these sweeps, topics that are copies of each other are merged: pairs whose merge raises the log
+        joint clearly. This is no Markov move, so they belong to the burn-in.
     concentrations
         ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables for alpha and
         gamma (there are none for eta, which is drawn by slice sampling either way).
@@ -39,6 +42,7 @@ class Schedule:
     thin: int = 5
     split_merge: SplitMerge | None = field(default_factory=SplitMerge)
     warm_up: int = 0
+    merges: tuple[int, ...] = ()
     concentrations: str = "slice"
 
     def __post_init__(self) -> None:
@@ -52,6 +56,13 @@ class Schedule:
         if self.warm_up > self.burn_in:
             raise SettingsError(
                 f"warm_up={self.warm_up}: give no more than burn_in={self.burn_in}; its sweeps do not count",
+                code="out-of-range",
+            )
+        object.__setattr__(self, "merges", _sweeps("merges", self.merges))
+        if self.merges and self.merges[-1] > self.burn_in:
+            raise SettingsError(
+                f"merges={self.merges}: give no sweep after burn_in={self.burn_in}; a merge is no Markov "
+                "move, and sweeps up to the last one do not count",
                 code="out-of-range",
             )
         if self.split_merge is not None and not isinstance(self.split_merge, SplitMerge):
@@ -80,3 +91,10 @@ class Schedule:
         """Return whether the draw after this sweep (the first is 1) is kept."""
         # Counted from the first sweep, not from the burn-in: another burn-in then keeps no other ones.
         return sweep > self.burn_in and sweep % self.thin == 0
+
+
+def _sweeps(name: str, given: object) -> tuple[int, ...]:
+    """Return sweeps in increasing order."""
+    if not isinstance(given, list | tuple):
+        raise SettingsError(f"{name}={given!r}: give the numbers of sweeps, () for none", code="wrong-type")
+    return tuple(sorted({whole_number(name, sweep, 1) for sweep in given}))

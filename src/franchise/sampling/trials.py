@@ -1,5 +1,6 @@
 """Settings of split-merge, and what its trials leave behind."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -209,11 +210,18 @@ def trials_of(records: Array, sweep: int) -> list[Trial]:
     return trials
 
 
-def events_of(sweep: int, before: set[int], after: set[int], trials: list[Trial]) -> list[Event]:
+def events_of(
+    sweep: int,
+    before: set[int],
+    after: set[int],
+    trials: list[Trial],
+    copies: Sequence[tuple[int, int]] = (),
+) -> list[Event]:
     """Return what happened to the topics in a sweep, from their names before and after it.
 
-    The trials are those that were accepted, in their order. Topics that Gibbs moves gave birth to
-    and buried again within the sweep leave no event.
+    The trials are those that were accepted, in their order; then copies of topics were merged, each into
+    another (`Schedule.merges`). Topics that Gibbs moves gave birth to and buried again within the sweep leave
+    no event.
     """
     events = []
     for trial in trials:
@@ -221,7 +229,9 @@ def events_of(sweep: int, before: set[int], after: set[int], trials: list[Trial]
             events.append(Event(sweep, "split", trial.other, trial.topic))
         else:
             events.append(Event(sweep, "merged", trial.other, trial.topic))
+    events += [Event(sweep, "merged", *names) for names in copies]
     concerned = {name for trial in trials for name in (trial.topic, trial.other)}
+    concerned |= {name for names in copies for name in names}
     split_off = {event.topic for event in events if event.kind == "split"}
     merged = {event.topic for event in events if event.kind == "merged"}
     born = [Event(sweep, "born", name, -1) for name in sorted((after | concerned) - before - split_off)]

@@ -10,8 +10,8 @@ from franchise._files import Facts, read_text, write_text
 _CONFIG = "config.toml"
 _HEADING = "# To fit this model again: franchise fit INPUT -o MODEL --config config.toml\n"
 _BEGUN_SHORTER = (
-    "# The result differs slightly: the fit was shorter at first, and kept the split-merge schedule that "
-    "followed from its first burn-in, which no option sets.\n"
+    "# The result differs slightly: the fit was shorter at first, and kept the merges and the split-merge "
+    "schedule that followed from its first burn-in, which no option sets.\n"
 )
 _CHANGED_BY_RESUME = ("sweeps", "burn_in", "thin", "warm_up")
 
@@ -39,6 +39,5 @@ def update_config(folder: Path, settings: Facts) -> None:
     options = {name.replace("-", "_"): value for name, value in options.items()}
     now = {name: settings[name] for name in _CHANGED_BY_RESUME}
     if any(options.get(name) != value for name, value in now.items()):
-        write_config(
-            folder, options | now, _BEGUN_SHORTER if isinstance(settings["split_merge"], dict) else ""
-        )
+        is_as_begun = settings["merges"] is not None or isinstance(settings["split_merge"], dict)
+        write_config(folder, options | now, _BEGUN_SHORTER if is_as_begun else "")

@@ -34,8 +34,10 @@ def corpus():
     return Corpus(words.x, np.concatenate([[0], np.cumsum(lengths)]), words.vocabulary)
 
 
-def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), **settings):
-    schedule = Schedule(sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
+def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), merges=(), **settings):
+    schedule = Schedule(
+        sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True), merges=merges
+    )
     return Chain(of or corpus(), Priors(eta=eta), schedule, seed=5, start=start, engine=engine, **settings)
 
 
@@ -85,6 +87,20 @@ class Unreliable(CrewInProcess):
 
 
 # ---------------------------------------------------------------- same bits
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_merges(workers):
+    alone, chain = (
+        new_chain("parallel", 12, merges=(1, 2)),
+        on_workers(CrewInProcess(corpus(), workers), 12, merges=(1, 2)),
+    )
+    for one in (alone, chain):
+        one.run()
+    assert broken_invariants(corpus().arrays, chain.state) == []
+    merged = [event for event in chain.events if event.kind == "merged" and event.sweep <= 2]
+    assert len(merged) > 2
+    assert differences(chain, alone) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5])
@@ -188,6 +204,18 @@ def test_sweeps_since_the_last_checkpoint_are_made_again(tmp_path):
     chain.run(2)
     assert made == [7, 5, 6, 7, 8]  # 7 failed
     assert differences(chain, by_threads()) == []
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_worker_lost_in_any_call_of_sweeps_with_merges(after):
+    settings = {"start": 12, "merges": (1, 2)}
+    whole = on_workers(counted := Unreliable(corpus(), 2), **settings)
+    whole.run(4)
+    for call in range(2 + after, counted.calls + 1, 2):
+        chain = on_workers(crew := Unreliable(corpus(), 2, lose=[call], after=after), **settings)
+        chain.run(4)
+        assert crew.lost == 1
+        assert differences(chain, whole) == []
 
 
 @pytest.mark.filterwarnings("default:a worker was lost")

@@ -40,8 +40,10 @@ def corpus():
     return Corpus(x, np.concatenate([[0], np.cumsum(lengths)]), words.vocabulary)
 
 
-def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), **settings):
-    schedule = Schedule(sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
+def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), merges=(), **settings):
+    schedule = Schedule(
+        sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True), merges=merges
+    )
     return Chain(of or corpus(), Priors(eta=eta), schedule, seed=5, start=start, engine=engine, **settings)
 
 
@@ -76,6 +78,17 @@ def by_one(start="fitted", eta=(1.0, 1.0)):
 
 
 # ---------------------------------------------------------------- same bits
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_merges(workers):
+    alone, chain = new_chain("gpu", 12, merges=(1, 2)), on_workers(crew_of(workers), 12, merges=(1, 2))
+    for one in (alone, chain):
+        one.run()
+    assert broken_invariants(corpus().arrays, chain.state) == []
+    merged = [event for event in chain.events if event.kind == "merged" and event.sweep <= 2]
+    assert len(merged) > 2
+    assert differences(chain, alone) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5])
@@ -175,6 +188,17 @@ class Unreliable(CrewInProcess):
             self.workers[self.calls % self.size] = None
             self.lost += 1
         return super().call(generation, what, arguments)
+
+
+def test_a_worker_lost_in_any_call_of_sweeps_with_merges():
+    settings = {"start": 12, "merges": (1, 2)}
+    whole = on_workers(counted := crew_of(2, kind=Unreliable, lose=[]), **settings)
+    whole.run(4)
+    for call in range(2, counted.calls + 1, 2):
+        chain = on_workers(crew := crew_of(2, kind=Unreliable, lose=[call]), **settings)
+        chain.run(4)
+        assert crew.lost == 1
+        assert differences(chain, whole) == []
 
 
 @pytest.mark.parametrize("every", [19, 23])

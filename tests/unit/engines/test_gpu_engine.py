@@ -54,14 +54,16 @@ def in_one_piece(name):
 # ---------------------------------------------------------------- states
 
 
-def test_every_state_is_whole(case):
+@pytest.mark.parametrize("merges", [(), (1, 2, 3)], ids=["", "with merges"])
+def test_every_state_is_whole(case, merges):
     """Seats and counts are those of a recount after every kind of sweep, and the joint that of the state."""
     one = cases()[case]
     with seldom(one.way, one.every):
         engine = new_engine(one, HostDevice())
         for sweep in range(SWEEPS + 1):
             if sweep > 0:
-                sweep_once(engine, sweep)
+                swept = sweep_once(engine, sweep, sweep in merges)
+                assert sweep in merges or not swept.merged
             in_part, n_topics = engine._joint(), engine.workbench.state.totals[TOPICS]
             sizes = engine._sizes.copy()
             state = engine.state

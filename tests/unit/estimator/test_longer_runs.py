@@ -31,7 +31,7 @@ def corpus():
 def whole(corpus):
     """Return the run that was never stopped."""
     begun = SplitMerge(adapt=BURN_IN)
-    return model_of(LONG, warm_up=WARM_UP, split_merge=begun).fit(corpus)
+    return model_of(LONG, warm_up=WARM_UP, merges=(), split_merge=begun).fit(corpus)
 
 
 def in_bits(model):
@@ -106,7 +106,7 @@ def test_killed_and_resumed(corpus, whole, tmp_path, stop):
 
 def test_trials_up_to_the_burn_in(corpus, tmp_path):
     begun = SplitMerge(until=BURN_IN, adapt=BURN_IN)
-    whole = model_of(LONG, warm_up=WARM_UP, split_merge=begun).fit(corpus)
+    whole = model_of(LONG, warm_up=WARM_UP, merges=(), split_merge=begun).fit(corpus)
     short = model_of(SHORT, split_merge="burn-in", checkpoint_dir=tmp_path / "m").fit(corpus)
     assert_same_as(whole, short.resume(LONG - SHORT))
     again = model_of(LONG, split_merge="burn-in", checkpoint_dir=tmp_path / "m").fit(corpus)
@@ -123,8 +123,23 @@ def test_what_was_given_is_not_changed(corpus):
 
 
 def test_a_long_run_is_begun_like_any_longer_one(corpus):
-    short, longer = (model_of(sweeps) for sweeps in (200, 240))
+    short, longer = (model_of(sweeps) for sweeps in (400, 440))
     assert in_bits(short.fit(corpus).resume(40))[0] == in_bits(longer.fit(corpus))[0]
+
+
+def test_merges_stay_those_of_the_first_burn_in(corpus, tmp_path):
+    begun = (45, 60, 80)
+    whole = model_of(LONG, merges=begun).fit(corpus)
+    with warns("begun-shorter", "merges", "burn-in of 100 sweeps"):
+        model = model_of(200, checkpoint_dir=tmp_path / "m").fit(corpus).resume(LONG - 200)
+    again = model_of(LONG, checkpoint_dir=tmp_path / "m").fit(corpus)
+    for one in (model, again, HDPTopicModel.load(tmp_path / "m")):
+        assert one.chains_[0].schedule.merges == one.settings_["in_use"]["merges"] == begun
+        assert in_bits(one) == in_bits(whole)
+    with raises(SettingsError, "out-of-range", "burn_in=79", "100 or more"):
+        model.resume(burn_in=79)
+    with raises(ModelError, "settings-mismatch", "merges=(45, 60, 80), not ()"):
+        model_of(LONG, merges=(), checkpoint_dir=tmp_path / "m").fit(corpus)
 
 
 @pytest.mark.parametrize("more", [10, 20, 50, 100, 250, 500, 1_500])

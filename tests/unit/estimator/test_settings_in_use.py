@@ -42,6 +42,7 @@ def test_concentrations_and_schedule(tmp_path):
         "burn_in": 6,
         "thin": 1,
         "warm_up": 3,
+        "merges": (),
     }
     model.resume(12)
     assert (model.settings_["in_use"]["burn_in"], model.settings_["in_use"]["warm_up"]) == (12, 3)

@@ -54,9 +54,11 @@ def run_chains() -> None:
                     schedule = Schedule(sweeps=2, burn_in=0, concentrations=concentrations)
                     Chain(corpus, priors, schedule, seed=number, start=start, capacity=1).run()
         for priors in (*PRIORS, Priors(eta=1e-100)):
+            schedule = Schedule(sweeps=4, burn_in=2, merges=(1, 2))
+            Chain(corpus, priors, schedule, start=9, engine="parallel", threads=2).run()
             Chain(corpus, priors, Schedule(sweeps=4, burn_in=0), engine="parallel", threads=2).run()
             for start in ("one", "fitted", 3):
-                schedule = Schedule(sweeps=4, burn_in=0)
+                schedule = Schedule(sweeps=4, burn_in=2, merges=(1, 2))
                 Chain(corpus, priors, schedule, start=start, engine="cells", capacity=1, threads=2).run()
 
 
@@ -72,7 +74,11 @@ def run_chains_on_workers() -> None:
     for corpus in corpora():
         for start in ("one", "fitted", 3):
             chain = Chain(
-                corpus, schedule=Schedule(sweeps=4, burn_in=0), start=start, engine="ray", capacity=1
+                corpus,
+                schedule=Schedule(sweeps=4, burn_in=2, merges=(1, 2)),
+                start=start,
+                engine="ray",
+                capacity=1,
             )
             chain.use_crew(CrewInProcess(corpus, 2, threads=2))
             chain.run()
@@ -89,7 +95,7 @@ def run_chains_for_a_gpu() -> None:
             engine = CudaEngine(corpus.arrays, settings, HostDevice())
             engine.start(Key(0, 0, 0, 0), start)
             for sweep in (1, 2):
-                engine.sweep(Key(0, 0, sweep, 0), Trials(20, SplitMerge().as_array()))
+                engine.sweep(Key(0, 0, sweep, 0), Trials(20, SplitMerge().as_array()), merge=True)
                 engine.numbers()
             engine.counts()
             engine.restore(engine.arrays())

@@ -14,7 +14,7 @@ from rich.console import Console
 from franchise import Chain, ModelError, Priors, Schedule, SettingsError, SplitMerge
 from franchise._folders import locked
 from franchise.sampling.monitor import Monitor
-from franchise.sampling.plan import Plan, extend, plan_of, starts_of
+from franchise.sampling.plan import Plan, extend, least_burn_in, plan_of, starts_of
 from franchise.sampling.run import run_chains, threads
 from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor, monitor_for
 from franchise.storage.chain import load_chain, saved_chains
@@ -240,6 +240,7 @@ def test_plan_of_the_usual_settings():
     assert (plan.schedule.burn_in, plan.schedule.thin) == (250, 8)
     assert plan.starts == ("fitted",) * 4
     assert plan.schedule.warm_up == 40
+    assert plan.schedule.merges == (45, 60, 80, 120, 200)
     assert plan.schedule.split_merge == SplitMerge(adapt=100)
 
 
@@ -288,6 +289,27 @@ def test_the_warm_up_and_what_adapts_belong_to_the_burn_in(changes, warm_up, ada
 
 
 @pytest.mark.parametrize(
+    ("changes", "merges"),
+    [
+        ({"sweeps": 200}, (45, 60, 80)),
+        ({"burn_in": 44}, ()),
+        ({"burn_in": 45}, (45,)),
+        ({"warm_up": 60}, (80, 120, 200)),
+        ({"eta": "sample"}, (45, 60, 80, 120, 200)),
+        ({"init": "one"}, ()),
+        ({"init": "apart"}, ()),
+        ({"init": "one", "merges": [9, 3]}, (3, 9)),
+        ({"merges": ()}, ()),
+    ],
+    ids=str,
+)
+def test_merges_are_within_the_burn_in_and_after_the_warm_up(changes, merges):
+    schedule = plan_of(**{**USUAL, **changes}).schedule
+    assert schedule.merges == merges
+    assert least_burn_in(schedule) >= max(merges, default=0)
+
+
+@pytest.mark.parametrize(
     ("change", "code"),
     [
         ({"split_merge": "sometimes"}, "unknown-choice"),
@@ -303,6 +325,7 @@ def test_the_warm_up_and_what_adapts_belong_to_the_burn_in(changes, warm_up, ada
         ({"warm_up": 251}, "out-of-range"),
         ({"warm_up": -1}, "not-a-whole-number"),
         ({"warm_up": 2.5}, "not-a-whole-number"),
+        ({"merges": (251,)}, "out-of-range"),
         ({"gamma_prior": (1.0,)}, "not-a-prior"),
     ],
 )

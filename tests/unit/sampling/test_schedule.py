@@ -35,6 +35,9 @@ def test_goes_on_beyond_the_planned_sweeps():
         ({"warm_up": None}, "not-a-whole-number", ["warm_up=None", "0 or more"]),
         ({"warm_up": 251}, "out-of-range", ["warm_up=251", "burn_in=250"]),
         ({"burn_in": 0, "warm_up": 1}, "out-of-range", ["warm_up=1", "burn_in=0"]),
+        ({"merges": (45, 251)}, "out-of-range", ["merges=(45, 251)", "burn_in=250"]),
+        ({"merges": (0,)}, "not-a-whole-number", ["merges=0", "1 or more"]),
+        ({"merges": 45}, "wrong-type", ["merges=45", "()"]),
         (
             {"split_merge": SplitMerge(adapt=251)},
             "out-of-range",

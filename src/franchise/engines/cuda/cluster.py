@@ -26,7 +26,7 @@ from franchise.engines.worker import WorkersLostError
 from franchise.errors import ClusterError
 from franchise.model import Joint
 from franchise.model.rows import Rows, rows_of
-from franchise.model.state import ALPHA, ETA, TOPICS, Array
+from franchise.model.state import ALPHA, DEAD, ETA, TOPICS, Array
 from franchise.random import Key
 
 
@@ -86,8 +86,8 @@ class GpuClusterEngine(ClusterEngine):
 
     # ------------------------------------------------------------ a sweep
 
-    def _sweep(self, key: Key, trials: Trials | None, eta: float | None) -> Swept:
-        swept = super()._sweep(key, trials, eta)
+    def _sweep(self, key: Key, trials: Trials | None, eta: float | None, merge: bool) -> Swept:
+        swept = super()._sweep(key, trials, eta, merge)
         self._ask_for_joint()
         return swept
 
@@ -154,8 +154,15 @@ class GpuClusterEngine(ClusterEngine):
         taken: list[Seats] = self._at_hand().ask("take", room, *turn)
         return taken
 
+    def _merge(self) -> Array:
+        self._ask_for_rows()
+        into = super()._merge()
+        self._at_hand().ask("merge", into)
+        return into
+
     def _compact(self) -> None:
-        if head_moves(self._at, self._facts.n_words):  # else they are numbered without gaps
+        has_gaps = bool(self.workbench.state.totals[DEAD])
+        if has_gaps or head_moves(self._at, self._facts.n_words):
             self._sizes = added_up(self._at_hand().ask("finish", self.workbench.new_order()))
 
 

@@ -32,7 +32,7 @@ from franchise.model import Joint, State
 from franchise.model.capacity import compact
 from franchise.model.counts import ranks
 from franchise.model.packing import packed, unpacked
-from franchise.model.state import ALPHA, ETA, TOPICS, Array, tables_in_use
+from franchise.model.state import ALPHA, DEAD, ETA, TOPICS, Array, tables_in_use
 from franchise.moves.parts.scratch import different_lengths
 from franchise.random import INITIALIZE, Key
 
@@ -196,8 +196,8 @@ class CudaEngine(CollapsedEngine):
     # ------------------------------------------------------------ a sweep
 
     @memory_in_words()
-    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None) -> Swept:
-        """Make one sweep, with `eta` held at a value where one is given."""
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
+        """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
         head, part = self.workbench, self._on_gpu()
         if eta is not None:
             head.set_eta(eta)
@@ -205,16 +205,16 @@ class CudaEngine(CollapsedEngine):
         if not head_moves(key.sweep, self._facts.n_words):
             if eta is None and self._gamma_priors[ETA, 0] > 0.0:
                 self._bring_rows()
-            swept = super().sweep(key, None, eta)
+            swept = super().sweep(key, None, eta, merge)
         else:
             self._bring_rows()
             part.open(head.state.n_k.size)
             self._is_open = True
             head.tables, head.threads = part.tables(self._threads), self._threads
             head.words_to_keep = _WORDS_TO_KEEP
-            swept = super().sweep(key, trials_for(trials, key.sweep, self._facts.n_words), eta)
+            swept = super().sweep(key, trials_for(trials, key.sweep, self._facts.n_words), eta, merge)
             head.tables = None  # they hold on to the GPU
-        return Swept({"documents": documents, **swept.infos}, swept.records)
+        return swept._replace(infos={"documents": documents, **swept.infos})
 
     def _update_documents(self, key: Key) -> DocumentsInfo:
         head, part, facts = self.workbench, self._on_gpu(), self._facts
@@ -238,8 +238,15 @@ class CudaEngine(CollapsedEngine):
         part.put(head.take_away(), taken)
         return infos
 
+    def _merge(self) -> Array:
+        self._bring_rows()
+        into = super()._merge()
+        self._on_gpu().merge(into)
+        return into
+
     def _compact(self) -> None:
-        if self._part is None or not self._is_open:
-            return  # numbered without gaps
+        has_gaps = bool(self.workbench.state.totals[DEAD])
+        if self._part is None or not (self._is_open or has_gaps):
+            return
         self._is_open = False
         self._sizes = self._part.close(self.workbench.new_order())

@@ -287,10 +287,34 @@ class CudaPart:
             counts[:, : self._counts.stride] = self._counts.array
             self._counts = self._counts._replace(array=counts)
 
+    def merge(self, into: Array) -> None:
+        """Give the words and tables of each topic k to topic into[k]; `close` is next."""
+        gone = np.flatnonzero(into != np.arange(into.size))
+        if not gone.size:
+            return
+        self._write_seats()
+        self._make_room(into.size)
+        old, new = self._columns_of(gone), self._columns_of(into[gone])
+        column_of = np.arange(self._counts.stride, dtype=np.uint16)
+        column_of[old] = new
+        counts, there = self._counts.array, self._device.put(column_of)
+        for a, b in zip(old.tolist(), new.tolist(), strict=True):
+            counts[:, b] += counts[:, a]
+            counts[:, a] = 0
+        for piece in self._pieces:
+            piece.renumber(there)
+
+    def _columns_of(self, numbers: Array) -> Array:
+        """Return the columns of topics; those that are younger than `stored` have their numbers (`open`)."""
+        columns = np.arange(int(numbers.max(initial=0)) + 1)
+        known = self._counts.stored[: columns.size]
+        columns[: known.size] = known
+        return columns[numbers]
+
     def close(self, live: Array) -> Array:
         """Note the topics that live, in the order of their new numbers; return the sizes of tables."""
         self._make_room(int(live.max(initial=0)) + 1)  # for those that no word here has
-        self._counts = self._counts._replace(stored=live.astype(np.int64))
+        self._counts = self._counts._replace(stored=self._columns_of(live))
         sizes = self._device.xp.zeros(self._longest + 1, np.uint64)
         for piece in self._pieces:
             piece.count_sizes(sizes)

@@ -145,6 +145,10 @@ class CudaWorkerPart:
         """Answer what is asked of tables for split-merge trials (`TableSource`)."""
         return getattr(self._tables, what)(*arguments)
 
+    def merge(self, into: Array) -> None:
+        """Give the words and tables of each topic k to topic into[k]."""
+        self._on_gpu().merge(into)
+
     def finish(self, live: Array) -> Array:
         """Note the topics that live, in the order of their new numbers; return the sizes of tables."""
         self._tables = None

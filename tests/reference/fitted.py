@@ -24,13 +24,6 @@ class Fitted(NamedTuple):
     phi: list[list[float]]
 
 
-def spread(values: list, number: int) -> list:
-    """Return so many of the values: those whose multiples of the golden ratio have the least fraction."""
-    ratio = (sqrt(5.0) - 1.0) / 2.0
-    chosen = sorted(range(len(values)), key=lambda i: i * ratio % 1.0)[:number]
-    return [values[i] for i in sorted(chosen)]
-
-
 def parts(fitted: Fitted, theta: list[float], v: int) -> list[float]:
     """Return in which proportion a word of term v is common, or of each topic."""
     return [fitted.common[v], *(theta_k * phi_k[v] for theta_k, phi_k in zip(theta, fitted.phi))]
@@ -56,16 +49,21 @@ def mixture(fitted: Fitted, theta: list[float], words: list[int]) -> list[float]
     return in_proportion([sum(share[k] for share in shares) for k in range(len(theta))], theta)
 
 
-def fit(documents: Documents, n_terms: int, eta: float, limits: Limits = Limits()) -> Fitted:  # noqa: B008
-    """Fit topics, each begun at a document."""
+def fit(
+    documents: Documents,
+    n_terms: int,
+    eta: float,
+    order: list[int],
+    limits: Limits = Limits(),  # noqa: B008
+) -> Fitted:
+    """Fit topics, each begun at a document; documents that are not empty are taken in this order."""
     n_words = sum(map(len, documents))
-    filled = [list(words) for words in documents if words]
+    filled = [list(documents[j]) for j in order]
     share = min(1.0, limits.words / n_words, limits.documents / len(filled))
-    chosen = spread(filled, ceil(share * len(filled)))
+    chosen = filled[: ceil(share * len(filled))]
     frequencies = [sum(list(words).count(v) for words in documents) / n_words for v in range(n_terms)]
-    begin = spread(
-        chosen, min(limits.topics, len(chosen), max(1, round(max(0.05 / eta, 1 / 6) * sqrt(n_words))))
-    )
+    n_topics = min(limits.topics, len(chosen), max(1, round(max(0.05 / eta, 1 / 6) * sqrt(n_words))))
+    begin = chosen[:n_topics]
     phi = [[(frequencies[v] + words.count(v) / len(words)) / 2 for v in range(n_terms)] for words in begin]
     fitted = Fitted([0.1 / 0.9 * frequency for frequency in frequencies], phi)
     theta = [[1.0 / len(begin)] * len(begin) for _ in chosen]
@@ -87,3 +85,37 @@ def step(
                 n_v[v] += one[k]
         phi.append(in_proportion(n_v, before))
     return fitted._replace(phi=phi), [mixture(fitted, *one) for one in zip(theta, documents)]
+
+
+def listed_most(expected: list[float], fewest: int = 32) -> list[float]:
+    """Return a mixture without the topics that have little of a document, where there are many."""
+    if len(expected) > fewest:
+        limit = limit_of_most(expected, fewest)
+        expected = [x if x >= limit else 0.0 for x in expected]
+    return in_proportion(expected, [0.0] * len(expected))
+
+
+def limit_of_most(expected: list[float], fewest: int) -> float:
+    """Return a limit that `fewest` values reach, or few more: by halves, then between two halves."""
+
+    def are_enough(limit: float) -> bool:
+        return sum(x >= limit for x in expected) >= fewest
+
+    largest = max(expected)
+    too_few, limit = largest, 0.5 * largest
+    while not are_enough(limit) and limit > 1e-6 * largest:
+        too_few, limit = limit, 0.5 * limit
+    for _ in range(5):
+        between = 0.5 * (limit + too_few)
+        limit, too_few = (between, too_few) if are_enough(between) else (limit, between)
+    return limit
+
+
+def mixture_of(fitted: Fitted, words: list[int]) -> list[float]:
+    """Return the mixture of a document: one step with all topics, then some with those it has most of."""
+    even = [1.0 / len(fitted.phi)] * len(fitted.phi)
+    shares = expected_topics(fitted, even, words)
+    theta = listed_most([sum(share[k] for share in shares) for k in range(len(even))])
+    for _ in range(STEPS_OF_A_DOCUMENT - 1):
+        theta = mixture(fitted, theta, words)
+    return theta

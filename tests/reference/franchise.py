@@ -123,14 +123,12 @@ class Franchise:
         """Draw a topic for every word, all alike; one table for each topic in each document."""
         self._start_from_topics(choose, lambda words: [[1.0] * n_topics for _ in words])
 
-    def start_fitted(self, choose: Choose, limits: fitted.Limits) -> None:
+    def start_fitted(self, choose: Choose, limits: fitted.Limits, order: list[int]) -> None:
         """Draw a topic for every word from mixtures of fitted topics, or that of the common words."""
-        topics = fitted.fit(self.documents, self.n_terms, self.at.eta, limits)
+        topics = fitted.fit(self.documents, self.n_terms, self.at.eta, order, limits)
 
         def weights(words: Sequence[int]) -> list[list[float]]:
-            theta = [1.0 / len(topics.phi)] * len(topics.phi)
-            for _ in range(fitted.STEPS_OF_A_DOCUMENT):
-                theta = fitted.mixture(topics, theta, list(words))
+            theta = fitted.mixture_of(topics, list(words)) if words else []
             return [fitted.parts(topics, theta, v) for v in words]
 
         self._start_from_topics(choose, weights)

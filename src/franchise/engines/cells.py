@@ -14,11 +14,10 @@ import numpy as np
 
 from franchise.corpus.cells import CellArrays
 from franchise.engines.cell_bench import CellBench
-from franchise.engines.cell_starts import CellStart, fitted_start, random_start
 from franchise.engines.collapsed import counts_of
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
-from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.revealing import DocumentsInfo, RevealingEngine, number_of_turns, renumber, turns
+from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.threads import Range, falling_ranges
 from franchise.errors import SettingsError
 from franchise.model.cell_packing import ends, packed_cells, unpacked_cells
@@ -78,11 +77,11 @@ class CellsEngine(RevealingEngine):
             "engine='cells': a state of words cannot be taken up; start from topics", code="unsupported-start"
         )
 
-    def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
-        """Seat every word by fitted, given or random topics."""
-        if isinstance(start, TopicsOfTerms) or start == "fitted":
-            given = start if isinstance(start, TopicsOfTerms) else None
-            self._start(key, fitted_start(self._cells, self._usual_eta(), given))
+    def start(self, key: Key, start: str | int | StartingTopics) -> None:
+        """Seat every word by topics, or by random ones."""
+        if isinstance(start, StartingTopics):
+            phi = np.ascontiguousarray(np.column_stack([start.phi[start.row], start.common]))
+            self._start(key, phi, start.steps)
         elif start == "sequential":
             raise SettingsError(
                 "start='sequential': the words of a cell are seated at once, not one after another; start "
@@ -90,16 +89,19 @@ class CellsEngine(RevealingEngine):
                 code="conflicting-settings",
             )
         else:
-            self._start(key, random_start(self._cells, 1 if start == "one" else int(start)))
+            phi = np.ones((self._cells.n_terms, (1 if start == "one" else int(start)) + 1))
+            phi[:, -1] = 0.0
+            self._start(key, phi, 0)
 
-    def _start(self, key: Key, start: CellStart) -> None:
-        cells, columns = self._cells, start.phi.shape[1]
+    def _start(self, key: Key, phi: Array, steps: int) -> None:
+        """Draw topics of all words; the last column of phi is for words that fit no other topic."""
+        cells, columns = self._cells, phi.shape[1]
         key = key._replace(move=INITIALIZE)
         measure = self._revealer.room(columns, self.state.n_k.size)
         measure.number[:columns], measure.sizes[:] = FREE, columns
 
         def draw(own: CellScratch, m_j: Array, begin: int, end: int) -> int:
-            return int(start_cells(key, cells, start.phi, start.steps, own, m_j, begin, end))
+            return int(start_cells(key, cells, phi, steps, own, m_j, begin, end))
 
         self._reseat(draw, columns)
 

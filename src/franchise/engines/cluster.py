@@ -23,16 +23,14 @@ from franchise.corpus.shards import Shard
 from franchise.engines import parallel
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
 from franchise.engines.crew import Crew, Hands, shards_for, worker_replaced
-from franchise.engines.crew_sample import sample_of
 from franchise.engines.draw_parts import PARTS, PartsOfDraw
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
-from franchise.engines.fitted_start import Sample
-from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.head import SEATS, Head, facts_of, packed_head, unpacked_head, without_seats
 from franchise.engines.parallel import joint_by_sizes, passes_for, trials_due
 from franchise.engines.part import Part, Seats, added_up, divided
 from franchise.engines.revealer import Revealer, epsilon_for
 from franchise.engines.revealing import DocumentsInfo, number_of_turns, renumber
+from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.table_source import TablesInParts
 from franchise.engines.threads import Threads
 from franchise.engines.worker import WorkersLostError, check_seats, other_seats, read_seats, write_seats
@@ -160,8 +158,8 @@ class ClusterEngine(CollapsedEngine):
         sizes = np.bincount(arrays["n_jt"], minlength=1)
         self._begin_at(Snapshot({**head, "tables_of_size": sizes, "at": np.zeros(1, np.int64)}, seats))
 
-    def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
-        """Seat every word by fitted, given or random topics."""
+    def start(self, key: Key, start: str | int | StartingTopics) -> None:
+        """Seat every word by topics, or by random ones."""
         if start == "sequential":
             raise SettingsError(
                 "start='sequential': words that are seated one after another cannot be seated by several "
@@ -324,11 +322,10 @@ class ClusterEngine(CollapsedEngine):
 
     # ------------------------------------------------------------ the start
 
-    def _start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
+    def _start(self, key: Key, start: str | int | StartingTopics) -> None:
         hands = self._at_hand()
-        if isinstance(start, TopicsOfTerms) or start == "fitted":
-            fitted = self._fitted_topics(start if isinstance(start, TopicsOfTerms) else None)
-            drawn = hands.ask("draw_fitted", key, hands.share(fitted))
+        if isinstance(start, StartingTopics):
+            drawn = hands.ask("draw_fitted", key, hands.share(start))
         else:
             drawn = hands.ask("draw_random", key, 1 if start == "one" else int(start))
         number: dict[int, int] = {}  # in the order in which they appear
@@ -339,9 +336,6 @@ class ClusterEngine(CollapsedEngine):
         self._head = None
         self.workbench.open_topics(numbers, summed)
         self._sizes = added_up(hands.ask("finish", None))
-
-    def _sample(self) -> Sample:
-        return sample_of(self._at_hand(), self._facts)
 
     # ------------------------------------------------------------ a sweep
 

@@ -14,8 +14,7 @@ import scipy.sparse as sp
 from franchise.corpus import CorpusArrays
 from franchise.engines.copies import merge_copies, names_of_merged
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
-from franchise.engines.fitted_start import FittedTopics, Sample, fit_topics, sample_of, topics_as_given
-from franchise.engines.given_topics import TopicsOfTerms
+from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.engines.workbench import Workbench
 from franchise.model import Joint, State, broken_invariants, empty_state, joint
@@ -30,8 +29,6 @@ from franchise.moves.fit_topics import (
 )
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
 from franchise.random import INITIALIZE, Key
-
-_USUAL_ETA = 0.1  # for the start, where eta is to be estimated
 
 
 class CollapsedEngine:
@@ -89,15 +86,13 @@ class CollapsedEngine:
         """Take up a state, with every word seated, as if the engine had reached it."""
         self._workbench = Workbench(self._corpus, state)
 
-    def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
-        """Seat every word: one after another (``"sequential"``), by fitted, given or random topics."""
+    def start(self, key: Key, start: str | int | StartingTopics) -> None:
+        """Seat every word: one after another (``"sequential"``), by topics, or by random ones."""
         key = key._replace(move=INITIALIZE)
-        if isinstance(start, TopicsOfTerms):
-            self._start_from_topics(key, self._fitted_topics(start))
+        if isinstance(start, StartingTopics):
+            self._start_from_topics(key, start)
         elif start == "sequential":
             self._start_sequentially(key)
-        elif start == "fitted":
-            self._start_from_topics(key, self._fitted_topics())
         else:
             self._start_at_random(key, 1 if start == "one" else int(start))
         self._compact()
@@ -110,25 +105,12 @@ class CollapsedEngine:
         self.workbench.draw_words(key)
         self.workbench.visit(in_order)
 
-    def _fitted_topics(self, given: TopicsOfTerms | None = None) -> FittedTopics:
-        sample = self._sample()
-        if given is not None and not given.are_seeds:
-            return topics_as_given(sample, given.phi, given.known)
-        return fit_topics(sample, self._usual_eta(), None if given is None else given.phi)
-
-    def _sample(self) -> Sample:
-        return sample_of(self._corpus)
-
-    def _usual_eta(self) -> float:
-        eta = self._settings.priors.eta
-        return _USUAL_ETA if isinstance(eta, tuple) else eta
-
-    def _start_from_topics(self, key: Key, fitted: FittedTopics) -> None:
-        corpus, n_topics, threads = self._corpus, fitted.phi.shape[1], self._threads
+    def _start_from_topics(self, key: Key, topics: StartingTopics) -> None:
+        corpus, n_topics, threads = self._corpus, topics.phi.shape[1], self._threads
         state = self._empty_state(max(self._settings.capacity, n_topics + 1))
 
         def draw(one: Range, own: DrawScratch) -> None:
-            draw_fitted_topics(key, corpus, state, fitted, own, 0, *one)
+            draw_fitted_topics(key, corpus, state, topics, own, 0, *one)
 
         own = [new_draw_scratch(n_topics) for _ in range(threads.number)]
         threads.each(draw, falling_ranges(corpus.doc_ptr, threads.number), own)

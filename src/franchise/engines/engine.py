@@ -13,7 +13,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import scipy.sparse as sp
 
 from franchise.engines.draw_parts import PartsOfDraw
-from franchise.engines.given_topics import GivenTopics, TopicsOfTerms
+from franchise.engines.given_topics import GivenTopics
+from franchise.engines.starting_topics import StartingTopics
 from franchise.model import Priors, State
 from franchise.model.state import Array
 from franchise.random import Key
@@ -94,8 +95,8 @@ class Engine(Protocol):
     def seat(self, state: State) -> None:
         """Take up a franchise in which every word is seated, as if the engine had reached it."""
 
-    def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
-        """Seat every word for the first time."""
+    def start(self, key: Key, start: str | int | StartingTopics) -> None:
+        """Seat every word for the first time: by topics, by a number of random ones, or in turn."""
 
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
         """Make one sweep; `key.move` is the engine's to set.

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from franchise.corpus import CorpusArrays
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.document_pass import DocumentPass
-from franchise.engines.fitted_start import FittedTopics
 from franchise.engines.revealer import Revealer, Share
 from franchise.engines.revealing import turns
+from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.table_source import HeldTables
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.packing import gathered, narrow
@@ -113,11 +113,11 @@ class Part:
 
     # ------------------------------------------------------------ starts
 
-    def draw_fitted(self, key: Key, fitted: FittedTopics) -> Array:
+    def draw_fitted(self, key: Key, fitted: StartingTopics) -> Array:
         """Draw each word's topic from fitted ones; return which were drawn, in the order of appearance."""
         corpus, n_topics, first = self.corpus, fitted.phi.shape[1], self.first_document
         # What was sent is read-only, which compiled code would take for another type.
-        fitted = FittedTopics(fitted.phi.copy(), fitted.row.copy(), fitted.common.copy(), fitted.steps)
+        fitted = StartingTopics(fitted.phi.copy(), fitted.row.copy(), fitted.common.copy(), fitted.steps)
         self.state = empty_state(corpus, n_topics + 1)
 
         def draw(one: Range, own: DrawScratch) -> None:

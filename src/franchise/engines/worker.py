@@ -11,7 +11,6 @@ from franchise._version import VERSION, check_version
 from franchise.corpus import CorpusArrays
 from franchise.corpus.shards import Shard, read_shard
 from franchise.engines.draw_parts import DrawPart, write_part
-from franchise.engines.fitted_start import documents_alone, places_of
 from franchise.engines.part import AnyPart, NewPart, Part
 from franchise.errors import ModelError
 from franchise.model.state import Array
@@ -74,17 +73,6 @@ class Worker:
         place = (first.first_document, first.first_word)
         self._parts[chain] = self._new_part(self._corpus, self._longest, self._threads, *place)
         return self._parts[chain]
-
-    def to_fit(self, before: int, most: float) -> tuple[Array, CorpusArrays]:
-        """Return where documents to fit topics to stand in the order in which they are taken, and they.
-
-        `before` is the number of documents before these that are not empty; those that stand after `most`
-        are not needed.
-        """
-        documents = np.flatnonzero(np.diff(self._corpus.doc_ptr))
-        places = places_of(documents.size, before)
-        near = places <= most
-        return places[near], documents_alone(self._corpus, documents[near])
 
     # ------------------------------------------------------------ on disk
 

@@ -1,9 +1,8 @@
 """Topics fitted to documents by EM, and a start from them.
 
 The model of the fit is a plain mixture: word i of document j is term v with probability proportional to
-common_v + sum_k theta_jk phi_vk, where `common` are the frequencies of the terms in the corpus, times a share
-that stays fixed: it takes up the words that belong to no topic in particular. No number is drawn in the
-fit. A chain then draws the topic of every word from the fitted mixture, with its own random numbers.
+common_v + sum_k theta_jk phi_vk (`engines.starting_topics`). The fit draws no random number. A chain then
+draws the topic of every word from the fitted mixture, with its own random numbers.
 """
 
 from typing import NamedTuple
@@ -68,18 +67,18 @@ def _set_phi(phi, new_phi, sums):
 
 
 @kernel
-def fit_step(corpus, documents, fitted, theta, new_phi, weight, expected):
-    """Make one step of EM for the topics and the mixtures theta of these documents."""
-    phi = fitted.phi
+def fit_step(cells, topics, theta, new_phi, weight, expected):
+    """Make one step of EM for the topics and for the mixtures theta of all documents."""
+    phi = topics.phi
     new_phi[:, :] = 0.0
-    for place in range(documents.size):
+    for j in range(theta.shape[0]):
         expected[:] = 0.0
-        j = documents[place]
-        for i in range(corpus.doc_ptr[j], corpus.doc_ptr[j + 1]):
-            v = corpus.x[i]
-            share = 1.0 / _shares(theta[place], phi[fitted.row[v]], fitted.common[v], weight)
-            _add_shares(share, weight, expected, new_phi[fitted.row[v]])
-        _set_theta(theta[place], expected)
+        for cell in range(cells.cell_ptr[j], cells.cell_ptr[j + 1]):
+            v = cells.terms[cell]
+            row = topics.row[v]
+            share = cells.counts[cell] / _shares(theta[j], phi[row], topics.common[v], weight)
+            _add_shares(share, weight, expected, new_phi[row])
+        _set_theta(theta[j], expected)
     _set_phi(phi, new_phi, expected)
 
 
@@ -87,57 +86,136 @@ class DrawScratch(NamedTuple):
     """Working memory of one thread that draws topics; all on the topic axis but the stream."""
 
     stream: Array
-    theta: Array
+    theta: Array  # of the listed topics
     weight: Array
     expected: Array
+    listed: Array
     number: Array  # of each topic, and of one more: its own
     table: Array
 
 
 def new_draw_scratch(n_topics: int) -> DrawScratch:
-    """Allocate working memory for so many fitted topics."""
+    """Allocate working memory for `n_topics` starting topics."""
     return DrawScratch(
         stream=np.zeros(4, np.uint64),
         theta=np.zeros(n_topics),
         weight=np.zeros(n_topics),
         expected=np.zeros(n_topics),
+        listed=np.zeros(n_topics, np.int64),
         number=np.arange(n_topics + 1, dtype=np.int32),
         table=np.full(n_topics + 1, -1, np.int32),
     )
 
 
+# A document's topics after the first step of EM are cut to those that have most of its words: no fewer than
+# this number. The others would have next to nothing in the end. The GPU's start does the same.
+FEWEST_LISTED = 32
+
+
+@helper
+def _at_least(values, limit):
+    number = 0
+    for k in range(values.size):
+        if values[k] >= limit:
+            number += 1
+    return number
+
+
+@helper
+def _limit_of_most(values):
+    """Return a limit that FEWEST_LISTED values reach, or few more; 0 if there are no more values."""
+    if values.size <= FEWEST_LISTED:
+        return 0.0
+    too_few = 0.0
+    for k in range(values.size):
+        too_few = max(too_few, values[k])
+    least, limit = 1e-6 * too_few, 0.5 * too_few
+    while _at_least(values, limit) < FEWEST_LISTED and limit > least:
+        too_few = limit
+        limit *= 0.5
+    for _ in range(5):
+        between = 0.5 * (limit + too_few)
+        if _at_least(values, between) < FEWEST_LISTED:
+            too_few = between
+        else:
+            limit = between
+    return limit
+
+
+@helper
+def _list_most(expected, theta, listed):
+    """List the topics that have most of a document's words, with their shares; return how many."""
+    limit, n_listed, total = _limit_of_most(expected), 0, 0.0
+    for k in range(expected.size):
+        if expected[k] > 0.0 and expected[k] >= limit:
+            theta[n_listed] = expected[k]
+            listed[n_listed] = k
+            total += expected[k]
+            n_listed += 1
+    for place in range(n_listed):
+        theta[place] /= total
+    return n_listed
+
+
+@helper
+def _shares_of_listed(theta, row, common, listed, weight):
+    """Set `weight` to each listed topic's part in a word of a term; return the sum with the common part."""
+    total = common
+    for place in range(listed.size):
+        weight[place] = theta[place] * row[listed[place]]
+        total += weight[place]
+    return total
+
+
+@helper
+def _fit_mixture(corpus, first, last, topics, scratch):
+    """Fit the mixture of a document; return how many topics are listed in it."""
+    theta, weight, expected, listed = scratch.theta, scratch.weight, scratch.expected, scratch.listed
+    theta[:] = 1.0 / theta.size
+    expected[:] = 0.0
+    for i in range(first, last):
+        v = corpus.x[i]
+        share = 1.0 / _shares(theta, topics.phi[topics.row[v]], topics.common[v], weight)
+        for k in range(theta.size):
+            expected[k] += share * weight[k]
+    n_listed = _list_most(expected, theta, listed)
+    for _ in range(1, topics.steps):
+        expected[:n_listed] = 0.0
+        for i in range(first, last):
+            v = corpus.x[i]
+            row, common = topics.phi[topics.row[v]], topics.common[v]
+            total = _shares_of_listed(theta, row, common, listed[:n_listed], weight)
+            for place in range(n_listed):
+                expected[place] += weight[place] / total
+        _set_theta(theta[:n_listed], expected[:n_listed])
+    return n_listed
+
+
 @kernel
-def draw_fitted_topics(key, corpus, state, fitted, scratch, first_document, begin, end):
+def draw_fitted_topics(key, corpus, state, topics, scratch, first_document, begin, end):
     """Set t_ji, k_jt, m_j of documents `begin` to `end`: each word's topic from the fitted mixture.
 
     One table per topic in each document. Common words get a topic of their own, the last. The documents may
     be some of a larger corpus, in which the first has the number `first_document`.
     """
-    stream, theta, weight, expected = scratch.stream, scratch.theta, scratch.weight, scratch.expected
-    n_topics, phi, row, common = theta.size, fitted.phi, fitted.row, fitted.common
+    stream, theta, weight, listed = scratch.stream, scratch.theta, scratch.weight, scratch.listed
     for j in range(begin, end):
         start_stream(stream, key, first_document + j)
         first, last = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
-        theta[:] = 1.0 / n_topics
-        for _ in range(fitted.steps):
-            expected[:] = 0.0
-            for i in range(first, last):
-                v = corpus.x[i]
-                share = 1.0 / _shares(theta, phi[row[v]], common[v], weight)
-                for k in range(n_topics):
-                    expected[k] += share * weight[k]
-            _set_theta(theta, expected)
+        n_listed = _fit_mixture(corpus, first, last, topics, scratch)
         n_tables = 0
         for i in range(first, last):
             v = corpus.x[i]
-            u = uniform(stream) * _shares(theta, phi[row[v]], common[v], weight) - common[v]
-            draw = n_topics
-            if u >= 0.0:
-                draw = 0
-                while draw < n_topics - 1 and u >= weight[draw]:
-                    u -= weight[draw]
-                    draw += 1
-            t, _ = take_table(state, first, draw, scratch.number, scratch.table, n_tables, 0)
+            row, common = topics.phi[topics.row[v]], topics.common[v]
+            u = uniform(stream) * _shares_of_listed(theta, row, common, listed[:n_listed], weight) - common
+            k = theta.size
+            if u >= 0.0 and n_listed > 0:
+                place = 0
+                while place < n_listed - 1 and u >= weight[place]:
+                    u -= weight[place]
+                    place += 1
+                k = listed[place]
+            t, _ = take_table(state, first, k, scratch.number, scratch.table, n_tables, 0)
             n_tables = max(n_tables, t + 1)
             state.t_ji[i] = t
         state.m_j[j] = n_tables
@@ -160,18 +238,3 @@ def number_as_they_appear(corpus, state, number):
             state.k_jt[slot] = number[k]
         state.m_j[j] = 0
     return used
-
-
-@kernel
-def fit_step_of_cells(cells, documents, phi, common, theta, new_phi, weight, expected):
-    """Make one step of EM as `fit_step` does, the words of a cell at once; phi has a row for every term."""
-    new_phi[:, :] = 0.0
-    for place in range(documents.size):
-        expected[:] = 0.0
-        j = documents[place]
-        for cell in range(cells.cell_ptr[j], cells.cell_ptr[j + 1]):
-            v = cells.terms[cell]
-            share = cells.counts[cell] / _shares(theta[place], phi[v], common[v], weight)
-            _add_shares(share, weight, expected, new_phi[v])
-        _set_theta(theta[place], expected)
-    _set_phi(phi, new_phi, expected)

@@ -20,6 +20,7 @@ from franchise.engines import (
     engine_for,
     engine_named,
 )
+from franchise.engines.starting_topics import StartingTopics
 from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
@@ -28,8 +29,10 @@ from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
+from franchise.starts import first_topics
 
 _LARGEST = 2**63 - 1
+_USUAL_ETA = 0.1  # for the start, where eta is estimated
 
 
 class Chain:
@@ -187,9 +190,13 @@ class Chain:
 
     def start(self) -> None:
         """Seat every word for the first time; `run` and `sweep` do it when it has not been done."""
-        start = self.start_from
-        topics = start.in_terms_of(self.corpus) if isinstance(start, GivenTopics) else start
-        self._start(lambda: self.engine.start(self._key(0), topics))
+        self._start(lambda: self.engine.start(self._key(0), self._first_topics()))
+
+    def _first_topics(self) -> str | int | StartingTopics:
+        eta = self.priors.eta
+        return first_topics(
+            self.start_from, self.corpus, _USUAL_ETA if isinstance(eta, tuple) else eta, self.seed
+        )
 
     def start_at(self, state: State) -> None:
         """Start from a state that comes from elsewhere, in which every word is seated."""

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from franchise.engines.cuda import layout
 from franchise.engines.cuda.part import CudaPart
-from franchise.engines.fitted_start import FittedTopics
+from franchise.engines.starting_topics import StartingTopics
 from franchise.random import INITIALIZE, Key
 from tests.host_device import HostDevice, needs_compiler
 from tests.reference.franchise import corpus_of
@@ -16,7 +16,7 @@ from tests.reference.statistics import assert_frequencies
 pytestmark = needs_compiler
 COPIES = 1_500
 WORDS = [0, 2, 1, 2, 3, 2]
-FITTED = FittedTopics(
+FITTED = StartingTopics(
     phi=np.array([[0.6, 0.1, 0.0], [0.3, 0.2, 0.4], [0.1, 0.7, 0.6], [0.0, 0.0, 0.0]]),
     row=np.array([0, 1, 2, 3]),
     common=np.array([0.05, 0.02, 0.1, 0.3]),
@@ -95,7 +95,7 @@ def test_fitted_topics(long):
 def test_of_many_fitted_topics_those_are_drawn_that_a_document_has_most_of():
     rng = np.random.default_rng(2)
     phi = rng.dirichlet(np.full(4, 0.4), 100).T
-    many = FittedTopics(np.vstack([phi, np.zeros(100)]), np.arange(4), FITTED.common, steps=2)
+    many = StartingTopics(np.vstack([phi, np.zeros(100)]), np.arange(4), FITTED.common, steps=2)
     p = chances(WORDS, many)
     possible = np.flatnonzero(p.sum(axis=0))
     assert 32 <= possible.size - 1 < 40

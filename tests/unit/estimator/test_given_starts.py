@@ -11,9 +11,9 @@ from sklearn.base import clone
 from franchise import Chain, CorpusError, HDPTopicModel, ModelError, Schedule, SettingsError, from_tokens
 from franchise.corpus import planted
 from franchise.engines import GivenTopics
-from franchise.engines.fitted_start import fit_topics, sample_of, topics_as_given
 from franchise.estimator.starts import start_of
 from franchise.model import broken_invariants
+from franchise.starts.em import fitted_topics, given_topics
 from franchise.storage import model as store
 from tests.raising import raises
 from tests.unit.estimator.test_model import in_bits
@@ -84,7 +84,7 @@ def test_terms_that_topics_do_not_know_follow_their_documents():
     with_ants = counts[:, place["ant"]] > counts[:, place["cat"]]
     assert counts[with_ants, place["new"]].sum() > 3 * counts[~with_ants, place["new"]].sum()
     found = start_of(given).in_terms_of(corpus)
-    fitted = topics_as_given(sample_of(corpus.arrays), found.phi, found.known)
+    fitted = given_topics(corpus, found)
     np.testing.assert_allclose(fitted.phi.sum(axis=0), 1.0)
 
 
@@ -99,7 +99,7 @@ def test_seed_words_bring_their_words_together():
     animals, money = ["cat", "dog", "fur", "paw"], ["bond", "loan", "bank", "cash"]
     corpus = from_tokens([animals * 3, money * 3] * 10)
     seeds = start_of({"money": ["bond", "bond"], "animals": ["cat"]}).in_terms_of(corpus)
-    fitted = fit_topics(sample_of(corpus.arrays), 0.3, seeds.phi)
+    fitted = fitted_topics(corpus, 0.3, 0, seeds.phi)
     phi = fitted.phi[fitted.row].T  # those of the seeds come first
     of_money, of_animals = ([corpus.vocabulary.index(term) for term in terms] for terms in (money, animals))
     assert len(phi) > 2

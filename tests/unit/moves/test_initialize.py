@@ -11,6 +11,7 @@ from franchise.model import Priors, broken_invariants
 from franchise.model.state import NUMBERED, TABLES, TOPICS
 from franchise.random import INITIALIZE
 from franchise.sampling.chain import Chain
+from franchise.starts.sample import in_random_order
 from tests.golden.fingerprint import arithmetic_corpus
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations
@@ -28,8 +29,16 @@ def limited_to(limits):
     """Let no more be fitted, and to no more, than this."""
     with pytest.MonkeyPatch.context() as patch:
         for name, most in limits._asdict().items():
-            patch.setattr(f"franchise.engines.fitted_start._MOST_{name.upper()}", most)
+            patch.setattr(f"franchise.starts.sample._MOST_{name.upper()}", most)
+            if name == "topics":
+                patch.setattr("franchise.starts.em._LEAST_MOST", most)
         yield
+
+
+def order_of(corpus, seed):
+    """Return the order in which documents that are not empty are taken for the fit."""
+    filled = np.array([j for j, words in enumerate(corpus[0]) if words])
+    return in_random_order(filled, seed).tolist()
 
 
 def started(corpus, at, seed, number, start, capacity):
@@ -70,7 +79,7 @@ def test_a_chain_starts_from_fitted_topics_as_the_twin_does(corpus, seed, number
     with limited_to(limits):
         state = started(corpus, AT, seed, number, "fitted", capacity)
     twin = Franchise(*corpus, AT)
-    twin.start_fitted(Drawn((seed, number, 0, INITIALIZE)), limits)
+    twin.start_fitted(Drawn((seed, number, 0, INITIALIZE)), limits, order_of(corpus, seed))
     assert plain(corpus_of(*corpus).arrays, state) == twin.plain()
 
 
@@ -79,7 +88,7 @@ def test_many_words_start_from_fitted_topics_as_the_twin_does(seed):
     corpus = [words.tolist() for words in np.split(many.x, many.doc_ptr[1:-1])], many.n_terms
     for number in range(10):
         twin = Franchise(*corpus, AT)
-        twin.start_fitted(Drawn((seed, number, 0, INITIALIZE)), Limits())
+        twin.start_fitted(Drawn((seed, number, 0, INITIALIZE)), Limits(), order_of(corpus, seed))
         state = started(corpus, AT, seed, number, "fitted", 1)
         assert plain(corpus_of(*corpus).arrays, state) == twin.plain()
 

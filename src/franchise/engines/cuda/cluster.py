@@ -15,12 +15,11 @@ from franchise.engines.crew import Hands
 from franchise.engines.cuda.part import Passed
 from franchise.engines.cuda.steps import head_moves, joint_of, name_first_topics, trials_for, turn_of
 from franchise.engines.engine import EngineSettings, Swept, Trials
-from franchise.engines.fitted_start import FittedTopics
-from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.parallel import passes_for
 from franchise.engines.part import Seats, Summed, added_up
 from franchise.engines.revealer import Revealer
 from franchise.engines.revealing import DocumentsInfo, renumber
+from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.threads import Threads
 from franchise.engines.worker import WorkersLostError
 from franchise.errors import ClusterError
@@ -70,11 +69,11 @@ class GpuClusterEngine(ClusterEngine):
 
     # ------------------------------------------------------------ the start
 
-    def _start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
+    def _start(self, key: Key, start: str | int | StartingTopics) -> None:
         hands = self._at_hand()
-        begin: int | FittedTopics
-        if isinstance(start, TopicsOfTerms) or start == "fitted":
-            begin = hands.share(self._fitted_topics(start if isinstance(start, TopicsOfTerms) else None))
+        begin: int | StartingTopics
+        if isinstance(start, StartingTopics):
+            begin = hands.share(start)
         else:
             # More topics than words need no room.
             begin = 1 if start == "one" else min(int(start), max(1, self._facts.n_words))

@@ -20,13 +20,12 @@ from franchise.engines.cuda.device import Device, gpu, memory_in_words
 from franchise.engines.cuda.part import CudaPart, pieces_for
 from franchise.engines.cuda.steps import head_moves, joint_of, name_first_topics, trials_for, turn_of
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
-from franchise.engines.fitted_start import FittedTopics
-from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.head import Facts, Head, without_seats
 from franchise.engines.parallel import joint_by_sizes, passes_for
 from franchise.engines.part import Seats, Summed
 from franchise.engines.revealer import Revealer, epsilon_for
 from franchise.engines.revealing import DocumentsInfo, renumber
+from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.threads import Threads
 from franchise.model import Joint, State
 from franchise.model.capacity import compact
@@ -136,17 +135,16 @@ class CudaEngine(CollapsedEngine):
         return CudaPart(device, self._corpus, *pieces_for(device, self._corpus, n_topics))
 
     @memory_in_words()
-    def start(self, key: Key, start: str | int | TopicsOfTerms) -> None:
-        """Seat every word: there by fitted, given or random topics; here one after another."""
+    def start(self, key: Key, start: str | int | StartingTopics) -> None:
+        """Seat every word: on the GPU by topics or random ones, on the CPU one after another."""
         if start == "sequential":
             starter = CollapsedEngine(self._corpus, self._settings)
             starter.start(key, start)
             self.seat(starter.state)
             return
-        begin: int | FittedTopics
-        if isinstance(start, TopicsOfTerms) or start == "fitted":
-            begin = self._fitted_topics(start if isinstance(start, TopicsOfTerms) else None)
-            n_topics = begin.phi.shape[1]
+        begin: int | StartingTopics
+        if isinstance(start, StartingTopics):
+            begin, n_topics = start, start.phi.shape[1]
         else:
             # More topics than words need no room.
             begin = n_topics = 1 if start == "one" else min(int(start), max(1, self._facts.n_words))

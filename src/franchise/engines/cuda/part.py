@@ -24,9 +24,9 @@ from franchise.engines.cuda.measure import (
 )
 from franchise.engines.cuda.piece import Piece, Tally, new_tally
 from franchise.engines.cuda.piece_tables import PieceTables
-from franchise.engines.fitted_start import FittedTopics
 from franchise.engines.part import Seats, divided
 from franchise.engines.revealing import turns
+from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.table_source import TablesInParts, TableSource
 from franchise.engines.threads import Threads
 from franchise.errors import GpuError
@@ -119,7 +119,7 @@ class CudaPart:
             piece.take_up_seats(state.t_ji[words], state.k_jt[words], state.n_jt[words], state.m_j[documents])
         self._counts, self._last = Counts(counts, np.arange(n_topics)), None
 
-    def start(self, key: Key, start: int | FittedTopics) -> Passed:
+    def start(self, key: Key, start: int | StartingTopics) -> Passed:
         """Draw the first topic of every word, from so many, or from fitted ones."""
         n_topics = start if isinstance(start, int) else start.phi.shape[1] + 1
         counts, tally = self._room(n_topics), new_tally(self._device, n_topics, self._longest)

@@ -24,7 +24,7 @@ from franchise.engines.cuda.long_documents import (
 from franchise.engines.cuda.long_documents import update as update_long
 from franchise.engines.cuda.measure import GivenMeasure
 from franchise.engines.cuda.source import SIDE_BY_SIDE, TILE
-from franchise.engines.fitted_start import FittedTopics
+from franchise.engines.starting_topics import StartingTopics
 from franchise.model.state import Array
 from franchise.random import DOCUMENTS, Key
 
@@ -116,7 +116,7 @@ class Piece:
         if z is not None:
             self.list_topics()
 
-    def start(self, key: Key, start: int | FittedTopics, tally: Tally) -> None:
+    def start(self, key: Key, start: int | StartingTopics, tally: Tally) -> None:
         """Draw the first topic of every word, from so many, or from fitted ones; one table for each topic."""
         device, layout, draw_key = self.device, self.layout, counter_key(key, "start")
         where = (draw_key, layout.regular, self.base, self.length, self.number)
@@ -133,7 +133,7 @@ class Piece:
             if self._long is not None:
                 self._long = count_together(device, self._long, int(tally.words.size), z, tally)
 
-    def _draw_fitted(self, where: tuple[Any, ...], start: FittedTopics, x: Any, z: Any) -> None:
+    def _draw_fitted(self, where: tuple[Any, ...], start: StartingTopics, x: Any, z: Any) -> None:
         device, xp, n_topics = self.device, self.device.xp, start.phi.shape[1]
         stride = -(-n_topics // TILE) * TILE
         phi = np.zeros((len(start.phi), stride), np.float32)

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from franchise.corpus import CorpusArrays
 from franchise.engines.cuda.device import Device, gpu
 from franchise.engines.cuda.part import CudaPart, Passed, pieces_for
-from franchise.engines.fitted_start import FittedTopics
 from franchise.engines.part import Part, Seats
+from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.table_source import TableSource
 from franchise.engines.threads import Threads
 from franchise.model.measure import FREE, Measure
@@ -97,7 +97,7 @@ class CudaWorkerPart:
 
     # ------------------------------------------------------------ a sweep
 
-    def start(self, key: Key, start: int | FittedTopics) -> Passed:
+    def start(self, key: Key, start: int | StartingTopics) -> Passed:
         """Draw the first topic of every word, from so many, or from fitted ones."""
         self._host = None
         self._there = self._new_part(start if isinstance(start, int) else start.phi.shape[1])

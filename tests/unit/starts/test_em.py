@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franchise import Chain, Corpus, Priors, Schedule
-from franchise.engines import collapsed, fitted_start
-from franchise.engines.fitted_start import FittedTopics, fit_topics, sample_of
+from franchise.engines.starting_topics import StartingTopics
 from franchise.model import broken_invariants
 from franchise.moves.fit_topics import fit_step
+from franchise.starts import em, sample
+from franchise.starts.em import fitted_topics
+from franchise.starts.sample import in_random_order
 from tests.golden.fingerprint import arithmetic_corpus, seats
 from tests.reference.fitted import fit
 from tests.reference.franchise import corpus_of
@@ -31,9 +33,9 @@ CORPORA = {
 }
 
 
-def log_likelihood(arrays, documents, phi, theta, common):
-    """Return the log probability of the words under the mixture, less a constant."""
-    words = [arrays.x[arrays.doc_ptr[j] : arrays.doc_ptr[j + 1]] for j in documents]
+def log_likelihood(corpus, phi, theta, common):
+    """Return the log probability of the words under the mixture, up to a constant."""
+    words = [corpus.document(j) for j in range(corpus.n_documents)]
     return sum(np.log(common[v] + phi[v] @ theta_j).sum() for v, theta_j in zip(words, theta, strict=True))
 
 
@@ -42,17 +44,18 @@ def log_likelihood(arrays, documents, phi, theta, common):
 
 @given(corpora(max_documents=6, max_length=9, max_terms=5), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_every_step_raises_the_likelihood(corpus, n_topics, seed):
-    arrays, rng = corpus_of(*corpus).arrays, np.random.default_rng(seed)
-    documents = np.flatnonzero(np.diff(arrays.doc_ptr))
-    common = rng.dirichlet(np.ones(corpus[1])) / 9.0
-    phi = np.ascontiguousarray(rng.dirichlet(np.full(corpus[1], 0.5), n_topics).T)
-    theta = rng.dirichlet(np.full(n_topics, 0.5), documents.size)
+    rng, n_terms = np.random.default_rng(seed), corpus[1]
+    corpus = corpus_of(*corpus)
+    corpus = corpus.select(np.flatnonzero(corpus.document_lengths))
+    common = rng.dirichlet(np.ones(n_terms)) / 9.0
+    phi = np.ascontiguousarray(rng.dirichlet(np.full(n_terms, 0.5), n_topics).T)
+    theta = rng.dirichlet(np.full(n_topics, 0.5), corpus.n_documents)
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
-    fitted = FittedTopics(phi, np.arange(corpus[1]), common)
-    before = log_likelihood(arrays, documents, phi, theta, common)
+    topics = StartingTopics(phi, np.arange(n_terms), common)
+    before = log_likelihood(corpus, phi, theta, common)
     for _ in range(10):
-        fit_step(arrays, documents, fitted, theta, new_phi, weight, expected)
-        after = log_likelihood(arrays, documents, phi, theta, common)
+        fit_step(corpus.cells, topics, theta, new_phi, weight, expected)
+        after = log_likelihood(corpus, phi, theta, common)
         assert after >= before - 1e-9
         before = after
         np.testing.assert_allclose(phi.sum(axis=0), 1.0)
@@ -60,10 +63,10 @@ def test_every_step_raises_the_likelihood(corpus, n_topics, seed):
 
 
 def test_a_topic_without_words_stays_as_it_is():
-    arrays = corpus_of([[0, 0, 1], [1]], 3).arrays
+    cells = corpus_of([[0, 0, 1], [1]], 3).cells
     phi, theta = np.array([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]]), np.full((2, 2), 0.5)
-    fitted = FittedTopics(phi, np.arange(3), np.full(3, 0.1))
-    fit_step(arrays, np.arange(2), fitted, theta, np.zeros_like(phi), np.zeros(2), np.zeros(2))
+    topics = StartingTopics(phi, np.arange(3), np.full(3, 0.1))
+    fit_step(cells, topics, theta, np.zeros_like(phi), np.zeros(2), np.zeros(2))
     assert phi[:, 1].tolist() == [0.0, 0.0, 1.0]
     assert theta.tolist() == [[1.0, 0.0], [1.0, 0.0]]
     assert np.all(np.isfinite(phi))
@@ -71,7 +74,9 @@ def test_a_topic_without_words_stays_as_it_is():
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_topics_are_those_of_the_twin(name):
-    fitted, twin = fit_topics(sample_of(corpus_of(*CORPORA[name]).arrays), 0.3), fit(*CORPORA[name], 0.3)
+    documents, n_terms = CORPORA[name]
+    order = in_random_order(np.flatnonzero([len(words) for words in documents]), 5).tolist()
+    fitted, twin = fitted_topics(corpus_of(documents, n_terms), 0.3, 5), fit(documents, n_terms, 0.3, order)
     np.testing.assert_allclose(fitted.phi[fitted.row].T, twin.phi, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(fitted.common, twin.common)
 
@@ -91,7 +96,7 @@ def test_topics_are_those_of_the_twin(name):
 def test_how_many_topics_are_fitted(lengths, eta, n_topics):
     """In proportion to the square root of the words, and to 1 / eta up to 0.3; no more than documents."""
     corpus = Corpus([0] * sum(lengths), np.cumsum([0, *lengths]), ["a"])
-    assert fit_topics(sample_of(corpus.arrays), eta).phi.shape == (1 + 1, n_topics)
+    assert fitted_topics(corpus, eta, 0).phi.shape == (1 + 1, n_topics)
 
 
 @pytest.mark.parametrize(
@@ -99,13 +104,13 @@ def test_how_many_topics_are_fitted(lengths, eta, n_topics):
     [(0, 200), (500_000, 200), (4_000_000, 400), (32_000_000, 800), (62_500_000, 1_000), (2**31, 1_000)],
 )
 def test_large_corpora_have_more_topics(n_words, most):
-    assert fitted_start.most_topics(n_words) == most
-    assert fitted_start.number_of_topics(n_words, 1e-3, 10**6, 10_000) == (most if n_words else 1)
+    assert sample.most_topics(n_words) == most
+    assert em.number_of_topics(n_words, 1e-3, 10**6, 10_000) == (most if n_words else 1)
 
 
 def test_few_terms_have_no_more():
     many = 125_000_000
-    found = [fitted_start.number_of_topics(many, 0.1, 10**6, n_terms) for n_terms in (3, 2_000, 5_000, 10**6)]
+    found = [em.number_of_topics(many, 0.1, 10**6, n_terms) for n_terms in (3, 2_000, 5_000, 10**6)]
     assert found == [200, 200, 500, 1_000]
 
 
@@ -122,13 +127,13 @@ def test_few_terms_have_no_more():
     ],
 )
 def test_how_many_documents_are_fitted(length, n_documents, number):
-    assert fitted_start.number_to_fit(length * n_documents, n_documents) == number
+    assert sample.number_to_fit(length * n_documents, n_documents) == number
 
 
 def test_planted_topics_are_found():
     """Documents of one of three topics: each becomes the topic of its words."""
     documents = [[3 * (j % 3) + i % 3 for i in range(20)] for j in range(30)]
-    phi = fit_topics(sample_of(corpus_of(documents, 9).arrays), 0.1).phi
+    phi = fitted_topics(corpus_of(documents, 9), 0.1, 2).phi
     for k in range(3):
         own = phi[3 * k : 3 * k + 3].sum(axis=0)
         assert own.max() > 0.999
@@ -137,22 +142,24 @@ def test_planted_topics_are_found():
 # ---------------------------------------------------------------- the start
 
 
-def test_neither_seed_nor_chain_changes_the_topics(monkeypatch):
-    found = []
-
-    def fit_and_note(sample, eta, seeds):
-        found.append(fit_topics(sample, eta, seeds))
-        return found[-1]
-
-    monkeypatch.setattr(collapsed, "fit_topics", fit_and_note)
+def test_chains_of_a_seed_have_the_same_topics_and_seatings_of_their_own():
     seatings = set()
     for seed, number in ((0, 0), (0, 1), (7, 0)):
         chain = Chain(arithmetic_corpus(), seed=seed, number=number, start="fitted")
         chain.start()
         seatings.add(b"".join(array.tobytes() for array in seats(chain)))
-    assert len(seatings) == 3  # the words are the chain's own to draw
-    assert len({fitted.phi.tobytes() for fitted in found}) == 1
-    assert len({fitted.common.tobytes() for fitted in found}) == 1
+    assert len(seatings) == 3
+    one, same, other = (fitted_topics(arithmetic_corpus(), 0.1, seed) for seed in (0, 0, 7))
+    assert one.phi.tobytes() == same.phi.tobytes()
+    assert one.phi.tobytes() != other.phi.tobytes()  # its topics began at other documents
+
+
+def test_the_order_of_documents_matters_by_chance_alone():
+    """Which topics are begun at a document depends on its place, but every place is as likely."""
+    first = np.array([in_random_order(np.arange(10), seed)[0] for seed in range(2_000)])
+    counts = np.bincount(first, minlength=10)
+    # Standard deviation 13.4: a fair order fails with a probability below 1e-5.
+    assert np.all(np.abs(counts - 200) < 67)
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -172,8 +179,8 @@ def test_corpora_and_etas_at_the_edge(name, eta, seed):
 def test_terms_of_documents_left_out_are_common_words(most, monkeypatch, seed):
     """The fit has not seen them: they belong to no topic in particular."""
     documents = [[0, 1, 0, 1], [2, 3, 2, 2, 3, 3]]
-    monkeypatch.setattr(fitted_start, most, 1)
-    fitted = fit_topics(sample_of(corpus_of(documents, 4).arrays), 0.1)
+    monkeypatch.setattr(sample, most, 1)
+    fitted = fitted_topics(corpus_of(documents, 4), 0.1, seed)
     assert fitted.phi.shape[0] == 2 + 1  # however many terms there are
     seen = fitted.phi[fitted.row].sum(axis=1) > 0.0
     assert sorted([seen[:2].tolist(), seen[2:].tolist()]) == [[False, False], [True, True]]
@@ -181,17 +188,3 @@ def test_terms_of_documents_left_out_are_common_words(most, monkeypatch, seed):
     chain = Chain(corpus_of(documents, 4), seed=seed, start="fitted")
     chain.start()
     assert chain.state.m_j[left_out] == 1
-
-
-@pytest.mark.parametrize("period", range(1, 8))
-def test_documents_that_take_turns_are_all_taken(period, monkeypatch):
-    """Whatever stands at every so many places is in the fit as often as it is in the corpus."""
-    monkeypatch.setattr(fitted_start, "_MOST_DOCUMENTS", 10 * period)
-    documents = [[j % period] * 5 for j in range(100 * period)]
-    taken = fit_topics(sample_of(corpus_of(documents, period).arrays), 0.1)
-    assert np.all(taken.phi[taken.row].sum(axis=1) > 0.0)
-    places = fitted_start.spread(np.arange(100 * period), 10 * period)
-    counts = np.bincount(places % period, minlength=period)
-    assert counts.min() >= 8
-    assert counts.max() <= 12
-    assert np.unique(places).size == 10 * period

@@ -1,0 +1,103 @@
+"""Fit starting topics to documents by EM, or take those of an earlier model or of seed words.
+
+The mixture is that of `engines.starting_topics`. Its common part is fixed at a share of the term frequencies:
+it takes up the words that belong to no topic in particular.
+"""
+
+import math
+
+import numpy as np
+
+from franchise.corpus import Corpus
+from franchise.engines import GivenTopics, Start
+from franchise.engines.given_topics import TopicsOfTerms
+from franchise.engines.starting_topics import StartingTopics
+from franchise.model.state import Array
+from franchise.moves.fit_topics import fit_step
+from franchise.starts.sample import Sample, most_topics, sample_of
+
+STEPS = 20
+COMMON = 0.1  # share of the words that belong to no topic in particular
+_TOPICS, _FEWEST_TOPICS, _TERMS_PER_TOPIC = 0.05, 1 / 6, 10
+_LEAST_MOST = 200  # topics that a corpus of few terms may have
+
+
+def first_topics(start: Start, corpus: Corpus, eta: float, seed: int) -> str | int | StartingTopics:
+    """Return what an engine starts from: topics if `start` stands for any, else `start` itself."""
+    if isinstance(start, GivenTopics):
+        given = start.in_terms_of(corpus)
+        return fitted_topics(corpus, eta, seed, given.phi) if given.are_seeds else given_topics(corpus, given)
+    return fitted_topics(corpus, eta, seed) if start == "fitted" else start
+
+
+def fitted_topics(corpus: Corpus, eta: float, seed: int, seeds: Array | None = None) -> StartingTopics:
+    """Fit topics by EM, each begun at a random document.
+
+    The smaller eta, the more topics: about as many as chains with this eta end with, or some more where these
+    are few, as it is easier to lose a topic than to find one.
+
+    Parameters
+    ----------
+    corpus
+        The documents.
+    eta
+        The concentration of the terms of a topic.
+    seed
+        Decides which documents the topics are fitted to and begin at.
+    seeds
+        Topics by terms: the first topics begin at these instead. There are at least as many topics as seeds.
+    """
+    return fit_to_sample(sample_of(corpus, seed), eta, seeds)
+
+
+def fit_to_sample(sample: Sample, eta: float, seeds: Array | None = None) -> StartingTopics:
+    """Fit topics to a sample; the first documents of it are those that topics begin at."""
+    cells = sample.cells
+    n_documents, n_seeds = cells.doc_ptr.size - 1, 0 if seeds is None else len(seeds)
+    n_topics = max(number_of_topics(sample.n_words, eta, n_documents, cells.n_terms), n_seeds)
+    frequencies = sample.term_counts / max(1, sample.n_words)
+    used = np.zeros(cells.n_terms, bool)
+    used[cells.terms] = True
+    if seeds is not None:
+        used |= seeds.any(axis=0)
+    terms = np.flatnonzero(used)
+    row = np.full(cells.n_terms, terms.size)
+    row[terms] = np.arange(terms.size)
+    phi = np.zeros((terms.size + 1, n_topics))
+    phi[:-1] = 0.5 * frequencies[terms, None]
+    if seeds is not None:
+        phi[:-1, :n_seeds] += 0.5 * seeds[:, terms].T
+    for j, k in enumerate(range(n_seeds, n_topics)):
+        own = slice(cells.cell_ptr[j], cells.cell_ptr[j + 1])
+        phi[row[cells.terms[own]], k] += 0.5 * cells.counts[own] / cells.counts[own].sum()
+    topics = StartingTopics(phi, row, _common(frequencies))
+    theta = np.full((n_documents, n_topics), 1.0 / max(1, n_topics))
+    new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
+    for _ in range(STEPS):
+        fit_step(cells, topics, theta, new_phi, weight, expected)
+    return topics
+
+
+def number_of_topics(n_words: int, eta: float, n_documents: int, n_terms: int) -> int:
+    """Return how many topics to fit to `n_words`."""
+    n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
+    return min(n_topics, most_topics(n_words), max(_LEAST_MOST, n_terms // _TERMS_PER_TOPIC), n_documents)
+
+
+def given_topics(corpus: Corpus, given: TopicsOfTerms, common: float = COMMON) -> StartingTopics:
+    """Return topics of terms as starting topics.
+
+    A term that the topics do not know has its corpus frequency in every topic, so its words go where the
+    other words of their documents go.
+    """
+    frequencies = corpus.term_counts / max(1, corpus.n_words)
+    unknown = np.where(given.known, 0.0, frequencies)
+    rows = given.phi.T.astype(np.float64, order="C")
+    rows *= 1.0 - unknown.sum()
+    rows /= given.phi.sum(axis=1)
+    rows += unknown[:, None]
+    return StartingTopics(rows, np.arange(frequencies.size), _common(frequencies, common))
+
+
+def _common(frequencies: Array, share: float = COMMON) -> Array:
+    return np.asarray(share / (1.0 - share) * frequencies)

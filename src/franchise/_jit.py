@@ -18,6 +18,7 @@ contents of every file that may hold compiled code, so machine code is never old
 import hashlib
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
@@ -95,6 +96,12 @@ def _cache_class() -> Any:
     from numba.core.caching import FunctionCache, IndexDataCacheFile  # not before the version is known
 
     class KernelFiles(IndexDataCacheFile):  # type: ignore[misc]
+        def _load_index(self) -> Any:
+            # The index of another version may name classes that have moved: it cannot be read to the stamp.
+            with suppress(ImportError, AttributeError):
+                return super()._load_index()
+            return {}
+
         def is_filled(self) -> bool:
             return bool(self._load_index())
 

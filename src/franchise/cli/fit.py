@@ -40,7 +40,7 @@ _MODEL_SETTINGS = (
     "split_merge",
     "engine",
 )
-_STARTS = ("fitted", "apart", "sequential", "one")
+_STARTS = ("auto", "consensus", "counts", "fitted", "apart", "sequential", "one")
 
 
 class _NumberOr(click.ParamType):  # type: ignore[type-arg]
@@ -181,10 +181,11 @@ DURATION, GAMMA = _Duration(), _Gamma()
 @click.option(
     "--init",
     type=_Init(int, *_STARTS),
-    default="fitted",
+    default="auto",
     show_default=True,
-    help="Where chains start: fitted (topics found by EM), apart (different starts in turn), sequential, "
-    "one, a number of random topics, or the folder of an earlier model, to start from its topics.",
+    help="Where chains start: consensus (topics that short runs agree on), counts (for count tables), fitted "
+    "(topics found by EM), auto (one of these three), apart (different starts in turn), sequential, one, a "
+    "number of random topics, or the folder of an earlier model, to start from its topics.",
 )
 @click.option(
     "--seed-words",
@@ -256,7 +257,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:
         _refuse(Path(output), values["force"])
-    if values["seed_words"] is not None and values["init"] != "fitted":
+    if values["seed_words"] is not None and values["init"] != "auto":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
     model = model_of(values, None if values["dry_run"] else output)
     _refuse_without_gpu(model)

@@ -22,7 +22,7 @@ from franchise.errors import ModelError, SettingsError
 from franchise.estimator.crews import crew_for
 from franchise.estimator.inputs import training_corpus, warn_of
 from franchise.estimator.offers import Offers
-from franchise.estimator.plans import begun_shorter, longer, plan_to_fit
+from franchise.estimator.plans import begun_shorter, longer, plan_to_fit, settled
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import check_to_run, check_to_try, folder_of, from_kept, of_chains, to_keep
 from franchise.estimator.summary import interrupted_after, nothing_started, posterior_of, trace_frame
@@ -35,6 +35,7 @@ from franchise.storage import model as store
 from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from franchise.storage.overflow import Overflow
+from franchise.storage.runs import save_runs
 
 StrPath = str | os.PathLike[str]
 
@@ -54,11 +55,12 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     alpha_prior, gamma_prior
         Gamma priors (shape, rate) under which alpha and gamma are sampled.
     init
-        Where chains start: ``"fitted"`` (topics that EM finds, the same for all), ``"sequential"`` (the
-        paper's), ``"one"`` topic, a number of random topics, or ``"apart"``: the last three in turn. Or
-        topics to begin with: a fitted model or the path of its folder, topics by terms (a DataFrame, or an
-        array in the order of the vocabulary), or seed words, ``{"cosmology": ["galaxy", "redshift"], ...}``.
-        These are a start, not a prior: chains may leave them.
+        Where chains start: ``"consensus"`` (what short runs on 90% of the documents agree on), ``"counts"``
+        (as many topics as predict hidden counts best), ``"fitted"`` (topics that EM finds), ``"sequential"``
+        (the paper's), ``"one"`` topic, a number of random topics, or ``"apart"``: the last three in turn.
+        ``"auto"`` is one of the first three, by the documents. Or topics: a fitted model or its folder, a
+        DataFrame or array of topics by terms, or seed words, ``{"cosmology": ["galaxy", "redshift"], ...}``.
+        A start is no prior: chains may leave it.
     sweeps
         Passes over all words that each chain makes.
     burn_in
@@ -142,7 +144,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         gamma: float | None = None,
         alpha_prior: tuple[float, float] = (1.0, 1.0),
         gamma_prior: tuple[float, float] = (1.0, 1.0),
-        init: Any = "fitted",
+        init: Any = "auto",
         sweeps: int = 500,
         burn_in: int | None = None,
         thin: int | None = None,
@@ -218,10 +220,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         check_to_run(self.get_params(), given["engine"], time_budget)
         with all_or_nothing(self):
             corpus = training_corpus(self, X, metadata)
-            plan.check(corpus)
-            # Kept with the model, whatever "auto" may stand for another time.
-            given["engine"] = plan.engine_of(corpus)
-            self.corpus_, self._made_with, self._home = corpus, given, None
+            self._made_with, plan = settled(given, plan, corpus)
+            self.corpus_, self._home = corpus, None
             with store.writing(folder):
                 self.chains_ = self._chains_in(folder, plan, overwrite) if folder else plan.chains(corpus)
                 self._recall_names(folder)
@@ -359,6 +359,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
             for chain in self.chains_:
                 if len(chain.trace):
                     save_chain(chain, store.chains_folder(temporary) / str(chain.number))
+            save_runs(store.chains_folder(temporary), self.chains_[0])
             if "posterior_" in vars(self):
                 self._write_answer(temporary)
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from franchise._files import Facts
 from franchise._settings import is_one_of
+from franchise.corpus import Corpus
 from franchise.errors import FranchiseWarning, ModelError
 from franchise.estimator.settings import from_kept, of_chains, seed_of
 from franchise.sampling import Schedule, SplitMerge
-from franchise.sampling.plan import Plan, check_burn_in, plan_of, what_to_keep
+from franchise.sampling.plan import Plan, check_burn_in, plan_of, start_for, what_to_keep
 from franchise.storage import model as store
 
 
@@ -39,6 +40,13 @@ def plan_to_fit(folder: Path | None, given: Facts, random_state: object) -> tupl
         given = _continued(given, kept)
         _refuse_others(folder, given, kept)
     return given, plan_of(**given, seed=kept_seed if random_state is None else seed)
+
+
+def settled(given: Facts, plan: Plan, corpus: Corpus) -> tuple[Facts, Plan]:
+    """Return settings and plan with what ``"auto"`` stands for; they are kept with the model."""
+    plan.check(corpus)
+    given = given | {"engine": plan.engine_of(corpus), "init": start_for(given["init"], corpus)}
+    return given, plan_of(**given, seed=plan.seed)
 
 
 def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, thin: object) -> Facts:
@@ -106,8 +114,9 @@ def _continued(given: Facts, kept: Facts) -> Facts:
         Those of the model.
     """
     settings = dict(given)
-    if given["engine"] == "auto":
-        settings["engine"] = kept["engine"]
+    for name in ("engine", "init"):
+        if is_one_of(given[name], ["auto"]):
+            settings[name] = kept[name]
     if given["sweeps"] <= kept["sweeps"]:
         settings["sweeps"] = kept["sweeps"]
         settings |= {name: kept[name] for name in ("burn_in", "thin") if given[name] is None}

@@ -30,9 +30,10 @@ from franchise.sampling.schedule import Schedule
 from franchise.sampling.trace import Draw, Trace
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
 from franchise.starts import first_topics
+from franchise.starts.consensus import Runs
 
 _LARGEST = 2**63 - 1
-_USUAL_ETA = 0.1  # for the start, where eta is estimated
+SHARED = ("consensus", "counts")  # starts that the chains of a run find together
 
 
 class Chain:
@@ -78,6 +79,10 @@ class Chain:
     mode
         The draw of the highest log joint, priors included, after the burn-in (the paper's mode); None
         before.
+    first_topics
+        Topics to start from, where the chains of a run have found them together; None after the start.
+    runs
+        The topics of the short runs that the start was found by, if there were any.
     sweeps_done
         Complete sweeps made.
     state
@@ -113,6 +118,8 @@ class Chain:
         self.seed = whole_number("seed", seed, 0, _LARGEST)
         self.number = whole_number("number", number, 0, _LARGEST)
         self.start_from = _checked_start(start, corpus)
+        self.first_topics: StartingTopics | None = None
+        self.runs: Runs | None = None
         self.sweeps_done = 0
         self.trace = Trace()
         self.draws: list[Draw] = []
@@ -193,10 +200,15 @@ class Chain:
         self._start(lambda: self.engine.start(self._key(0), self._first_topics()))
 
     def _first_topics(self) -> str | int | StartingTopics:
-        eta = self.priors.eta
-        return first_topics(
-            self.start_from, self.corpus, _USUAL_ETA if isinstance(eta, tuple) else eta, self.seed
-        )
+        if self.first_topics is not None:
+            return self.first_topics
+        if self.start_from in SHARED:
+            raise FranchiseError(
+                f"start={self.start_from!r}: these topics are found before the chains of a run start; "
+                "make the chain with run_chains, or fit a model",
+                code="start-not-prepared",
+            )
+        return first_topics(self.start_from, self.corpus, self.priors, self.seed)
 
     def start_at(self, state: State) -> None:
         """Start from a state that comes from elsewhere, in which every word is seated."""
@@ -211,6 +223,7 @@ class Chain:
         with self._whole_or_not_at_all():
             began = time.perf_counter()
             seat()
+            self.first_topics = None  # large, and of no use any more
             self._record(0, {}, began)
 
     @interrupts_deferred()
@@ -278,7 +291,17 @@ class Chain:
     @interrupts_deferred()  # it calls compiled code
     def remembered(self) -> Callable[[], "Chain"]:
         """Return a function that makes this chain again as it is now, whatever happens to it meanwhile."""
-        names = ("sweeps_done", "trace", "draws", "trials", "events", "mode", "mode_log_joint")
+        names = (
+            "first_topics",
+            "runs",
+            "sweeps_done",
+            "trace",
+            "draws",
+            "trials",
+            "events",
+            "mode",
+            "mode_log_joint",
+        )
         results = {name: getattr(self, name) for name in names}
         take_up, schedule = self._take_up, self.schedule
         if take_up is None and len(self.trace):
@@ -366,7 +389,7 @@ def _checked_start(start: Start, corpus: Corpus) -> Start:
     if isinstance(start, GivenTopics):
         start.check(corpus)
         return start
-    if start in ("sequential", "one", "fitted"):
+    if start in ("sequential", "one", "fitted", *SHARED):
         return start
     try:
         return whole_number("start", start, 1)

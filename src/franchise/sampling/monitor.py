@@ -21,6 +21,9 @@ class Monitor:
     def swept(self, chain: Chain) -> None:
         """Take note that a chain has started, or made a sweep. Called from several threads."""
 
+    def preparing(self, what: str) -> None:
+        """Take note of what is done before the chains start."""
+
     def look(self) -> None:
         """Show how far the run is now. Called about every second, by the thread that waits for it."""
 
@@ -60,6 +63,7 @@ class Progress:
         chain, n_words = self.chain, self.chain.corpus.n_words
         facts = {"chain": str(chain.number), "phase": self.phase}
         if not len(chain.trace):
+            self._begun = time.monotonic()  # what comes before the start says nothing of the sweeps
             return facts
         last = chain.trace.last
         # A long run has very many events: each is looked at once.

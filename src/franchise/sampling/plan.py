@@ -12,19 +12,38 @@ from franchise.engines import SEED_WORDS, GivenTopics, Start, check_engine, engi
 from franchise.errors import SettingsError
 from franchise.model import Priors
 from franchise.model.priors import Setting
-from franchise.sampling.chain import Chain
+from franchise.sampling.chain import SHARED, Chain
 from franchise.sampling.schedule import Schedule
+from franchise.sampling.short_runs import FEWEST_DOCUMENTS
 from franchise.sampling.trials import SplitMerge
+from franchise.starts.tables import is_count_table
 
 _ETA_PRIOR = (1.0, 1.0)
 _DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
 # In turn: what chains from all of them agree on does not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
-STARTS = ("fitted", "apart", "sequential", "one")  # by name; "apart" stands for several
+# By name; "auto" stands for one that suits the documents, "apart" for several.
+STARTS = ("auto", "consensus", "counts", "fitted", "apart", "sequential", "one")
+_MANY_WORDS = 1_000_000  # from which on short runs would take too long
 _WARM_UP = 40  # sweeps; more hardly help, and cost time while topics are many
 # Sweeps after which copies of topics are merged; later ones find few that trials have not.
 _MERGES = (45, 60, 80, 120, 200)
 _ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
+
+
+def start_for(init: Start, corpus: Corpus) -> Start:
+    """Return the start that ``"auto"`` stands for with these documents, or the start that was given.
+
+    Text starts from what short runs agree on, as long as that takes minutes; count tables from as many topics
+    as predict their counts best; other documents from topics that EM finds.
+    """
+    if not is_one_of(init, ["auto"]):
+        return init
+    if is_count_table(corpus):
+        return "counts"
+    n_documents = int(np.count_nonzero(corpus.document_lengths))
+    is_text = n_documents >= FEWEST_DOCUMENTS and corpus.n_words < _MANY_WORDS
+    return "consensus" if is_text else "fitted"
 
 
 def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
@@ -41,9 +60,9 @@ def _start(init: Start) -> Start:
         return whole_number("init", init, 1)
     except SettingsError:
         raise SettingsError(
-            f"init={init!r}: give 'fitted', 'apart', 'sequential', 'one', a number of random topics, 1 or "
-            "more, a fitted model or its folder, topics by terms, or seed words by topic, such as "
-            "{'cosmology': ['galaxy', 'redshift']}",
+            f"init={init!r}: give 'auto', 'consensus', 'counts', 'fitted', 'apart', 'sequential', 'one', a "
+            "number of random topics, 1 or more, a fitted model or its folder, topics by terms, or seed "
+            "words by topic, such as {'cosmology': ['galaxy', 'redshift']}",
             code="unknown-choice",
         ) from None
 
@@ -101,9 +120,11 @@ class Plan:
     def chains(self, corpus: Corpus) -> list[Chain]:
         """Return new chains."""
         engine = engine_named(self.engine_of(corpus))
-        # Of starts that differ, an engine takes those that it can.
-        differ = not engine.seats_in_turn and len(set(self.starts)) > 1
-        starts = ["fitted" if differ and start == "sequential" else start for start in self.starts]
+        # Where starts differ, "sequential" gives way on an engine that does not seat words in turn.
+        replaced = ["auto"]
+        if not engine.seats_in_turn and len(set(self.starts)) > 1:
+            replaced.append("sequential")
+        starts = ["fitted" if is_one_of(start, replaced) else start for start in self.starts]
         return [
             Chain(
                 corpus,
@@ -144,14 +165,15 @@ def plan_of(
     )
     sweeps = whole_number("sweeps", sweeps, 1)
     burn_in, thin = what_to_keep(sweeps, burn_in, thin)
-    is_fitted = is_one_of(init, ["fitted"]) or _are_seeds(init)
+    is_fitted = is_one_of(init, ["auto", "fitted"]) or _are_seeds(init)
     if warm_up is None:
         # To an eta that is only to be found, there is nowhere to rise.
         can_rise = is_fitted and not isinstance(priors.eta, tuple)
         warm_up = min(_WARM_UP, burn_in // 2) if can_rise else 0
     warm_up = whole_number("warm_up", warm_up, 0)
     if merges is None:
-        merges = [sweep for sweep in _MERGES if is_fitted and warm_up < sweep <= burn_in]
+        is_found = is_fitted or is_one_of(init, SHARED)
+        merges = [sweep for sweep in _MERGES if is_found and warm_up < sweep <= burn_in]
     schedule = Schedule(
         sweeps=sweeps,
         burn_in=burn_in,

@@ -18,8 +18,9 @@ from franchise.engines import GPU
 from franchise.engines.compiling import trials_compiled_ahead
 from franchise.engines.cuda.device import choice_of_gpu
 from franchise.errors import ClusterError, GpuError, ModelError, SettingsError
-from franchise.sampling.chain import Chain
+from franchise.sampling.chain import SHARED, Chain
 from franchise.sampling.monitor import Monitor
+from franchise.sampling.short_runs import prepare
 
 Callback = Callable[[Chain], object]
 Ending = Literal["complete", "interrupted", "out of time"]
@@ -30,6 +31,7 @@ _SECONDS_A_LOOK = 1.0
 # Before a thread checks whether another chain is further behind. Chains of which only some work at a time may
 # have to make room for each other, which takes a while: they have longer turns.
 _SECONDS_A_TURN, _SECONDS_A_LONG_TURN = 0.25, 5.0
+_SECONDS_TO_START = 1.0  # left by a time budget that ran out while starting topics were found
 
 
 class Keeper(Protocol):
@@ -41,12 +43,18 @@ class Keeper(Protocol):
     def save(self, chain: Chain, *, now: bool) -> None:
         """Keep a chain that is whole and has something new: now, or if it is time."""
 
+    def save_runs(self, chain: Chain) -> None:
+        """Keep the short runs that the start of a chain was found by."""
+
 
 class _NoKeeper:
     def keeping(self, chains: Sequence[Chain]) -> AbstractContextManager[None]:
         return nullcontext()
 
     def save(self, chain: Chain, *, now: bool) -> None:
+        """Keep nothing."""
+
+    def save_runs(self, chain: Chain) -> None:
         """Keep nothing."""
 
 
@@ -112,7 +120,7 @@ def run_chains(
         What keeps the chains now and then, and at the end; nothing by default.
     time_budget
         Seconds after which no new sweep is begun. Nor is a chain started that, to judge by the others, would
-        not have started by then.
+        not have started by then. Finding the topics to start from is not cut short.
     crew
         The workers of a cluster, for chains whose engine has them do the work (`engines.crew`).
 
@@ -134,6 +142,7 @@ def run_chains(
     with keeper.keeping(chains), _compiling_ahead(chains, jobs), _interrupts_end(run):
         run.monitor.begin(chains)
         try:
+            run.prepare(jobs)
             with ThreadPoolExecutor(workers, "franchise", _chosen_gpu(chains)) as pool:
                 futures = [pool.submit(run.work) for _ in range(workers)]
                 while wait(futures, _SECONDS_A_LOOK).not_done:
@@ -200,6 +209,22 @@ class _Run:
         heapq.heapify(self._waiting)
         self._longest_start = 0.0
         self._lock, self._callback_lock = threading.Lock(), threading.Lock()
+
+    def prepare(self, jobs: int | None) -> None:
+        """Find the topics that the chains start from together; that is part of the start, however long."""
+        chains = [chain for _, _, chain in self._waiting if chain.start_from in SHARED]
+        chains = [chain for chain in chains if not len(chain.trace) and chain.first_topics is None]
+        if not chains:
+            return
+        prepare(chains, threads(jobs, MOST_THREADS), self._stop.is_set, self._tell)
+        for chain in chains:
+            self._keeper.save_runs(chain)
+        if self._deadline is not None:  # so that at least one chain can start
+            self._deadline = max(self._deadline, time.monotonic() + _SECONDS_TO_START)
+
+    def _tell(self, what: str) -> None:
+        self.monitor.preparing(what)
+        self.monitor.look()
 
     def work(self) -> None:
         """Take the chain that is furthest behind, let it run for a while, and again, to the end."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _PATIENCE = 2.0  # seconds that a run may last without being shown
 _SECONDS_A_LINE = 10.0
 _SECONDS_A_LOOK = 1.0  # between two looks of a notebook
+_START = -1  # stands for what is done before chains start, where they have numbers
 _ENDING = "stopping after this sweep"
 _COMPILING = "compiling the sampler (first run only, about half a minute)"
 # Columns that a narrow terminal does without, the first first.
@@ -45,7 +46,7 @@ class _Showing(Monitor):
     def __init__(self) -> None:
         self._rows: dict[int, Progress] = {}
         self._begun = 0.0
-        self._note = ""
+        self._note = self._preparing = ""
         self._compiling = CompilingWatch()
 
     def begin(self, chains: Sequence[Chain]) -> None:
@@ -53,6 +54,10 @@ class _Showing(Monitor):
         self._begun = time.monotonic()
         self._rows = {chain.number: Progress(chain) for chain in chains}
         self._compiling.begin()
+
+    def preparing(self, what: str) -> None:
+        """Take note of what is done before the chains start."""
+        self._preparing = what
 
     def end(self) -> None:
         """Take note that the run has ended."""
@@ -64,6 +69,8 @@ class _Showing(Monitor):
         note = self._note
         if not note and self._compiling.is_compiling:
             note = f"{_COMPILING}: {self._compiling.seconds:.0f} s"
+        if not note and all(row.phase == "starting" for row in self._rows.values()):
+            note = self._preparing
         return facts, [*max(facts, key=lambda fact: len(fact))], note
 
 
@@ -83,6 +90,15 @@ class LogMonitor(_Showing):
             if len(self._told) == 1 and self._rows[chain.number].has_swept:
                 self._tell(f"compiled in {self._compiling.seconds:.0f} s")
             self._write_if_due(self._rows[chain.number])
+
+    def preparing(self, what: str) -> None:
+        """Write what is done before the chains start, every few seconds."""
+        now = time.monotonic()
+        with suppress(Exception), self._lock:
+            _, when = self._written.get(_START, ("", 0.0))
+            if now - self._begun >= _PATIENCE and now - when >= self._seconds:
+                self._written[_START] = what, now
+                print(what, file=self._stream, flush=True)
 
     def look(self) -> None:
         """Write how far chains are that take long to start, or for a sweep, and whether they compile."""

@@ -12,6 +12,7 @@ from franchise.corpus import Corpus
 from franchise.engines import GivenTopics, Start
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.starting_topics import StartingTopics
+from franchise.model import Priors
 from franchise.model.state import Array
 from franchise.moves.fit_topics import fit_step
 from franchise.starts.sample import Sample, most_topics, sample_of
@@ -20,10 +21,17 @@ STEPS = 20
 COMMON = 0.1  # share of the words that belong to no topic in particular
 _TOPICS, _FEWEST_TOPICS, _TERMS_PER_TOPIC = 0.05, 1 / 6, 10
 _LEAST_MOST = 200  # topics that a corpus of few terms may have
+_USUAL_ETA = 0.1  # where eta is estimated
 
 
-def first_topics(start: Start, corpus: Corpus, eta: float, seed: int) -> str | int | StartingTopics:
+def usual_eta(priors: Priors) -> float:
+    """Return the eta that starting topics are fitted for."""
+    return _USUAL_ETA if isinstance(priors.eta, tuple) else priors.eta
+
+
+def first_topics(start: Start, corpus: Corpus, priors: Priors, seed: int) -> str | int | StartingTopics:
     """Return what an engine starts from: topics if `start` stands for any, else `start` itself."""
+    eta = usual_eta(priors)
     if isinstance(start, GivenTopics):
         given = start.in_terms_of(corpus)
         return fitted_topics(corpus, eta, seed, given.phi) if given.are_seeds else given_topics(corpus, given)
@@ -70,7 +78,7 @@ def fit_to_sample(sample: Sample, eta: float, seeds: Array | None = None) -> Sta
     for j, k in enumerate(range(n_seeds, n_topics)):
         own = slice(cells.cell_ptr[j], cells.cell_ptr[j + 1])
         phi[row[cells.terms[own]], k] += 0.5 * cells.counts[own] / cells.counts[own].sum()
-    topics = StartingTopics(phi, row, _common(frequencies))
+    topics = StartingTopics(phi, row, _share_of(frequencies, COMMON))
     theta = np.full((n_documents, n_topics), 1.0 / max(1, n_topics))
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
     for _ in range(STEPS):
@@ -96,8 +104,13 @@ def given_topics(corpus: Corpus, given: TopicsOfTerms, common: float = COMMON) -
     rows *= 1.0 - unknown.sum()
     rows /= given.phi.sum(axis=1)
     rows += unknown[:, None]
-    return StartingTopics(rows, np.arange(frequencies.size), _common(frequencies, common))
+    return StartingTopics(rows, np.arange(frequencies.size), _share_of(frequencies, common))
 
 
-def _common(frequencies: Array, share: float = COMMON) -> Array:
+def common_words(corpus: Corpus, share: float = COMMON) -> Array:
+    """Return the common part of a mixture whose topics have the other words."""
+    return _share_of(corpus.term_counts / max(1, corpus.n_words), share)
+
+
+def _share_of(frequencies: Array, share: float) -> Array:
     return np.asarray(share / (1.0 - share) * frequencies)

@@ -21,6 +21,7 @@ from franchise.sampling.plan import Plan, check_thin
 from franchise.sampling.trials import with_present_default
 from franchise.storage.chain import ChainWriter, draws_saved, load_chain, saved_chains, sweeps_saved
 from franchise.storage.draws import is_large
+from franchise.storage.runs import load_runs, save_runs
 
 _SECONDS_BETWEEN = 30.0
 _LARGE = 2**24  # bytes: smaller checkpoints are written at once
@@ -84,6 +85,10 @@ class Checkpoints:
             self._saved[chain.number] = chain.sweeps_done, time.monotonic()
         elif large := [draw for draw in writer.new_draws(chain) if is_large(draw)]:
             self._write(chain, lambda: writer.write_draws(large, chain.corpus), at_once=False)
+
+    def save_runs(self, chain: Chain) -> None:
+        """Save the short runs that the start of a chain was found by."""
+        save_runs(self._folder, chain)
 
     def _write(self, chain: Chain, write: Callable[[], _Placed], at_once: bool) -> None:
         if at_once:
@@ -153,6 +158,7 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
                 f"{folder / str(i)}: the chain was made with {what}; {_OTHER}", code="settings-mismatch"
             )
         chains[i] = saved
+    load_runs(folder, chains)
     return chains
 
 

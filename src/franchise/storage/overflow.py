@@ -23,6 +23,9 @@ class Overflow:
         """Do nothing: others cannot get in the way."""
         return nullcontext()
 
+    def save_runs(self, chain: Chain) -> None:
+        """Keep nothing: they are small."""
+
     def save(self, chain: Chain, *, now: bool) -> None:
         """Put a large draw on disk that the chain has just kept."""
         for draw in chain.draws[-1:]:

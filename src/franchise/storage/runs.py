@@ -1,0 +1,43 @@
+"""The short runs that the start of a fit was found by, next to its chains."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from franchise._files import read_arrays, write_arrays
+from franchise._version import VERSION, check_version
+from franchise.sampling.chain import Chain
+from franchise.starts.consensus import Runs
+
+_FILE, _KIND = "runs.safetensors", "franchise short runs"
+
+
+def save_runs(folder: Path, chain: Chain) -> None:
+    """Write the short runs of a chain, which all chains of its fit share, unless they are there."""
+    path = folder / _FILE
+    if chain.runs is None or path.exists():
+        return
+    topics = chain.runs.topics
+    arrays = {
+        "data": topics.data,
+        "indices": topics.indices.astype(np.int32),
+        "indptr": topics.indptr.astype(np.int64),
+        "run": chain.runs.run.astype(np.int32),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    write_arrays(path, _KIND, arrays, {"version": VERSION, "n_terms": int(topics.shape[1])})
+
+
+def load_runs(folder: Path, chains: Sequence[Chain]) -> None:
+    """Give chains the short runs that were saved with them, if there are any."""
+    path = folder / _FILE
+    if not path.exists():
+        return
+    arrays, facts = read_arrays(path, _KIND)
+    check_version(path, facts)
+    shape = (arrays["run"].size, facts["n_terms"])
+    topics = sp.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+    for chain in chains:
+        chain.runs = Runs(topics, arrays["run"])

@@ -67,6 +67,7 @@ def doubled(state, k, of):
 # ---------------------------------------------------------------- what is decided
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("sweeps", [0, 1, 5])
 def test_changes_are_those_of_the_log_joint(sweeps):
     state, arrays = state_after(sweeps), arithmetic_corpus().arrays
@@ -131,6 +132,7 @@ def test_affinities_in_blocks_change_nothing(monkeypatch, at_once):
 # ---------------------------------------------------------------- what is done
 
 
+@pytest.mark.nojit
 def test_the_state_is_that_of_its_tables():
     of = arithmetic_corpus()
     state = doubled(doubled(state_after(3), 0, of), 1, of)

@@ -25,12 +25,12 @@ class Scarce(ParallelEngine):
     working = most = 0
     rested: list = []  # noqa: RUF012
 
-    def sweep(self, key, trials, eta=None):
+    def sweep(self, key, trials, eta=None, merge=False):
         with Scarce.lock:
             Scarce.working += 1
             Scarce.most = max(Scarce.most, Scarce.working)
         try:
-            return super().sweep(key, trials, eta)
+            return super().sweep(key, trials, eta, merge)
         finally:
             with Scarce.lock:
                 Scarce.working -= 1
@@ -103,7 +103,7 @@ def test_a_chain_alone_need_not_make_room_before_it_is_done(scarce):
 
 
 def test_a_chain_that_was_cut_off_is_left_alone(scarce, monkeypatch):
-    def fail(self, key, trials, eta=None):
+    def fail(self, key, trials, eta=None, merge=False):
         raise GpuError("out of memory", code="gpu-memory")
 
     monkeypatch.setattr(Scarce, "sweep", fail)

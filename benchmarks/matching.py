@@ -9,7 +9,7 @@ They are matched all together, and two and two.
 
 A topic of a draw *is* a planted topic if more than half of its words are from that one, and it has more than
 half of that one's words: at most one topic of a draw is. In tables of counts, where words have no planted
-topic, it is the topic with the highest cosine, if that is 0.9 or more.
+topic, it is the one with the highest cosine, if that is 0.9 or more and no other topic of the draw is.
 
 * *K*: topics listed. *planted*: planted topics that two chains or more have in a tenth of their draws.
 * *split*: clusters, of those listed, that mostly are a planted topic which a larger cluster is already.
@@ -155,12 +155,15 @@ def known_topics(truth: Truth, chain: Chain) -> Array:
         return same_words(both)
     if truth.topics is None:
         return np.full(draw.names.size, UNKNOWN)
-    near = cosines(draw.topic_terms.toarray(), truth.topics)
-    known = np.full(draw.names.size, UNKNOWN)
-    for topic, best in enumerate(near.argmax(axis=0)):
-        if near[best, topic] >= max(SAME, near[best].max()):
-            known[best] = topic
-    return known
+    return same_terms(cosines(draw.topic_terms.toarray(), truth.topics))
+
+
+def same_terms(near: Array) -> Array:
+    """Return the planted topic of each topic, from cosines; none where several topics are the same one."""
+    best = near.argmax(axis=1)
+    is_same = near.max(axis=1) >= SAME
+    is_alone = np.bincount(best[is_same], minlength=near.shape[1])[best] == 1
+    return np.where(is_same & is_alone, best, UNKNOWN)
 
 
 def same_words(both: Array) -> Array:

@@ -25,7 +25,7 @@ def test_a_topic_that_a_draw_has_twice_is_not_known():
 
 
 def test_copies_look_the_same_and_are_in_different_draws():
-    phi = np.array([[0.5, 0.4, 0.1], [0.5, 0.4, 0.1], [0.5, 0.4, 0.1]] + [[0.0, 0.0, 1.0]])
+    phi = np.array([[0.5, 0.4, 0.1], [0.5, 0.4, 0.1], [0.5, 0.4, 0.1], [0.0, 0.0, 1.0]])
     phi = np.hstack([phi, np.zeros((4, 40))])
     phi[3, 20:40] = 0.2
     have = np.array([[1, 0, 1, 1]] * 5 + [[0, 1, 1, 1]] * 5, bool)

@@ -23,6 +23,12 @@ def blocks(n_topics, terms_each=6):
     return np.kron(np.eye(n_topics), np.full(terms_each, 1 / terms_each))
 
 
+def stuck(rng, proportions, n_draws, n_words, moved):
+    """Return the draws of a chain that hardly moves: a few words of each topic change from draw to draw."""
+    start = noisy(rng, proportions, n_words - moved)
+    return [start + noisy(rng, proportions, moved) for _ in range(n_draws)]
+
+
 def shuffled(rng, topics):
     """Return the topics in another order, and what each of them is."""
     order = rng.permutation(len(topics))
@@ -173,7 +179,7 @@ def plain_align(chains):
     for i in order:
         place(threshold, flat, i, clusters, [sum(flat[j][k] for j, k in members) for members in clusters])
     for _ in range(3):
-        old = [members for members in clusters if len(members) > 1]
+        old = plainly_merged(flat, [members for members in clusters if len(members) > 1], threshold)
         centres = [sum(flat[j][k] for j, k in members) for members in old]
         again = [set() for _ in old]
         for i in range(len(flat)):
@@ -183,6 +189,29 @@ def plain_align(chains):
             break
         clusters = again
     return partition(clusters)
+
+
+def plainly_merged(flat, clusters, threshold):
+    """Return the clusters with copies joined: one pair after another, the nearest first."""
+
+    def nearness(a, b):
+        draws_a, draws_b = ({i for i, _ in members} for members in (a, b))
+        if len(draws_a & draws_b) > 0.05 * min(len(a), len(b)):
+            return 0.0
+        centres = [sum(flat[i][k] for i, k in members) for members in (b, a)]
+        return min(
+            np.mean([flat[i][k] @ centre / np.linalg.norm(centre) for i, k in members])
+            for members, centre in zip((a, b), centres, strict=True)
+        )
+
+    clusters = [set(members) for members in clusters]
+    while len(clusters) > 1:
+        pairs = [(a, b) for b in range(len(clusters)) for a in range(b)]
+        near, a, b = max((nearness(clusters[a], clusters[b]), a, b) for a, b in pairs)
+        if near <= threshold:
+            break
+        clusters[a] |= clusters.pop(b)
+    return clusters
 
 
 def place(threshold, flat, i, clusters, centres):
@@ -245,6 +274,15 @@ def test_clusters_are_those_of_the_plain_twin(trial):
     chains = random_chains(np.random.default_rng(trial), lengths=[(3, 2), (5,), (1, 4), (2, 2, 1)][trial % 4])
     found = aligned(chains)
     assert found_partition(found) == plain_align(chains)
+
+
+@pytest.mark.parametrize("trial", range(20))
+def test_merged_clusters_are_those_of_the_plain_twin(trial):
+    rng = np.random.default_rng(trial)
+    small = [stuck(rng, blocks(2, 10), 4, 10, 2) for _ in range(2)]
+    # What is added keeps affinities from being equal.
+    chains = [[counts * 1000 + rng.integers(0, 9, counts.shape) for counts in chain] for chain in small]
+    assert found_partition(aligned(chains)) == plain_align(chains)
 
 
 @pytest.mark.parametrize("trial", range(5))

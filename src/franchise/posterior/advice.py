@@ -13,7 +13,7 @@ from franchise.posterior.agreement import APART, PARTLY, R_HAT_GOOD, SHARED_GOOD
 from franchise.posterior.settling import FEWEST_DRAWS, Settling
 
 _FEW_SWEEPS = 50  # after the burn-in: chains that differ may only be too short
-# Sweeps after the burn-in beyond which nobody is asked for more. A default fit has 250: that is two doublings,
+# Sweeps after the burn-in beyond which no more are asked for. A default fit has 250: that is two doublings,
 # and a topic that still wanders then wanders slowly, so that its interval says more than a longer run would.
 _LONG = 1000
 _NAMED = 10
@@ -96,7 +96,7 @@ def still_changing(found: Settling, run: Run, are_shared: bool) -> str:
     n, which = len(found.changing), "shared topics" if are_shared else "topics"
     said = (
         f"{n} of {found.n_topics} {which} still change{'s' if n == 1 else ''} in size or terms from the "
-        f"first half of the draws to the second; they hold {found.changing_share:.0%} of the words in {which}."
+        f"first half of the draws to the second; they hold {found.changing_share:.0%} of their words."
     )
     if not run.is_long:
         return f"{said} Run longer: {run.anew}."

@@ -184,6 +184,8 @@ def diagnose(
         )
     worst = _worst(series, table)
     verdict = verdict_on(found.relied_on, worst.r_hat)
+    if settled and run.is_short and verdict != AGREE:
+        settled = None
     same_start = bool(starts) and all(start == "fitted" or isinstance(start, GivenTopics) for start in starts)
     n_draws = min(map(len, posterior.draws))
     few_draws = n_draws if n_draws < FEW_DRAWS else 0

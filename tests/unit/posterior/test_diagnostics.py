@@ -332,7 +332,7 @@ def test_a_large_r_hat_of_few_draws_still_counts(rng):
 @pytest.mark.parametrize("curve", ["straight", "bending"])
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("n_chains", [2, 4])
-@pytest.mark.parametrize("length", [90, 250])
+@pytest.mark.parametrize("length", [250, 400])
 def test_drift_is_found(rng, curve, sign, n_chains, length):
     t = np.linspace(0, 1, length)
     course = sign * (30 * t if curve == "straight" else 50 * (1 - np.exp(-3 * t)))
@@ -423,7 +423,7 @@ def test_nothing_is_said_of_other_starts(rng, starts):
 def test_nothing_is_said_of_the_start_where_there_is_nothing_to_agree_on(rng):
     fitted = ("fitted", "fitted")
     apart = posterior_of_counts([[np.eye(8, dtype=int)[:4]] * 9, [np.eye(8, dtype=int)[4:]] * 9])
-    found = diagnosis_of(np.full((2, 100), 4), rng, apart, starts=fitted)
+    found = diagnosis_of(np.full((2, 250), 4), rng, apart, starts=fitted)
     assert found.verdict == "do not agree"
     assert found.same_start
     short = diagnosis_of(autoregressive(rng, 2, 5, 0.5, 2.0), rng, starts=fitted)
@@ -439,7 +439,7 @@ def test_topics_of_one_chain_are_named(rng):
     # The small topics 2 and 3 are each in one chain.
     first, second = np.diag([60, 30, 6, 0, 4])[[0, 1, 2, 4]], np.diag([60, 30, 0, 6, 4])[[0, 1, 3, 4]]
     posterior = posterior_of_counts([[first] * 10, [second] * 10])
-    found = diagnosis_of(np.full((2, 100), 4), rng, posterior)
+    found = diagnosis_of(np.full((2, 250), 4), rng, posterior)
     assert posterior.n_topics == 4
     (lonely,) = np.flatnonzero(posterior.support == 0.5)
     assert found.one_chain_topics == found.doubtful_topics == [lonely]
@@ -451,7 +451,7 @@ def test_topics_of_one_chain_are_named(rng):
 def test_many_topics_of_one_chain_are_not_all_named(rng):
     n = 12
     posterior = posterior_of_counts([[np.eye(2 * n, dtype=int)[:n]] * 9, [np.eye(2 * n, dtype=int)[n:]] * 9])
-    found = diagnosis_of(np.full((2, 100), n), rng, posterior)
+    found = diagnosis_of(np.full((2, 250), n), rng, posterior)
     assert found.one_chain_topics == found.doubtful_topics == list(range(n))
     # All numbers agree, and no topic does.
     assert (found.verdict, found.solid_topics, found.shared) == ("do not agree", [], 0.0)
@@ -577,6 +577,14 @@ def test_requests_end(rng, sweeps, burn_in, request_):
     assert (found.settled, found.converged) == (False, False)
     assert found.changing_topics == [0, 1]
     assert asked(found) == ([request_] if request_ else [])
+
+
+def test_short_runs_are_not_said_to_be_settled(rng):
+    """Chains differ in the number of topics; halves of 200 sweeps are the same, and too near in time."""
+    n_topics = autoregressive(rng, 2, 250, 0.5, 2.0) + np.array([[0], [12]])
+    short, long = (diagnosis_of(n_topics[:, :n], rng) for n in (200, 250))
+    assert (short.verdict, short.settled, asked(short)) == ("agree on most", None, ["sweeps=200"])
+    assert (long.verdict, long.settled, asked(long)) == ("agree on most", True, [])
 
 
 def test_small_topics_may_change(rng):

@@ -35,7 +35,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     """
     from franchise.cli._model import interruptible
     from franchise.cli._output import as_commands, print_frame
-    from franchise.cli.topics import SHOWN
+    from franchise.cli.topics import shown
     from franchise.corpus import from_texts
     from franchise.datasets import arxiv_abstracts
     from franchise.errors import FranchiseError
@@ -56,7 +56,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     click.echo(as_commands(str(model), output))
     click.echo()
     frame = model.topics(8)
-    print_frame(frame[SHOWN].head(_TOPICS_SHOWN), "table")
+    print_frame(shown(frame).head(_TOPICS_SHOWN), "table")
     if len(frame) > _TOPICS_SHOWN:
         click.echo(f"and {len(frame) - _TOPICS_SHOWN} smaller ones: franchise topics {output}")
     click.echo()

@@ -55,18 +55,25 @@ def _model_facts(path: str) -> dict[str, Any]:
 
 def _agreement_facts(model: "HDPTopicModel") -> dict[str, Any]:
     """Return how sure the number of topics is: of chains that differ, each has its own range."""
-    from franchise.posterior.agreement import in_words
+    from franchise.posterior.agreement import FEW_DRAWS, in_words
 
     posterior, diagnosis = model.posterior_, model.diagnose()
     several = len(posterior.draws) > 1
     pooled = in_words(*posterior.n_topics_interval) if diagnosis.agree or not several else "differs by chain"
-    facts: dict[str, Any] = {"topics, 95%": pooled}
+    n_draws = min(map(len, posterior.draws))
+    topics = "topics, 95%" if n_draws >= FEW_DRAWS else f"topics, of few draws ({n_draws} per chain)"
+    facts: dict[str, Any] = {topics: pooled}
     if several:
         ranges = enumerate(posterior.n_topics_by_chain)
-        facts |= {f"topics, 95%, chain {i}": in_words(*one) for i, one in ranges}
+        facts |= {f"{topics}, chain {i}": in_words(*one) for i, one in ranges}
         facts["the chains"] = diagnosis.verdict or "cannot be compared yet"
         facts["topics found by every chain"] = len(diagnosis.solid_topics)
         facts["share of the words in them"] = round(diagnosis.shared, 3)
+        if diagnosis.firm_topics is not None:
+            facts["firm topics"] = len(diagnosis.firm_topics)
+            facts["share of the words in firm topics"] = round(diagnosis.firm_share, 3)
+        settled = {True: "yes", False: "no", None: "not known"}
+        facts["settled"] = settled[diagnosis.settled]
     return facts
 
 

@@ -1,12 +1,25 @@
 """``franchise topics``."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from franchise.cli._input import SHARE
 from franchise.cli._output import format_option, print_frame
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SHOWN = ["topic", "label", "weight", "weight_low", "weight_high", "support", "found_by", "terms"]
 _FOUND = 10  # topics with a term
+
+
+def shown(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the columns of a table of topics that people look at first."""
+    columns = list(SHOWN)
+    if "runs" in frame.columns:
+        columns.insert(columns.index("terms"), "runs")
+    return frame[columns]
 
 
 @click.command()
@@ -32,7 +45,8 @@ def command(
 
     weight is the share of all words, with its 95% interval; support is the share of the kept draws in which
     the topic was found. Rely on topics that were found by every chain; those of most chains are likely; those
-    of few or one differ from chain to chain. CSV and JSON have more columns: the number of chains that
+    of few or one differ from chain to chain. runs, if there is such a column, is the share of independent
+    runs that found the topic. CSV and JSON have more columns: the number of chains that
     have the topic, how stable it is, and its nearest neighbour. label is the name that was given to the topic
     (franchise label), or else three terms that set it apart from the others.
 
@@ -51,4 +65,4 @@ def command(
         return
     frame = fitted.topics(num_top_words)
     frame = frame[frame["weight"] >= min_share]
-    print_frame(frame[SHOWN] if format_out == "table" else frame, format_out)
+    print_frame(shown(frame) if format_out == "table" else frame, format_out)

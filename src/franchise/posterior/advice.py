@@ -1,8 +1,7 @@
 """What a diagnosis says, in plain words, and what to do: only what helps.
 
-More sweeps help where chains agree but have moved too little, where there are few of them, and, with a longer
-burn-in, where the number of topics still drifts. They do not help chains that have settled in different
-modes.
+More sweeps help where topics still change (`posterior.settling`), and where there are very few sweeps. They
+do not help chains that have settled in different modes, and nothing asks for more than `_LONG` kept sweeps.
 """
 
 from typing import NamedTuple
@@ -10,16 +9,31 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.engines import SEED_WORDS, GivenTopics
+from franchise.posterior.agreement import APART, PARTLY, R_HAT_GOOD, SHARED_GOOD
+from franchise.posterior.settling import FEWEST_DRAWS, Settling
 
-R_HAT_GOOD = 1.05  # below this, chains agree for all that matters here
-_FEW_SWEEPS = 50  # after the burn-in: chains that differ may only be too short
+# After the burn-in, of chains that differ: as many as a default fit has. Halves of fewer are near in time:
+# of 500 abstracts with 100 such sweeps they agreed, yet in four times as many sweeps the sizes of topics with
+# 56% of the words changed by more than a fifth.
+_FEW_SWEEPS = 250
+# Sweeps after the burn-in beyond which no more are asked for. A default fit has 250: that is two doublings,
+# and a topic that still wanders then wanders slowly, so that its interval says more than a longer run would.
+_LONG = 1000
 _NAMED = 10
 _ETA_USUAL = 0.01  # and more, in what people fit
 
-CONVERGED = "Converged: the chains agree."
+CONVERGED = "Converged: the chains agree, and their topics change little. You can stop."
+SETTLED = (
+    "The shared topics are settled: their terms and most of their sizes change little from the first half of "
+    "the draws to the second. You can stop."
+)
 ONE_CHAIN = (
     "There is only one chain, and nothing to compare it with. "
     "To see whether others find the same, fit with chains=4."
+)
+TOO_FEW_DRAWS = (
+    f"Too few draws to tell whether the topics still change. Keep at least {FEWEST_DRAWS} per chain: "
+    "fit with a smaller thin."
 )
 
 
@@ -42,13 +56,34 @@ class Run(NamedTuple):
         """How to make it longer."""
         return f"resume({f'sweeps={max(self.sweeps, 100)}' if self.is_finished else ''})"
 
+    @property
+    def anew(self) -> str:
+        """How to make it longer, and leave out all that was kept so far."""
+        if not self.is_finished:
+            return "resume()"
+        burn_in = max(self.sweeps, 100)
+        return f"resume(sweeps={2 * burn_in - self.sweeps}, burn_in={burn_in})"
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is long enough never to ask for more."""
+        return self.is_finished and self.n_kept >= _LONG
+
+    @property
+    def is_short(self) -> bool:
+        """Whether chains that differ may only be too short."""
+        return not self.is_finished or self.n_kept < _FEW_SWEEPS
+
 
 def same_start_as(start: object) -> str:
     """Say that all chains have this start, so that it may be why they agree."""
     which = "fitted topics"
     if isinstance(start, GivenTopics):
         which = "seed words" if start.kind == SEED_WORDS else "given topics"
-    return f'All chains started from the same {which}; fit with init="apart" to see what other starts find.'
+    return (
+        f"All chains started from the same {which}, which may be why they agree; "
+        'fit with init="apart" to see what other starts find.'
+    )
 
 
 def too_few_sweeps(run: Run) -> str:
@@ -59,23 +94,45 @@ def too_few_sweeps(run: Run) -> str:
     )
 
 
-def not_moved(fewest: float, enough: float, run: Run) -> str:
-    """Say that chains agree, and for what more sweeps are needed all the same."""
+def still_changing(found: Settling, run: Run, are_shared: bool) -> str:
+    """Say which topics a longer run would change, and how long to make it, or that it is long enough."""
+    n, which = len(found.changing), "shared topics" if are_shared else "topics"
+    said = (
+        f"{n} of {found.n_topics} {which} still change{'s' if n == 1 else ''} in size or terms from the "
+        f"first half of the draws to the second; they hold {found.changing_share:.0%} of their words."
+    )
+    if not run.is_long:
+        return f"{said} Run longer: {run.anew}."
+    return f"{said} The run is long: take their sizes as uncertain, and rely on the others."
+
+
+def too_short(run: Run) -> str:
+    """Say that chains that differ are too short to be judged."""
+    few = "Too few sweeps" if run.is_finished else "The run is not finished, and has too few sweeps"
     return (
-        "The chains agree, but have not moved enough: together they are worth "
-        f"{int(fewest)} independent draws, and should be worth {enough:.0f}. Run longer: {run.longer}."
+        f"{few} after the burn-in ({run.n_kept}) to tell whether the topics are settled. "
+        f"Run longer: {run.longer}."
     )
 
 
-def about_drift(drift: float, run: Run) -> list[str]:
-    """Say that the number of topics still rises or falls, if it does."""
+def about_drift(drift: float) -> list[str]:
+    """Say that the number of topics still rises or falls, if it does, and that this does not matter."""
     if not drift:
         return []
-    burn_in = max(run.sweeps, 100)
     return [
-        f"The number of topics is still {'rising' if drift > 0 else 'falling'}, by {abs(drift):.1f} from the "
-        "first to the last third of the sweeps after the burn-in. Go on with a longer burn-in: "
-        f"resume(sweeps={2 * burn_in - run.sweeps}, burn_in={burn_in})."
+        f"The number of topics still {'rises' if drift > 0 else 'falls'}, by {abs(drift):.1f} from the first "
+        "to the last third of the kept sweeps: small topics come and go."
+    ]
+
+
+def about_uneven(found: Settling) -> list[str]:
+    """Say in which shared topics chains differ, if in any."""
+    if not (n := len(found.uneven)):
+        return []
+    verb = "differs" if n == 1 else "differ"
+    return [
+        f"{n} of {found.n_topics} shared topics {verb} between chains in size or terms, with "
+        f"{found.uneven_share:.0%} of the words in shared topics: look at the intervals of their sizes."
     ]
 
 
@@ -97,38 +154,37 @@ def about_eta(eta: float, drift: float) -> list[str]:
     ]
 
 
-def how_far_apart(verdict: str, worst: Worst, shared: float, only_unlisted: bool = False) -> str:
-    """Say how far chains that do not quite agree are apart, by the worst number."""
-    if worst.r_hat < R_HAT_GOOD:
-        which = "are not listed" if only_unlisted else "not every chain has"
-        reason = f"topics that {which} hold {1.0 - shared:.0%} of the words"
-    else:
+def how_far_apart(
+    verdict: str, worst: Worst, shared: float, only_unlisted: bool = False, has_runs: bool = False
+) -> str:
+    """Say how far chains that do not quite agree are apart: by topics, and by the worst number."""
+    reasons = []
+    if shared < SHARED_GOOD:
+        which = "are not listed" if only_unlisted else "are not firm" if has_runs else "not every chain has"
+        reasons.append(f"topics that {which} hold {1.0 - shared:.0%} of the words")
+    if worst.r_hat >= R_HAT_GOOD:
         value = f"{worst.r_hat:.2f}" if np.isfinite(worst.r_hat) else "infinite"
-        reason = f"R-hat of the {worst.name} is {value}, and should be below {R_HAT_GOOD}"
-    return f"The chains {verdict}{', not on everything' if 'most' in verdict else ''}: {reason}."
+        reasons.append(f"R-hat of the {worst.name} is {value}, and should be below {R_HAT_GOOD}")
+    return f"The chains {verdict}{', not on everything' if 'most' in verdict else ''}: {'; '.join(reasons)}."
 
 
-def what_to_do(run: Run, has_solid: bool, alike: bool = False) -> list[str]:
-    """Say what helps where chains differ and none drifts.
+def what_to_do(verdict: str, rely_on: str, alike: bool = False) -> list[str]:
+    """Say what helps where chains differ and are long enough.
 
     They are alike if they go through the same numbers, and every listed topic is in all of them.
     """
-    if not run.is_finished or run.n_kept < _FEW_SWEEPS:
-        few = "The run is not finished" if not run.is_finished else "They may only be too short"
-        return [f"{few}: {run.n_kept} sweeps after the burn-in. Run longer: {run.longer}."]
-    rely = (
-        "Rely on the topics that every chain has"
-        if has_solid
-        else "Rely on no single topic, but on what all chains together say of documents"
-    )
+    rely = f"Rely on {rely_on or 'no single topic, but on what all chains together say of documents'}."
     if alike:
         return [
-            f"The documents do not decide between many answers, and every chain goes through them. {rely}."
+            f"The documents do not decide between many answers, and every chain goes through them. {rely}"
         ]
-    return [
-        f"Each chain keeps to an answer of its own; more sweeps will hardly bring them together. {rely}.",
+    further = (
         "To go further: chain_weights(new_documents) weighs the chains by how well they predict; a fit with "
-        "more chains shows how common a topic is; another eta may give topics that more chains share.",
+        "more chains shows how common a topic is; another eta may give topics that more chains share."
+    )
+    return [
+        f"Each chain keeps to an answer of its own; more sweeps will hardly bring them together. {rely}",
+        *([further] if verdict in (PARTLY, APART) else []),
     ]
 
 

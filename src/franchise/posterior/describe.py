@@ -1,12 +1,13 @@
 """A fitted model in words: what ``print(model)`` says, and the card in a saved model's folder."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from franchise import _html as html
 from franchise._files import Facts, to_json
 from franchise._text import counted
 from franchise.corpus import Corpus
+from franchise.posterior.agreement import FEW_DRAWS, in_words
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Chain
@@ -48,15 +49,16 @@ def describe_html(about: str, topics: "pd.DataFrame") -> str:
     first, *lines = about.splitlines()
     shown = topics.head(_TOPICS_SHOWN)
     rows = [
-        (str(row.topic), row.label, f"{row.weight:.1%}", row.found_by, row.terms)
+        (str(row.topic), row.label, f"{row.weight:.1%}", row.found_by, *_runs(row), row.terms)
         for row in shown.itertuples()
     ]
+    runs = ["runs"] if "runs" in topics.columns else []
     n_more = len(topics) - len(shown)
     more = [html.line(f"{counted(n_more, 'more topic')} in topics()", soft=True)] if n_more else []
     return html.block(
         html.line(first, strong=True),
         *(html.line(text.strip()) for text in lines[:-1]),
-        html.table(("topic", "label", "share of words", "found by", "terms"), rows),
+        html.table(("topic", "label", "share of words", "found by", *runs, "terms"), rows),
         *more,
         html.line(lines[-1].strip(), soft=True),
     )
@@ -117,6 +119,11 @@ def _largest(posterior: Posterior, labels: Sequence[str]) -> list[str]:
     return [f"Largest: {'; '.join(f'{label} ({weight:.0%})' for label, weight in largest)}"]
 
 
+def _runs(row: Any) -> list[str]:
+    """Return the share of the independent runs that found a topic, if there were any."""
+    return [f"{row.runs:.0%}"] if hasattr(row, "runs") else []
+
+
 def _in_table(text: str) -> str:
     """Return text that cannot end a cell or a row of a Markdown table."""
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
@@ -132,6 +139,9 @@ def _topics(posterior: Posterior, diagnosis: Diagnosis) -> list[str]:
     if diagnosis.agree is False:
         return []
     low, high = posterior.n_topics_interval
+    if min(map(len, posterior.draws)) < FEW_DRAWS:
+        draws = counted(len(posterior.flat_draws), "draw")
+        return [f"{topics} ({in_words(low, high)} in {draws})" if low < high else f"{topics} (in {draws})"]
     sure = f"95% between {low:,} and {high:,}" if low < high else "the same in at least 95% of the draws"
     n_common = int((posterior.support > 0.5).sum())
     common = "all" if n_common == posterior.n_topics else f"{n_common:,}"

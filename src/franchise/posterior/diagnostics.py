@@ -1,7 +1,8 @@
 """Whether the answer can be trusted, in numbers and in plain words.
 
 R-hat and effective sample sizes (Vehtari et al. 2021, by ArviZ) are computed of numbers that do not depend on
-the labels of topics, which switch: never of a topic's own numbers.
+the labels of topics, which switch. Whether a run is long enough is judged by the topics that every chain has
+(`posterior.settling`), and what chains agree on by `posterior.agreement`.
 """
 
 from collections.abc import Sequence
@@ -16,29 +17,40 @@ from franchise.model.state import Array
 from franchise.posterior.advice import (
     CONVERGED,
     ONE_CHAIN,
-    R_HAT_GOOD,
+    SETTLED,
+    TOO_FEW_DRAWS,
     Run,
     Worst,
     about_doubtful,
     about_drift,
     about_eta,
+    about_uneven,
     how_far_apart,
-    not_moved,
     same_start_as,
+    still_changing,
     too_few_sweeps,
+    too_short,
     what_to_do,
 )
-from franchise.posterior.agreement import Agreement, agreement, topics_by_chain, what_holds
+from franchise.posterior.agreement import (
+    AGREE,
+    APART,
+    FEW_DRAWS,
+    R_HAT_GOOD,
+    SHARED_SOME,
+    Agreement,
+    agreement,
+    topics_by_chain,
+    verdict_on,
+    what_holds,
+)
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.settling import Settling, settling
 from franchise.sampling import Draw, Schedule, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Share of the words in topics that every chain has: for chains to agree, and to agree on most.
-SHARED_GOOD, SHARED_MOST = 0.9, 0.5
-ESS_GOOD = 100.0
-AGREE, MOSTLY, APART = "agree", "agree on most", "do not agree"
 _FEWEST_DRAWS = 8  # a chain, for its halves to be compared
 _DRIFT = 6.0  # standard errors between the first and the last third: few, of short chains, are known badly
 _ETA_DRIFT = 0.05  # of its logarithm, between the same: less does not matter
@@ -54,10 +66,8 @@ _OF_TRACES = {
     "gamma": "gamma",
     "eta": "eta",
 }
-# What the words of the answer are about; the others are for the curious. Draws are few by design, and would
-# never be worth enough; the first two are known of every sweep.
-_MOVED = (_N_TOPICS, "log probability of the words")
-_VITAL = (*_MOVED, _N_LARGE, "entropy of topic sizes")
+# What chains must agree on to agree; the others are for the curious.
+_VITAL = (_N_TOPICS, "log probability of the words", _N_LARGE, "entropy of topic sizes")
 
 _DIGITS = {
     "mean": "{:,.2f}",
@@ -83,7 +93,7 @@ class Diagnosis:
     agree
         Whether the chains agree; None where there is only one chain, or too few sweeps.
     converged
-        Whether they agree, have moved enough, and no longer drift; None where that is not known.
+        Whether they agree and are settled; None where that is not known.
     drifting
         Whether the number of topics still rises or falls.
     one_chain_topics
@@ -91,14 +101,23 @@ class Diagnosis:
     messages
         All of this in plain words, with what to do; what holds comes first.
     verdict
-        ``"agree"``, ``"agree on most"`` or ``"do not agree"``; None where that is not known.
+        ``"agree"``, ``"agree on most"``, ``"agree on some"`` or ``"do not agree"``; None where that is not
+        known.
     solid_topics, likely_topics, doubtful_topics
         Listed topics that every chain has (rely on them), that more than half of the chains have, and the
         others (do not rely on them); all empty where there is only one chain.
     shared
         Share of the words in solid topics; NaN where there is only one chain.
+    firm_topics, firm_share
+        Solid topics that most independent runs found, and their share of the words; None and NaN where there
+        were no such runs.
     same_start
         Whether all chains started from the same fitted or given topics: that they agree says less then.
+    settled
+        Whether the topics that every chain has are the same in both halves of the run, so that a longer one
+        would change little; None where that is not known.
+    changing_topics
+        Topics that are not the same in both halves.
     """
 
     table: "pd.DataFrame"
@@ -112,7 +131,11 @@ class Diagnosis:
     likely_topics: list[int] = field(default_factory=list)
     doubtful_topics: list[int] = field(default_factory=list)
     shared: float = np.nan
+    firm_topics: list[int] | None = None
+    firm_share: float = np.nan
     same_start: bool = False
+    settled: bool | None = None
+    changing_topics: list[int] = field(default_factory=list)
 
     def __str__(self) -> str:
         table = self.table.to_string(
@@ -139,10 +162,8 @@ def diagnose(
     """Compare the chains, and each with itself; `starts` say where they started (`Chain.start_from`)."""
     series = _series(posterior, traces, schedule)
     table = _table(series)
-    if len(traces) == 1 or len(posterior.draws) == 1:
-        found = Agreement([], [], [], np.nan)
-    else:
-        found = agreement(posterior)
+    one_chain = len(traces) == 1 or len(posterior.draws) == 1
+    found = Agreement([], [], [], np.nan) if one_chain else agreement(posterior)
     lonely = _one_chain_topics(posterior)
     n_kept = min(int((trace["sweep"] > schedule.burn_in).sum()) for trace in traces)
     run = Run(schedule.sweeps, n_kept, all(trace["sweep"][-1] >= schedule.sweeps for trace in traces))
@@ -150,42 +171,72 @@ def diagnose(
         return Diagnosis(table, None, None, False, lonely, [too_few_sweeps(run)], None, *found)
     drift = _drift(series[_N_TOPICS])
     of_eta = _about_eta(series)
-    if len(traces) == 1:
-        said = [ONE_CHAIN, *(of_eta or about_drift(drift, run))]
-        return Diagnosis(table, None, None, bool(drift), lonely, said)
+    # Where chains share little, whether they still change is seen in all topics.
+    are_shared = not one_chain and found.shared >= SHARED_SOME
+    halves = settling(posterior, found.solid if are_shared else range(posterior.n_topics))
+    settled, changing = (None, list[int]()) if halves is None else (halves.settled, halves.changing)
+    if one_chain:
+        said = [ONE_CHAIN, *of_eta]
+        if halves and not settled and not of_eta:
+            said.append(still_changing(halves, run, are_shared=False))
+        return Diagnosis(
+            table, None, None, bool(drift), lonely, said, settled=settled, changing_topics=changing
+        )
     worst = _worst(series, table)
-    fewest = float(table.loc[list(_MOVED), "ess_bulk"].min())
-    verdict = _verdict(worst.r_hat, found.shared)
-    converged = bool(verdict == AGREE and fewest >= ESS_GOOD and not drift and not of_eta)
-    messages = [what_holds(found, posterior.weights)]
-    if drift:  # more sweeps would keep what should have been left out
-        messages += ["The chains have not settled yet."]
-        messages += [] if of_eta else about_drift(drift, run)  # they would run away further
-    elif verdict == AGREE and fewest < ESS_GOOD:
-        messages.append(not_moved(fewest, ESS_GOOD, run))
-    elif verdict == AGREE:
-        messages += [] if of_eta else [CONVERGED]
-    else:
-        only_unlisted = bool(found.solid) and not (found.likely or found.doubtful)
-        alike = only_unlisted and worst.r_hat < R_HAT_GOOD
-        messages.append(how_far_apart(verdict, worst, found.shared, only_unlisted))
-        messages += what_to_do(run, bool(found.solid), alike)
-    messages += of_eta
-    if verdict != AGREE:
-        messages.append(topics_by_chain(posterior))
-    messages += about_doubtful(found.doubtful, posterior.n_topics, len(posterior.draws))
+    verdict = verdict_on(found.relied_on, worst.r_hat)
+    if settled and run.is_short and verdict != AGREE:
+        settled = None
     same_start = bool(starts) and all(start == "fitted" or isinstance(start, GivenTopics) for start in starts)
-    if same_start and verdict != APART and not drift:
+    n_draws = min(map(len, posterior.draws))
+    few_draws = n_draws if n_draws < FEW_DRAWS else 0
+    messages = [what_holds(found, posterior.weights, same_start, few_draws)]
+    messages += of_eta or _about_length(verdict, halves, run, are_shared)
+    if verdict != AGREE:
+        messages += _about_differences(verdict, found, worst, run.is_short or not (settled or run.is_long))
+        messages += about_uneven(halves) if halves and are_shared and settled else []
+    messages += about_drift(drift) if settled and not of_eta else []
+    messages += [topics_by_chain(posterior)] if verdict != AGREE else []
+    messages += about_doubtful(found.doubtful, posterior.n_topics, len(posterior.draws))
+    if same_start and found.firm is None and verdict != APART:
         messages.append(same_start_as(starts[0]))
     return Diagnosis(
-        table, verdict == AGREE, converged, bool(drift), lonely, messages, verdict, *found, same_start
+        table,
+        verdict == AGREE,
+        verdict == AGREE and bool(settled) and not of_eta,
+        bool(drift),
+        lonely,
+        messages,
+        verdict,
+        *found,
+        same_start,
+        settled,
+        changing,
     )
 
 
-def _verdict(r_hat: float, shared: float) -> str:
-    if shared < SHARED_MOST:
-        return APART
-    return AGREE if shared >= SHARED_GOOD and r_hat < R_HAT_GOOD else MOSTLY
+def _about_length(verdict: str, halves: Settling | None, run: Run, are_shared: bool) -> list[str]:
+    """Say whether a longer run would change the topics."""
+    if halves is not None and not halves.settled:  # twice as long, without what should have been left out
+        return [still_changing(halves, run, are_shared)]
+    if verdict != AGREE and run.is_short:
+        return [too_short(run)]
+    if halves is None:
+        return [TOO_FEW_DRAWS]
+    if verdict == AGREE:
+        return [CONVERGED]
+    return [SETTLED] if are_shared else []
+
+
+def _about_differences(verdict: str, found: Agreement, worst: Worst, may_change: bool) -> list[str]:
+    """Say how far chains are apart, and what to rely on unless a longer run may bring them together."""
+    only_unlisted = found.firm is None and bool(found.solid) and not (found.likely or found.doubtful)
+    said = [how_far_apart(verdict, worst, found.relied_on, only_unlisted, found.firm is not None)]
+    if may_change:
+        return said
+    rely_on = "the topics that every chain has" if found.solid else ""
+    if found.firm is not None:
+        rely_on = "the firm topics" if found.firm else ""
+    return said + what_to_do(verdict, rely_on, only_unlisted and worst.r_hat < R_HAT_GOOD)
 
 
 # ---------------------------------------------------------------- numbers

@@ -46,6 +46,8 @@ class Posterior:
         The trace of each of these chains.
     mode
         The draw of the highest log joint (the paper's mode).
+    run_support
+        Share of independent short runs that found each listed topic, 0 to 1; None if there were none.
 
     Attributes
     ----------
@@ -64,6 +66,7 @@ class Posterior:
         draws: Sequence[Sequence[Draw]],
         traces: Sequence[Trace],
         mode: Draw | None = None,
+        run_support: Array | None = None,
     ) -> None:
         if not draws or not all(draws):
             raise FranchiseError("there are no draws; run the chains past their burn-in", code="no-draws")
@@ -73,6 +76,9 @@ class Posterior:
         self.n_topics = int(np.quantile(self.n_topics_draws, 0.5, method="inverted_cdf"))
         self.n_topics_interval = _central(self.n_topics_draws)
         self.n_topics_by_chain = [_central([draw.names.size for draw in chain]) for chain in draws]
+        if run_support is not None and np.shape(run_support) != (self.n_topics,):
+            raise ValueError(f"run_support has shape {np.shape(run_support)}, not ({self.n_topics},)")
+        self.run_support = run_support
 
     # ------------------------------------------------------------ topics
 
@@ -173,7 +179,12 @@ class Posterior:
 
     def weights_interval(self, level: float = LEVEL) -> Array:
         """Return the lower and upper bound of each topic's share of the words, (topics, 2)."""
-        return np.quantile(self._cluster_weights[:, self._listed], _tails(level), axis=0).T
+        return np.quantile(self.weights_by_draw, _tails(level), axis=0).T
+
+    @property
+    def weights_by_draw(self) -> Array:
+        """Share of the words that each listed topic has in each draw, 0 where it is absent."""
+        return self._cluster_weights[:, self._listed]
 
     @property
     def unlisted_weight(self) -> float:

@@ -62,7 +62,8 @@ def topics_frame(
     pandas.DataFrame
         Columns topic, perhaps label, weight, terms (the top terms as one string), weight_low, weight_high,
         support, chain_support, chains (how many have the topic), found_by (the same in words: every chain,
-        most chains, few chains, one chain), stability, nearest, nearest_similarity, and perhaps coherence.
+        most chains, few chains, one chain), perhaps runs (the share of independent runs that found the
+        topic), stability, nearest, nearest_similarity, and perhaps coherence.
     """
     import pandas as pd
 
@@ -86,6 +87,7 @@ def topics_frame(
         "chain_support": posterior.chain_support,
         "chains": posterior.chain_counts,
         "found_by": found_by(posterior.chain_counts, len(posterior.draws)),
+        **({} if posterior.run_support is None else {"runs": posterior.run_support}),
         "stability": posterior.stability,
         "nearest": posterior.nearest,
         "nearest_similarity": posterior.nearest_similarity,

@@ -17,9 +17,8 @@ from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
 from franchise.model.state import Array
-from franchise.posterior.agreement import agreement
+from franchise.posterior.agreement import SHARED_GOOD, agreement
 from franchise.posterior.coherence import coherence
-from franchise.posterior.diagnostics import SHARED_GOOD
 from franchise.posterior.estimates import Posterior
 from franchise.predict.heldout import HeldOut, completion_densities, put_together
 from franchise.sampling import Chain, Draw

@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise._text import counted
 from franchise.corpus import Corpus
+from franchise.posterior.agreement import FIRM_RUNS
 from franchise.posterior.describe import settings_in_use
 from franchise.report.colours import topic_colours
 from franchise.report.documents import choose_documents, describe_documents
@@ -55,6 +56,8 @@ def page_data(
         **topics,
         **runs,
         "terms_shown": TERMS_SHOWN,
+        "firm_runs": FIRM_RUNS,
+        "same_start": diagnosis.same_start,
         "n_documents": corpus.n_documents,
         "n_words": corpus.n_words,
         "has_texts": corpus.texts is not None,
@@ -68,6 +71,7 @@ def page_data(
         "title": heading,
         "rows": _table(topics),
         "n_chains": len(posterior.draws),
+        "has_runs": posterior.run_support is not None,
         "shown_on_map": topics["shown_on_map"],
         "n_documents": corpus.n_documents,
         "n_shown": len(chosen),
@@ -126,7 +130,7 @@ def _figure(column: str, value: float) -> str:
 
 
 def _table(topics: dict[str, Any]) -> list[dict[str, Any]]:
-    names = ("colour", "weight", "low", "high", "support", "chain_support", "stability", "coherence")
+    names = ("colour", "weight", "low", "high", "support", "chain_support", "runs", "stability", "coherence")
     return [
         {"topic": k, "terms": terms, **{name: row[name] for name in names}}
         for k, (row, terms) in enumerate(zip(topics["topics"], topics["top"], strict=True))

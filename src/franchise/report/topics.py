@@ -152,6 +152,7 @@ def describe_topics(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
                 "high": high[k],
                 "support": posterior.support[k],
                 "chain_support": posterior.chain_support[k],
+                "runs": None if posterior.run_support is None else posterior.run_support[k],
                 "stability": posterior.stability[k],
                 "coherence": scores[k],
                 "x": place[k, 0],

@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from franchise.posterior.agreement import agreement, the_others
-from franchise.posterior.diagnostics import APART
+from franchise._text import counted
+from franchise.posterior.agreement import (
+    AGREE,
+    APART,
+    FEW_DRAWS,
+    FIRM_RUNS,
+    MOSTLY,
+    agreement,
+    in_words,
+    the_others,
+)
 from franchise.report.runs import started
 from franchise.sampling import Chain
 
@@ -33,10 +42,12 @@ class Verdict:
 
 
 _VERDICTS = {
-    "good": Verdict("good", "✓", "The chains agree"),
-    "short of draws": Verdict("rough", "≈", "The chains agree, but have moved little"),
+    "good": Verdict("good", "✓", "The chains agree, and the topics are settled"),
+    "agree": Verdict("rough", "≈", "The chains agree; whether the topics are settled is not known"),
     "most": Verdict("rough", "≈", "The chains agree on most, not on everything"),
-    "drifting": Verdict("rough", "≈", "The chains have not settled yet"),
+    "most, settled": Verdict("rough", "≈", "The chains agree on most, and the topics they share are settled"),
+    "some": Verdict("rough", "≈", "The chains agree on some topics only"),
+    "changing": Verdict("rough", "≈", "The topics still change"),
     "bad": Verdict("bad", "✗", "The chains do not agree"),
     "one": Verdict("open", "?", "One chain, nothing to compare it with"),
     "short": Verdict("open", "?", "Too early to say whether the chains agree"),
@@ -51,9 +62,13 @@ def verdict(diagnosis: Diagnosis, n_chains: int) -> Verdict:
         return _VERDICTS["one" if n_chains == 1 else "short"]
     if diagnosis.verdict == APART:
         return _VERDICTS["bad"]
-    if diagnosis.drifting:
-        return _VERDICTS["drifting"]
-    return _VERDICTS["short of draws" if diagnosis.agree else "most"]
+    if diagnosis.settled is False:
+        return _VERDICTS["changing"]
+    if diagnosis.verdict == AGREE:
+        return _VERDICTS["agree"]
+    if diagnosis.verdict != MOSTLY:
+        return _VERDICTS["some"]
+    return _VERDICTS["most, settled" if diagnosis.settled else "most"]
 
 
 class Headline(NamedTuple):
@@ -70,23 +85,31 @@ def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
     topics = "topic" if n == 1 else "topics"
     if diagnosis.agree is None and len(posterior.draws) > 1:
         return Headline(n, f"{topics} so far", _NOT_KNOWN)
+    if diagnosis.firm_topics:
+        number = len(diagnosis.firm_topics)
+        firm = "firm topic" if number == 1 else "firm topics"
+        return Headline(number, f"{firm}, with {diagnosis.firm_share:.0%} of the words", _FIRM)
     if diagnosis.agree is False and diagnosis.solid_topics:
         number = len(diagnosis.solid_topics)
         found = f"{'topic' if number == 1 else 'topics'} found by every chain"
         rest = the_others(agreement(posterior), posterior.weights)
+        found += ", all from the same start" if diagnosis.same_start else ""
         words = f"{found}, with {diagnosis.shared:.0%} of the words"
         return Headline(number, words, f"Rely on these{f'; {rest}' if rest else ''}.")
     if diagnosis.agree is False:
         return Headline(n, f"{topics}, none of them found by every chain", _RELY_ON_NONE)
     low, high = posterior.n_topics_interval
     words = f"{topics}, 95% between {low:,} and {high:,}" if low < high else topics
+    if min(map(len, posterior.draws)) < FEW_DRAWS:  # too few for a percentage
+        words = f"{topics}, {in_words(low, high)} in {counted(len(posterior.flat_draws), 'draw')}"
     if diagnosis.agree:
         return Headline(n, words, _SURE_OF_ONE_START if diagnosis.same_start else _SURE)
     return Headline(n, words, _NOT_KNOWN)
 
 
+_FIRM = f"Every chain and at least {FIRM_RUNS:.0%} of the independent runs found each of them. Rely on these."
 _SURE = "Each found the same on its own, so the range can be trusted."
-_SURE_OF_ONE_START = "Every chain found the same, from the same fitted topics."
+_SURE_OF_ONE_START = "Every chain found the same, but all started from the same topics."
 _NOT_KNOWN = "It is not known yet whether another run would find the same."
 _RELY_ON_NONE = "Each chain divides the words in its own way: rely on no single topic."
 
@@ -126,6 +149,7 @@ _SAYINGS = (
     (r"resume\(\)", "let it finish"),
     (r"resume\(sweeps=(\d+)\)", r"\1 more sweeps"),
     (r"resume\(sweeps=(\d+), burn_in=(\d+)\)", r"\1 more sweeps, with the first \2 of all sweeps left out"),
+    (r"fit with a smaller thin", "a run that keeps more draws"),
     (r"fit with chains=4", "run it with 4 chains"),
     (r'fit with init="apart"', "a run whose chains start apart would be needed"),
     (

@@ -16,7 +16,7 @@ TOKENS = [["dog", "bone", "dog"], ["cat", "milk"], ["dog", "cat"], []]
 def described(
     n_topics=(3, 2, 4),
     support=(1.0, 0.6, 0.5),
-    draws=(2, 2),
+    draws=(20, 20),
     done=(8, 8),
     planned=8,
     messages=("Fine.",),
@@ -46,14 +46,22 @@ def test_all_that_is_said():
         "  3 topics (95% between 2 and 4), 2 of them in more than half of the draws",
         "  One.",
         "  Two.",
-        "  2 chains of 8 sweeps, 4 draws kept",
+        "  2 chains of 8 sweeps, 40 draws kept",
         "  Next: topics(), documents(), diagnose(), save(path).",
     ]
 
 
 def test_there_is_no_range_of_all_chains_where_they_differ():
-    assert described(agree=False)[1:3] == ["  Fine.", "  2 chains of 8 sweeps, 4 draws kept"]
+    assert described(agree=False)[1:3] == ["  Fine.", "  2 chains of 8 sweeps, 40 draws kept"]
     assert described(agree=None)[1:3] == ["  3 topics so far", "  Fine."]
+
+
+@pytest.mark.parametrize("draws", [(2, 2), (19, 30)])
+def test_few_draws_give_no_percentage(draws):
+    n = sum(draws)
+    assert described(draws=draws)[1] == f"  3 topics (2 to 4 in {n} draws)"
+    assert described((3, 3, 3), draws=draws)[1] == f"  3 topics (in {n} draws)"
+    assert "95%" in described((3, 3, 3))[1]
 
 
 def test_one_of_everything():
@@ -71,7 +79,7 @@ def test_one_of_everything():
     diagnosis = SimpleNamespace(messages=[], agree=None)
     lines = describe(posterior, corpus, [chain], diagnosis).split("\n")
     assert lines[0] == "HDPTopicModel of 1 document, 1 word, 1 term"
-    assert lines[1] == "  1 topic (the same in at least 95% of the draws)"
+    assert lines[1] == "  1 topic (in 2 draws)"
 
 
 def test_large_numbers_are_readable():
@@ -84,7 +92,7 @@ def test_large_numbers_are_readable():
 
 def test_an_unfinished_run():
     lines = described(done=(8, 5), planned=10)
-    assert lines[3] == "  2 chains of 5 sweeps (10 planned), 4 draws kept"
+    assert lines[3] == "  2 chains of 5 sweeps (10 planned), 40 draws kept"
     assert lines[-2] == "  The run is not finished: continue with resume()."
 
 

@@ -7,6 +7,7 @@ from franchise.corpus import Corpus
 from franchise.posterior import advice
 from franchise.posterior.agreement import agreement
 from franchise.posterior.diagnostics import Diagnosis
+from franchise.posterior.settling import Settling
 from franchise.report import family, runs, topics, words
 from franchise.sampling import Chain, Schedule, Trace
 from franchise.sampling.trials import Event
@@ -224,30 +225,38 @@ def test_bands_end_with_the_last_topic():
 
 
 @pytest.mark.parametrize(
-    ("agree", "converged", "drifting", "said", "n_chains", "level"),
+    ("agree", "settled", "said", "n_chains", "level"),
     [
-        (True, True, False, "agree", 4, "good"),
-        (True, False, False, "agree", 4, "rough"),
-        (True, False, True, "agree", 4, "rough"),
-        (False, False, False, "agree on most", 4, "rough"),
-        (False, False, True, "do not agree", 4, "bad"),
-        (None, None, False, None, 1, "open"),
-        (None, None, False, None, 3, "open"),
+        (True, True, "agree", 4, "good"),
+        (True, False, "agree", 4, "rough"),
+        (True, None, "agree", 4, "rough"),
+        (False, True, "agree on most", 4, "rough"),
+        (False, None, "agree on most", 4, "rough"),
+        (False, True, "agree on some", 4, "rough"),
+        (False, False, "do not agree", 4, "bad"),
+        (None, None, None, 1, "open"),
+        (None, None, None, 3, "open"),
     ],
 )
-def test_verdict(agree, converged, drifting, said, n_chains, level):
-    found = words.verdict(Diagnosis(None, agree, converged, drifting, [], [], said), n_chains)
+def test_verdict(agree, settled, said, n_chains, level):
+    converged = None if agree is None else bool(agree and settled)
+    found = words.verdict(Diagnosis(None, agree, converged, False, [], [], said, settled=settled), n_chains)
     assert found.level == level
+    assert ("settled" in found.short) >= (settled is True and said in ("agree", "agree on most"))
     assert found.short
 
 
 def test_the_headline_is_what_holds():
     same = posterior_of_counts([[np.diag([60, 30, 10])] * 3] * 2)
     settled = Diagnosis(None, True, True, False, [], [], "agree", [0, 1, 2], [], [], 1.0)
-    assert words.headline(same, settled)[:2] == (3, "topics")
+    assert words.headline(same, settled)[:2] == (3, "topics, 3 in 6 draws")  # too few for a percentage
+    many = posterior_of_counts([[np.diag([60, 30, 10])] * 20] * 2)
+    assert words.headline(many, settled)[:2] == (3, "topics")
     assert words.headline(same, settled).sure.startswith("Each found the same on its own")
     alike = dataclasses.replace(settled, same_start=True)
-    assert words.headline(same, alike).sure == "Every chain found the same, from the same fitted topics."
+    assert "started from the same topics" in words.headline(same, alike).sure
+    firm = dataclasses.replace(alike, firm_topics=[0, 1], firm_share=0.9)
+    assert words.headline(same, firm)[:2] == (2, "firm topics, with 90% of the words")
     apart = posterior_of_counts(
         [[np.diag([60, 30, 10, 0])[:3]] * 3, [np.diag([60, 30, 0, 10])[[0, 1, 3]]] * 3]
     )
@@ -274,14 +283,25 @@ def test_findings_begin_with_what_holds(small):
 
 # ---------------------------------------------------------------- for people who do not program
 
-RUNS = [advice.Run(200, kept, finished) for kept in (3, 100) for finished in (True, False)]
+RUNS = [advice.Run(200, kept, finished) for kept in (3, 100, 2000) for finished in (True, False)]
+CHANGING = Settling(20, [3, 4], 0.2, [5], 0.1)
 ADVICE = [
     advice.ONE_CHAIN,
-    'All chains started from the same seed words; fit with init="apart" to see what other starts find.',
+    advice.same_start_as("fitted"),
     *(advice.too_few_sweeps(run) for run in RUNS),
-    *(advice.not_moved(20.0, 100.0, run) for run in RUNS),
-    *(one for run in RUNS for one in advice.about_drift(-2.0, run)),
-    *(one for run in RUNS for solid in (True, False) for one in advice.what_to_do(run, solid)),
+    advice.SETTLED,
+    advice.CONVERGED,
+    advice.TOO_FEW_DRAWS,
+    *(advice.still_changing(CHANGING, run, shared) for run in RUNS for shared in (True, False)),
+    *(advice.too_short(run) for run in RUNS),
+    *advice.about_drift(-2.0),
+    *advice.about_uneven(CHANGING),
+    *(
+        one
+        for said in ("agree on most", "do not agree")
+        for rely_on in ("the firm topics", "")
+        for one in advice.what_to_do(said, rely_on)
+    ),
     advice.how_far_apart("agree on most", advice.Worst(2.8, "number of topics"), 0.6),
     advice.how_far_apart("do not agree", advice.Worst(np.inf, "number of topics"), 0.2),
 ]

@@ -19,11 +19,13 @@ def posterior_of(chains: Sequence[Chain], corpus: Corpus) -> Posterior:
     kept = [chain for chain in chains if chain.draws] or chains
     modes = [chain for chain in kept if chain.mode]
     best = max(modes, key=lambda chain: chain.mode_log_joint, default=None)
+    runs = kept[0].runs
     return Posterior(
         corpus,
         [chain.draws or [chain.draw()] for chain in kept],
         [chain.trace for chain in kept],
         mode=best.mode if best else None,
+        find_support=runs.support if runs else None,
     )
 
 

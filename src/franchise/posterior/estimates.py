@@ -10,7 +10,7 @@ Topics of different draws are put together by `posterior.align`; *listed* are as
 of K, those of the largest support. What other topics have of a document is its *unlisted* part.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -46,8 +46,9 @@ class Posterior:
         The trace of each of these chains.
     mode
         The draw of the highest log joint (the paper's mode).
-    run_support
-        Share of independent short runs that found each listed topic, 0 to 1; None if there were none.
+    find_support
+        Returns the share of independent short runs that found each topic, given topics by terms
+        (`starts.consensus`); None if there were no such runs.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class Posterior:
         draws: Sequence[Sequence[Draw]],
         traces: Sequence[Trace],
         mode: Draw | None = None,
-        run_support: Array | None = None,
+        find_support: Callable[[Array], Array] | None = None,
     ) -> None:
         if not draws or not all(draws):
             raise FranchiseError("there are no draws; run the chains past their burn-in", code="no-draws")
@@ -76,11 +77,14 @@ class Posterior:
         self.n_topics = int(np.quantile(self.n_topics_draws, 0.5, method="inverted_cdf"))
         self.n_topics_interval = _central(self.n_topics_draws)
         self.n_topics_by_chain = [_central([draw.names.size for draw in chain]) for chain in draws]
-        if run_support is not None and np.shape(run_support) != (self.n_topics,):
-            raise ValueError(f"run_support has shape {np.shape(run_support)}, not ({self.n_topics},)")
-        self.run_support = run_support
+        self._find_support = find_support
 
     # ------------------------------------------------------------ topics
+
+    @cached_property
+    def run_support(self) -> Array | None:
+        """Share of the independent short runs that found each listed topic; None if there were no runs."""
+        return None if self._find_support is None else self._find_support(self.phi)
 
     @cached_property
     def alignment(self) -> Alignment:

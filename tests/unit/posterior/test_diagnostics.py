@@ -655,10 +655,11 @@ def test_without_runs_no_topic_is_said_to_be_firm(rng):
     assert "firm" not in str(found)
 
 
-def test_the_runs_are_of_the_listed_topics():
-    posterior = posterior_of_counts([[np.diag([60, 40])] * 2] * 2)
-    with pytest.raises(ValueError, match="run_support"):
-        Posterior(posterior.corpus, posterior.draws, [], run_support=np.ones(3))
+def test_the_support_is_that_of_the_listed_topics():
+    alike = posterior_of_counts([[np.diag([60, 40])] * 2] * 2)
+    posterior = Posterior(alike.corpus, alike.draws, [], find_support=lambda phi: phi[:, 1])
+    assert posterior.run_support.tolist() == posterior.phi[:, 1].tolist()
+    assert posterior.run_support.shape == (posterior.n_topics,)
 
 
 @pytest.mark.parametrize(

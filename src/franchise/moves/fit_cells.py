@@ -1,12 +1,13 @@
 """Topics fitted to a table of counts by EM, where some cells of the table may be hidden.
 
-The model is a plain mixture (KL-NMF): the count of document j and term v has the mean sum_k w_jk h_kv, and
-each topic h_k sums to one. A hidden cell counts as its mean, which is the E step for a cell that is not seen.
-Steps are longer than those of EM, whose factors are raised to the power 7/4: EM is slow where documents mix many
-topics, and powers below 2 converge. They are square roots here, which every machine rounds in the same way.
+The model is a plain mixture (KL-NMF): the count of document j and term v has the mean r_jv = sum_k w_jk h_kv,
+and each topic h_k sums to one. A hidden cell counts as its mean, which is the E step for a cell that is not
+seen. Steps are longer than those of EM: its factors are raised to the power 7/4. EM is slow where documents
+mix many topics, and powers below 2 converge near an optimum. This power needs only square roots, which every
+machine rounds in the same way.
 
-No number is drawn here. Loops run along rows and keep their order, so the compiler vectorizes them, and results
-depend on neither threads nor BLAS.
+No number is drawn here. Loops run along rows and keep their order, so the compiler vectorizes them, and
+results depend on neither threads nor BLAS.
 """
 
 import math
@@ -63,8 +64,8 @@ def _set_ratios(x, seen, w, h, ratios):
 def fit_step(x, seen, w, h, new_h, ratios):
     """Make one step for the mixtures w (document, topic) and the topics h (topic, term).
 
-    `x` and `seen` are documents by terms; `new_h` (topic, term) and `ratios` (term) are working memory. A topic
-    that has lost all words stays as it is.
+    `x` and `seen` are documents by terms; `new_h` (topic, term) and `ratios` (term) are working memory.
+    A topic that has lost all words stays as it is.
     """
     n_terms = ratios.size
     new_h[:, :] = 0.0
@@ -126,3 +127,38 @@ def set_all_means(w, h, means):
     """Set the means of all counts (document, term)."""
     for j in range(w.shape[0]):
         set_means(w[j], h, means[j])
+
+
+@kernel
+def set_growth(seen, w, h, means, least, growth, active, factor, column):
+    """Set by how much the squared residuals of hidden cells grow because mixtures are estimated.
+
+    For document j the topics with more than `least[j]` words count as estimated. Their information is
+    I = sum over seen v of h_v h_v' / r_v, and a hidden cell's residual has 1 + h_v' I^-1 h_v / r_v times the
+    variance that it would have around the true mean. `active`, `column` (topic) and `factor` (topic, topic)
+    are working memory; `factor` holds the Cholesky factor of I.
+    """
+    for j in range(w.shape[0]):
+        n = 0
+        for k in range(h.shape[0]):
+            if w[j, k] > least[j]:
+                active[n] = k
+                n += 1
+        for a in range(n):
+            for b in range(a + 1):
+                total = 1e-12
+                for v in range(h.shape[1]):
+                    if seen[j, v] and means[j, v] > 0.0:
+                        total += h[active[a], v] * h[active[b], v] / means[j, v]
+                for c in range(b):
+                    total -= factor[a, c] * factor[b, c]
+                factor[a, b] = math.sqrt(max(total, 1e-12)) if a == b else total / factor[b, b]
+        for v in range(h.shape[1]):
+            growth[j, v] = 1.0
+            if not seen[j, v] and means[j, v] > 0.0:
+                for a in range(n):
+                    total = h[active[a], v]
+                    for c in range(a):
+                        total -= factor[a, c] * column[c]
+                    column[a] = total / factor[a, a]
+                    growth[j, v] += column[a] * column[a] / means[j, v]

@@ -1,12 +1,15 @@
 """The number of topics that suits a table of counts, and topics to start chains from.
 
 A chain on a table of few terms and many counts keeps about the number of topics that it begins with. So the
-number is chosen before: a tenth of the cells (document, term) is hidden, topics are fitted to the others, and
-the hidden cells are scored. Two kinds of fits are compared: those of a geometric grid, each from its own seeds,
-and those that follow from the largest of them by leaving out one topic after the other. Of the numbers whose
-score is within a standard error of the best, the smallest is chosen.
+number is chosen before the chain starts: a tenth of the cells (document, term) is hidden, topics are fitted
+to the others, and the hidden cells are scored. Cells without words are hidden, too.
 
-The whole table is held as an array. This suits hundreds of terms, and is no method for text.
+Three kinds of fits are compared: a geometric grid of numbers, each from seeds of its own; fits that follow
+from one of them by leaving out one topic after the other, which finds better topics where documents mix few
+of them; and numbers around the best, from new seeds. The smallest number whose score is within a standard
+error of the best is chosen.
+
+The whole table is held as an array. This suits hundreds of terms, but not text.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ _STEPS = 400
 _FALLS = 2  # grid points in a row that are clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
 _CLEAR, _PLAUSIBLE = 1.0, 2.0  # standard errors
+_TIE = 0.01  # nats that are no difference at all
 _NEIGHBOURS = 0.08  # relative distance of the numbers that are looked at around the best
 
 
@@ -110,8 +114,8 @@ def choose_number(cells: CellArrays, seed: int, *, most: int | None = None) -> C
     _try_path(table, fits)
     _try_neighbours(table, fits, max(1, limit), generator)
     scores = _compared(fits)
-    number = next(one.number for one in scores if one.below <= _CLEAR * one.error)
-    plausible = tuple(one.number for one in scores if one.below <= _PLAUSIBLE * one.error)
+    number = next(one.number for one in scores if one.below <= _CLEAR * one.error + _TIE)
+    plausible = tuple(one.number for one in scores if one.below <= _PLAUSIBLE * one.error + _TIE)
     if documents.size * cells.n_terms <= _MOST_CELLS:
         sample = documents
     x = dense(selected(cells, sample))
@@ -122,8 +126,8 @@ def choose_number(cells: CellArrays, seed: int, *, most: int | None = None) -> C
 def topics_for_chain(choice: Choice, chain: int) -> Array:
     """Return the topics that a chain starts from.
 
-    Chain 0 gets the chosen number, chain 1 the next plausible number above it, chain 2 the next one below, and
-    so on outwards. After the last number the turn comes back to the chosen one.
+    Chain 0 gets the chosen number, chain 1 the next plausible number above it, chain 2 the next one below,
+    and so on outwards. After the last number the chosen one comes again.
     """
     at = choice.plausible.index(choice.number)
     order = sorted(range(len(choice.plausible)), key=lambda i: (abs(i - at), i < at))
@@ -135,11 +139,12 @@ def _grid(table: Table, limit: int, generator: np.random.Generator) -> dict[int,
     fits: dict[int, Fit] = {}
     number, falls = 1, 0
     while falls < _FALLS:
-        _keep(fits, fitted(table, number, _STEPS, generator))
+        fit = fitted(table, number, _STEPS, generator)
+        _keep(fits, fit)
         best = _best(fits)
         below, error = _difference(fits[best], fits[max(fits)])
         falls = falls + 1 if below > _CLEAR * error else 0
-        if number == limit:
+        if number == limit or len(fit.h) < number:
             break
         number = min(limit, max(number + 1, round(number * _RATIO)))
     return fits

@@ -1,6 +1,6 @@
 """Fits of topics to a table of counts some cells of which are hidden: seeds, steps, scores, fewer topics.
 
-Which number of topics suits a table is decided in `franchise.starts.number_of_topics`; a step of the fit is in
+The number of topics is chosen in `franchise.starts.number_of_topics`. The steps of a fit are in
 `franchise.moves.fit_cells`.
 """
 
@@ -110,8 +110,8 @@ def _likelihood(table: Table, w: Array, h: Array, means: Array, scores: Array) -
 def without_one(table: Table, fit: Fit) -> Fit:
     """Return the fit after the topic that is missed least has gone to the others.
 
-    A topic is missed little if a mixture of the others is close to it. The few that come first by this measure
-    are each left out for some steps, and the likelihood decides.
+    A topic is missed little if a mixture of the others is close to it. The first few by this measure are each
+    left out for some steps, and the likelihood decides.
     """
     shares, loss = _cone(fit)
     best: Fit | None = None

@@ -38,6 +38,7 @@ _RATIO = 1.25
 _STEPS = 400
 _FALLS = 2  # grid points in a row that are clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
+_FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
 _CLEAR, _PLAUSIBLE = 1.0, 2.0  # standard errors
 _TIE = 0.01  # nats that are no difference at all
 _NEIGHBOURS = 0.08  # relative distance of the numbers that are looked at around the best
@@ -156,9 +157,13 @@ def _try_path(table: Table, fits: dict[int, Fit]) -> None:
     above = [number for number in fits if number > best]
     fit = fits[min(above, default=best)]
     least = max(1, int(_LEAST_SHARE * best))
-    while len(fit.h) > least:
+    falls = 0
+    while len(fit.h) > least and falls < _FAR_FALLS:
         fit = without_one(table, fit)
         _keep(fits, fit)
+        best = _best(fits)
+        below, error = _difference(fits[best], fit)
+        falls = falls + 1 if len(fit.h) < best and below > _FAR * error else 0
 
 
 def _try_neighbours(table: Table, fits: dict[int, Fit], limit: int, generator: np.random.Generator) -> None:

@@ -14,12 +14,16 @@ import math
 
 from franchise._jit import helper, kernel
 
+# Smaller numbers are zero: processors take many times as long for those below the normal range.
+_NOTHING = 1e-60
+
 
 @helper
-def _lengthened(factor):
-    """Return the factor to the power 7/4."""
+def _times(value, factor):
+    """Return a value times a factor to the power 7/4."""
     root = math.sqrt(factor)
-    return factor * root * math.sqrt(root)
+    product = value * (factor * root * math.sqrt(root))
+    return product if product > _NOTHING else 0.0
 
 
 @helper
@@ -75,13 +79,13 @@ def fit_step(x, seen, w, h, new_h, ratios):
             weight, new_row = w[j, k], new_h[k]
             for v in range(n_terms):
                 new_row[v] += weight * ratios[v]
-            w[j, k] = weight * _lengthened(_dot(h[k], ratios))
+            w[j, k] = _times(weight, _dot(h[k], ratios))
     for k in range(h.shape[0]):
         expected = _dot(h[k], new_h[k])
         if expected > 0.0:
             total = 0.0
             for v in range(n_terms):
-                new_h[k, v] = h[k, v] * _lengthened(new_h[k, v] / expected)
+                new_h[k, v] = _times(h[k, v], new_h[k, v] / expected)
                 total += new_h[k, v]
             for v in range(n_terms):
                 h[k, v] = new_h[k, v] / total
@@ -93,7 +97,7 @@ def mixture_step(x, seen, w, h, ratios):
     for j in range(x.shape[0]):
         _set_ratios(x[j], seen[j], w[j], h, ratios)
         for k in range(h.shape[0]):
-            w[j, k] *= _lengthened(_dot(h[k], ratios))
+            w[j, k] = _times(w[j, k], _dot(h[k], ratios))
 
 
 @kernel

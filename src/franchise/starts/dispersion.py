@@ -22,7 +22,8 @@ MOST_DOCUMENTS = 2_000  # that the concentration is estimated by
 _STEPS = 100
 _LEAST_MEAN = 1.0  # words; squares of smaller cells' residuals have heavy tails
 _USED = 0.002  # share of a document's words that a topic has if it counts as estimated
-_ROUNDS = 20
+_ROUNDS, _ROUNDS_WITH_ALL = 30, 10
+_OUTLYING = 6.0  # standard deviations of the mean of a document's squares
 _ERRORS = 2.0  # standard errors that are beyond error
 # The variance of the median document must grow by this share. Fits without noise give up to 0.1, as their
 # topics are estimated, too.
@@ -116,14 +117,17 @@ def _solved(excess: Array, n_cells: npt.NDArray[np.int64], lengths: Array) -> fl
     """Return c, where the expected excess of a document is (N - 1) / (1 + c).
 
     Squares vary with the factor's square, so documents are weighted by its inverse, which needs c itself.
+    Documents far beyond the factor are left out: they have a topic that the others lack.
     """
     grows = np.maximum(lengths - 1.0, 0.0)
     if not excess.size or grows.sum() <= 0.0:
         return math.inf
     slope = 0.0  # 1 / (1 + c)
     weights = n_cells.astype(np.float64)
-    for _ in range(_ROUNDS):
-        weights = n_cells / (1.0 + grows * slope) ** 2
+    for step in range(_ROUNDS):
+        factor = 1.0 + grows * slope
+        usual = excess + 1.0 <= factor * (1.0 + _OUTLYING * np.sqrt(2.0 / n_cells))
+        weights = np.where(usual | (step < _ROUNDS_WITH_ALL), n_cells / factor**2, 0.0)
         slope = max(0.0, float(np.sum(weights * excess) / np.sum(weights * grows)))
     rest = weights * (excess - grows * slope)
     error = float(np.sqrt(np.sum(rest**2)) / np.sum(weights * grows))

@@ -14,10 +14,12 @@ The whole table is held as an array. This suits hundreds of terms, but not text.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from franchise.corpus.cells import CellArrays, selected
 from franchise.starts.table_fits import (
@@ -40,6 +42,7 @@ _FALLS = 2  # grid points in a row that are clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
 _FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
 _CLEAR, _PLAUSIBLE = 1.0, 2.0  # standard errors
+_STARTS_BELOW, _STARTS_ABOVE = 2, 2  # plausible numbers that topics are fitted for
 _TIE = 0.01  # nats that are no difference at all
 _NEIGHBOURS = 0.08  # relative distance of the numbers that are looked at around the best
 
@@ -75,7 +78,8 @@ class Choice:
     scores
         All numbers that were tried, in their order.
     plausible
-        Numbers within two standard errors of the best, in their order, the chosen one among them.
+        The chosen number, and up to two above and two below it that are within two standard errors of the
+        best, in their order.
     topics_of
         Topics for each plausible number.
     """
@@ -87,7 +91,9 @@ class Choice:
     topics_of: dict[int, Array]
 
 
-def choose_number(cells: CellArrays, seed: int, *, most: int | None = None) -> Choice:
+def choose_number(
+    cells: CellArrays, seed: int, *, concentration: float = math.inf, most: int | None = None
+) -> Choice:
     """Choose a number of topics for a table of counts.
 
     Parameters
@@ -96,6 +102,9 @@ def choose_number(cells: CellArrays, seed: int, *, most: int | None = None) -> C
         Counts of documents by terms, with at least one word.
     seed
         Seed of all that is drawn: which cells are hidden, and at which documents topics begin.
+    concentration
+        Concentration of documents around mixtures of topics (`estimate_concentration`). Documents count as
+        much as the independent words that they are worth.
     most
         The largest number that is tried; as many as terms by default.
 
@@ -109,17 +118,18 @@ def choose_number(cells: CellArrays, seed: int, *, most: int | None = None) -> C
     sample = documents
     if documents.size > MOST_DOCUMENTS:
         sample = np.sort(generator.permutation(documents)[:MOST_DOCUMENTS])
-    table = hide(dense(selected(cells, sample)), generator)
+    table = hide(_weighted(cells, sample, concentration), generator)
     limit = min(cells.n_terms if most is None else most, cells.n_terms, sample.size)
     fits = _grid(table, max(1, limit), generator)
     _try_path(table, fits)
     _try_neighbours(table, fits, max(1, limit), generator)
     scores = _compared(fits)
     number = next(one.number for one in scores if one.below <= _CLEAR * one.error + _TIE)
-    plausible = tuple(one.number for one in scores if one.below <= _PLAUSIBLE * one.error + _TIE)
+    within = [one.number for one in scores if one.below <= _PLAUSIBLE * one.error + _TIE]
+    plausible = _nearest(within, number)
     if documents.size * cells.n_terms <= _MOST_CELLS:
         sample = documents
-    x = dense(selected(cells, sample))
+    x = _weighted(cells, sample, concentration)
     topics_of = {n: _on_all_cells(x, fits[n].h) for n in plausible}
     return Choice(number, topics_of[number], scores, plausible, topics_of)
 
@@ -195,6 +205,20 @@ def _difference(best: Fit, other: Fit) -> tuple[float, float]:
 def _compared(fits: dict[int, Fit]) -> tuple[Score, ...]:
     best = fits[_best(fits)]
     return tuple(Score(number, *_difference(best, fits[number])) for number in sorted(fits))
+
+
+def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration: float) -> Array:
+    """Return the counts of documents, each times the share of its words that are independent."""
+    x = dense(selected(cells, documents))
+    if math.isfinite(concentration):
+        x *= (1.0 + concentration) / (x.sum(axis=1, keepdims=True) + concentration)
+    return x
+
+
+def _nearest(plausible: list[int], number: int) -> tuple[int, ...]:
+    """Return the few numbers that are nearest to the chosen one in their order."""
+    at = plausible.index(number)
+    return tuple(plausible[max(0, at - _STARTS_BELOW) : at + _STARTS_ABOVE + 1])
 
 
 def _on_all_cells(x: Array, h: Array) -> Array:

@@ -107,3 +107,12 @@ def test_chains_start_from_different_numbers():
     choice = Choice(4, topics_of[4], (), tuple(topics_of), topics_of)
     numbers = [len(topics_for_chain(choice, chain)) for chain in range(7)]
     assert numbers == [4, 6, 3, 7, 8, 4, 6]
+
+
+def test_a_concentration_weighs_documents_down():
+    table, topics = planted(4)
+    table[0] *= 1_000  # a document that would decide alone
+    choice = choose_number(cells(table), 0, concentration=500.0)
+    assert choice.number == 4
+    assert matched(choice.topics, topics) == 4
+    assert max(one.below for one in choice.scores) < table[1:].sum()

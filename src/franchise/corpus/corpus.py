@@ -292,13 +292,14 @@ class Corpus:
             downsampling=self.downsampling,
         )
 
-    def downsampled(self, words: int, *, seed: int = 0) -> Corpus:
-        """Keep at most so many words of each document, drawn without replacement.
+    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0) -> Corpus:
+        """Keep a limited number of words of each document, drawn without replacement.
 
         Parameters
         ----------
         words
-            The most words that a document keeps; one with no more than these stays as it is.
+            The most words that a document keeps: one number for all documents, or one for each. A document
+            with no more words than that stays as it is.
         seed
             The same seed keeps the same words. What a document keeps depends on the seed, its name and its
             words, and on no other document.

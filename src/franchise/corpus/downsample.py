@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from franchise._settings import whole_number
 from franchise.corpus.cells import CellArrays, cells_pay, words_of
-from franchise.corpus.checks import MAX_WORDS, offsets_of
+from franchise.corpus.checks import MAX_WORDS, integers, offsets_of
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -30,19 +30,22 @@ class Downsampling(NamedTuple):
     Attributes
     ----------
     words
-        The most words that a document kept.
+        The most words that any document could keep.
     seed
         What the draws began with.
     n_documents
         Number of documents that lost words.
     n_words_before
         Number of words of the whole corpus before.
+    by_document
+        Whether each document had a limit of its own, `words` or less.
     """
 
     words: int
     seed: int
     n_documents: int
     n_words_before: int
+    by_document: bool = False
 
     def in_words(self) -> str:
         """Say what was done.
@@ -52,64 +55,84 @@ class Downsampling(NamedTuple):
         >>> Downsampling(1000, 0, 12, 50_000).in_words()
         'at most 1,000 words per document (seed 0), of 50,000 words; 12 documents lost words'
         """
+        limit = f"at most {self.words:,} words per document"
+        if self.by_document:
+            limit = f"a limit for each document, {self.words:,} words or less"
         lost = f"{self.n_documents:,} document{'s' * (self.n_documents != 1)} lost words"
-        return (
-            f"at most {self.words:,} words per document (seed {self.seed}), of {self.n_words_before:,} "
-            f"words; {lost}"
-        )
+        return f"{limit} (seed {self.seed}), of {self.n_words_before:,} words; {lost}"
 
 
-def downsampled(corpus: Corpus, words: int, seed: int = 0) -> Corpus:
-    """Keep at most so many words of each document; `Corpus.downsampled` says what comes out."""
-    most = whole_number("words", words, 1, MAX_WORDS)
+def downsampled(corpus: Corpus, words: int | npt.ArrayLike, seed: int = 0) -> Corpus:
+    """Keep no more words of each document than its limit; `Corpus.downsampled` says what comes out."""
+    limits, by_document = _limits(corpus, words)
     seed = whole_number("seed", seed, 0, 2**63 - 1)
-    changed = np.flatnonzero(corpus.document_lengths > most)
-    done = Downsampling(most, seed, changed.size, corpus.n_words)
+    changed = np.flatnonzero(corpus.document_lengths > limits)
+    done = Downsampling(int(limits.max()), seed, changed.size, corpus.n_words, by_document)
     if not changed.size:
         make, parts = corpus.__reduce__()
         return make(*parts, downsampling=done)
     about = corpus.about() | {"downsampling": done}
     names = (corpus.vocabulary, corpus.document_names)
     if corpus.keeps_cells:
-        cells = _fewer_cells(corpus, changed, done)
+        cells = _fewer_cells(corpus, changed, limits, seed)
         if cells_pay(cells.n_words, cells.terms.size):
             return type(corpus).from_cells(cells, *names, **about)
         return type(corpus)(words_of(cells), cells.doc_ptr, *names, **about)
-    x, doc_ptr = _fewer_words(corpus, changed, done)
+    x, doc_ptr = _fewer_words(corpus, changed, limits, seed)
     return type(corpus)(x, doc_ptr, *names, **about)
 
 
-def _fewer_cells(corpus: Corpus, changed: npt.NDArray[np.intp], done: Downsampling) -> CellArrays:
+def _limits(corpus: Corpus, words: int | npt.ArrayLike) -> tuple[npt.NDArray[np.int64], bool]:
+    """Return the limit of each document, and whether these were given one by one."""
+    if np.ndim(words) == 0:
+        return np.full(corpus.n_documents, whole_number("words", words, 1, MAX_WORDS)), False
+    limits = integers(words, "words")
+    if limits.size != corpus.n_documents:
+        raise CorpusError(
+            f"words has {limits.size:,} numbers for {corpus.n_documents:,} documents; give one for each",
+            code="wrong-length",
+        )
+    # A document without words keeps none, whatever its limit.
+    wrong = np.flatnonzero((limits < 1) & (corpus.document_lengths > 0))
+    if wrong.size:
+        j = int(wrong[0])
+        whole_number(f"words[{j}]", int(limits[j]), 1, MAX_WORDS)
+    return np.clip(limits, 1, MAX_WORDS).astype(np.int64), True
+
+
+def _fewer_cells(
+    corpus: Corpus, changed: npt.NDArray[np.intp], limits: npt.NDArray[np.int64], seed: int
+) -> CellArrays:
     cells = corpus.cells
     counts = cells.counts.copy()
     for j in changed.tolist():
         own = slice(cells.cell_ptr[j], cells.cell_ptr[j + 1])
-        counts[own] = _drawn(cells.counts[own], corpus.document_names[j], done)
+        counts[own] = _drawn(cells.counts[own], corpus.document_names[j], int(limits[j]), seed)
     left = counts > 0
     cell_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(left)])[cells.cell_ptr]
-    doc_ptr = offsets_of(np.minimum(corpus.document_lengths, done.words))
+    doc_ptr = offsets_of(np.minimum(corpus.document_lengths, limits))
     return CellArrays(doc_ptr, cell_ptr, cells.terms[left], counts[left], cells.n_terms)
 
 
 def _fewer_words(
-    corpus: Corpus, changed: npt.NDArray[np.intp], done: Downsampling
+    corpus: Corpus, changed: npt.NDArray[np.intp], limits: npt.NDArray[np.int64], seed: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     pieces, last = [], 0
     for j in changed.tolist():
         pieces.append(corpus.x[corpus.doc_ptr[last] : corpus.doc_ptr[j]])
         words, last = corpus.document(j), j + 1
         _, cell, counts = np.unique(words, return_inverse=True, return_counts=True)
-        kept = _drawn(counts, corpus.document_names[j], done)
+        kept = _drawn(counts, corpus.document_names[j], int(limits[j]), seed)
         # Which of the words of one term a word is, from 0 on.
         order = np.argsort(cell, kind="stable")
         rank = np.empty(words.size, dtype=np.int64)
         rank[order] = np.arange(words.size) - np.repeat(np.cumsum(counts) - counts, counts)
         pieces.append(words[rank < kept[cell]])
     pieces.append(corpus.x[corpus.doc_ptr[last] :])
-    return np.concatenate(pieces), offsets_of(np.minimum(corpus.document_lengths, done.words))
+    return np.concatenate(pieces), offsets_of(np.minimum(corpus.document_lengths, limits))
 
 
-def _drawn(counts: npt.NDArray[Any], name: str, done: Downsampling) -> npt.NDArray[np.int64]:
+def _drawn(counts: npt.NDArray[Any], name: str, limit: int, seed: int) -> npt.NDArray[np.int64]:
     """Draw how many words of each term a document keeps."""
     n_words = int(counts.sum(dtype=np.int64))
     if n_words > _MOST_WORDS:
@@ -120,6 +143,6 @@ def _drawn(counts: npt.NDArray[Any], name: str, done: Downsampling) -> npt.NDArr
         )
     # A stream of the document's own: what it keeps does not depend on its place among others.
     known_by = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    entropy = [done.seed, n_words, *np.frombuffer(known_by, dtype="<u4").tolist()]
+    entropy = [seed, n_words, *np.frombuffer(known_by, dtype="<u4").tolist()]
     generator = np.random.Generator(np.random.PCG64(entropy))
-    return generator.multivariate_hypergeometric(counts.astype(np.int64), done.words, method="marginals")
+    return generator.multivariate_hypergeometric(counts.astype(np.int64), limit, method="marginals")

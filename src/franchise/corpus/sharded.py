@@ -228,8 +228,8 @@ class ShardedCorpus(Corpus):
         other.__dict__.update(self.__dict__ | changes | {"changes": changes})
         return other
 
-    def downsampled(self, words: int, *, seed: int = 0) -> Corpus:
-        """Keep at most so many words of each document; what comes out is in one piece."""
+    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0) -> Corpus:
+        """Keep a limited number of words of each document; what comes out is in one piece."""
         return self.in_one_piece().downsampled(words, seed=seed)
 
     def in_one_piece(self) -> Corpus:

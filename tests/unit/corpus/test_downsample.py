@@ -130,3 +130,25 @@ def test_a_model_says_what_was_done(tmp_path, corpus):
     loaded = HDPTopicModel.load(tmp_path / "model")
     assert loaded.corpus_ == model.corpus_
     assert loaded.corpus_.downsampling == model.corpus_.downsampling
+
+
+def test_a_limit_for_each_document(corpus):
+    fewer = corpus.downsampled([10, 0, 20, 500, 3], seed=3)
+    assert fewer.document_lengths.tolist() == [10, 0, 10, 500, 3]
+    assert (fewer.to_counts().toarray() <= COUNTS).all()
+    assert fewer.downsampling == Downsampling(500, 3, 3, corpus.n_words, by_document=True)
+    assert fewer.downsampling.in_words().startswith("a limit for each document, 500 words or less (seed 3)")
+    assert as_words(corpus).downsampled(np.array([10, 0, 20, 500, 3]), seed=3) == fewer
+    # A document draws as it would under the same limit for all.
+    np.testing.assert_array_equal(fewer.document(3), corpus.downsampled(500, seed=3).document(3))
+
+
+@pytest.mark.parametrize("wrong", [[10, 10], [[10] * 5], [10, 10, 10, 10.5, 10]])
+def test_what_are_no_limits(corpus, wrong):
+    with pytest.raises(CorpusError, match="words has"):
+        corpus.downsampled(wrong)
+
+
+def test_a_limit_below_one(corpus):
+    with pytest.raises(SettingsError, match=r"words\[2\]=0"):
+        corpus.downsampled([10, 10, 0, 10, 10])

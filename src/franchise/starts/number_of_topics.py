@@ -1,0 +1,228 @@
+"""The number of topics that suits a table of counts, and topics to start chains from.
+
+A chain on a table of few terms and many counts keeps about the number of topics that it begins with. So the
+number is chosen before the chain starts: a tenth of the cells (document, term) is hidden, topics are fitted
+to the others, and the hidden cells are scored. Cells without words are hidden, too.
+
+Three kinds of fits are compared: a geometric grid of numbers, each from seeds of its own; fits that follow
+from one of them by leaving out one topic after the other, which finds better topics where documents mix few
+of them; and numbers around the best, from new seeds. The smallest number whose score is within a standard
+error of the best is chosen.
+
+The whole table is held as an array. This suits hundreds of terms, but not text.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.corpus.cells import CellArrays, selected
+from franchise.starts.table_fits import (
+    Array,
+    Fit,
+    Table,
+    dense,
+    evenly,
+    fitted,
+    hide,
+    improved,
+    without_one,
+)
+
+MOST_DOCUMENTS = 2_000  # that the number is chosen by
+_MOST_CELLS = 20_000_000  # of the table that topics are fitted to in the end
+_RATIO = 1.25
+_STEPS = 400
+_FALLS = 2  # grid points in a row that are clearly below the best
+_LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
+_FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
+_CLEAR, _PLAUSIBLE = 1.0, 2.0  # standard errors
+_STARTS_BELOW, _STARTS_ABOVE = 2, 2  # plausible numbers that topics are fitted for
+_TIE = 0.01  # nats that are no difference at all
+_NEIGHBOURS = 0.08  # relative distance of the numbers that are looked at around the best
+
+
+class Score(NamedTuple):
+    """How well a number of topics predicts hidden cells.
+
+    Attributes
+    ----------
+    number
+        Number of topics.
+    below
+        Log probability of the hidden cells below that of the best number, in nats.
+    error
+        Standard error of `below`, from the differences between documents.
+    """
+
+    number: int
+    below: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen number of topics.
+
+    Attributes
+    ----------
+    number
+        The smallest number whose score is within a standard error of the best.
+    topics
+        That number of topics by terms, fitted to all cells; rows sum to one.
+    scores
+        All numbers that were tried, in their order.
+    plausible
+        The chosen number, and up to two above and two below it that are within two standard errors of the
+        best, in their order.
+    topics_of
+        Topics for each plausible number.
+    """
+
+    number: int
+    topics: Array
+    scores: tuple[Score, ...]
+    plausible: tuple[int, ...]
+    topics_of: dict[int, Array]
+
+
+def choose_number(
+    cells: CellArrays, seed: int, *, concentration: float = math.inf, most: int | None = None
+) -> Choice:
+    """Choose a number of topics for a table of counts.
+
+    Parameters
+    ----------
+    cells
+        Counts of documents by terms, with at least one word.
+    seed
+        Seed of all that is drawn: which cells are hidden, and at which documents topics begin.
+    concentration
+        Concentration of documents around mixtures of topics (`estimate_concentration`). Documents count as
+        much as the independent words that they are worth.
+    most
+        The largest number that is tried; as many as terms by default.
+
+    Returns
+    -------
+    Choice
+        The number, topics for it, and what other numbers would do.
+    """
+    generator = np.random.Generator(np.random.PCG64([seed, 0]))
+    documents = np.flatnonzero(np.diff(cells.cell_ptr))
+    sample = documents
+    if documents.size > MOST_DOCUMENTS:
+        sample = np.sort(generator.permutation(documents)[:MOST_DOCUMENTS])
+    table = hide(_weighted(cells, sample, concentration), generator)
+    limit = min(cells.n_terms if most is None else most, cells.n_terms, sample.size)
+    fits = _grid(table, max(1, limit), generator)
+    _try_path(table, fits)
+    _try_neighbours(table, fits, max(1, limit), generator)
+    scores = _compared(fits)
+    number = next(one.number for one in scores if one.below <= _CLEAR * one.error + _TIE)
+    within = [one.number for one in scores if one.below <= _PLAUSIBLE * one.error + _TIE]
+    plausible = _nearest(within, number)
+    if documents.size * cells.n_terms <= _MOST_CELLS:
+        sample = documents
+    x = _weighted(cells, sample, concentration)
+    topics_of = {n: _on_all_cells(x, fits[n].h) for n in plausible}
+    return Choice(number, topics_of[number], scores, plausible, topics_of)
+
+
+def topics_for_chain(choice: Choice, chain: int) -> Array:
+    """Return the topics that a chain starts from.
+
+    Chain 0 gets the chosen number, chain 1 the next plausible number above it, chain 2 the next one below,
+    and so on outwards. After the last number the chosen one comes again.
+    """
+    at = choice.plausible.index(choice.number)
+    order = sorted(range(len(choice.plausible)), key=lambda i: (abs(i - at), i < at))
+    return choice.topics_of[choice.plausible[order[chain % len(order)]]]
+
+
+def _grid(table: Table, limit: int, generator: np.random.Generator) -> dict[int, Fit]:
+    """Fit more and more topics, until hidden cells are predicted clearly worse twice in a row."""
+    fits: dict[int, Fit] = {}
+    number, falls = 1, 0
+    while falls < _FALLS:
+        fit = fitted(table, number, _STEPS, generator)
+        _keep(fits, fit)
+        best = _best(fits)
+        below, error = _difference(fits[best], fits[max(fits)])
+        falls = falls + 1 if below > _CLEAR * error else 0
+        if number == limit or len(fit.h) < number:
+            break
+        number = min(limit, max(number + 1, round(number * _RATIO)))
+    return fits
+
+
+def _try_path(table: Table, fits: dict[int, Fit]) -> None:
+    """Leave out one topic after the other, from more topics than the best number."""
+    best = _best(fits)
+    above = [number for number in fits if number > best]
+    fit = fits[min(above, default=best)]
+    least = max(1, int(_LEAST_SHARE * best))
+    falls = 0
+    while len(fit.h) > least and falls < _FAR_FALLS:
+        fit = without_one(table, fit)
+        _keep(fits, fit)
+        best = _best(fits)
+        below, error = _difference(fits[best], fit)
+        falls = falls + 1 if len(fit.h) < best and below > _FAR * error else 0
+
+
+def _try_neighbours(table: Table, fits: dict[int, Fit], limit: int, generator: np.random.Generator) -> None:
+    """Fit numbers around the best from seeds of their own."""
+    best = _best(fits)
+    gap = max(1, round(_NEIGHBOURS * best))
+    for number in sorted({best - gap, best, best + gap}):
+        if 1 <= number <= limit:
+            _keep(fits, fitted(table, number, _STEPS, generator))
+
+
+def _keep(fits: dict[int, Fit], fit: Fit) -> None:
+    """Keep a fit unless there is a likelier one with as many topics; what is hidden has no say in it."""
+    number = len(fit.h)
+    if number not in fits or fit.likelihood > fits[number].likelihood:
+        fits[number] = fit
+
+
+def _best(fits: dict[int, Fit]) -> int:
+    return max(sorted(fits), key=lambda number: float(fits[number].scores.sum()))
+
+
+def _difference(best: Fit, other: Fit) -> tuple[float, float]:
+    """Return by how much another fit is below the best, and the standard error over documents."""
+    differences = best.scores - other.scores
+    return float(differences.sum()), float(np.sqrt(differences.size) * differences.std())
+
+
+def _compared(fits: dict[int, Fit]) -> tuple[Score, ...]:
+    best = fits[_best(fits)]
+    return tuple(Score(number, *_difference(best, fits[number])) for number in sorted(fits))
+
+
+def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration: float) -> Array:
+    """Return the counts of documents, each times the share of its words that are independent."""
+    x = dense(selected(cells, documents))
+    if math.isfinite(concentration):
+        x *= (1.0 + concentration) / (x.sum(axis=1, keepdims=True) + concentration)
+    return x
+
+
+def _nearest(plausible: list[int], number: int) -> tuple[int, ...]:
+    """Return the few numbers that are nearest to the chosen one in their order."""
+    at = plausible.index(number)
+    return tuple(plausible[max(0, at - _STARTS_BELOW) : at + _STARTS_ABOVE + 1])
+
+
+def _on_all_cells(x: Array, h: Array) -> Array:
+    """Fit topics to all cells, from those of a fit that has seen most of them."""
+    # A term that a topic lacks could never get in.
+    h = 0.999 * h + 0.001 * x.sum(axis=0) / x.sum()
+    return improved(Table(x, np.ones(x.shape, np.bool_)), evenly(x, h), h, _STEPS // 2).h

@@ -1,0 +1,163 @@
+"""Fits of topics to a table of counts some cells of which are hidden: seeds, steps, scores, fewer topics.
+
+The number of topics is chosen in `franchise.starts.number_of_topics`. The steps of a fit are in
+`franchise.moves.fit_cells`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.corpus.cells import CellArrays
+from franchise.moves.fit_cells import fit_step, mixture_step, score_cells
+
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+HIDDEN = 0.1  # share of the cells (document, term) that a fit does not see, cells without words included
+_FLOOR = 1e-3  # words that a mean has at least, so that no hidden word is impossible
+_PERIOD = 25  # steps between two looks at the likelihood
+_GAIN = 1.0  # nats per topic and period that make more steps worthwhile
+_OWN = 0.9  # share of its document in a topic's seed
+# A drop of one topic: topics that are tried, steps for each of them, and steps for the best one.
+_TRIED, _STEPS_TRIED, _STEPS_DROPPED = 4, 8, 50
+_CONE_STEPS = 20
+
+
+class Table(NamedTuple):
+    """Counts of documents by terms, and which of them a fit sees."""
+
+    x: Array
+    seen: Mask
+
+
+class Fit(NamedTuple):
+    """Topics and what they say about the table.
+
+    Attributes
+    ----------
+    w
+        Words of each document in each topic.
+    h
+        Topics by terms; rows sum to one.
+    likelihood
+        Log likelihood of the seen cells.
+    scores
+        Log probability of each document's hidden cells, given how many words they have.
+    """
+
+    w: Array
+    h: Array
+    likelihood: float
+    scores: Array
+
+
+def dense(cells: CellArrays) -> Array:
+    """Return the counts as an array of documents by terms."""
+    x = np.zeros((len(cells.cell_ptr) - 1, cells.n_terms))
+    documents = np.repeat(np.arange(len(x)), np.diff(cells.cell_ptr))
+    x[documents, cells.terms] = cells.counts
+    return x
+
+
+def hide(x: Array, generator: np.random.Generator) -> Table:
+    """Hide each cell with the same probability."""
+    return Table(x, generator.random(x.shape) >= HIDDEN)
+
+
+def evenly(x: Array, h: Array) -> Array:
+    """Return mixtures to begin with: the words of each document in equal parts."""
+    return np.repeat(x.sum(axis=1, keepdims=True) / len(h), len(h), axis=1)
+
+
+def fitted(table: Table, n_topics: int, most_steps: int, generator: np.random.Generator) -> Fit:
+    """Fit this number of topics, or fewer if fewer documents differ."""
+    h = _seeds(table, n_topics, generator)
+    return improved(table, evenly(table.x, h), h, most_steps)
+
+
+def improved(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
+    """Make steps from these mixtures and topics until they no longer pay."""
+    w, h = np.ascontiguousarray(w).copy(), np.ascontiguousarray(h).copy()
+    new_h, ratios = np.empty_like(h), np.empty(h.shape[1])
+    scores = np.empty(len(w))
+    before, likelihood = -np.inf, _likelihood(table, w, h, ratios, scores)
+    for done in range(0, most_steps, _PERIOD):
+        before = likelihood
+        for _ in range(min(_PERIOD, most_steps - done)):
+            fit_step(*table, w, h, new_h, ratios)
+        likelihood = _likelihood(table, w, h, ratios, scores)
+        if likelihood - before < _GAIN * len(h):
+            break
+    return Fit(w, h, likelihood, scores)
+
+
+def with_fixed_topics(table: Table, h: Array, steps: int) -> Fit:
+    """Fit the mixtures alone."""
+    w, ratios, scores = evenly(table.x, h), np.empty(h.shape[1]), np.empty(len(table.x))
+    for _ in range(steps):
+        mixture_step(*table, w, h, ratios)
+    return Fit(w, h, _likelihood(table, w, h, ratios, scores), scores)
+
+
+def _likelihood(table: Table, w: Array, h: Array, means: Array, scores: Array) -> float:
+    return float(score_cells(*table, w, h, _FLOOR, means, scores))
+
+
+def without_one(table: Table, fit: Fit) -> Fit:
+    """Return the fit after the topic that is missed least has gone to the others.
+
+    A topic is missed little if a mixture of the others is close to it. The first few by this measure are each
+    left out for some steps, and the likelihood decides.
+    """
+    shares, loss = _cone(fit)
+    best: Fit | None = None
+    for k in np.argsort(loss, kind="stable")[:_TRIED].tolist():
+        others = np.delete(np.arange(len(fit.h)), k)
+        w = fit.w[:, others] + fit.w[:, [k]] * shares[k, others]
+        # A topic that has no words in a document could never get any.
+        w = np.maximum(w, 1e-3 * w.sum(axis=1, keepdims=True) / len(others))
+        trial = improved(table, w, fit.h[others], _STEPS_TRIED)
+        if best is None or trial.likelihood > best.likelihood:
+            best = trial
+    assert best is not None
+    return improved(table, best.w, best.h, _STEPS_DROPPED)
+
+
+def _cone(fit: Fit) -> tuple[Array, Array]:
+    """Return each topic as a mixture of the others, and the nats that this loses over all words."""
+    h = fit.h
+    shares = np.full((len(h), len(h)), 1.0 / (len(h) - 1))
+    np.fill_diagonal(shares, 0.0)
+    table, ratios = Table(h, np.ones(h.shape, np.bool_)), np.empty(h.shape[1])
+    for _ in range(_CONE_STEPS):
+        mixture_step(*table, shares, h, ratios)
+    after = np.empty(len(h))
+    unseen = ~table.seen  # all cells are scored
+    score_cells(h, unseen, shares, h, 1e-12, ratios, after)
+    entropy = np.sum(h * np.log(np.maximum(h, 1e-300)), axis=1)
+    return shares, np.asarray(fit.w.sum(axis=0) * (entropy - after))
+
+
+def _seeds(table: Table, n_topics: int, generator: np.random.Generator) -> Array:
+    """Choose documents that differ (k-means++ on the square roots of their profiles) to begin topics at."""
+    frequencies = table.x.sum(axis=0) / table.x.sum()
+    x = np.where(table.seen, table.x, 0.0)
+    absent = np.where(table.seen, 0.0, frequencies)
+    unseen_share = np.minimum(absent.sum(axis=1), 0.5)
+    x += absent * (x.sum(axis=1) / (1.0 - unseen_share))[:, None]
+    profiles = (x + frequencies) / (x.sum(axis=1, keepdims=True) + 1.0)
+    roots = np.sqrt(profiles)
+    distances, chosen = np.ones(len(x)), list[int]()
+    for k in range(min(n_topics, len(x))):
+        sums = np.cumsum(distances)
+        if sums[-1] <= 1e-12:
+            break
+        j = int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
+        chosen.append(min(j, len(x) - 1))
+        own = np.sum((roots - roots[chosen[-1]]) ** 2, axis=1)
+        distances = own if k == 0 else np.minimum(distances, own)
+    return np.asarray(_OWN * profiles[chosen] + (1.0 - _OWN) * frequencies)

@@ -1,0 +1,79 @@
+"""Steps of a fit to a table with hidden cells, against the same in matrices."""
+
+import numpy as np
+import pytest
+
+from franchise.moves import fit_cells
+
+
+@pytest.fixture
+def fit():
+    rng = np.random.default_rng(0)
+    w, h = rng.gamma(2.0, 20.0, (7, 3)), rng.dirichlet(np.ones(9), 3)
+    x = rng.poisson(rng.gamma(2.0, 20.0, (7, 3)) @ rng.dirichlet(np.ones(9), 3)).astype(float)
+    return x, rng.random(x.shape) > 0.2, w, h
+
+
+def step(x, seen, w, h):
+    """Make a step of EM with factors to the power 7/4; a hidden cell counts as its mean."""
+    ratios = np.where(seen, x / (w @ h), 1.0)
+    new_w = w * (ratios @ h.T) ** 1.75
+    gain = w.T @ ratios
+    new_h = h * (gain / (h * gain).sum(axis=1, keepdims=True)) ** 1.75
+    return new_w, new_h / new_h.sum(axis=1, keepdims=True)
+
+
+def test_a_step(fit):
+    x, seen, w, h = fit
+    new_w, new_h = step(*fit)
+    mixtures, ratios = w.copy(), np.empty(9)
+    fit_cells.mixture_step(x, seen, mixtures, h, ratios)
+    np.testing.assert_allclose(mixtures, new_w)
+    fit_cells.fit_step(x, seen, w, h, np.empty_like(h), ratios)
+    np.testing.assert_allclose(w, new_w)
+    np.testing.assert_allclose(h, new_h)
+
+
+def test_hidden_counts_do_not_matter(fit):
+    x, seen, w, h = fit
+    other, other_w, other_h = np.where(seen, x, 1e6), w.copy(), h.copy()
+    for table, mixtures, topics in ((x, w, h), (other, other_w, other_h)):
+        fit_cells.fit_step(table, seen, mixtures, topics, np.empty_like(h), np.empty(9))
+    np.testing.assert_array_equal(w, other_w)
+    np.testing.assert_array_equal(h, other_h)
+
+
+def test_steps_make_seen_cells_likelier(fit):
+    x, seen, w, h = fit
+    means, scores, likelihoods = np.empty(9), np.empty(7), []
+    for _ in range(60):
+        likelihoods.append(fit_cells.score_cells(*fit, 0.0, means, scores))
+        fit_cells.fit_step(x, seen, w, h, np.empty_like(h), means)
+    assert likelihoods[0] < likelihoods[20] < likelihoods[-1]
+    assert likelihoods[-1] - likelihoods[-2] < 0.01 * (likelihoods[1] - likelihoods[0])
+
+
+def test_scores(fit):
+    x, seen, w, h = fit
+    scores, means = np.empty(7), w @ h + 0.5
+    likelihood = fit_cells.score_cells(*fit, 0.5, np.empty(9), scores)
+    assert likelihood == pytest.approx(np.sum((x * np.log(means) - means)[seen]))
+    hidden = np.where(seen, 0.0, means)
+    shares = np.where(seen, 1.0, hidden / np.maximum(hidden.sum(axis=1, keepdims=True), 1e-300))
+    np.testing.assert_allclose(scores, np.sum(np.where(seen, 0.0, x) * np.log(shares), axis=1))
+
+
+def test_growth_of_residuals(fit):
+    _, seen, w, h = fit
+    means, growth, least = np.empty((7, 9)), np.empty((7, 9)), np.zeros(7)
+    fit_cells.set_all_means(w, h, means)
+    np.testing.assert_allclose(means, w @ h)
+    least[0] = np.median(w[0])  # one of its topics is left
+    memory = (np.empty(3, np.int64), np.empty((3, 3)), np.empty(3))
+    fit_cells.set_growth(seen, w, h, means, least, growth, *memory)
+    assert (growth[seen] == 1.0).all()
+    for j in range(7):
+        own = h[w[j] > least[j]]
+        information = (own[:, seen[j]] / means[j, seen[j]]) @ own[:, seen[j]].T
+        errors = np.einsum("kv,kl,lv->v", own, np.linalg.inv(information), own)
+        np.testing.assert_allclose(growth[j, ~seen[j]], (1.0 + errors / means[j])[~seen[j]], rtol=1e-6)

@@ -99,7 +99,7 @@ def still_changing(found: Settling, run: Run, are_shared: bool) -> str:
     n, which = len(found.changing), "shared topics" if are_shared else "topics"
     said = (
         f"{n} of {found.n_topics} {which} still change{'s' if n == 1 else ''} in size or terms from the "
-        f"first half of the draws to the second; they hold {found.changing_share:.0%} of their words."
+        f"first half of the draws to the second, with {found.changing_share:.0%} of the words in {which}."
     )
     if not run.is_long:
         return f"{said} Run longer: {run.anew}."

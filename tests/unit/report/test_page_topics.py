@@ -3,16 +3,17 @@ import dataclasses
 import numpy as np
 import pytest
 
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, from_texts
 from franchise.posterior import advice
 from franchise.posterior.agreement import agreement
-from franchise.posterior.diagnostics import Diagnosis
+from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.settling import Settling
-from franchise.report import family, runs, topics, words
+from franchise.posterior.tables import topics_frame
+from franchise.report import family, runs, topics, words, write_report
 from franchise.sampling import Chain, Schedule, Trace
 from franchise.sampling.trials import Event
 from tests.unit.posterior.made import draw_of_words, posterior_of_counts
-from tests.unit.report.made import posterior_of
+from tests.unit.report.made import SETTINGS, posterior_of, run_chains, small_texts
 
 # ---------------------------------------------------------------- topics
 
@@ -327,3 +328,22 @@ def test_an_unfinished_run_is_told_without_python(small):
     posterior = posterior_of(corpus, [chain])
     said = words.findings(posterior, [chain], Diagnosis(None, None, None, False, [], []))
     assert "The run is not finished: 5 of 100 sweeps were made. It can be continued where it stopped." in said
+
+
+# ---------------------------------------------------------------- independent runs
+
+
+def test_runs_are_shown_only_where_there_were_any(tmp_path):
+    corpus = from_texts(small_texts())
+    chains = run_chains(corpus)
+    posterior = posterior_of(corpus, chains)
+    found = diagnose(posterior, [chain.trace for chain in chains], chains[0].schedule)
+    without = write_report(tmp_path / "a.html", posterior, corpus, chains, found, SETTINGS)
+    assert 'data-sort="runs"' not in without.read_text("utf-8")
+    assert "runs" not in topics_frame(posterior, corpus.vocabulary).columns
+    posterior.run_support = np.full(posterior.n_topics, 0.8)
+    found = diagnose(posterior, [chain.trace for chain in chains], chains[0].schedule)
+    page = write_report(tmp_path / "b.html", posterior, corpus, chains, found, SETTINGS).read_text("utf-8")
+    assert 'data-sort="runs"' in page
+    assert page.count('data-label="runs">80%') == posterior.n_topics
+    assert topics_frame(posterior, corpus.vocabulary)["runs"].tolist() == [0.8] * posterior.n_topics

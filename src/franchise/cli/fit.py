@@ -36,6 +36,7 @@ _MODEL_SETTINGS = (
     "alpha_prior",
     "gamma_prior",
     "init",
+    "effective_counts",
     "warm_up",
     "split_merge",
     "engine",
@@ -157,10 +158,11 @@ DURATION, GAMMA = _Duration(), _Gamma()
 )
 @click.option(
     "--eta",
-    type=_NumberOr(float, "sample"),
-    default=0.1,
+    type=_NumberOr(float, "auto", "sample"),
+    default="auto",
     show_default=True,
-    help="How evenly a topic spreads over terms; smaller gives more topics. 'sample' estimates it.",
+    help="How evenly a topic spreads over terms; smaller gives more topics. auto: 0.1 for text, 1 for count "
+    "tables; sample: estimated.",
 )
 @click.option(
     "--alpha", type=float, help="Fix alpha (larger: more topics per document) instead of estimating it."
@@ -186,6 +188,13 @@ DURATION, GAMMA = _Duration(), _Gamma()
     help="Where chains start: consensus (topics that short runs agree on), counts (for count tables), fitted "
     "(topics found by EM), auto (one of these three), apart (different starts in turn), sequential, one, a "
     "number of random topics, or the folder of an earlier model, to start from its topics.",
+)
+@click.option(
+    "--effective-counts/--all-counts",
+    default=True,
+    show_default=True,
+    help="For count tables: whether documents whose counts vary more than topics explain keep only as many "
+    "as they are worth independent ones.",
 )
 @click.option(
     "--seed-words",

@@ -22,6 +22,7 @@ _ENOUGH = 20  # rows and columns to tell by
 # In texts, a document that has a term has it one to two times, and a cell has a gene two to ten times.
 _LARGE_COUNTS, _MANY_WORDS = 50, 100_000
 _ADVISED = 1000
+FEW_TERMS = 1_000  # up to these, whether counts vary too much is measured (`starts.tables`)
 _FEW_DOCUMENTS = 100  # of fewer, no share says much
 
 
@@ -39,7 +40,8 @@ def doubts_about(corpus: Corpus) -> list[FranchiseWarning]:
     if corpus.text_options is None and (why := _why_transposed(corpus)):
         message = f"the counts look transposed: {why}; rows must be documents and columns terms"
         doubts.append(FranchiseWarning(message, code="transposed-counts"))
-    if corpus.text_options is None and corpus.downsampling is None and corpus.n_words >= _MANY_WORDS:
+    is_large = corpus.n_terms > FEW_TERMS and corpus.n_words >= _MANY_WORDS
+    if corpus.text_options is None and corpus.downsampling is None and is_large:
         doubts += _doubts_about_counts(corpus)
     return doubts
 

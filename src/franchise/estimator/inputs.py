@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -14,6 +15,9 @@ from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix
 from franchise.corpus.doubts import doubts_about
 from franchise.corpus.metadata import check_same_order
 from franchise.errors import FranchiseWarning
+from franchise.starts.tables import effective_table, is_count_table
+
+_MANY_CELLS = 50_000  # that take seconds to look at
 
 
 def training_corpus(estimator: Any, X: Any, metadata: Any = None) -> Corpus:
@@ -27,6 +31,24 @@ def training_corpus(estimator: Any, X: Any, metadata: Any = None) -> Corpus:
         return corpus  # one that was given may have its own
     check_same_order(X, metadata)
     return corpus.with_metadata(metadata)
+
+
+def effective_corpus(corpus: Corpus, seed: int, verbose: int | bool) -> Corpus:
+    """Return a table whose documents have as many counts as they are worth; other documents as they are."""
+    if corpus.downsampling is not None or not is_count_table(corpus):
+        return corpus
+    if verbose and corpus.cells.terms.size >= _MANY_CELLS:
+        print("looking how many topics predict the counts", file=sys.stderr, flush=True)
+    found = effective_table(corpus, seed)
+    if found.corpus is not corpus:
+        share = found.corpus.n_words / corpus.n_words
+        message = (
+            "the counts of a document vary together, more than mixtures of topics explain: "
+            f"{found.corpus.n_words:,} of {corpus.n_words:,} counts ({share:.0%}) are used, as many as would "
+            "say as much if they were independent (effective_counts=False uses all)"
+        )
+        warn_of([FranchiseWarning(message, code="overdispersed-counts")], stacklevel=4)
+    return found.corpus
 
 
 def warn_of(doubts: list[FranchiseWarning], stacklevel: int) -> None:

@@ -20,7 +20,7 @@ from franchise._settings import flag, whole_number
 from franchise.corpus.doubts import doubts_about_topics
 from franchise.errors import ModelError, SettingsError
 from franchise.estimator.crews import crew_for
-from franchise.estimator.inputs import training_corpus, warn_of
+from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
 from franchise.estimator.offers import Offers
 from franchise.estimator.plans import begun_shorter, longer, plan_to_fit, settled
 from franchise.estimator.rollback import all_or_nothing
@@ -46,9 +46,9 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     Parameters
     ----------
     eta
-        How evenly a topic spreads over terms: the smaller, the fewer terms a topic has, and the more topics
-        there are (`tune_eta` tries values). A number fixes it; ``"sample"`` estimates it, under a Gamma(1, 1)
-        prior, which on texts often runs away to ever more and narrower topics.
+        How evenly a topic spreads over terms: the smaller, the more and narrower topics (`tune_eta` tries
+        values). A number fixes it; ``"sample"`` estimates it under a Gamma(1, 1) prior, which often runs away
+        on texts. ``"auto"`` is 1 for count tables (at most 1,000 terms, mean count 4 or more), else 0.1.
     alpha, gamma
         Concentrations: a larger alpha gives more topics per document, a larger gamma more topics in all. A
         number fixes them; None samples them.
@@ -77,18 +77,19 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         default 45, 60, 80, 120 and 200 from fitted topics and seed words, after the warm-up.
     split_merge
         When whole topics are split and merged: ``"always"``, ``"burn-in"``, ``"off"``, or a `SplitMerge`.
+    effective_counts
+        Whether documents of a count table keep only as many counts as they are worth independent ones, if
+        counts vary more than topics explain; a warning says how many are used.
     engine
-        How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once, on all
-        cores; ``"gpu"``, on a GPU; ``"cells"``, all words of a term in a document at once, for large counts;
-        ``"auto"`` takes the first below a million words, above it the last for large counts, else
-        ``"parallel"``, from ten million on a GPU if there is one. All sample the same posterior, but not with
-        the same chain. ``"ray"`` makes that of ``"parallel"`` on a cluster, ``"ray-gpu"`` that of ``"gpu"``.
+        How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once; ``"gpu"``;
+        ``"cells"``, all words of a term in a document at once, for large counts. ``"auto"`` takes the first
+        below a million words; above, the last for large counts, else ``"parallel"``, or a GPU from 10 million
+        on. ``"ray"`` makes the chain of ``"parallel"`` on a cluster, ``"ray-gpu"`` that of ``"gpu"``.
     n_jobs
         Number of threads; None or -1 for all cores. It does not change the answer.
     ray_address, ray_workers
         For ``"ray"`` and ``"ray-gpu"``: the cluster, ``"auto"`` (one that runs), ``"local"`` (this machine)
-        or HOST:PORT, by default the first of these that there is; and how many workers share the documents,
-        by default one per machine, or per GPU. They change no answer, and are not kept with the model.
+        or HOST:PORT; and the number of workers, by default one per machine or GPU. They change no answer.
     random_state
         A whole number, for the same answer every time; a NumPy Generator or RandomState; or None.
     checkpoint_dir
@@ -103,8 +104,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     n_topics_
         Number of topics: the median of its posterior.
     n_topics_interval_
-        The central 95% of the posterior of the number of topics, over all chains together. Of chains that do
-        not agree (`diagnose`), look at each: ``posterior_.n_topics_by_chain``.
+        The central 95% of the number of topics over all draws (`posterior_.n_topics_by_chain` has each chain).
     components_
         Topics by terms, probabilities; largest topic first.
     topic_weights_
@@ -139,7 +139,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     def __init__(
         self,
         *,
-        eta: float | str = 0.1,
+        eta: float | str | tuple[float, float] = "auto",
         alpha: float | None = None,
         gamma: float | None = None,
         alpha_prior: tuple[float, float] = (1.0, 1.0),
@@ -152,6 +152,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         warm_up: int | None = None,
         merges: Sequence[int] | None = None,
         split_merge: str | SplitMerge = "always",
+        effective_counts: bool = True,
         engine: str = "auto",
         n_jobs: int | None = None,
         ray_address: str | None = None,
@@ -174,6 +175,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         self.warm_up = warm_up
         self.merges = merges
         self.split_merge = split_merge
+        self.effective_counts = effective_counts
         self.engine = engine
         self.n_jobs = n_jobs
         self.ray_address = ray_address
@@ -182,8 +184,6 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         self.checkpoint_dir = checkpoint_dir
         self.callback = callback
         self.verbose = verbose
-
-    # ------------------------------------------------------------ fitting
 
     _kept: dict[Path, str]  # the folders that have the present chains, and the stamps of the models there
 
@@ -220,8 +220,9 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         check_to_run(self.get_params(), given["engine"], time_budget)
         with all_or_nothing(self):
             corpus = training_corpus(self, X, metadata)
-            self._made_with, plan = settled(given, plan, corpus)
-            self.corpus_, self._home = corpus, None
+            used = effective_corpus(corpus, plan.seed, self.verbose) if self.effective_counts else corpus
+            self._made_with, plan = settled(given, plan, corpus, used)
+            self.corpus_, self._home = used, None
             with store.writing(folder):
                 self.chains_ = self._chains_in(folder, plan, overwrite) if folder else plan.chains(corpus)
                 self._recall_names(folder)
@@ -338,8 +339,6 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         self.n_features_in_ = self.corpus_.n_terms
         self.trace_ = trace_frame(started)
         self._carry_names()
-
-    # ------------------------------------------------------------ on disk
 
     def save(self, path: StrPath, *, overwrite: bool = False) -> None:
         """Save the model as a folder (`franchise.storage.model`), whole or not at all.

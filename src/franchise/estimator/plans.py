@@ -10,7 +10,7 @@ from franchise.corpus import Corpus
 from franchise.errors import FranchiseWarning, ModelError
 from franchise.estimator.settings import from_kept, of_chains, seed_of
 from franchise.sampling import Schedule, SplitMerge
-from franchise.sampling.plan import Plan, check_burn_in, plan_of, start_for, what_to_keep
+from franchise.sampling.plan import Plan, check_burn_in, eta_for, plan_of, start_for, what_to_keep
 from franchise.storage import model as store
 
 
@@ -42,10 +42,22 @@ def plan_to_fit(folder: Path | None, given: Facts, random_state: object) -> tupl
     return given, plan_of(**given, seed=kept_seed if random_state is None else seed)
 
 
-def settled(given: Facts, plan: Plan, corpus: Corpus) -> tuple[Facts, Plan]:
-    """Return settings and plan with what ``"auto"`` stands for; they are kept with the model."""
-    plan.check(corpus)
-    given = given | {"engine": plan.engine_of(corpus), "init": start_for(given["init"], corpus)}
+def settled(given: Facts, plan: Plan, corpus: Corpus, effective: Corpus) -> tuple[Facts, Plan]:
+    """Return settings and plan with what ``"auto"`` stands for; they are kept with the model.
+
+    Parameters
+    ----------
+    given, plan
+        The settings of the chains, and their plan.
+    corpus
+        The documents of the user, by which start and eta are chosen.
+    effective
+        The documents that are fitted (`estimator.inputs.effective_corpus`).
+    """
+    given = given | {"init": start_for(given["init"], corpus), "eta": eta_for(given["eta"], corpus)}
+    plan = plan_of(**given, seed=plan.seed)
+    plan.check(effective)
+    given = given | {"engine": plan.engine_of(effective)}
     return given, plan_of(**given, seed=plan.seed)
 
 
@@ -114,7 +126,7 @@ def _continued(given: Facts, kept: Facts) -> Facts:
         Those of the model.
     """
     settings = dict(given)
-    for name in ("engine", "init"):
+    for name in ("engine", "init", "eta"):
         if is_one_of(given[name], ["auto"]):
             settings[name] = kept[name]
     if given["sweeps"] <= kept["sweeps"]:

@@ -24,7 +24,7 @@ from franchise.storage.chain import split_merge_from, start_facts
 
 # Settings that belong to one call, not to the model.
 _NOT_KEPT = ("random_state", "checkpoint_dir", "callback", "ray_address", "ray_workers")
-_NOT_OF_CHAINS = (*_NOT_KEPT, "n_jobs", "verbose")
+_NOT_OF_CHAINS = (*_NOT_KEPT, "n_jobs", "verbose", "effective_counts")
 _LARGEST_SEED = 2**63 - 1
 
 
@@ -67,6 +67,7 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
     }
     settings.setdefault("engine", "collapsed")  # there was no other
     settings.setdefault("merges", ())  # there were none
+    settings.setdefault("effective_counts", False)
     seed, in_place = settings.pop("seed"), settings.pop("in_place")
     for name in ("text_options", "in_use"):  # which follow from the rest
         settings.pop(name, None)

@@ -19,6 +19,7 @@ from franchise.sampling.trials import SplitMerge
 from franchise.starts.tables import is_count_table
 
 _ETA_PRIOR = (1.0, 1.0)
+_ETA_OF_TEXT, _ETA_OF_COUNTS = 0.1, 1.0  # the second for about a hundred terms (`benchmarks.defaults`)
 _DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
 # In turn: what chains from all of them agree on does not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
@@ -44,6 +45,13 @@ def start_for(init: Start, corpus: Corpus) -> Start:
     n_documents = int(np.count_nonzero(corpus.document_lengths))
     is_text = n_documents >= FEWEST_DOCUMENTS and corpus.n_words < _MANY_WORDS
     return "consensus" if is_text else "fitted"
+
+
+def eta_for(eta: object, corpus: Corpus) -> object:
+    """Return the eta that ``"auto"`` stands for with these documents, or the eta that was given."""
+    if not is_one_of(eta, ["auto"]):
+        return eta
+    return _ETA_OF_COUNTS if is_count_table(corpus) else _ETA_OF_TEXT
 
 
 def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
@@ -219,13 +227,15 @@ def _concentration(name: str, value: object, prior: object) -> Setting:
 def _eta(value: object) -> Setting:
     if is_one_of(value, ["sample"]):
         return _ETA_PRIOR
+    if is_one_of(value, ["auto"]):  # before the documents are known
+        return _ETA_OF_TEXT
     if is_positive(value):
         return float(value)  # type: ignore[arg-type]
     pair = _pair(value)
     if pair is None:
         raise SettingsError(
-            f"eta={value!r}: give a positive number to fix eta, 'sample' to estimate it, or a pair (shape, "
-            "rate) of positive numbers to estimate it under that Gamma prior",
+            f"eta={value!r}: give 'auto', a positive number to fix eta, 'sample' to estimate it, or a pair "
+            "(shape, rate) of positive numbers to estimate it under that Gamma prior",
             code="not-a-prior",
         )
     return pair

@@ -16,6 +16,7 @@ from franchise.sampling.trials import SplitMerge
 from franchise.starts.consensus import Runs, consensus_of, starting_topics
 from franchise.starts.em import usual_eta
 from franchise.starts.sample import in_random_order
+from franchise.starts.tables import table_topics
 
 NUMBER, SWEEPS, SHARE = 24, 40, 0.9
 FEWEST_DOCUMENTS = 100  # below this, a tenth of the documents is too few to tell anything
@@ -62,6 +63,11 @@ def prepare(
         Called about every second with a line that says how far it is.
     """
     first = chains[0]
+    if first.start_from == "counts":
+        tell("choosing the number of topics")
+        for chain in chains:
+            chain.first_topics = table_topics(chain.corpus, chain.seed, chain.number)
+        return
 
     def look(done: int) -> None:
         tell(f"finding topics to start from: {done} of {NUMBER} short runs")

@@ -1,13 +1,68 @@
-"""Which documents are a table of counts, such as tumours by kinds of mutations, and not text."""
+"""Tables of counts, such as tumours by kinds of mutations: how chains start, and how many counts are used.
+
+A chain on such a table keeps the number of topics that it begins with, so the number is chosen first
+(`number_of_topics`). And counts of one document often vary together, by more than any mixture of topics
+explains. To the model every count is evidence, so it would answer such noise with hundreds of topics. Where
+that is seen (`dispersion`), each document keeps as many counts as it is worth independent ones.
+"""
+
+import math
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from franchise.corpus import Corpus
+from franchise.corpus.doubts import FEW_TERMS
+from franchise.engines.given_topics import TopicsOfTerms
+from franchise.engines.starting_topics import StartingTopics
+from franchise.starts.dispersion import effective_counts, estimate_concentration
+from franchise.starts.em import given_topics
+from franchise.starts.number_of_topics import Choice, choose_number, topics_for_chain
 
-_MOST_TERMS = 1_000
 _LEAST_COUNT = 4.0  # mean of the cells that are not 0; words of a text come back less often
+_HARDLY_ANY = 1e-9  # share of common words: a table has no words that belong to no topic
+
+
+class Effective(NamedTuple):
+    """A table whose documents have as many counts as they are worth independent ones."""
+
+    corpus: Corpus
+    concentration: float  # of documents around mixtures of topics; inf if no count is left out
 
 
 def is_count_table(corpus: Corpus) -> bool:
     """Return whether documents have few kinds of things and many of each."""
-    if corpus.n_terms > _MOST_TERMS:
+    if corpus.n_terms > FEW_TERMS:
         return False
     return corpus.n_words >= _LEAST_COUNT * corpus.cells.terms.size
+
+
+def effective_table(corpus: Corpus, seed: int) -> Effective:
+    """Leave out counts of documents that vary more than mixtures of topics explain."""
+    topics = _choice(corpus, seed).topics
+    concentration = estimate_concentration(corpus.cells, topics, seed)
+    if math.isinf(concentration):
+        return Effective(corpus, concentration)
+    limits = effective_counts(corpus.document_lengths, concentration)
+    return Effective(corpus.downsampled(limits, seed=seed), concentration)
+
+
+def table_topics(corpus: Corpus, seed: int, chain: int) -> StartingTopics:
+    """Return the topics that a chain starts from; chains begin at different numbers of topics."""
+    phi = topics_for_chain(_choice(corpus, seed), chain)
+    known = np.ones(corpus.n_terms, bool)
+    return given_topics(corpus, TopicsOfTerms(phi, known, are_seeds=False), _HARDLY_ANY)
+
+
+_last: list[Any] = []  # the last corpus looked at, its seed, and the choice for it
+
+
+def _choice(corpus: Corpus, seed: int) -> Choice:
+    """Choose the number of topics, once for a corpus that is asked for several times in turn."""
+    if _last and _last[0]() is corpus and _last[1] == seed:
+        choice: Choice = _last[2]
+        return choice
+    choice = choose_number(corpus.cells, seed)
+    _last[:] = [weakref.ref(corpus), seed, choice]
+    return choice

@@ -104,7 +104,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     n_topics_
         Number of topics: the median of its posterior.
     n_topics_interval_
-        The central 95% of the number of topics over all draws (`posterior_.n_topics_by_chain` has each chain).
+        The central 95% of the number of topics over all draws; `posterior_.n_topics_by_chain`: by chain.
     components_
         Topics by terms, probabilities; largest topic first.
     topic_weights_
@@ -224,7 +224,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
             self._made_with, plan = settled(given, plan, corpus, used)
             self.corpus_, self._home = used, None
             with store.writing(folder):
-                self.chains_ = self._chains_in(folder, plan, overwrite) if folder else plan.chains(corpus)
+                self.chains_ = self._chains_in(folder, plan, overwrite) if folder else plan.chains(used)
                 self._recall_names(folder)
                 if folder:  # a model that is there may have been shorter
                     store.change_settings(folder, self.settings_)

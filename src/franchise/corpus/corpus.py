@@ -292,7 +292,7 @@ class Corpus:
             downsampling=self.downsampling,
         )
 
-    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0) -> Corpus:
+    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0, evenly: bool = False) -> Corpus:
         """Keep a limited number of words of each document, drawn without replacement.
 
         Parameters
@@ -303,6 +303,8 @@ class Corpus:
         seed
             The same seed keeps the same words. What a document keeps depends on the seed, its name and its
             words, and on no other document.
+        evenly
+            Scale counts down instead, and round them at random.
 
         Returns
         -------
@@ -312,7 +314,7 @@ class Corpus:
         """
         from franchise.corpus.downsample import downsampled
 
-        return downsampled(self, words, seed)
+        return downsampled(self, words, seed, evenly=evenly)
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
         """Return the same documents with other names for the terms, as many as there are."""

@@ -1,7 +1,8 @@
-"""Fewer words per document, drawn without replacement: by cells, so that counts in the millions cost nothing.
+"""Fewer words per document, by cells, so that counts in the millions cost nothing.
 
-How many words of each term a document keeps is multivariate hypergeometric: what is left is what a draw of so
-many words, blindfold and without putting any back, would leave.
+Words are drawn without replacement: the number of words of each term that a document keeps is multivariate
+hypergeometric. Or counts are scaled down evenly, and only their fractions are rounded at random: that adds
+hardly any noise, where a draw would add its own to that of the counts.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Downsampling(NamedTuple):
         Number of words of the whole corpus before.
     by_document
         Whether each document had a limit of its own, `words` or less.
+    evenly
+        Whether counts were scaled down instead of drawn.
     """
 
     words: int
@@ -46,6 +49,7 @@ class Downsampling(NamedTuple):
     n_documents: int
     n_words_before: int
     by_document: bool = False
+    evenly: bool = False
 
     def in_words(self) -> str:
         """Say what was done.
@@ -58,27 +62,29 @@ class Downsampling(NamedTuple):
         limit = f"at most {self.words:,} words per document"
         if self.by_document:
             limit = f"a limit for each document, {self.words:,} words or less"
+        if self.evenly:
+            limit += ", counts scaled down"
         lost = f"{self.n_documents:,} document{'s' * (self.n_documents != 1)} lost words"
         return f"{limit} (seed {self.seed}), of {self.n_words_before:,} words; {lost}"
 
 
-def downsampled(corpus: Corpus, words: int | npt.ArrayLike, seed: int = 0) -> Corpus:
+def downsampled(corpus: Corpus, words: int | npt.ArrayLike, seed: int = 0, *, evenly: bool = False) -> Corpus:
     """Keep no more words of each document than its limit; `Corpus.downsampled` says what comes out."""
     limits, by_document = _limits(corpus, words)
     seed = whole_number("seed", seed, 0, 2**63 - 1)
     changed = np.flatnonzero(corpus.document_lengths > limits)
-    done = Downsampling(int(limits.max()), seed, changed.size, corpus.n_words, by_document)
+    done = Downsampling(int(limits.max()), seed, changed.size, corpus.n_words, by_document, evenly)
     if not changed.size:
         make, parts = corpus.__reduce__()
         return make(*parts, downsampling=done)
     about = corpus.about() | {"downsampling": done}
     names = (corpus.vocabulary, corpus.document_names)
     if corpus.keeps_cells:
-        cells = _fewer_cells(corpus, changed, limits, seed)
+        cells = _fewer_cells(corpus, changed, limits, done)
         if cells_pay(cells.n_words, cells.terms.size):
             return type(corpus).from_cells(cells, *names, **about)
         return type(corpus)(words_of(cells), cells.doc_ptr, *names, **about)
-    x, doc_ptr = _fewer_words(corpus, changed, limits, seed)
+    x, doc_ptr = _fewer_words(corpus, changed, limits, done)
     return type(corpus)(x, doc_ptr, *names, **about)
 
 
@@ -101,13 +107,13 @@ def _limits(corpus: Corpus, words: int | npt.ArrayLike) -> tuple[npt.NDArray[np.
 
 
 def _fewer_cells(
-    corpus: Corpus, changed: npt.NDArray[np.intp], limits: npt.NDArray[np.int64], seed: int
+    corpus: Corpus, changed: npt.NDArray[np.intp], limits: npt.NDArray[np.int64], done: Downsampling
 ) -> CellArrays:
     cells = corpus.cells
     counts = cells.counts.copy()
     for j in changed.tolist():
         own = slice(cells.cell_ptr[j], cells.cell_ptr[j + 1])
-        counts[own] = _drawn(cells.counts[own], corpus.document_names[j], int(limits[j]), seed)
+        counts[own] = _drawn(cells.counts[own], corpus.document_names[j], int(limits[j]), done)
     left = counts > 0
     cell_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(left)])[cells.cell_ptr]
     doc_ptr = offsets_of(np.minimum(corpus.document_lengths, limits))
@@ -115,14 +121,14 @@ def _fewer_cells(
 
 
 def _fewer_words(
-    corpus: Corpus, changed: npt.NDArray[np.intp], limits: npt.NDArray[np.int64], seed: int
+    corpus: Corpus, changed: npt.NDArray[np.intp], limits: npt.NDArray[np.int64], done: Downsampling
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     pieces, last = [], 0
     for j in changed.tolist():
         pieces.append(corpus.x[corpus.doc_ptr[last] : corpus.doc_ptr[j]])
         words, last = corpus.document(j), j + 1
         _, cell, counts = np.unique(words, return_inverse=True, return_counts=True)
-        kept = _drawn(counts, corpus.document_names[j], int(limits[j]), seed)
+        kept = _drawn(counts, corpus.document_names[j], int(limits[j]), done)
         # Which of the words of one term a word is, from 0 on.
         order = np.argsort(cell, kind="stable")
         rank = np.empty(words.size, dtype=np.int64)
@@ -132,8 +138,8 @@ def _fewer_words(
     return np.concatenate(pieces), offsets_of(np.minimum(corpus.document_lengths, limits))
 
 
-def _drawn(counts: npt.NDArray[Any], name: str, limit: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw how many words of each term a document keeps."""
+def _drawn(counts: npt.NDArray[Any], name: str, limit: int, done: Downsampling) -> npt.NDArray[np.int64]:
+    """Return how many words of each term a document keeps."""
     n_words = int(counts.sum(dtype=np.int64))
     if n_words > _MOST_WORDS:
         raise CorpusError(
@@ -143,6 +149,11 @@ def _drawn(counts: npt.NDArray[Any], name: str, limit: int, seed: int) -> npt.ND
         )
     # A stream of the document's own: what it keeps does not depend on its place among others.
     known_by = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    entropy = [seed, n_words, *np.frombuffer(known_by, dtype="<u4").tolist()]
+    entropy = [done.seed, n_words, *np.frombuffer(known_by, dtype="<u4").tolist()]
     generator = np.random.Generator(np.random.PCG64(entropy))
+    if done.evenly:
+        # Cumulated counts are scaled and rounded down, all from one random fraction: every count keeps its
+        # expected value, and the sum is the limit.
+        ends = (np.cumsum(counts, dtype=np.int64) * limit + generator.integers(n_words)) // n_words
+        return np.diff(ends, prepend=0)
     return generator.multivariate_hypergeometric(counts.astype(np.int64), limit, method="marginals")

@@ -228,9 +228,9 @@ class ShardedCorpus(Corpus):
         other.__dict__.update(self.__dict__ | changes | {"changes": changes})
         return other
 
-    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0) -> Corpus:
+    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0, evenly: bool = False) -> Corpus:
         """Keep a limited number of words of each document; what comes out is in one piece."""
-        return self.in_one_piece().downsampled(words, seed=seed)
+        return self.in_one_piece().downsampled(words, seed=seed, evenly=evenly)
 
     def in_one_piece(self) -> Corpus:
         """Return the same corpus, all of it in memory."""

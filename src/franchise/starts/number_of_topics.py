@@ -41,7 +41,7 @@ _STEPS = 400
 _FALLS = 2  # grid points in a row that are clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
 _FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
-_CLEAR, _PLAUSIBLE = 1.0, 2.0  # standard errors
+_CLEAR = 1.0  # standard errors
 _STARTS_BELOW, _STARTS_ABOVE = 2, 2  # plausible numbers that topics are fitted for
 _TIE = 0.01  # nats that are no difference at all
 _NEIGHBOURS = 0.08  # relative distance of the numbers that are looked at around the best
@@ -78,7 +78,7 @@ class Choice:
     scores
         All numbers that were tried, in their order.
     plausible
-        The chosen number, and up to two above and two below it that are within two standard errors of the
+        The chosen number, and up to two above and two below it that are within one standard error of the
         best, in their order.
     topics_of
         Topics for each plausible number.
@@ -125,7 +125,7 @@ def choose_number(
     _try_neighbours(table, fits, max(1, limit), generator)
     scores = _compared(fits)
     number = next(one.number for one in scores if one.below <= _CLEAR * one.error + _TIE)
-    within = [one.number for one in scores if one.below <= _PLAUSIBLE * one.error + _TIE]
+    within = [one.number for one in scores if one.below <= _CLEAR * one.error + _TIE]
     plausible = _nearest(within, number)
     if documents.size * cells.n_terms <= _MOST_CELLS:
         sample = documents
@@ -137,12 +137,15 @@ def choose_number(
 def topics_for_chain(choice: Choice, chain: int) -> Array:
     """Return the topics that a chain starts from.
 
-    Chain 0 gets the chosen number, chain 1 the next plausible number above it, chain 2 the next one below,
-    and so on outwards. After the last number the chosen one comes again.
+    Most chains get the chosen number. Every third one gets another plausible number, the next above, the next
+    below, and so on outwards: if chains keep what they begin with, they differ, and the answer shows it.
     """
+    others = [number for number in choice.plausible if number != choice.number]
+    if chain % 3 != 2 or not others:
+        return choice.topics
     at = choice.plausible.index(choice.number)
-    order = sorted(range(len(choice.plausible)), key=lambda i: (abs(i - at), i < at))
-    return choice.topics_of[choice.plausible[order[chain % len(order)]]]
+    others.sort(key=lambda number: (abs(choice.plausible.index(number) - at), number < choice.number))
+    return choice.topics_of[others[chain // 3 % len(others)]]
 
 
 def _grid(table: Table, limit: int, generator: np.random.Generator) -> dict[int, Fit]:

@@ -42,7 +42,7 @@ _FALLS = 2  # grid points in a row that are clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
 _FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
 _CLEAR = 1.0  # standard errors
-_STARTS_BELOW, _STARTS_ABOVE = 2, 2  # plausible numbers that topics are fitted for
+_STARTS = 3  # plausible numbers that chains begin with
 _TIE = 0.01  # nats that are no difference at all
 _NEIGHBOURS = 0.08  # relative distance of the numbers that are looked at around the best
 
@@ -78,8 +78,7 @@ class Choice:
     scores
         All numbers that were tried, in their order.
     plausible
-        The chosen number, and up to two above and two below it that are within one standard error of the
-        best, in their order.
+        The chosen number and the next ones above it whose score is within a standard error of the best.
     topics_of
         Topics for each plausible number.
     """
@@ -124,27 +123,23 @@ def choose_number(
     _try_path(table, fits)
     _try_neighbours(table, fits, max(1, limit), generator)
     scores = _compared(fits)
-    number = next(one.number for one in scores if one.below <= _CLEAR * one.error + _TIE)
-    within = [one.number for one in scores if one.below <= _CLEAR * one.error + _TIE]
-    plausible = _nearest(within, number)
+    plausible = [one.number for one in scores if one.below <= _CLEAR * one.error + _TIE][:_STARTS]
     if documents.size * cells.n_terms <= _MOST_CELLS:
         sample = documents
     x = _weighted(cells, sample, concentration)
     topics_of = {n: _on_all_cells(x, fits[n].h) for n in plausible}
-    return Choice(number, topics_of[number], scores, plausible, topics_of)
+    return Choice(plausible[0], topics_of[plausible[0]], scores, tuple(plausible), topics_of)
 
 
 def topics_for_chain(choice: Choice, chain: int) -> Array:
     """Return the topics that a chain starts from.
 
-    Most chains get the chosen number. Every third one gets another plausible number, the next above, the next
-    below, and so on outwards: if chains keep what they begin with, they differ, and the answer shows it.
+    Most chains get the chosen number. Every third one gets another plausible number, if there is any: if chains
+    keep what they begin with, they differ, and the answer shows it.
     """
-    others = [number for number in choice.plausible if number != choice.number]
+    others = choice.plausible[1:]
     if chain % 3 != 2 or not others:
         return choice.topics
-    at = choice.plausible.index(choice.number)
-    others.sort(key=lambda number: (abs(choice.plausible.index(number) - at), number < choice.number))
     return choice.topics_of[others[chain // 3 % len(others)]]
 
 
@@ -216,12 +211,6 @@ def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration
     if math.isfinite(concentration):
         x *= (1.0 + concentration) / (x.sum(axis=1, keepdims=True) + concentration)
     return x
-
-
-def _nearest(plausible: list[int], number: int) -> tuple[int, ...]:
-    """Return the few numbers that are nearest to the chosen one in their order."""
-    at = plausible.index(number)
-    return tuple(plausible[max(0, at - _STARTS_BELOW) : at + _STARTS_ABOVE + 1])
 
 
 def _on_all_cells(x: Array, h: Array) -> Array:

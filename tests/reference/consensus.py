@@ -31,7 +31,9 @@ def agreed(runs: list[list[Topic]], same: float, share: float) -> list[Topic]:
         if best < least:
             break
         candidates = [one for one in free if support[one] == best]
-        chosen = max(candidates, key=lambda one: sum(cosine(topics[one], topics[other]) for other in near[one]))
+        chosen = max(
+            candidates, key=lambda one: sum(cosine(topics[one], topics[other]) for other in near[one])
+        )
         group = []
         for run in sorted({other.run for other in near[chosen]}):
             own = [other for other in near[chosen] if other.run == run]

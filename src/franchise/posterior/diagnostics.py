@@ -31,6 +31,7 @@ from franchise.posterior.advice import (
 from franchise.posterior.agreement import Agreement, agreement, topics_by_chain, what_holds
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Draw, Schedule, Trace
+from franchise.sampling.chain import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +43,7 @@ AGREE, MOSTLY, APART = "agree", "agree on most", "do not agree"
 _FEWEST_DRAWS = 8  # a chain, for its halves to be compared
 _DRIFT = 6.0  # standard errors between the first and the last third: few, of short chains, are known badly
 _ETA_DRIFT = 0.05  # of its logarithm, between the same: less does not matter
+_FOUND = ("fitted", *SHARED)  # starts that all chains have from the same topics
 _LARGE = 0.01  # share of the words of a topic that is not small
 
 _N_TOPICS, _N_LARGE = "number of topics", "number of topics of 1% or more"
@@ -174,7 +176,7 @@ def diagnose(
     if verdict != AGREE:
         messages.append(topics_by_chain(posterior))
     messages += about_doubtful(found.doubtful, posterior.n_topics, len(posterior.draws))
-    same_start = bool(starts) and all(start == "fitted" or isinstance(start, GivenTopics) for start in starts)
+    same_start = bool(starts) and all(start in _FOUND or isinstance(start, GivenTopics) for start in starts)
     if same_start and verdict != APART and not drift:
         messages.append(same_start_as(starts[0]))
     return Diagnosis(

@@ -86,7 +86,7 @@ def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
 
 
 _SURE = "Each found the same on its own, so the range can be trusted."
-_SURE_OF_ONE_START = "Every chain found the same, from the same fitted topics."
+_SURE_OF_ONE_START = "Every chain found the same, from the same starting topics."
 _NOT_KNOWN = "It is not known yet whether another run would find the same."
 _RELY_ON_NONE = "Each chain divides the words in its own way: rely on no single topic."
 

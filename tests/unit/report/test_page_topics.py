@@ -247,7 +247,7 @@ def test_the_headline_is_what_holds():
     assert words.headline(same, settled)[:2] == (3, "topics")
     assert words.headline(same, settled).sure.startswith("Each found the same on its own")
     alike = dataclasses.replace(settled, same_start=True)
-    assert words.headline(same, alike).sure == "Every chain found the same, from the same fitted topics."
+    assert words.headline(same, alike).sure == "Every chain found the same, from the same starting topics."
     apart = posterior_of_counts(
         [[np.diag([60, 30, 10, 0])[:3]] * 3, [np.diag([60, 30, 0, 10])[[0, 1, 3]]] * 3]
     )

@@ -14,6 +14,7 @@ from rich.console import Console
 from franchise import Chain, FranchiseError
 from franchise.sampling import short_runs
 from franchise.sampling.monitor import Monitor
+from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains
 from franchise.sampling.short_runs import FEWEST_DOCUMENTS, SHARE, short_chains
 from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor
@@ -22,6 +23,7 @@ from tests.raising import raises
 from tests.unit.sampling.short import (
     CORPUS,
     NUMBER,
+    SETTINGS,
     SWEEPS,
     before_short_sweeps,
     by_hand,
@@ -83,6 +85,19 @@ def test_chains_are_those_started_from_the_same_topics_by_hand(jobs, engine):
     assert same_runs(chains[0].runs, others[0].runs)
     assert all(chain.runs is chains[0].runs for chain in chains)
     assert all(chain.first_topics is None for chain in chains)  # large, and of no use any more
+
+
+def test_chains_of_several_corpora_in_one_run_have_topics_of_their_own():
+    """As `tune_eta` runs them: none may start from documents that it has to predict."""
+    parts = [CORPUS, CORPUS.select(np.arange(100)), CORPUS]
+    plans = [plan_of(**{**SETTINGS, "chains": 2, "eta": eta}) for eta in (0.1, 0.1, 0.5)]
+    together = [plan.chains(part) for plan, part in zip(plans, parts, strict=True)]
+    alone = [plan.chains(part) for plan, part in zip(plans, parts, strict=True)]
+    run_chains([chain for chains in together for chain in chains], jobs=2)
+    for chains, others in zip(together, alone, strict=True):
+        run_chains(others, jobs=1)
+        assert [in_bits(chain) for chain in chains] == [in_bits(chain) for chain in others]
+        assert same_runs(chains[0].runs, others[0].runs)
 
 
 def test_chains_that_have_started_need_no_runs(monkeypatch):
@@ -173,7 +188,9 @@ def test_monitors_hear_of_the_runs_before_chains_start(monkeypatch):
     first = monitor.told.index("swept")
     assert first > 1
     assert set(monitor.told[first:]) == {"swept"}
-    numbers = [re.fullmatch(rf"{FINDING}: (\d+) of {NUMBER} short runs", told)[1] for told in monitor.told[:first]]
+    numbers = [
+        re.fullmatch(rf"{FINDING}: (\d+) of {NUMBER} short runs", told)[1] for told in monitor.told[:first]
+    ]
     assert numbers == sorted(numbers)
     assert len(set(numbers)) > 1
 

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from franchise import Corpus
-from franchise.corpus import planted
+from franchise import Corpus, from_tokens
+from franchise.corpus import planted, shard
 from franchise.sampling.plan import STARTS, start_for
 from franchise.starts.tables import is_count_table
+from tests.unit.corpus.test_sharded import touched
 from tests.unit.sampling.short import CORPUS
 
 
@@ -18,7 +19,7 @@ def documents(lengths, *, n_terms=5_000, n_cells=None):
     n_cells = int(lengths.sum()) if n_cells is None else n_cells
     cells = SimpleNamespace(terms=np.broadcast_to(0, n_cells))
     return SimpleNamespace(
-        n_terms=n_terms, n_words=int(lengths.sum()), document_lengths=lengths, cells=cells, keeps_cells=False
+        n_terms=n_terms, n_words=int(lengths.sum()), documents_of_length=np.bincount(lengths), cells=cells
     )
 
 
@@ -47,6 +48,18 @@ def test_count_tables_have_a_start_of_their_own():
     assert start_for("auto", table) == "counts"
     assert start_for("auto", documents([400] * 30, n_terms=1_000, n_cells=3_000)) == "counts"
     assert start_for("auto", documents([10_000] * 200, n_terms=96, n_cells=96 * 200)) == "counts"
+
+
+def test_shards_are_hardly_read(tmp_path):
+    table = planted(n_topics=3, n_terms=20, n_documents=30, document_length=400, seed=1).corpus
+    for corpus, start in ((CORPUS, "consensus"), (table, "counts")):
+        shards = shard(corpus, tmp_path / start, 7)
+        assert start_for("auto", shards) == start
+        assert not touched(shards)
+    empty_but_one = from_tokens([*[[]] * 50, ["ant", "bee"] * 400, *[[]] * 50])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("franchise.starts.tables._ENOUGH", 10)
+        assert start_for("auto", shard(empty_but_one, tmp_path / "empty", 3)) == "fitted"
 
 
 def test_text_is_no_count_table():

@@ -1,8 +1,8 @@
 """The package's own files, for tests that inject faults into their lines.
 
 A path with "franchise" in it is not enough: in a clone of that name all of .venv matches, and an error raised
-inside Numba's own Python code is a segmentation fault. So it is in what Numba calls while it compiles or loads
-compiled code, once in a process (`franchise._jit`).
+inside Numba's own Python code is a segmentation fault. Lines that Numba calls while it compiles or loads code
+(`franchise._jit`) run once in a process, and are left alone too.
 """
 
 import os

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from franchise.corpus import CorpusArrays, planted
+from franchise.corpus import Corpus, CorpusArrays, planted
 from franchise.engines import EngineSettings, Swept, parallel
 from franchise.engines.cuda import layout, steps
 from franchise.engines.cuda.engine import CudaEngine
+from franchise.engines.starting_topics import StartingTopics
 from franchise.model import Priors
 from franchise.model.packing import packed
 from franchise.random import Key
+from franchise.starts import first_topics
 from tests.reference.enumeration import Posterior
 from tests.reference.franchise import corpus_of
 from tests.reference.parallel import seating, trials_of
@@ -118,8 +120,14 @@ def new_engine(case: Case, device: Any, **settings: Any) -> CudaEngine:
     engine = CudaEngine(case.corpus, EngineSettings(case.priors, capacity=1, **settings), device)
     if case.epsilon is not None:
         engine._epsilon = case.epsilon
-    engine.start(Key(11, 0, 0, 0), case.start)
+    engine.start(Key(11, 0, 0, 0), _first_topics(case))
     return engine
+
+
+def _first_topics(case: Case) -> str | int | StartingTopics:
+    arrays = case.corpus
+    corpus = Corpus(arrays.x, arrays.doc_ptr, [f"w{v}" for v in range(arrays.n_terms)])
+    return first_topics(case.start, corpus, case.priors, 11)
 
 
 def sweep_once(engine: CudaEngine, sweep: int, merge: bool = False) -> Swept:

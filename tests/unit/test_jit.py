@@ -2,12 +2,14 @@
 
 import ast
 import os
+import pickle
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import numba
 import numpy as np
@@ -143,3 +145,35 @@ def requirement(package):
     return next(
         one.removeprefix(package) for one in project["dependencies"] if re.match(rf"{package}\b", one)
     )
+
+
+def test_an_index_that_names_a_vanished_class_counts_as_empty(tmp_path, monkeypatch):
+    """An earlier version may have left it, whose types of arguments were in other modules."""
+    if numba.config.DISABLE_JIT:
+        pytest.skip("the compiler is off")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    source = tmp_path / "doubling.py"
+    source.write_text("from franchise._jit import kernel\n\n\n@kernel\ndef double(x):\n    return 2 * x\n")
+
+    def fresh():
+        names = {"__name__": "doubling", "__file__": str(source)}
+        exec(compile(source.read_text(), source, "exec"), names)
+        return names["double"]
+
+    assert fresh()(4) == 8
+    assert _jit.is_cached(fresh())
+    vanished = ModuleType("vanished")
+    vanished.Gone = type("Gone", (), {"__module__": "vanished"})
+    (index,) = (tmp_path / "cache").rglob("*.nbi")
+    for is_whole_module_gone in (True, False):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "vanished", vanished)
+            names_it = pickle.dumps(("a stamp", {vanished.Gone(): "a file"}))
+            if not is_whole_module_gone:
+                patch.delattr(vanished, "Gone")
+            else:
+                patch.delitem(sys.modules, "vanished")
+            index.write_bytes(pickle.dumps(numba.__version__) + names_it)
+            assert not _jit.is_cached(fresh())
+            assert fresh()(4) == 8  # and is overwritten
+            assert _jit.is_cached(fresh())

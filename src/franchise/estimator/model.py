@@ -35,7 +35,6 @@ from franchise.storage import model as store
 from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from franchise.storage.overflow import Overflow
-from franchise.storage.runs import save_runs
 
 StrPath = str | os.PathLike[str]
 
@@ -74,7 +73,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         40 from fitted topics and seed words (at most half of the burn-in), 0 from others or if eta varies.
     merges
         Sweeps of the burn-in after which topics that are copies of each other are merged; () for none. By
-        default 45, 60, 80, 120 and 200 from fitted topics and seed words, after the warm-up.
+        default 45, 60, 80, 120 and 200, after the warm-up, if the start is topics found in the documents.
     split_merge
         When whole topics are split and merged: ``"always"``, ``"burn-in"``, ``"off"``, or a `SplitMerge`.
     effective_counts
@@ -358,7 +357,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
             for chain in self.chains_:
                 if len(chain.trace):
                     save_chain(chain, store.chains_folder(temporary) / str(chain.number))
-            save_runs(store.chains_folder(temporary), self.chains_[0])
+            Checkpoints(store.chains_folder(temporary)).save_runs(self.chains_[0])
             if "posterior_" in vars(self):
                 self._write_answer(temporary)
 

@@ -77,7 +77,7 @@ class Run(NamedTuple):
 
 def same_start_as(start: object) -> str:
     """Say that all chains have this start, so that it may be why they agree."""
-    which = "fitted topics"
+    which = "fitted topics" if start == "fitted" else "topics"
     if isinstance(start, GivenTopics):
         which = "seed words" if start.kind == SEED_WORDS else "given topics"
     return (

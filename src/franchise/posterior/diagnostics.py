@@ -47,6 +47,7 @@ from franchise.posterior.agreement import (
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.settling import Settling, settling
 from franchise.sampling import Draw, Schedule, Trace
+from franchise.sampling.chain import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 _FEWEST_DRAWS = 8  # a chain, for its halves to be compared
 _DRIFT = 6.0  # standard errors between the first and the last third: few, of short chains, are known badly
 _ETA_DRIFT = 0.05  # of its logarithm, between the same: less does not matter
+_FOUND = ("fitted", *SHARED)  # starts that all chains have from the same topics
 _LARGE = 0.01  # share of the words of a topic that is not small
 
 _N_TOPICS, _N_LARGE = "number of topics", "number of topics of 1% or more"
@@ -186,7 +188,7 @@ def diagnose(
     verdict = verdict_on(found.relied_on, worst.r_hat)
     if settled and run.is_short and verdict != AGREE:
         settled = None
-    same_start = bool(starts) and all(start == "fitted" or isinstance(start, GivenTopics) for start in starts)
+    same_start = bool(starts) and all(start in _FOUND or isinstance(start, GivenTopics) for start in starts)
     n_draws = min(map(len, posterior.draws))
     few_draws = n_draws if n_draws < FEW_DRAWS else 0
     messages = [what_holds(found, posterior.weights, same_start, few_draws)]

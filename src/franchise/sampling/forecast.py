@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._settings import is_one_of
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines import GPU, RAY_GPU, engine_named
 from franchise.engines.cells import CellsEngine
 from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.parallel import ParallelEngine
-from franchise.sampling.chain import Chain
-from franchise.sampling.plan import Plan
-from franchise.sampling.run import shares
+from franchise.sampling.chain import SHARED, Chain
+from franchise.sampling.plan import Plan, start_for
+from franchise.sampling.run import shares, threads
+from franchise.sampling.short_runs import NUMBER, SHARE, SWEEPS
 from franchise.sampling.trace import LARGE_DRAW
 
 _SWEEPS = 3
@@ -59,7 +61,12 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     engine = plan.engine_of(corpus)  # not by the size of a part
     # What a cluster would take depends on its machines; this one makes the same chain by itself.
     here = {ClusterEngine.name: ParallelEngine.name, RAY_GPU: GPU}
-    plan = replace(plan, engine=here.get(engine, engine))
+    starts = [start_for(start, corpus) for start in plan.starts]
+    has_short_runs = any(is_one_of(start, SHARED) for start in starts)
+    starts = [
+        "fitted" if is_one_of(start, SHARED) else start for start in starts
+    ]  # a chain alone has no other
+    plan = replace(plan, engine=here.get(engine, engine), starts=tuple(starts))
     Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
     at_once, own = shares(jobs, len(plan.starts), engine_named(plan.engine).at_once)
     most = _MOST_ON_GPU if plan.engine == GPU else _MOST
@@ -76,8 +83,18 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
         )
     rounds = -(-len(plan.starts) // at_once)
     seconds = rounds * (start + sweep * plan.schedule.sweeps)
+    if has_short_runs:
+        seconds += _of_short_runs(plan, corpus, jobs)
     of_corpus = 8 * corpus.cells.terms.size if corpus.keeps_cells else 4 * corpus.n_words
     return Forecast(seconds, len(plan.starts) * _bytes_of(part.chain, larger) + of_corpus)
+
+
+def _of_short_runs(plan: Plan, corpus: Corpus, jobs: int | None) -> float:
+    """Return the seconds of the short runs before the chains, which have an engine of their own."""
+    plan = replace(plan, engine=CollapsedEngine.name)
+    one = _timed(plan, _part_of(plan, corpus, _MOST), 1)
+    each = _size(plan, corpus) / one.size * (one.start + SWEEPS * one.sweep)
+    return NUMBER * SHARE * each / threads(jobs, NUMBER)
 
 
 def _timed(plan: Plan, part: Corpus, own_threads: int) -> _Timed:

@@ -42,9 +42,9 @@ def start_for(init: Start, corpus: Corpus) -> Start:
         return init
     if is_count_table(corpus):
         return "counts"
-    n_documents = int(np.count_nonzero(corpus.document_lengths))
-    is_text = n_documents >= FEWEST_DOCUMENTS and corpus.n_words < _MANY_WORDS
-    return "consensus" if is_text else "fitted"
+    is_small = corpus.n_words < _MANY_WORDS
+    has_enough = is_small and corpus.documents_of_length[1:].sum() >= FEWEST_DOCUMENTS
+    return "consensus" if has_enough else "fitted"
 
 
 def eta_for(eta: object, corpus: Corpus) -> object:

@@ -216,7 +216,12 @@ class _Run:
         chains = [chain for chain in chains if not len(chain.trace) and chain.first_topics is None]
         if not chains:
             return
-        prepare(chains, threads(jobs, MOST_THREADS), self._stop.is_set, self._tell)
+        together: dict[object, list[Chain]] = {}  # a run may have chains of several corpora
+        for chain in chains:
+            kind = id(chain.corpus), chain.priors, chain.seed, chain.start_from
+            together.setdefault(kind, []).append(chain)
+        for own in together.values():
+            prepare(own, threads(jobs, MOST_THREADS), self._stop.is_set, self._tell)
         for chain in chains:
             self._keeper.save_runs(chain)
         if self._deadline is not None:  # so that at least one chain can start

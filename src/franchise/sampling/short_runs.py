@@ -1,6 +1,7 @@
 """Short runs on random parts of the documents, before the chains of a fit begin (`starts.consensus`)."""
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -22,6 +23,7 @@ NUMBER, SWEEPS, SHARE = 24, 40, 0.9
 FEWEST_DOCUMENTS = 100  # below this, a tenth of the documents is too few to tell anything
 _WARM_UP = 26  # sweeps at a low eta, so that many narrow topics form first
 _FIRST = 2**32  # number of the first run: chains of a fit have smaller ones
+_SECONDS_A_LOOK = 1.0
 
 
 def short_chains(corpus: Corpus, priors: Priors, seed: int) -> list[Chain]:
@@ -85,15 +87,21 @@ def make_runs(
     """Make all sweeps of the runs, in threads; return whether they were made.
 
     `must_end` is asked between sweeps. `look` is called about every second with the number of finished runs.
+    An error in one run ends the others too, and is raised.
     """
+    failed = threading.Event()
 
     def work(chain: Chain) -> None:
-        while chain.sweeps_done < chain.schedule.sweeps and not must_end():
-            chain.sweep()
+        try:
+            while chain.sweeps_done < chain.schedule.sweeps and not (must_end() or failed.is_set()):
+                chain.sweep()
+        except BaseException:
+            failed.set()
+            raise
 
     with ThreadPoolExecutor(threads, "short runs") as pool:
         futures = [pool.submit(work, chain) for chain in chains]
-        while wait(futures, 1.0).not_done:
+        while wait(futures, _SECONDS_A_LOOK).not_done:
             look(sum(future.done() for future in futures))
     for future in futures:
         future.result()

@@ -134,8 +134,8 @@ def choose_number(
 def topics_for_chain(choice: Choice, chain: int) -> Array:
     """Return the topics that a chain starts from.
 
-    Most chains get the chosen number. Every third one gets another plausible number, if there is any. If chains
-    keep what they begin with, they differ, and the answer shows it.
+    Most chains get the chosen number. Every third one gets another plausible number, if there is any. If
+    chains keep what they begin with, they differ, and the answer shows it.
     """
     others = choice.plausible[1:]
     if chain % 3 != 2 or not others:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.doubts import FEW_TERMS
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.starting_topics import StartingTopics
@@ -21,6 +21,7 @@ from franchise.starts.em import given_topics
 from franchise.starts.number_of_topics import Choice, choose_number, topics_for_chain
 
 _LEAST_COUNT = 4.0  # mean of the cells that are not 0; words of a text come back less often
+_ENOUGH = 1_000  # documents of a corpus in shards to look at
 _HARDLY_ANY = 1e-9  # share of common words: a table has no words that belong to no topic
 
 
@@ -35,6 +36,11 @@ def is_count_table(corpus: Corpus) -> bool:
     """Return whether documents have few kinds of things and many of each."""
     if corpus.n_terms > FEW_TERMS:
         return False
+    if isinstance(corpus, ShardedCorpus):
+        some = corpus.spread(_ENOUGH)  # not all files have to be read
+        if not any(corpus.document(j).size for j in some.tolist()):
+            return False
+        corpus = corpus.select(some)
     return corpus.n_words >= _LEAST_COUNT * corpus.cells.terms.size
 
 

@@ -7,6 +7,7 @@
     corpus.json          in its place, where these lie in shards: where, and which
     start.safetensors    the topics that chains start from, where some were given
     chains/0/            each chain with its draws (`storage.chain`)
+    chains/runs.safetensors    the short runs that the start was found by, if there were any (`storage.runs`)
     names.json           what people call topics and terms, where they did (`storage.names`)
     config.toml          options of ``franchise fit``, where it made the model (`storage.config`)
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back

@@ -8,6 +8,8 @@ import scipy.sparse as sp
 
 from franchise._files import read_arrays, write_arrays
 from franchise._version import VERSION, check_version
+from franchise.errors import ModelError
+from franchise.model.state import Array
 from franchise.sampling.chain import Chain
 from franchise.starts.consensus import Runs
 
@@ -27,17 +29,36 @@ def save_runs(folder: Path, chain: Chain) -> None:
         "run": chain.runs.run.astype(np.int32),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    write_arrays(path, _KIND, arrays, {"version": VERSION, "n_terms": int(topics.shape[1])})
+    write_arrays(path, _KIND, arrays, {"version": VERSION})
 
 
 def load_runs(folder: Path, chains: Sequence[Chain]) -> None:
-    """Give chains the short runs that were saved with them, if there are any."""
+    """Give chains the short runs that were saved with them, if there are any.
+
+    Raises
+    ------
+    ModelError
+        If the file is damaged, belongs to another corpus, or comes from another version.
+    """
     path = folder / _FILE
     if not path.exists():
         return
     arrays, facts = read_arrays(path, _KIND)
     check_version(path, facts)
-    shape = (arrays["run"].size, facts["n_terms"])
-    topics = sp.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+    try:
+        runs = _runs_of(arrays, chains[0].corpus.n_terms)
+    except (KeyError, ValueError) as error:
+        raise ModelError(
+            f"{path}: the file is damaged, its topics are not those of short runs ({error}); restore it from "
+            "a copy",
+            code="damaged-file",
+        ) from error
     for chain in chains:
-        chain.runs = Runs(topics, arrays["run"])
+        chain.runs = runs
+
+
+def _runs_of(arrays: dict[str, Array], n_terms: int) -> Runs:
+    shape = (arrays["run"].size, n_terms)
+    topics = sp.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+    topics.check_format(full_check=True)
+    return Runs(topics, arrays["run"])

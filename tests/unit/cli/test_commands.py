@@ -204,10 +204,10 @@ def test_what_an_interrupt_leaves_in_the_folder(model, tmp_path):
 
 def test_starts_that_do_not_exist(folder, tmp_path):
     wrong = ["fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK]
-    for value in ("auto", "best"):
+    for value in ("automatic", "best"):
         told = call(*wrong, "--init", value, ending=2).stderr
         assert f"'{value}'" in told
-        assert "fitted, apart, sequential, one" in told
+        assert "auto, consensus, counts, fitted, apart, sequential, one" in told
     told = call(*wrong, "--init", "0", ending=2).stderr
     assert "--init 0" in told
     assert "'fitted', 'apart'" in told

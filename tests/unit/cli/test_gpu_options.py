@@ -8,6 +8,7 @@ from tests.reference.gpus import fake_cupy, let_there_be_engine, with_cupy
 
 TEXTS = "the cat drinks milk\na dog and a cat\nstocks and bonds fell\nbonds rose\n" * 3
 FIT = ("--sweeps", "3", "--chains", "1", "--quiet")
+pytestmark = pytest.mark.filterwarnings("ignore:there are more topics")  # after three sweeps
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,7 @@ from franchise.model.cell_packing import broken_cells, packed_cells
 from franchise.model.seating import seat_everyone
 from franchise.model.state import TOPICS, topic_term_counts
 from franchise.random import CELLS, Key
+from franchise.starts.em import fitted_topics
 from tests.raising import raises
 from tests.reference import cells as twin
 from tests.reference.enumeration import Concentrations
@@ -151,7 +152,7 @@ def test_the_joint_is_that_of_the_words_laid_out(seed):
 
 
 def test_starts(seed):
-    for start, most in (("one", 1), (5, 5), ("fitted", 1_000)):
+    for start, most in (("one", 1), (5, 5), (fitted_topics(from_counts(COUNTS), 0.5, seed), 1_000)):
         engine = engine_of_counts()
         engine.start(Key(seed, 0, 0, 0), start)
         check(engine)

@@ -472,7 +472,7 @@ def test_saved_and_loaded(tmp_path, corpus, split_merge):
     loaded = HDPTopicModel.load(tmp_path / "model")
     assert in_bits(loaded) == in_bits(model)
     assert loaded.corpus_ == corpus
-    assert loaded.get_params() == model.get_params() | {"engine": "collapsed"}  # what auto stood for
+    assert loaded.get_params() == model.get_params() | {"engine": "collapsed", "init": "fitted"}  # auto
     assert np.array_equal(loaded.transform(corpus), model.transform(corpus))
     assert in_bits(loaded.resume(sweeps=4)) == in_bits(model.resume(sweeps=4))
     names = {path.name for path in (tmp_path / "model").iterdir()}

@@ -9,7 +9,7 @@ from franchise.errors import CorpusError, SettingsError
 from tests.raising import raises
 
 YEARS = range(2010, 2016)
-QUICK = {"sweeps": 40, "chains": 2, "eta": 1.0, "random_state": 0, "verbose": 0}
+QUICK = {"init": "fitted", "sweeps": 40, "chains": 2, "eta": 1.0, "random_state": 0, "verbose": 0}
 
 
 def planted(seed=0, per_year=25, length=40):

@@ -26,6 +26,7 @@ from franchise.engines.cuda.engine import CudaEngine
 from franchise.engines.engine import EngineSettings, Trials
 from franchise.moves.gather_tables import group_tables, new_gather_scratch
 from franchise.random import Key
+from franchise.starts import first_topics
 from tests.host_device import COMPILER, HostDevice
 
 COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 1]])
@@ -93,7 +94,7 @@ def run_chains_for_a_gpu() -> None:
         for start in ("one", "fitted", "sequential", 3):
             settings = EngineSettings(Priors(eta=(1, 1)), capacity=1, threads=2)
             engine = CudaEngine(corpus.arrays, settings, HostDevice())
-            engine.start(Key(0, 0, 0, 0), start)
+            engine.start(Key(0, 0, 0, 0), first_topics(start, corpus, settings.priors, 0))
             for sweep in (1, 2):
                 engine.sweep(Key(0, 0, sweep, 0), Trials(20, SplitMerge().as_array()), merge=True)
                 engine.numbers()

@@ -410,8 +410,15 @@ def test_chains_that_agree_or_nearly_say_that_they_started_alike(rng, shift):
     assert str(found).count(SAME_START) == 1
 
 
+@pytest.mark.parametrize("start", ["consensus", "counts"])
+def test_topics_that_chains_found_together_are_the_same_start(rng, start):
+    found = diagnosis_of(autoregressive(rng, 2, 250, 0.5, 2.0), rng, starts=(start, start))
+    assert found.same_start
+    assert found.messages[-1] == SAME_START.replace("fitted topics", "topics")
+
+
 @pytest.mark.parametrize(
-    "starts", [(), ("fitted", "one"), ("one", "one"), (50, 50), ("sequential", "fitted")]
+    "starts", [(), ("fitted", "one"), ("one", "one"), (50, 50), ("sequential", "consensus")]
 )
 def test_nothing_is_said_of_other_starts(rng, starts):
     found = diagnosis_of(autoregressive(rng, 2, 250, 0.5, 2.0), rng, starts=starts)

@@ -63,6 +63,19 @@ def test_a_part_tells_what_the_whole_takes(corpus, engine, monkeypatch):
     assert 0.5 < found.memory / expected.memory < 2.0
 
 
+@pytest.mark.parametrize("engine", ["collapsed", "parallel"])
+def test_short_runs_before_the_chains_are_counted(corpus, engine):
+    """24 runs of 40 sweeps are more than 2 chains of 20, whatever makes these."""
+    plan = replace(PLAN, engine=engine, schedule=Schedule(sweeps=20, burn_in=10))
+    fitted = forecast(plan, corpus, 1).seconds
+    for start in ("auto", "consensus"):
+        assert forecast(replace(plan, starts=(start,) * 2), corpus, 1).seconds > 5 * fitted
+    few = corpus.select(np.arange(50))
+    assert (
+        forecast(replace(plan, starts=("auto",) * 2), few, 1).seconds < 2.5 * forecast(plan, few, 1).seconds
+    )
+
+
 def test_threads_are_counted(corpus):
     one, two = (forecast(PLAN, corpus, jobs).seconds for jobs in (1, 2))
     assert one > 1.2 * two

@@ -321,7 +321,7 @@ def test_merges_are_within_the_burn_in_and_after_the_warm_up(changes, merges):
         ({"chains": 0}, "not-a-whole-number"),
         ({"seed": -1}, "not-a-whole-number"),
         ({"init": "two"}, "unknown-choice"),
-        ({"init": "auto"}, "unknown-choice"),
+        ({"init": "automatic"}, "unknown-choice"),
         ({"warm_up": 251}, "out-of-range"),
         ({"warm_up": -1}, "not-a-whole-number"),
         ({"warm_up": 2.5}, "not-a-whole-number"),

@@ -97,13 +97,13 @@ def texts(tmp_path):
 
 
 def test_a_fit_asks_for_words_alone(texts, tmp_path):
-    fitted(texts, checkpoint_dir=tmp_path / "model")
+    fitted(texts, eta=1.0, checkpoint_dir=tmp_path / "model")
     assert touched(texts) == {"_x", "doc_ptr"}
 
 
 def test_what_comes_after_the_chains_asks_for_nothing(texts, tmp_path, monkeypatch):
     """Only the engine, which is not for corpora in shards, has needed the words."""
-    model = fitted(texts, checkpoint_dir=tmp_path / "model")
+    model = fitted(texts, eta=1.0, checkpoint_dir=tmp_path / "model")  # fewer topics than terms
     own = open_shards(texts.folder)
     monkeypatch.setattr("franchise.corpus.sharded.read_shard", _refuse)
     monkeypatch.setattr("franchise.corpus.sharded.read_about", _refuse)

@@ -7,7 +7,7 @@ const tree = { chain: null }; // that is shown
 function chainKeys(withStart) {
   if (page.chains.length < 2) return [];
   return page.chains.map((chain, c) => {
-    const start = { sequential: "from words seated one by one", one: "from one topic", fitted: "from fitted topics", topics: "from given topics", "seed words": "from seed words" }[chain.start] || `from ${chain.start} random topics`;
+    const start = { sequential: "from words seated one by one", one: "from one topic", fitted: "from fitted topics", consensus: "from topics that short runs agree on", counts: "from topics fitted to the counts", topics: "from given topics", "seed words": "from seed words" }[chain.start] || `from ${chain.start} random topics`;
     return element("span", {}, element("i", { class: `swatch c${c % N_COLOURS}` }), ` ${chainName(chain)}${withStart ? `, ${start}` : ""}`);
   });
 }

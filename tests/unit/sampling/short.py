@@ -1,0 +1,69 @@
+"""Short runs that are few and shorter still, for tests of what is done with them."""
+
+from dataclasses import replace
+
+from franchise.corpus import planted
+from franchise.sampling import short_runs
+from franchise.sampling.chain import Chain
+from franchise.sampling.plan import plan_of
+from franchise.sampling.short_runs import agree_on, short_chains
+
+NUMBER, SWEEPS = 5, 4
+CORPUS = planted(n_topics=4, n_terms=60, n_documents=120, document_length=12, seed=4).corpus
+SETTINGS = {
+    "eta": 0.1,
+    "alpha": None,
+    "gamma": None,
+    "alpha_prior": (1.0, 1.0),
+    "gamma_prior": (1.0, 1.0),
+    "init": "consensus",
+    "sweeps": 6,
+    "burn_in": 2,
+    "thin": 1,
+    "chains": 3,
+    "warm_up": None,
+    "split_merge": "always",
+    "engine": "collapsed",
+    "seed": 8,
+}
+
+
+def shorten(monkeypatch):
+    """Make short runs few and shorter."""
+    for name, value in {"NUMBER": NUMBER, "SWEEPS": SWEEPS, "_WARM_UP": 2}.items():
+        monkeypatch.setattr(short_runs, name, value)
+
+
+def is_short(chain):
+    """Return whether a chain is one of the short runs."""
+    return chain.number >= short_runs._FIRST
+
+
+def before_short_sweeps(monkeypatch, call):
+    """Let a function be called with each chain of the short runs before each of its sweeps."""
+    sweep = Chain.sweep
+
+    def called(chain):
+        if is_short(chain):
+            call(chain)
+        sweep(chain)
+
+    monkeypatch.setattr(Chain, "sweep", called)
+
+
+def new_chains(**changes):
+    return plan_of(**{**SETTINGS, **changes}).chains(CORPUS)
+
+
+def by_hand(**changes):
+    """Return the chains of a run made one after another, from topics that were found run after run."""
+    plan = plan_of(**{**SETTINGS, **changes})
+    runs = short_chains(CORPUS, plan.priors, plan.seed)
+    for run in runs:
+        run.run()
+    topics, found = agree_on(CORPUS, runs)
+    chains = replace(plan, starts=("fitted",) * len(plan.starts)).chains(CORPUS)
+    for chain in chains:
+        chain.first_topics, chain.runs = topics, found
+        chain.run()
+    return chains

@@ -161,8 +161,8 @@ DURATION, GAMMA = _Duration(), _Gamma()
     type=_NumberOr(float, "auto", "sample"),
     default="auto",
     show_default=True,
-    help="How evenly a topic spreads over terms; smaller gives more topics. auto: 0.1 for text, 1 for count "
-    "tables; sample: estimated.",
+    help="How evenly a topic spreads over terms; smaller gives more topics. auto: 0.1 for text, 0.3 for very "
+    "short texts, 1 for count tables; sample: estimated.",
 )
 @click.option(
     "--alpha", type=float, help="Fix alpha (larger: more topics per document) instead of estimating it."

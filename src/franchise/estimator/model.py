@@ -47,7 +47,8 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     eta
         How evenly a topic spreads over terms: the smaller, the more and narrower topics (`tune_eta` tries
         values). A number fixes it; ``"sample"`` estimates it under a Gamma(1, 1) prior, which often runs away
-        on texts. ``"auto"`` is 1 for count tables (at most 1,000 terms, mean count 4 or more), else 0.1.
+        on texts. ``"auto"``: 1 for count tables (up to 1,000 terms, mean count 4 or more), 0.3 for texts of
+        fewer than 25 words on average (at least 100 of them), else 0.1.
     alpha, gamma
         Concentrations: a larger alpha gives more topics per document, a larger gamma more topics in all. A
         number fixes them; None samples them.

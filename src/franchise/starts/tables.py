@@ -20,6 +20,7 @@ from franchise.starts.dispersion import effective_counts, estimate_concentration
 from franchise.starts.em import given_topics
 from franchise.starts.number_of_topics import Choice, choose_number, topics_for_chain
 
+_FEWEST_DOCUMENTS = 20  # that can tell how many topics there are
 _LEAST_COUNT = 4.0  # mean of the cells that are not 0; words of a text come back less often
 _ENOUGH = 1_000  # documents of a corpus in shards to look at
 _HARDLY_ANY = 1e-9  # share of common words: a table has no words that belong to no topic
@@ -34,7 +35,7 @@ class Effective(NamedTuple):
 
 def is_count_table(corpus: Corpus) -> bool:
     """Return whether documents have few kinds of things and many of each."""
-    if corpus.n_terms > FEW_TERMS:
+    if corpus.n_terms > FEW_TERMS or corpus.documents_of_length[1:].sum() < _FEWEST_DOCUMENTS:
         return False
     if isinstance(corpus, ShardedCorpus):
         some = corpus.spread(_ENOUGH)  # not all files have to be read

@@ -7,7 +7,7 @@ import pytest
 
 from franchise import Corpus, from_tokens
 from franchise.corpus import planted, shard
-from franchise.sampling.plan import STARTS, start_for
+from franchise.sampling.plan import STARTS, eta_for, start_for
 from franchise.starts.tables import is_count_table
 from tests.unit.corpus.test_sharded import touched
 from tests.unit.sampling.short import CORPUS
@@ -72,3 +72,12 @@ def test_text_is_no_count_table():
 @pytest.mark.parametrize("corpus", [CORPUS, Corpus([0, 1], [0, 2], ["a", "b"])], ids=["text", "one document"])
 def test_a_start_that_is_given_stays(init, corpus):
     assert start_for(init, corpus) is init
+
+
+def test_eta_goes_by_the_documents():
+    assert eta_for("auto", documents([400] * 30, n_terms=96, n_cells=96 * 30)) == 1.0
+    assert eta_for("auto", documents([24] * 100)) == 0.3
+    assert eta_for("auto", documents([25] * 100)) == 0.1
+    assert eta_for("auto", documents([24] * 99)) == 0.1  # too few to tell
+    for given in (0.1, "sample", (1.0, 2.0)):
+        assert eta_for(given, documents([24] * 100)) == given

@@ -1,0 +1,100 @@
+"""Count tables with default settings: the number of topics, noisy counts, and models in folders."""
+
+import numpy as np
+import pytest
+
+from franchise import Corpus, HDPTopicModel, from_counts
+from franchise.starts.tables import effective_table, is_count_table, table_topics
+from tests.raising import warns
+
+SHORT = {"sweeps": 30, "chains": 2, "random_state": 3, "verbose": 0}
+
+
+def planted(n_topics, *, noise=None, n_documents=80, n_terms=40, n_words=2_000, seed=1):
+    """Draw a table of counts and its topics; the smaller `noise`, the more counts of a document vary."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(n_terms, 0.15), n_topics)
+    p = rng.dirichlet(np.full(n_topics, 0.5), n_documents) @ topics
+    if noise is not None:
+        p = np.array([rng.dirichlet(noise * row + 1e-6) for row in p])
+    return np.array([rng.multinomial(n_words, row) for row in p]), topics
+
+
+def large(model):
+    """Return the topics with at least 1% of the words."""
+    return model.components_[model.topic_weights_ >= 0.01]
+
+
+def all_matched(found, topics):
+    unit = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in (found, topics)]
+    return bool(((unit[1] @ unit[0].T).max(axis=1) >= 0.9).all())
+
+
+@pytest.mark.parametrize("n_topics", [3, 6])
+def test_the_planted_number_comes_out(n_topics):
+    table, topics = planted(n_topics)
+    model = HDPTopicModel(**SHORT).fit(table)
+    assert (model.settings_["init"], model.settings_["eta"]) == ("counts", 1.0)
+    assert model.corpus_.n_words == table.sum()
+    assert len(large(model)) == n_topics
+    assert all_matched(large(model), topics)
+    assert [chain.trace["n_topics"][0] for chain in model.chains_] == [n_topics] * 2
+
+
+def test_counts_that_vary_together_are_scaled_down():
+    table, topics = planted(4, noise=200.0)
+    with warns("overdispersed-counts", f"of {table.sum():,} counts", "effective_counts=False"):
+        model = HDPTopicModel(**SHORT).fit(table)
+    assert model.corpus_.downsampling.evenly
+    assert 80 * 100 < model.corpus_.n_words < 80 * 400  # each is worth about 2000 x 201 / 2200 counts
+    assert all(chain.corpus is model.corpus_ for chain in model.chains_)
+    assert len(large(model)) <= 5
+    assert all_matched(large(model), topics)
+    everything = HDPTopicModel(effective_counts=False, **SHORT).fit(table)
+    assert everything.corpus_.n_words == table.sum()
+    assert len(large(everything)) > len(large(model))
+
+
+def test_tables_that_were_scaled_down_before_stay_as_they_are():
+    table, _ = planted(4, noise=200.0)
+    corpus = from_counts(table).downsampled(500, seed=1)
+    assert HDPTopicModel(**SHORT).fit(corpus).corpus_ is corpus
+
+
+def test_a_fit_goes_on_in_its_folder(tmp_path):
+    table, _ = planted(4, noise=200.0)
+    whole = dict(SHORT, sweeps=20)
+    with warns("overdispersed-counts"):
+        one = HDPTopicModel(**whole).fit(table)
+    for sweeps in (10, 20):
+        model = HDPTopicModel(**dict(whole, sweeps=sweeps, burn_in=5), checkpoint_dir=tmp_path / "model")
+        with warns("overdispersed-counts"):
+            model.fit(table)
+    assert model.corpus_ == one.corpus_
+    assert HDPTopicModel.load(tmp_path / "model").corpus_ == one.corpus_
+    with warns("overdispersed-counts"):
+        other = HDPTopicModel(**dict(whole, burn_in=5)).fit(table)
+    assert model.trace_["log_joint"].tolist() == other.trace_["log_joint"].tolist()
+
+
+def test_the_same_seed_gives_the_same_table_and_topics():
+    corpus = from_counts(planted(4, noise=200.0)[0])
+    one, same = (effective_table(corpus, 5).corpus for _ in range(2))
+    assert one == same
+    again = Corpus.from_cells(one.cells, one.vocabulary)  # not the object that was looked at last
+    assert table_topics(one, 5, 0).phi.tobytes() == table_topics(again, 5, 0).phi.tobytes()
+
+
+def test_no_word_is_left_over():
+    """There are no common words in a table: no topic of their own takes a share of them."""
+    corpus = from_counts(planted(4)[0])
+    topics = table_topics(corpus, 1, 0)
+    np.testing.assert_allclose(topics.phi.sum(axis=0), 1.0)
+    assert topics.common.sum() < 1e-8
+
+
+def test_few_documents_are_no_table():
+    table, _ = planted(3, n_documents=20)
+    assert is_count_table(from_counts(table))
+    assert not is_count_table(from_counts(table[:19]))
+    assert not is_count_table(from_counts(np.minimum(table, 1)))

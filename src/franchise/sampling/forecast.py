@@ -62,10 +62,9 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     # What a cluster would take depends on its machines; this one makes the same chain by itself.
     here = {ClusterEngine.name: ParallelEngine.name, RAY_GPU: GPU}
     starts = [start_for(start, corpus) for start in plan.starts]
-    has_short_runs = any(is_one_of(start, SHARED) for start in starts)
-    starts = [
-        "fitted" if is_one_of(start, SHARED) else start for start in starts
-    ]  # a chain alone has no other
+    has_short_runs = any(is_one_of(start, ["consensus"]) for start in starts)
+    # A chain alone cannot start from what chains of a run find together.
+    starts = ["fitted" if is_one_of(start, SHARED) else start for start in starts]
     plan = replace(plan, engine=here.get(engine, engine), starts=tuple(starts))
     Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
     at_once, own = shares(jobs, len(plan.starts), engine_named(plan.engine).at_once)

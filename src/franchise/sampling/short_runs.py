@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from franchise.corpus import Corpus
-from franchise.engines.starting_topics import StartingTopics
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Schedule
 from franchise.sampling.trials import SplitMerge
-from franchise.starts.consensus import Runs, consensus_of, starting_topics
+from franchise.starts.consensus import consensus_of, starting_topics
 from franchise.starts.em import usual_eta
 from franchise.starts.sample import in_random_order
 from franchise.starts.tables import table_topics
@@ -26,26 +26,21 @@ _FIRST = 2**32  # number of the first run: chains of a fit have smaller ones
 _SECONDS_A_LOOK = 1.0
 
 
-def short_chains(corpus: Corpus, priors: Priors, seed: int) -> list[Chain]:
-    """Return the chains of the runs: each on its own documents, in its own order, from its own topics."""
-    documents = np.flatnonzero(corpus.document_lengths)
-    number = math.ceil(SHARE * documents.size)
-    priors = replace(priors, eta=usual_eta(priors))
+def short_run(corpus: Corpus, priors: Priors, seed: int, number: int) -> Chain:
+    """Return the chain of a run: on documents, in an order and from topics of its own."""
+    documents = in_random_order(np.flatnonzero(corpus.document_lengths), seed, 1 + number)
     schedule = Schedule(
         sweeps=SWEEPS, burn_in=SWEEPS, thin=1, warm_up=_WARM_UP, split_merge=SplitMerge(adapt=SWEEPS)
     )
-    return [
-        Chain(
-            corpus.select(in_random_order(documents, seed, 1 + i)[:number]),
-            priors,
-            schedule,
-            seed=seed,
-            number=_FIRST + i,
-            start="fitted",
-            engine="collapsed",
-        )
-        for i in range(NUMBER)
-    ]
+    return Chain(
+        corpus.select(documents[: math.ceil(SHARE * documents.size)]),
+        replace(priors, eta=usual_eta(priors)),
+        schedule,
+        seed=seed,
+        number=_FIRST + number,
+        start="fitted",
+        engine="collapsed",
+    )
 
 
 def prepare(
@@ -74,41 +69,41 @@ def prepare(
     def look(done: int) -> None:
         tell(f"finding topics to start from: {done} of {NUMBER} short runs")
 
-    runs = short_chains(first.corpus, first.priors, first.seed)
-    if make_runs(runs, min(threads, NUMBER), must_end, look):
-        topics, found = agree_on(first.corpus, runs)
-        for chain in chains:
-            chain.first_topics, chain.runs = topics, found
+    found = topics_of_runs(first, min(threads, NUMBER), must_end, look)
+    if found is None:
+        return
+    counts, runs = consensus_of(found)
+    topics = starting_topics(first.corpus, counts)
+    for chain in chains:
+        chain.first_topics, chain.runs = topics, runs
 
 
-def make_runs(
-    chains: Sequence[Chain], threads: int, must_end: Callable[[], bool], look: Callable[[int], None]
-) -> bool:
-    """Make all sweeps of the runs, in threads; return whether they were made.
+def topics_of_runs(
+    chain: Chain, threads: int, must_end: Callable[[], bool], look: Callable[[int], None]
+) -> list[sp.csr_array] | None:
+    """Make the short runs for a chain, in threads; return the words of each by topic and term.
 
-    `must_end` is asked between sweeps. `look` is called about every second with the number of finished runs.
-    An error in one run ends the others too, and is raised.
+    `must_end` is asked between sweeps; None is returned if it is true. `look` is called about every second
+    with the number of finished runs. An error in one run ends the others too, and is raised.
     """
     failed = threading.Event()
 
-    def work(chain: Chain) -> None:
+    def work(number: int) -> sp.csr_array | None:
         try:
-            while chain.sweeps_done < chain.schedule.sweeps and not (must_end() or failed.is_set()):
-                chain.sweep()
+            # Made here, and not before: states of all runs together would take much memory.
+            run = short_run(chain.corpus, chain.priors, chain.seed, number)
+            while run.sweeps_done < run.schedule.sweeps:
+                if must_end() or failed.is_set():
+                    return None
+                run.sweep()
+            return run.draw().topic_terms
         except BaseException:
             failed.set()
             raise
 
     with ThreadPoolExecutor(threads, "short runs") as pool:
-        futures = [pool.submit(work, chain) for chain in chains]
+        futures = [pool.submit(work, number) for number in range(NUMBER)]
         while wait(futures, _SECONDS_A_LOOK).not_done:
             look(sum(future.done() for future in futures))
-    for future in futures:
-        future.result()
-    return not must_end()
-
-
-def agree_on(corpus: Corpus, chains: Sequence[Chain]) -> tuple[StartingTopics, Runs]:
-    """Return the starting topics that the runs agree on, and their topics."""
-    topics, runs = consensus_of([chain.draw().topic_terms for chain in chains])
-    return starting_topics(corpus, topics), runs
+    found = [future.result() for future in futures]
+    return None if must_end() else [one for one in found if one is not None]

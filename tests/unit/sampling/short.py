@@ -6,7 +6,8 @@ from franchise.corpus import planted
 from franchise.sampling import short_runs
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import plan_of
-from franchise.sampling.short_runs import agree_on, short_chains
+from franchise.sampling.short_runs import short_run
+from franchise.starts.consensus import consensus_of, starting_topics
 
 NUMBER, SWEEPS = 5, 4
 CORPUS = planted(n_topics=4, n_terms=60, n_documents=120, document_length=12, seed=4).corpus
@@ -51,6 +52,11 @@ def before_short_sweeps(monkeypatch, call):
     monkeypatch.setattr(Chain, "sweep", called)
 
 
+def short_chains(priors, seed):
+    """Return the chains of all short runs."""
+    return [short_run(CORPUS, priors, seed, i) for i in range(NUMBER)]
+
+
 def new_chains(**changes):
     return plan_of(**{**SETTINGS, **changes}).chains(CORPUS)
 
@@ -58,10 +64,11 @@ def new_chains(**changes):
 def by_hand(**changes):
     """Return the chains of a run made one after another, from topics that were found run after run."""
     plan = plan_of(**{**SETTINGS, **changes})
-    runs = short_chains(CORPUS, plan.priors, plan.seed)
+    runs = short_chains(plan.priors, plan.seed)
     for run in runs:
         run.run()
-    topics, found = agree_on(CORPUS, runs)
+    counts, found = consensus_of([run.draw().topic_terms for run in runs])
+    topics = starting_topics(CORPUS, counts)
     chains = replace(plan, starts=("fitted",) * len(plan.starts)).chains(CORPUS)
     for chain in chains:
         chain.first_topics, chain.runs = topics, found

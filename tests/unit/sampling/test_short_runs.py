@@ -16,7 +16,7 @@ from franchise.sampling import short_runs
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains
-from franchise.sampling.short_runs import FEWEST_DOCUMENTS, SHARE, short_chains
+from franchise.sampling.short_runs import FEWEST_DOCUMENTS, SHARE
 from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor
 from tests.golden.fingerprint import in_bits
 from tests.raising import raises
@@ -28,6 +28,7 @@ from tests.unit.sampling.short import (
     before_short_sweeps,
     by_hand,
     new_chains,
+    short_chains,
     shorten,
 )
 
@@ -47,7 +48,7 @@ def same_runs(one, other):
 
 
 def test_each_run_has_its_own_documents_in_its_own_order():
-    runs = short_chains(CORPUS, new_chains()[0].priors, 8)
+    runs = short_chains(new_chains()[0].priors, 8)
     size = math.ceil(SHARE * CORPUS.n_documents)
     assert len(runs) == NUMBER
     assert [run.corpus.n_documents for run in runs] == [size] * NUMBER
@@ -55,15 +56,15 @@ def test_each_run_has_its_own_documents_in_its_own_order():
     texts = {run.corpus.x.tobytes() for run in runs}
     assert len(texts) == NUMBER
     assert len({run.number for run in runs}) == NUMBER
-    again = short_chains(CORPUS, new_chains()[0].priors, 8)
+    again = short_chains(new_chains()[0].priors, 8)
     assert [run.corpus.x.tobytes() for run in again] == [run.corpus.x.tobytes() for run in runs]
-    others = short_chains(CORPUS, new_chains()[0].priors, 9)
+    others = short_chains(new_chains()[0].priors, 9)
     assert not texts & {run.corpus.x.tobytes() for run in others}
 
 
 def test_runs_of_a_sampled_eta_have_a_fixed_one():
     plan = new_chains(eta="sample")[0].priors
-    assert {run.priors.eta for run in short_chains(CORPUS, plan, 8)} == {0.1}
+    assert {run.priors.eta for run in short_chains(plan, 8)} == {0.1}
 
 
 def test_a_chain_alone_cannot_start_from_what_runs_agree_on():

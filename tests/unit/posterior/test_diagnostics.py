@@ -640,7 +640,7 @@ def test_of_nothing_there_is_nothing_to_say():
 def test_firm_topics_are_those_of_the_runs_too(rng):
     counts = np.diag([60, 25, 15])
     posterior = posterior_of_counts([[counts] * 24] * 2)
-    posterior.run_support = np.array([1.0, 0.7, 0.6])
+    posterior.run_support = np.array([1.0, 0.5, 0.4])
     listed = agreement(posterior)
     assert (listed.solid, listed.firm, listed.firm_share) == ([0, 1, 2], [0, 1], pytest.approx(0.85))
     found = diagnosis_of(AGREED, rng, posterior, starts=("fitted", "fitted"))

@@ -23,8 +23,7 @@ AGREE, MOSTLY, PARTLY, APART = "agree", "agree on most", "agree on some", "do no
 SHARED_GOOD, SHARED_MOST, SHARED_SOME = 0.95, 0.75, 0.5
 R_HAT_GOOD = 1.05  # below this, the numbers of chains agree
 # Of the words in topics of every chain that half of the runs found, 93 and 95% were in topics that other fits
-# (another seed, another order, 90% of the documents) found too, on 1,800 abstracts and on Cora; with 70% of the
-# runs 97 and 98%, but then a sixth of the words would be called doubtful that come again.
+# found too (another seed, another order, 90% of the documents; 1,800 abstracts, and Cora).
 FIRM_RUNS = 0.5
 FEW_DRAWS = 20  # per chain: of fewer, the ends of a 95% interval are the extremes, and no percentage is given
 _RANGES_SHOWN = 8  # of chains, one by one

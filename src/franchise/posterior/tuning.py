@@ -119,7 +119,7 @@ class Tuning:
     def to_read(self) -> float | None:
         """The eta that predicts best of those whose topics all chains find; None where that is not known.
 
-        That is, topics that all chains have hold 90% of the words; where no value gets there, the one that
+        That is, topics that all chains have hold 95% of the words; where no value gets there, the one that
         comes nearest.
         """
         return self._steadiest.eta if self._steadiest else None

@@ -189,6 +189,8 @@ def diagnose(
     if settled and run.is_short and verdict != AGREE:
         settled = None
     same_start = bool(starts) and all(start in _FOUND or isinstance(start, GivenTopics) for start in starts)
+    # Chains on a count table may begin at different numbers of topics.
+    same_start &= "counts" not in starts or len({int(trace["n_topics"][0]) for trace in traces}) == 1
     n_draws = min(map(len, posterior.draws))
     few_draws = n_draws if n_draws < FEW_DRAWS else 0
     messages = [what_holds(found, posterior.weights, same_start, few_draws)]

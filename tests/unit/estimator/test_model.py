@@ -135,7 +135,7 @@ def test_a_table_of_texts_is_not_quoted_in_full(documents, code, facts, fitted):
         ({"alpha": (1.0, 2.0)}, "not-a-positive-number", ["alpha=(1.0, 2.0):"]),
         ({"alpha": True}, "not-a-positive-number", ["alpha=True:"]),
         ({"gamma": float("nan")}, "not-a-positive-number", ["gamma=nan:"]),
-        ({"eta": "auto"}, "not-a-prior", ["eta='auto':", "'sample'"]),
+        ({"eta": "best"}, "not-a-prior", ["eta='best':", "'sample'"]),
         ({"eta": True}, "not-a-prior", ["eta=True:"]),
         ({"init": "x"}, "unknown-choice", ["init='x':", "'fitted', 'apart', 'sequential', 'one'"]),
         ({"init": np.array([3, 4])}, "wrong-shape", ["init:", "(2,)"]),
@@ -472,7 +472,8 @@ def test_saved_and_loaded(tmp_path, corpus, split_merge):
     loaded = HDPTopicModel.load(tmp_path / "model")
     assert in_bits(loaded) == in_bits(model)
     assert loaded.corpus_ == corpus
-    assert loaded.get_params() == model.get_params() | {"engine": "collapsed", "init": "fitted"}  # auto
+    taken = {"engine": "collapsed", "init": "fitted", "eta": 0.1}  # what "auto" stood for
+    assert loaded.get_params() == model.get_params() | taken
     assert np.array_equal(loaded.transform(corpus), model.transform(corpus))
     assert in_bits(loaded.resume(sweeps=4)) == in_bits(model.resume(sweeps=4))
     names = {path.name for path in (tmp_path / "model").iterdir()}

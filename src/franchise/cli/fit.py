@@ -232,7 +232,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
     "--time-budget",
     type=DURATION,
     metavar="TIME",
-    help="Stop after this time (90, 10m, 2h); `resume` continues.",
+    help="Stop after this time (90, 10m, 2h), but not before the chains have started; `resume` continues.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context

@@ -41,11 +41,10 @@ def effective_corpus(corpus: Corpus, seed: int, verbose: int | bool) -> Corpus:
         print("looking how many topics predict the counts", file=sys.stderr, flush=True)
     found = effective_table(corpus, seed)
     if found.corpus is not corpus:
-        share = found.corpus.n_words / corpus.n_words
         message = (
             "the counts of a document vary together, more than mixtures of topics explain: "
-            f"{found.corpus.n_words:,} of {corpus.n_words:,} counts ({share:.0%}) are used, as many as would "
-            "say as much if they were independent (effective_counts=False uses all)"
+            f"{found.corpus.n_words:,} of {corpus.n_words:,} counts are used, as many as would say as much "
+            "if they were independent (effective_counts=False, or --all-counts, uses all)"
         )
         warn_of([FranchiseWarning(message, code="overdispersed-counts")], stacklevel=4)
     return found.corpus

@@ -168,16 +168,19 @@ def how_far_apart(
     return f"The chains {verdict}{', not on everything' if 'most' in verdict else ''}: {'; '.join(reasons)}."
 
 
-def what_to_do(verdict: str, rely_on: str, alike: bool = False) -> list[str]:
+def what_to_do(verdict: str, rely_on: str, alike: bool = False, same_topics: bool = False) -> list[str]:
     """Say what helps where chains differ and are long enough.
 
-    They are alike if they go through the same numbers, and every listed topic is in all of them.
+    They are alike if they go through the same numbers, and every listed topic is in all of them. They have
+    the same topics if these hold nearly all words.
     """
     rely = f"Rely on {rely_on or 'no single topic, but on what all chains together say of documents'}."
     if alike:
         return [
             f"The documents do not decide between many answers, and every chain goes through them. {rely}"
         ]
+    if same_topics:
+        return [f"They have the same topics, and differ in how they divide the few other words. {rely}"]
     further = (
         "To go further: chain_weights(new_documents) weighs the chains by how well they predict; a fit with "
         "more chains shows how common a topic is; another eta may give topics that more chains share."

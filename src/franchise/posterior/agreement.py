@@ -131,7 +131,7 @@ def _firm(found: Agreement, weights: Array) -> str:
         said.append(others)
     rest = f"; {', '.join(said)}" if said else ""
     if not firm:
-        return f"No topic was found by every chain and at least {FIRM_RUNS:.0%} of the independent runs{rest}"
+        return f"No topic was found by every chain and at least {FIRM_RUNS:.0%} of the short runs{rest}"
     kind, verb = ("topic", "holds") if len(firm) == 1 else ("topics", "hold")
     return (
         f"{len(firm)} firm {kind}, found by every chain and at least {FIRM_RUNS:.0%} of the independent "

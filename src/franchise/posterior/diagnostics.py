@@ -37,6 +37,7 @@ from franchise.posterior.agreement import (
     APART,
     FEW_DRAWS,
     R_HAT_GOOD,
+    SHARED_GOOD,
     SHARED_SOME,
     Agreement,
     agreement,
@@ -240,7 +241,8 @@ def _about_differences(verdict: str, found: Agreement, worst: Worst, may_change:
     rely_on = "the topics that every chain has" if found.solid else ""
     if found.firm is not None:
         rely_on = "the firm topics" if found.firm else ""
-    return said + what_to_do(verdict, rely_on, only_unlisted and worst.r_hat < R_HAT_GOOD)
+    same_topics = found.relied_on >= SHARED_GOOD
+    return said + what_to_do(verdict, rely_on, only_unlisted and worst.r_hat < R_HAT_GOOD, same_topics)
 
 
 # ---------------------------------------------------------------- numbers

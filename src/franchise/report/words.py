@@ -107,7 +107,7 @@ def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
     return Headline(n, words, _NOT_KNOWN)
 
 
-_FIRM = f"Every chain and at least {FIRM_RUNS:.0%} of the independent runs found each of them. Rely on these."
+_FIRM = f"Every chain and at least {FIRM_RUNS:.0%} of the short runs found each of them. Rely on these."
 _SURE = "Each found the same on its own, so the range can be trusted."
 _SURE_OF_ONE_START = "Every chain found the same, but all started from the same topics."
 _NOT_KNOWN = "It is not known yet whether another run would find the same."

@@ -42,6 +42,10 @@ class Progress:
         self._begun, self._first = time.monotonic(), chain.sweeps_done
         self._kinds: Counter[str] = Counter()  # of the events counted so far
 
+    def begin(self) -> None:
+        """Count the time from now on: what comes before the start says nothing of the sweeps."""
+        self._begun = time.monotonic()
+
     @property
     def phase(self) -> str:
         """What the chain is doing."""
@@ -63,7 +67,7 @@ class Progress:
         chain, n_words = self.chain, self.chain.corpus.n_words
         facts = {"chain": str(chain.number), "phase": self.phase}
         if not len(chain.trace):
-            self._begun = time.monotonic()  # what comes before the start says nothing of the sweeps
+            self.begin()
             return facts
         last = chain.trace.last
         # A long run has very many events: each is looked at once.

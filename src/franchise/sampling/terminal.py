@@ -87,6 +87,8 @@ class LogMonitor(_Showing):
     def swept(self, chain: Chain) -> None:
         """Write how far the chain is, once the run has lasted a moment."""
         with suppress(Exception), self._lock:
+            if not chain.sweeps_done:
+                self._rows[chain.number].begin()
             if len(self._told) == 1 and self._rows[chain.number].has_swept:
                 self._tell(f"compiled in {self._compiling.seconds:.0f} s")
             self._write_if_due(self._rows[chain.number])

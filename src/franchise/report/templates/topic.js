@@ -25,7 +25,7 @@ function trustInWords(topic) {
   if (2 * have <= n) return ["bad", `Found by ${have} of ${n} chains: do not rely on it.`];
   if (have < n) return ["rough", `Found by ${have} of ${n} chains: likely, but not certain.`];
   if (topic.runs !== null && topic.runs < page.firm_runs) {
-    return ["rough", `All chains have it, but only ${Math.round(100 * topic.runs)}% of the independent runs found it.`];
+    return ["rough", `All chains have it, but only ${Math.round(100 * topic.runs)}% of the short runs found it.`];
   }
   if (topic.support < 0.9) return ["rough", "All chains have it, but not all the time."];
   if (topic.stability < 0.9) return ["rough", "All chains have it, but not with quite the same terms."];
@@ -47,7 +47,7 @@ function showFacts(topic) {
   byId("facts").replaceChildren(
     fact("Share of words", percent(topic.weight), `95% from ${percent(topic.low)} to ${percent(topic.high)}`),
     fact("Support", `${Math.round(100 * topic.support)}%`, `of the draws, ${chainsWith(topic)} of ${counted(n, "chain")}`),
-    ...(topic.runs === null ? [] : [fact("Runs", `${Math.round(100 * topic.runs)}%`, "of the independent runs found it")]),
+    ...(topic.runs === null ? [] : [fact("Runs", `${Math.round(100 * topic.runs)}%`, "of the short runs before the fit found it")]),
     fact("Stability", topic.stability.toFixed(2), "1 is identical in all draws"),
     fact("Coherence", topic.coherence === null ? "-" : topic.coherence.toFixed(2), "0 is chance, 1 always together"),
   );

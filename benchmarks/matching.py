@@ -32,7 +32,7 @@ from typing import NamedTuple
 import joblib
 import numpy as np
 
-from benchmarks.agreement import zipf_planted
+from benchmarks.cases import zipf_planted
 from benchmarks.defaults import cosines, counts
 from benchmarks.planted_corpora import like_pubmed
 from benchmarks.tables import console, show

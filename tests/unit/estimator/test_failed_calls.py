@@ -120,7 +120,7 @@ def test_settings_are_changed_together_or_not_at_all():
     model = quick()
     with pytest.raises(ValueError, match="no_such_setting"):
         model.set_params(eta=0.7, no_such_setting=1)
-    assert model.eta == 0.1
+    assert model.eta == "auto"
 
 
 def test_a_resume_that_fails_leaves_a_folder_that_goes_on(tmp_path):

@@ -27,6 +27,8 @@ from franchise.engines.engine import EngineSettings, Trials
 from franchise.moves.gather_tables import group_tables, new_gather_scratch
 from franchise.random import Key
 from franchise.starts import first_topics
+from franchise.starts.dispersion import estimate_concentration
+from franchise.starts.number_of_topics import choose_number
 from tests.host_device import COMPILER, HostDevice
 
 COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 1]])
@@ -61,6 +63,12 @@ def run_chains() -> None:
             for start in ("one", "fitted", 3):
                 schedule = Schedule(sweeps=4, burn_in=2, merges=(1, 2))
                 Chain(corpus, priors, schedule, start=start, engine="cells", capacity=1, threads=2).run()
+
+
+def look_at_tables() -> None:
+    for counts in (np.arange(1, 241).reshape(30, 8) % 13, csr_array(np.eye(25, dtype=int) * 9 + 4)):
+        cells = from_counts(counts).cells
+        estimate_concentration(cells, choose_number(cells, 0).topics, 0)
 
 
 def run_chains_that_take_turns() -> None:
@@ -136,6 +144,7 @@ def kernels() -> dict[str, Dispatcher]:
 
 if __name__ == "__main__":
     run_chains()
+    look_at_tables()
     run_chains_that_take_turns()
     run_chains_on_workers()
     run_chains_for_a_gpu()

@@ -133,6 +133,7 @@ def test_doubts_about_counts_look_at_some_documents(tmp_path, monkeypatch):
     """They would be about to lay out all documents, where these are many."""
     monkeypatch.setattr("franchise.corpus.doubts._MOST_WORDS", 300)
     monkeypatch.setattr("franchise.corpus.doubts._MANY_WORDS", 300)
+    monkeypatch.setattr("franchise.corpus.doubts.FEW_TERMS", 1)
     large = planted(n_topics=2, n_terms=3, n_documents=40, document_length=900, seed=2).corpus
     own = shard(large, tmp_path / "s", 20)
     (doubt,) = doubts_about(own)

@@ -134,7 +134,7 @@ def _firm(found: Agreement, weights: Array) -> str:
         return f"No topic was found by every chain and at least {FIRM_RUNS:.0%} of the short runs{rest}"
     kind, verb = ("topic", "holds") if len(firm) == 1 else ("topics", "hold")
     return (
-        f"{len(firm)} firm {kind}, found by every chain and at least {FIRM_RUNS:.0%} of the independent "
+        f"{len(firm)} firm {kind}, found by every chain and at least {FIRM_RUNS:.0%} of the short "
         f"runs, {verb} {found.firm_share:.0%} of the words{rest}"
     )
 

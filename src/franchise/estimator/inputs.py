@@ -38,7 +38,7 @@ def effective_corpus(corpus: Corpus, seed: int, verbose: int | bool) -> Corpus:
     if corpus.downsampling is not None or not is_count_table(corpus):
         return corpus
     if verbose and corpus.cells.terms.size >= _MANY_CELLS:
-        print("looking how many topics predict the counts", file=sys.stderr, flush=True)
+        print("choosing the number of topics", file=sys.stderr, flush=True)
     found = effective_table(corpus, seed)
     if found.corpus is not corpus:
         message = (

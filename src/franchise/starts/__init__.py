@@ -1,7 +1,10 @@
 """Where chains begin: topics found in the documents, one implementation for every engine.
 
-``sample`` chooses documents, ``em`` fits topics to them. All of it follows from the documents, eta and the
-seed; nothing depends on the engine, on threads, or on more than chance in the order of the documents.
+``sample`` chooses documents, ``em`` fits topics to them, and ``consensus`` finds what short runs agree on.
+For count tables (``tables``), ``number_of_topics`` chooses how many topics to begin with, ``dispersion``
+measures how much counts vary together, and ``table_fits`` holds the fits that both need. The result
+depends on the documents, eta and the seed. The engine and threads do not matter,
+nor, beyond chance, does the order of the documents.
 """
 
 from franchise.starts.em import first_topics

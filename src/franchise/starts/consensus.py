@@ -1,7 +1,7 @@
 """Topics that independent runs agree on: where chains on text begin, and how certain each topic is.
 
 A single run finds some topics by chance: another order of the documents, or a tenth of them left out, and it
-finds others. So many short runs are made first, each on its own random 90% of the documents
+finds others. Therefore 24 short runs are made first, each on its own random 90% of the documents
 (`sampling.short_runs`), and their topics are compared. The topic that most runs have is taken first, with its
 nearest topic in each run; then the next, until too few runs have it. What the runs agree on is where all
 chains begin. The share of the runs that have a topic is a measure of its certainty that owes nothing to a
@@ -145,7 +145,6 @@ def _groups(near: sp.csr_array, run: Array, least: int) -> list[Array]:
             beside, _ = _row(near, one)
             in_run[beside, run[one]] -= 1
             support[beside] = (in_run[beside] > 0).sum(axis=1)
-        support[members] = 0
         support[~alive] = 0
     return groups
 

@@ -5,11 +5,8 @@ from pathlib import Path
 from franchise._files import Facts
 from franchise.errors import ModelError
 
-# Never released: 1 had the whole trace in every checkpoint, and numbers of topics with gaps; in 2 the
-# settings stood for other chains, without a warm-up and with a fixed number of trials; in 3 for other draws.
-# 4 had all whole numbers in 32 or 64 bits; it is still read.
-VERSION = 5
-_OLDEST = 4
+# Versions before 6 were never released.
+VERSION = _OLDEST = 6
 
 
 def check_version(path: Path, facts: Facts) -> None:

@@ -1,4 +1,4 @@
-"""A slow, obvious twin of a split-merge trial, for every kind of anchors, launch, scans and particles.
+"""A slow, obvious twin of a split-merge trial, for every kind of anchors and number of scans.
 
 Nothing is left out because it cancels: the ratio is made of the joint of whole states, the chance of the
 pair of anchors in both states, and the chance of the division.
@@ -21,22 +21,18 @@ from tests.reference.franchise import Franchise, fill_gap, shuffle
 Table = tuple[int, int]  # document, table
 Words = tuple[int, ...]
 EVENLY = 0.2  # similar anchors: the part of the chances that likeness does not decide
-EM_STEPS = 10
-MOST_LOG_ODDS = 27.0
 # One kind for each way to choose anchors, and for each way to divide.
 KINDS = (
     Proposal(anchors="uniform"),
-    Proposal(anchors="size", particles=3),
+    Proposal(anchors="size", scans=1),
     Proposal(anchors="balanced", scans=2),
-    Proposal(anchors="similar", launch="em"),
     Proposal(anchors="similar"),
-    Proposal(anchors="balanced", launch="em", scans=1, particles=2),
 )
 
 
 def name_of(kind: Proposal) -> str:
     """Return a kind's name for the list of tests."""
-    return f"{kind.anchors}-{kind.launch}-{kind.scans}-scans-{kind.particles}-particles"
+    return f"{kind.anchors}-{kind.scans}-scans"
 
 
 class Record(NamedTuple):
@@ -87,24 +83,6 @@ def _log_weight(words: Words, there: tuple[Words, ...], n_terms: int, eta: float
     before = tuple(sorted(chain.from_iterable(there)))
     together = log_f(tuple(sorted(before + words)), n_terms, eta)
     return log(len(there)) + together - log_f(before, n_terms, eta)
-
-
-@lru_cache(maxsize=10_000)
-def em_log_odds(items: tuple[Words, ...], a: Words, b: Words, n_terms: int, eta: float) -> tuple[float, ...]:
-    """Return each item's log odds of a's side after EM for a mixture of two multinomials.
-
-    At the start the anchors alone are counted; they never leave their sides.
-    """
-    tables, shares, log_odds = [*items, a, b], np.array([1.0, 0.0]), []
-    counts = np.array([[words.count(v) for v in range(n_terms)] for words in tables], float)
-    for step in range(EM_STEPS + 1):
-        counted = counts if step > 0 else counts[-2:]
-        soft = [shares @ counted, (1 - shares) @ counted]
-        log_phi = [np.log((n_v + eta) / (n_v.sum() + n_terms * eta)) for n_v in soft]
-        by_sides = log(shares.sum() / (1 - shares).sum())
-        log_odds = np.clip(by_sides + counts[:-2] @ (log_phi[0] - log_phi[1]), -MOST_LOG_ODDS, MOST_LOG_ODDS)
-        shares = np.array([*(1 / (1 + np.exp(-log_odds))), 1.0, 0.0])
-    return tuple(float(odds) for odds in log_odds)
 
 
 _LOG_STATES: dict[tuple, float] = {}  # following all choices comes to the same states again and again
@@ -199,23 +177,12 @@ class Trial:
 
     def divide(self, order: Sequence[Table], a: Table, b: Table, known: dict[Table, int] | None) -> Division:
         """Divide the tables; where a division is known, score it (what it is launched from is drawn)."""
-        em: dict[Table, float] = {}
-        if self.kind.launch == "em":
-            # EM does not depend on the order: one for all orders.
-            tables = tuple(sorted(order))
-            words = tuple(self.words[table] for table in tables)
-            at = self.franchise.at
-            odds = em_log_odds(words, self.words[a], self.words[b], self.franchise.n_terms, at.eta)
-            em = dict(zip(tables, odds))
         side, log_chance, log_normalisers = {a: 0, b: 1}, 0.0, 0.0
         for scan in range(self.kind.scans + 1):
             log_chance = log_normalisers = 0.0
             for table in order:
                 side.pop(table, None)
-                if scan == 0 and em:
-                    logs = [em[table] / 2, -em[table] / 2]
-                else:
-                    logs = [self.log_weight(table, side, s) for s in (0, 1)]
+                logs = [self.log_weight(table, side, s) for s in (0, 1)]
                 weights = [exp(value - max(logs)) for value in logs]
                 if known is not None and scan == self.kind.scans:
                     side[table] = known[table]
@@ -263,15 +230,9 @@ class Trial:
         """Return the log ratio and the division to be made, or that exists."""
         split = self.topic[a] == self.topic[b]
         present = self.present(order, a, b)
-        log_sum, kept = -np.inf, present
-        for particle in range(self.kind.particles):
-            division = self.divide(order, a, b, present if not split and particle == 0 else None)
-            log_w = self.log_divided(division, a, b)
-            before, log_sum = log_sum, float(np.logaddexp(log_sum, log_w))
-            if split and (particle == 0 or self.choose([exp(log_w - log_sum), exp(before - log_sum)]) == 0):
-                kept = division.side
-        log_ratio = log_sum - log(self.kind.particles) - self.log_united(a, b)
-        return log_ratio if split else -log_ratio, kept
+        division = self.divide(order, a, b, None if split else present)
+        log_ratio = self.log_divided(division, a, b) - self.log_united(a, b)
+        return (log_ratio, division.side) if split else (-log_ratio, present)
 
     # ---------------------------------------------------------------- the trial
 

@@ -65,9 +65,6 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
     settings: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
     }
-    settings.setdefault("engine", "collapsed")  # there was no other
-    settings.setdefault("merges", ())  # there were none
-    settings.setdefault("effective_counts", False)
     seed, in_place = settings.pop("seed"), settings.pop("in_place")
     for name in ("text_options", "in_use"):  # which follow from the rest
         settings.pop(name, None)

@@ -9,8 +9,7 @@ are merged, and the division that exists is scored as if it had been proposed. W
 
 Let W = divided / q, q the chance of the division. A split is accepted with probability min(1, W / united),
 a merge with min(1, united / W); chances of the pair of anchors multiply both sides where they depend on
-the topics. With several particles, W is the mean over as many divisions drawn independently: a split
-takes one of them in proportion to its W, a merge counts the existing division among them.
+the topics.
 
 A trial goes through the words of the topics concerned; with similar anchors also through the other topics
 of their terms. The kernel here makes trials one after another, from an index of all tables that it makes once

@@ -1,7 +1,7 @@
 """Settings of split-merge, and what its trials leave behind."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,13 +9,11 @@ import numpy as np
 from franchise._settings import flag, is_one_of, positive_number, whole_number
 from franchise.errors import SettingsError
 from franchise.model.state import Array
-from franchise.moves.parts.allocation import EM, SEQUENTIAL
 from franchise.moves.parts.anchors import BALANCED, SIMILAR, SIZE, UNIFORM
 from franchise.moves.split_merge import RECORD
 from franchise.sampling.trace import Trace
 
 _ANCHORS = {"uniform": UNIFORM, "size": SIZE, "balanced": BALANCED, "similar": SIMILAR}
-_LAUNCHES = {"sequential": SEQUENTIAL, "em": EM}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,33 +26,22 @@ class Proposal:
         How the two tables that decide whether to split or merge are chosen: ``"uniform"`` (the
         paper), ``"size"`` (in proportion to their words), ``"balanced"`` (as many splits as merges), or
         ``"similar"`` (the same, and topics to merge are chosen by similarity).
-    launch
-        How tables are divided: ``"sequential"``, one after another, given those before (the paper),
-        or ``"em"``, each by itself, by a mixture of two topics fitted to them.
     scans
-        Restricted Gibbs scans after the launch (Jain & Neal); 0 is the paper's.
-    particles
-        Divisions to average over in a trial; 1 is the paper's.
+        Restricted Gibbs scans after the sequential allocation (Jain & Neal); 0 is the paper's.
     weight
         How often this proposal is taken, relative to the others.
     """
 
     anchors: str = "uniform"
-    launch: str = "sequential"
     scans: int = 0
-    particles: int = 1
     weight: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse what does not exist."""
-        for name, known in (("anchors", _ANCHORS), ("launch", _LAUNCHES)):
-            if not is_one_of(getattr(self, name), known):
-                choices = ", ".join(repr(choice) for choice in known)
-                raise SettingsError(
-                    f"{name}={getattr(self, name)!r}: give one of {choices}", code="unknown-choice"
-                )
+        if not is_one_of(self.anchors, _ANCHORS):
+            choices = ", ".join(repr(choice) for choice in _ANCHORS)
+            raise SettingsError(f"anchors={self.anchors!r}: give one of {choices}", code="unknown-choice")
         object.__setattr__(self, "scans", whole_number("scans", self.scans, 0))
-        object.__setattr__(self, "particles", whole_number("particles", self.particles, 1))
         object.__setattr__(self, "weight", positive_number("weight", self.weight))
 
 
@@ -66,9 +53,6 @@ _MIXTURE = (
     Proposal(anchors="similar", scans=3, weight=1.0),
     Proposal(anchors="similar", scans=0, weight=1.0),
 )
-# All that it was at some time when models that are still read were made.
-_BOTH = (Proposal(anchors="balanced", scans=3, weight=2.0), Proposal(anchors="similar", scans=3, weight=1.0))
-_FORMER_MIXTURES = (_BOTH, (*_BOTH, Proposal(anchors="similar", scans=0, weight=1.0)))
 
 
 # Where trials mend a bad state they move one word in a hundred that they visit; where there is nothing to
@@ -139,15 +123,10 @@ class SplitMerge:
         weights = np.array([proposal.weight for proposal in self.proposals])
         return np.array(
             [
-                (up_to, _ANCHORS[one.anchors], _LAUNCHES[one.launch], one.scans, one.particles)
+                (up_to, _ANCHORS[one.anchors], one.scans)
                 for one, up_to in zip(self.proposals, np.cumsum(weights / weights.sum()), strict=True)
             ]
         )
-
-
-def with_present_default(trials: SplitMerge) -> SplitMerge:
-    """Return trials with the kinds of the default, if theirs are those of an earlier one."""
-    return replace(trials, proposals=_MIXTURE) if trials.proposals in _FORMER_MIXTURES else trials
 
 
 def _is_worth_it(trace: Trace | None, begin: int) -> bool:

@@ -18,7 +18,6 @@ from franchise.errors import ModelError
 from franchise.sampling import Draw
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, check_thin
-from franchise.sampling.trials import with_present_default
 from franchise.storage.chain import ChainWriter, draws_saved, load_chain, saved_chains, sweeps_saved
 from franchise.storage.draws import is_large
 from franchise.storage.runs import load_runs, save_runs
@@ -169,11 +168,7 @@ def _difference(one: Chain, other: Chain) -> str:
             return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
     if one.engine_name != other.engine_name:
         return f"engine={one.engine_name!r}, not {other.engine_name!r}"
-    for name in ("burn_in", "thin", "warm_up", "merges", "concentrations"):
+    for name in ("burn_in", "thin", "warm_up", "merges", "concentrations", "split_merge"):
         if getattr(one.schedule, name) != getattr(other.schedule, name):
             return f"{name}={getattr(one.schedule, name)!r}, not {getattr(other.schedule, name)!r}"
-    # A chain made when the default was another keeps to it, but is no reason to refuse its model.
-    given, planned = one.schedule.split_merge, other.schedule.split_merge
-    if given != planned and (given is None or with_present_default(given) != planned):
-        return f"split_merge={given!r}, not {planned!r}"
     return ""

@@ -374,7 +374,7 @@ class TestDamage:
             ("{", "damaged-file"),
             ("[]", "damaged-file"),
             ("{}", "not-shards"),
-            ('{"format": "franchise shards", "version": 5}', "damaged-file"),
+            ('{"format": "franchise shards", "version": 6}', "damaged-file"),
         ],
     )
     def test_a_list_that_is_none(self, own: Path, text: str, code: str) -> None:

@@ -1,6 +1,6 @@
 """Every kind of split-merge trial leaves the exact posterior of tiny corpora invariant, and is reversible.
 
-P is the transition matrix of the slow twin, every choice followed: anchors, order, launch, scans, particles,
+P is the transition matrix of the slow twin, every choice followed: anchors, order, allocation, scans,
 acceptance. `test_split_merge_draw_for_draw` shows that the kernel makes the twin's choices.
 """
 
@@ -21,7 +21,6 @@ TOLERANCE = 1e-12  # of probabilities
 MODERATE = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
 SPARSE = Concentrations(alpha=0.2, gamma=3.0, eta=0.1)
 ANCHORS = ("uniform", "size", "balanced", "similar")
-LAUNCHES = ("sequential", "em")
 
 # All seatings of these, at most five tables.
 WHOLE = {
@@ -40,16 +39,13 @@ SEATED = {
 }
 
 
-# Scans and particles; following every choice of the last three takes seconds.
-QUICK, LONG = [(0, 1), (1, 1), (0, 2)], [(2, 1), (0, 3), (1, 2)]
+# Numbers of scans; following every choice of two scans takes seconds.
+QUICK, LONG = [0, 1], [2]
 
 
-def kinds_of(scans_and_particles, anchors=ANCHORS, launches=LAUNCHES):
-    """Return all anchors and launches with these numbers of scans and particles."""
-    return [
-        Proposal(anchors=one, launch=launch, scans=scans, particles=particles)
-        for one, launch, (scans, particles) in product(anchors, launches, scans_and_particles)
-    ]
+def kinds_of(numbers_of_scans, anchors=ANCHORS):
+    """Return all anchors with these numbers of scans."""
+    return [Proposal(anchors=one, scans=scans) for one, scans in product(anchors, numbers_of_scans)]
 
 
 @cache
@@ -82,7 +78,7 @@ def check(name, kinds, most_words=np.inf):
     return matrix
 
 
-@pytest.mark.parametrize("kind", kinds_of([(0, 1)], launches=["sequential"]), ids=name_of)
+@pytest.mark.parametrize("kind", kinds_of([0]), ids=name_of)
 def test_over_all_seatings(kind):
     check("documents of different lengths", [kind])
 
@@ -92,14 +88,14 @@ def test_over_the_topics_of_given_tables(kind):
     check("four tables", [kind])
 
 
-@pytest.mark.parametrize("kind", [*kinds_of([(0, 1)]), *kinds_of(QUICK[1:], ["similar"])], ids=name_of)
+@pytest.mark.parametrize("kind", [*kinds_of([0]), *kinds_of(QUICK[1:], ["similar"])], ids=name_of)
 def test_over_the_topics_of_tables_without_common_terms(kind):
     """The likeness of some topics is 0 here, of some pairs of tables 1."""
     check("four tables, two alike", [kind])
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("kind", kinds_of([(0, 1)]), ids=name_of)
+@pytest.mark.parametrize("kind", kinds_of([0]), ids=name_of)
 def test_over_all_seatings_of_two_corpora(kind):
     for name in WHOLE:
         check(name, [kind])
@@ -107,7 +103,7 @@ def test_over_all_seatings_of_two_corpora(kind):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("kind", [*kinds_of(QUICK), *kinds_of(LONG)], ids=name_of)
-def test_over_the_topics_of_given_tables_with_scans_and_particles(kind):
+def test_over_the_topics_of_given_tables_with_more_scans(kind):
     for name in SEATED:
         check(name, [kind])
 
@@ -116,8 +112,8 @@ def test_a_mixture_of_kinds():
     """The kinds of a mixture are taken in proportion to their weights."""
     kinds = [
         Proposal(anchors="similar", weight=2.0),
-        Proposal(anchors="size", launch="em", weight=0.5),
-        Proposal(anchors="balanced", particles=2),
+        Proposal(anchors="size", weight=0.5),
+        Proposal(anchors="balanced", scans=1),
     ]
     mixture = check("four tables", kinds)
     parts = sum(kind.weight / 3.5 * check("four tables", [kind]) for kind in kinds)

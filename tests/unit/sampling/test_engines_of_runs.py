@@ -13,7 +13,6 @@ from franchise import HDPTopicModel, SettingsError, from_counts
 from franchise.corpus import planted, shard
 from franchise.engines import GPU_WORDS, engine_for
 from franchise.engines.parallel import ParallelEngine
-from franchise.estimator.settings import from_kept, of_chains, to_keep
 from franchise.random import Key
 from franchise.sampling.forecast import forecast
 from franchise.sampling.monitor import Progress
@@ -129,14 +128,6 @@ def test_a_model_keeps_its_engine_and_goes_on_with_it(tmp_path):
     for one, other in zip(whole.chains_, again.chains_, strict=True):
         assert one.state.t_ji.tobytes() == other.state.t_ji.tobytes()
         assert one.trace["log_joint"].tobytes() == other.trace["log_joint"].tobytes()
-
-
-def test_models_from_before_there_were_engines():
-    model = HDPTopicModel()
-    plan = plan_of(**of_chains(model.get_params()), seed=0)
-    kept = to_keep(model.get_params(), 0, CORPUS, plan)
-    del kept["engine"]
-    assert from_kept(kept)[0]["engine"] == "collapsed"
 
 
 def test_a_fit_goes_on_with_the_engine_of_the_model_that_is_there(tmp_path):

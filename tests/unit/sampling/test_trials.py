@@ -14,7 +14,7 @@ from tests.raising import raises
 
 KINDS = (
     Proposal(anchors="balanced"),
-    Proposal(anchors="similar", launch="em", particles=2),
+    Proposal(anchors="similar", scans=2),
     Proposal(anchors="size", scans=1, weight=2.0),
     Proposal(),
 )
@@ -40,16 +40,14 @@ def names_of(chain):
             "unknown-choice",
             ["anchors='best'", "'uniform'", "'size'", "'balanced'", "'similar'"],
         ),
-        ({"launch": "random"}, "unknown-choice", ["launch='random'", "'sequential'", "'em'"]),
         ({"scans": -1}, "not-a-whole-number", ["scans=-1", "0 or more"]),
         ({"scans": 0.5}, "not-a-whole-number", ["scans=0.5", "0 or more"]),
-        ({"particles": 0}, "not-a-whole-number", ["particles=0", "1 or more"]),
         ({"weight": 0.0}, "not-a-positive-number", ["weight=0.0"]),
         ({"weight": float("inf")}, "not-a-positive-number", ["weight=inf"]),
         ({"weight": float("nan")}, "not-a-positive-number", ["weight=nan"]),
         ({"weight": True}, "not-a-positive-number", ["weight=True"]),
         ({"weight": "1"}, "not-a-positive-number", ["weight='1'"]),
-        ({"launch": ["em"]}, "unknown-choice", ["launch=['em']", "'sequential'", "'em'"]),
+        ({"anchors": ["size"]}, "unknown-choice", ["anchors=['size']", "'uniform'"]),
     ],
 )
 def test_a_proposal_refuses(settings, code, facts):
@@ -85,13 +83,13 @@ def test_a_list_of_proposals_is_as_good_as_a_tuple():
 def test_the_paper_has_one_trial_of_one_kind_a_sweep():
     paper = SplitMerge.paper(until=50)
     assert (paper.trials, paper.until, paper.keep_trials) == (1, 50, False)
-    assert paper.proposals == (Proposal(anchors="uniform", launch="sequential", scans=0, particles=1),)
+    assert paper.proposals == (Proposal(anchors="uniform", scans=0),)
 
 
 def test_proposals_cumulate_the_weights_of_the_proposals():
     proposals = SplitMerge(proposals=KINDS).as_array()
     assert proposals[:, 0] == pytest.approx([0.2, 0.4, 0.8, 1.0])
-    assert proposals[:, 1:].tolist() == [[2, 0, 0, 1], [3, 1, 0, 2], [1, 0, 1, 1], [0, 0, 0, 1]]
+    assert proposals[:, 1:].tolist() == [[2, 0], [3, 2], [1, 1], [0, 0]]
 
 
 def test_trials_end_with_the_last_sweep_of_their_window():

@@ -115,7 +115,7 @@ def test_settings_survive():
         thin=4,
         concentrations="auxiliary",
         split_merge=SplitMerge(
-            trials=3, until=5, proposals=(Proposal(launch="em", particles=2, weight=0.5),)
+            trials=3, until=5, proposals=(Proposal(anchors="balanced", scans=2, weight=0.5),)
         ),
     )
     from dataclasses import asdict

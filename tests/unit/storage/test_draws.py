@@ -84,19 +84,6 @@ def test_files_are_narrow(tmp_path, chain):
     assert {arrays[f"document_topics.{part}"].dtype for part in ("data", "indices")} == {np.dtype(np.uint8)}
 
 
-@pytest.mark.parametrize("large", [0, 2**22])
-def test_a_draw_of_the_earlier_format_opens(tmp_path, chain, monkeypatch, large):
-    monkeypatch.setattr("franchise.storage.draws._LARGE", large)
-    draw = chain.draws[0]
-    write_draw(tmp_path, draw)
-    (path,) = tmp_path.iterdir()
-    arrays, facts = read_arrays(path, "draw")
-    for part in ("data", "indices"):
-        arrays[f"document_topics.{part}"] = arrays[f"document_topics.{part}"].astype(np.int32)
-    write_arrays(path, "draw", arrays, facts | {"version": 4})
-    assert in_bits(read_draw(tmp_path, draw.sweep, chain.corpus)) == in_bits(draw)
-
-
 def _changed(place, value):
     def change(array):
         array = array.astype(np.int32)

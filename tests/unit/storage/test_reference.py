@@ -70,7 +70,7 @@ def test_others_are_there(both):
         HDPTopicModel.load(both / "model")
 
 
-@pytest.mark.parametrize("text", ["{", "{}", '{"format": "franchise corpus in shards", "version": 5}'])
+@pytest.mark.parametrize("text", ["{", "{}", '{"format": "franchise corpus in shards", "version": 6}'])
 def test_a_damaged_reference(both, text):
     (both / "model" / "corpus.json").write_text(text)
     with raises(ModelError, "damaged-file", both / "model" / "corpus.json"):

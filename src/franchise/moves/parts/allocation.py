@@ -1,18 +1,15 @@
 """Divide the tables of a trial between two topics: propose a division, or replay a known one.
 
-Anchor a begins side 0, anchor b side 1; the other tables are visited in a random order. `allocate` draws
-a division into ``trial.side`` and returns the log probability with which it was drawn; told to replay, it
-returns that of drawing the division in ``trial.kept``. The launches:
+Anchor a begins side 0, anchor b side 1; the other tables are visited in a random order. `allocate` samples
+a division into ``trial.side`` and returns the log probability of that sample. With `replay`, it returns the
+log probability of the division in ``trial.kept`` instead. There are two ways:
 
 sequential
-    Each table goes to side s with probability proportional to m_s f_s(x_jt), the tables before it
-    counted (the paper's section 3.2; Dahl 2003).
+    Each table goes to side s with probability proportional to m_s f_s(x_jt), given the tables before it
+    (the paper's section 3.2; Dahl 2003).
 sequential, then scans
-    From a sequential division, a number of restricted Gibbs scans; only the last counts (Jain & Neal
-    2004). What the scans start from is drawn, never taken from the current state, in a replay too.
-em
-    A few steps of EM for a mixture of two multinomials, begun at the anchors, without a look at the present
-    division; then every table by itself. Scans may follow here as well.
+    A sequential division, then restricted Gibbs scans; only the last scan counts (Jain & Neal 2004). The
+    scans always start from a sampled division, never from the current state, even in a replay.
 """
 
 import math
@@ -24,10 +21,6 @@ from franchise.model.likelihood import rise
 from franchise.model.seating import words_in
 from franchise.random import uniform
 
-SEQUENTIAL, EM = 0, 1
-_EM_STEPS = 10
-# The em launch must be able to draw any division: no table goes to a side with more than these log odds.
-_MOST_LOG_ODDS = 27.0
 # A product between these is a double still after the factor of one more word, 1e-100 to 1e207 for
 # every eta that a prior allows.
 _SMALLEST, _LARGEST = 1e-100, 1e100
@@ -147,78 +140,13 @@ def _pass(trial, eta, v_eta, n_items, again, replay):
     return log_q
 
 
-@part
-def _weigh_terms(trial, eta, v_eta, n_seen):
-    """Set the terms' log odds from the soft counts (M step); return those of the sides."""
-    soft, sums = trial.soft_words, trial.soft_sizes
-    sides = (sums[1, 0] + v_eta) / (sums[0, 0] + v_eta)
-    for e in range(n_seen):
-        v = trial.seen[e]
-        trial.log_odds[v] = math.log(sides * (soft[v, 0] + eta) / (soft[v, 1] + eta))
-    return math.log(sums[0, 1] / sums[1, 1])
-
-
 @helper
-def _table_log_odds(trial, log_odds, begin, end):
-    """Return the log odds of side 0 for a table, given those of the sides."""
-    for i in range(begin, end):
-        log_odds += count_at(trial, i) * trial.log_odds[trial.table_words[i]]
-    return min(max(log_odds, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
-
-
-@part
-def _add_softly(trial, share, begin, end):
-    """Add a table to side 0 by its share, and to side 1 by the rest."""
-    n = words_in(trial, begin, end)
-    for i in range(begin, end):
-        v, c = trial.table_words[i], count_at(trial, i)
-        trial.soft_words[v, 0] += c * share
-        trial.soft_words[v, 1] += c * (1.0 - share)
-    trial.soft_sizes[0, 0] += share * n
-    trial.soft_sizes[0, 1] += share
-    trial.soft_sizes[1, 0] += (1.0 - share) * n
-    trial.soft_sizes[1, 1] += 1.0 - share
-
-
-@part
-def _gather_softly(trial, n_seen, n_items, whole, log_prior):
-    """Count the anchors and, when `whole`, the items by their present odds (E step)."""
-    for e in range(n_seen):
-        trial.soft_words[trial.seen[e], 0] = 0.0
-        trial.soft_words[trial.seen[e], 1] = 0.0
-    trial.soft_sizes[:, :] = 0.0
-    for i in range(0 if whole else n_items, n_items + 2):
-        begin, end = trial.begin[trial.item[i]], trial.end[trial.item[i]]
-        share = 1.0 if i == n_items else 0.0
-        if i < n_items:
-            share = _chance(_table_log_odds(trial, log_prior, begin, end))
-        _add_softly(trial, share, begin, end)
-
-
-@helper
-def _launch_by_em(trial, eta, v_eta, n_seen, n_items, replay):
-    """Divide the items one by one by a mixture of two multinomials that the anchors began."""
-    log_prior = 0.0
-    for step in range(_EM_STEPS + 1):
-        _gather_softly(trial, n_seen, n_items, step > 0, log_prior)
-        log_prior = _weigh_terms(trial, eta, v_eta, n_seen)
-    log_q = 0.0
-    for i in range(n_items):
-        begin, end = trial.begin[trial.item[i]], trial.end[trial.item[i]]
-        log_q += _choose(trial, i, _table_log_odds(trial, log_prior, begin, end), replay)
-        add_table(trial, np.int64(trial.side[i]), begin, end)
-    return log_q
-
-
-@helper
-def allocate(trial, eta, v_eta, launch, scans, n_seen, n_items, replay):
+def allocate(trial, eta, v_eta, scans, n_seen, n_items, replay):
     """Divide the items (see above); return the log probability of the division drawn or replayed."""
     clear_sides(trial, n_seen)
     seat_anchors(trial, n_items)
     log_q = 0.0
-    if launch == EM:
-        log_q = _launch_by_em(trial, eta, v_eta, n_seen, n_items, replay and scans == 0)
     # The first pass is the sequential launch; only the last is replayed.
-    for scan in range(1 if launch == EM else 0, scans + 1):
+    for scan in range(scans + 1):
         log_q = _pass(trial, eta, v_eta, n_items, scan > 0, replay and scan == scans)
     return log_q

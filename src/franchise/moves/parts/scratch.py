@@ -90,13 +90,10 @@ class TrialScratch(NamedTuple):
     # The tables of a trial: items in random order, behind them the anchors a and b.
     item: Array  # positions on the table axis
     side: Array  # int8: 0 with anchor a, 1 with anchor b
-    kept: Array  # int8: sides to replay (merge), or of the division that is kept so far (split)
+    kept: Array  # int8: sides to replay (merge), or of the proposed division (split)
     # The two sides.
     sizes: Array  # (side, 2): words and tables
     words: Array  # (term, side)
-    soft_sizes: Array  # the same, counted by shares: em launch
-    soft_words: Array
-    log_odds: Array  # term axis: em launch
     seen: Array  # terms of the trial
     is_seen: Array
     # Shared with the table move.
@@ -268,9 +265,6 @@ def new_trial_scratch(n_terms: int, capacity: int, lg: Array, lgv: Array) -> Tri
         **_table_axis(0),
         sizes=np.zeros((2, 2), np.int64),
         words=np.zeros((n_terms, 2), np.int32),
-        soft_sizes=np.zeros((2, 2)),
-        soft_words=np.zeros((n_terms, 2)),
-        log_odds=np.zeros(n_terms),
         seen=np.zeros(n_terms, np.int32),
         is_seen=np.zeros(n_terms, np.bool_),
         table_words=words,

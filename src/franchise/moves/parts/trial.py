@@ -30,8 +30,8 @@ from franchise.moves.parts.anchors import (
 )
 from franchise.random import shuffle, start_stream, uniform
 
-# Columns of `proposals`: chance up to and with this one, anchors, launch, scans, particles.
-UP_TO, ANCHORS, LAUNCH, SCANS, PARTICLES = 0, 1, 2, 3, 4
+# Columns of `proposals`: cumulative probability, anchors, scans.
+UP_TO, ANCHORS, SCANS = 0, 1, 2
 # Columns of `records`, one row per trial (see `sampling.trials.Trial`).
 RECORD = (
     *("proposal", "split", "accepted", "log_acceptance"),
@@ -128,8 +128,7 @@ def _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, repl
     """Draw or replay a division; return log W."""
     gamma, eta = state.concentrations[GAMMA], state.concentrations[ETA]
     v_eta = state.row_len.size * eta
-    launch, scans = int(proposal[LAUNCH]), int(proposal[SCANS])
-    log_q = allocate(trial, eta, v_eta, launch, scans, n_seen, n_items, replay)
+    log_q = allocate(trial, eta, v_eta, int(proposal[SCANS]), n_seen, n_items, replay)
     log_pair = _log_pair_divided(state, trial, int(proposal[ANCHORS]), k1, k2, n_seen, n_others)
     log_sides = _log_side(trial, eta, v_eta, n_seen, np.int64(0))
     log_sides += _log_side(trial, eta, v_eta, n_seen, np.int64(1))
@@ -148,19 +147,12 @@ def _log_acceptance(state, trial, proposal, k1, k2, n_seen, n_items):
     if proposal[ANCHORS] > SIZE:
         log_united += math.log(0.5) - math.log(n_items + 1)
     n_others = state.totals[TOPICS] if split else state.totals[TOPICS] - 1
-    n_particles = int(proposal[PARTICLES])
-    log_sum = -math.inf
-    for particle in range(n_particles):
-        replay = not split and particle == 0
-        log_w = _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, replay)
-        larger = max(log_sum, log_w)
-        log_sum = larger + math.log(math.exp(log_sum - larger) + math.exp(log_w - larger))
-        # One division is kept with the chance of its weight among those so far.
-        if split and (particle == 0 or uniform(trial.stream) < math.exp(log_w - log_sum)):
-            for i in range(n_items):
-                trial.kept[i] = trial.side[i]
-    log_ratio = log_sum - math.log(n_particles) - log_united
-    return log_ratio if split else -log_ratio
+    log_w = _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, not split)
+    if split:
+        for i in range(n_items):
+            trial.kept[i] = trial.side[i]
+        return log_w - log_united
+    return log_united - log_w
 
 
 @helper

@@ -11,7 +11,7 @@ import numpy as np
 
 from franchise._files import Facts
 from franchise._ray import OnRay, check_address, check_reachable
-from franchise._settings import is_one_of, positive_number, whole_number
+from franchise._settings import flag, is_one_of, positive_number, whole_number
 from franchise.corpus import Corpus
 from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
 from franchise.engines.cuda.availability import problem
@@ -74,8 +74,9 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
 
 
 def check_moment(settings: Facts, time_budget: float | None = None) -> None:
-    """Refuse impossible settings of one call before anything is read or written."""
+    """Refuse impossible settings that are not those of chains, before anything is read or written."""
     threads(settings["n_jobs"], 1)
+    flag("effective_counts", settings["effective_counts"])
     if not isinstance(settings["verbose"], bool):
         whole_number("verbose", settings["verbose"], 0)
     callback = settings["callback"]

@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise.engines import SEED_WORDS, GivenTopics
 from franchise.posterior.agreement import APART, PARTLY, R_HAT_GOOD, SHARED_GOOD
+from franchise.posterior.convergence import Worst
 from franchise.posterior.settling import FEWEST_DRAWS, Settling
 
 # After the burn-in, of chains that differ: as many as a default fit has. Halves of fewer are near in time:
@@ -35,13 +36,6 @@ TOO_FEW_DRAWS = (
     f"Too few draws to tell whether the topics still change. Keep at least {FEWEST_DRAWS} per chain: "
     "fit with a smaller thin."
 )
-
-
-class Worst(NamedTuple):
-    """The number on which chains differ most."""
-
-    r_hat: float
-    name: str
 
 
 class Run(NamedTuple):

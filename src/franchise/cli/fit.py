@@ -276,12 +276,17 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         return
     with interruptible(str(output), anew=True):
         model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
-        taken = {"engine": model.settings_["engine"]}  # on another machine, "auto" might be another
-        write_config(Path(str(output)), options_to_keep(values) | taken)
+        write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
         click.echo(as_commands(str(model), str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)
+
+
+def _taken(values: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what was used for "auto": on another machine, or in another version, it might be another."""
+    names = ["engine", "eta"] if values["seed_words"] else ["engine", "eta", "init"]
+    return {name: settings[name] for name in names if values[name] == "auto"}
 
 
 def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":

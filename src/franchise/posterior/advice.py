@@ -20,6 +20,7 @@ _FEW_SWEEPS = 250
 # Sweeps after the burn-in beyond which no more are asked for. A default fit has 250: that is two doublings,
 # and a topic that still wanders then wanders slowly, so that its interval says more than a longer run would.
 _LONG = 1000
+_ROUND = 100  # sweeps that runs which are too short are asked for: a multiple of this
 _NAMED = 10
 _ETA_USUAL = 0.01  # and more, in what people fit
 
@@ -32,6 +33,11 @@ ONE_CHAIN = (
     "There is only one chain, and nothing to compare it with. "
     "To see whether others find the same, fit with chains=4."
 )
+ONE_CHAIN_AND_RUNS = (
+    "There is only one chain: the short runs show which topics come back, but not whether another chain "
+    "would divide the words in the same way. To compare chains, fit with chains=4."
+)
+FIRM_SETTLED = SETTLED.replace("shared", "firm").replace("You can stop", "More sweeps are not needed")
 TOO_FEW_DRAWS = (
     f"Too few draws to tell whether the topics still change. Keep at least {FEWEST_DRAWS} per chain: "
     "fit with a smaller thin."
@@ -47,15 +53,19 @@ class Run(NamedTuple):
 
     @property
     def longer(self) -> str:
-        """How to make it longer."""
-        return f"resume({f'sweeps={max(self.sweeps, 100)}' if self.is_finished else ''})"
+        """How to make it long enough to be judged."""
+        if not self.is_finished:
+            return "resume()"
+        # By default half of all sweeps are counted; if the user gave a burn-in, all further ones are.
+        missing = max(2 * _FEW_SWEEPS - self.sweeps, _FEW_SWEEPS - self.n_kept, 1)
+        return f"resume(sweeps={-(-missing // _ROUND) * _ROUND})"
 
     @property
     def anew(self) -> str:
         """How to make it longer, and leave out all that was kept so far."""
         if not self.is_finished:
             return "resume()"
-        burn_in = max(self.sweeps, 100)
+        burn_in = max(self.sweeps, _FEW_SWEEPS)
         return f"resume(sweeps={2 * burn_in - self.sweeps}, burn_in={burn_in})"
 
     @property
@@ -88,9 +98,12 @@ def too_few_sweeps(run: Run) -> str:
     )
 
 
-def still_changing(found: Settling, run: Run, are_shared: bool) -> str:
-    """Say which topics a longer run would change, and how long to make it, or that it is long enough."""
-    n, which = len(found.changing), "shared topics" if are_shared else "topics"
+def still_changing(found: Settling, run: Run, kind: str = "") -> str:
+    """Say which topics a longer run would change, and how long to make it, or that it is long enough.
+
+    `kind`: what the topics looked at are (shared, firm); by default, all topics were.
+    """
+    n, which = len(found.changing), f"{kind} topics".lstrip()
     said = (
         f"{n} of {found.n_topics} {which} still change{'s' if n == 1 else ''} in size or terms from the "
         f"first half of the draws to the second, with {found.changing_share:.0%} of the words in {which}."

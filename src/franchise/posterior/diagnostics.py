@@ -15,7 +15,9 @@ from franchise.engines import GivenTopics
 from franchise.model.state import Array
 from franchise.posterior.advice import (
     CONVERGED,
+    FIRM_SETTLED,
     ONE_CHAIN,
+    ONE_CHAIN_AND_RUNS,
     SETTLED,
     TOO_FEW_DRAWS,
     Run,
@@ -39,9 +41,11 @@ from franchise.posterior.agreement import (
     SHARED_SOME,
     Agreement,
     agreement,
+    alone,
     topics_by_chain,
     verdict_on,
     what_holds,
+    what_one_chain_holds,
 )
 from franchise.posterior.convergence import (
     FEWEST_SWEEPS,
@@ -103,8 +107,8 @@ class Diagnosis:
     shared
         Share of the words in solid topics; NaN where there is only one chain.
     firm_topics, firm_share
-        Solid topics that most independent runs found, and their share of the words; None and NaN where there
-        were no such runs.
+        Listed topics that every chain has, be it only one, and most independent runs found, and their share
+        of the words; None and NaN where there were no such runs.
     same_start
         Whether all chains started from the same fitted or given topics: that they agree says less then.
     settled
@@ -157,25 +161,27 @@ def diagnose(
     series = series_of(posterior, traces, schedule)
     table = table_of(series)
     one_chain = len(traces) == 1 or len(posterior.draws) == 1
-    found = Agreement([], [], [], np.nan) if one_chain else agreement(posterior)
+    found = agreement(posterior)
     lonely = _one_chain_topics(posterior)
     n_kept = min(int((trace["sweep"] > schedule.burn_in).sum()) for trace in traces)
     run = Run(schedule.sweeps, n_kept, all(trace["sweep"][-1] >= schedule.sweeps for trace in traces))
     if n_kept < FEWEST_SWEEPS:
+        found = Agreement([], [], [], np.nan) if one_chain else found
         return Diagnosis(table, None, None, False, lonely, [too_few_sweeps(run)], None, *found)
     drift = drift_of(series[N_TOPICS])
     of_eta = _about_eta(series)
+    n_draws = min(map(len, posterior.draws))
+    few_draws = n_draws if n_draws < FEW_DRAWS else 0
+    if one_chain:
+        found = alone(found)
+        said, halves = _about_one_chain(posterior, found, run, few_draws, of_eta)
+        settled, changing = (None, list[int]()) if halves is None else (halves.settled, halves.changing)
+        rest = {"settled": settled, "changing_topics": changing}
+        return Diagnosis(table, None, None, bool(drift), lonely, said, None, *found, **rest)  # type: ignore[arg-type]
     # Where chains share little, whether they still change is seen in all topics.
-    are_shared = not one_chain and found.shared >= SHARED_SOME
+    are_shared = found.shared >= SHARED_SOME
     halves = settling(posterior, found.solid if are_shared else range(posterior.n_topics))
     settled, changing = (None, list[int]()) if halves is None else (halves.settled, halves.changing)
-    if one_chain:
-        said = [ONE_CHAIN, *of_eta]
-        if halves and not settled and not of_eta:
-            said.append(still_changing(halves, run, are_shared=False))
-        return Diagnosis(
-            table, None, None, bool(drift), lonely, said, settled=settled, changing_topics=changing
-        )
     worst = worst_of(series, table)
     verdict = verdict_on(found.relied_on, worst.r_hat)
     if settled and run.is_short and verdict != AGREE:
@@ -183,8 +189,6 @@ def diagnose(
     same_start = bool(starts) and all(start in _FOUND or isinstance(start, GivenTopics) for start in starts)
     # Chains on a count table may begin at different numbers of topics.
     same_start &= "counts" not in starts or len({int(trace["n_topics"][0]) for trace in traces}) == 1
-    n_draws = min(map(len, posterior.draws))
-    few_draws = n_draws if n_draws < FEW_DRAWS else 0
     messages = [what_holds(found, posterior.weights, same_start, few_draws)]
     messages += of_eta or _about_length(verdict, halves, run, are_shared)
     if verdict != AGREE:
@@ -210,10 +214,30 @@ def diagnose(
     )
 
 
+def _about_one_chain(
+    posterior: Posterior, found: Agreement, run: Run, few_draws: int, of_eta: list[str]
+) -> tuple[list[str], Settling | None]:
+    """Say what is known of the only chain, and compare its halves."""
+    firm = found.firm
+    are_firm = firm is not None and found.firm_share >= SHARED_SOME
+    halves = settling(posterior, firm if are_firm and firm else range(posterior.n_topics))
+    holds = []
+    if firm is not None:
+        holds = [what_one_chain_holds(firm, found.firm_share, posterior.n_topics, few_draws)]
+    said = [ONE_CHAIN if firm is None else ONE_CHAIN_AND_RUNS]
+    if of_eta or halves is None:
+        return [*holds, *of_eta, *said], halves
+    if not halves.settled:
+        said.append(still_changing(halves, run, "firm" if are_firm else ""))
+    elif are_firm:
+        said.append(too_short(run) if run.is_short else FIRM_SETTLED)
+    return [*holds, *said], None if run.is_short and halves.settled and are_firm else halves
+
+
 def _about_length(verdict: str, halves: Settling | None, run: Run, are_shared: bool) -> list[str]:
     """Say whether a longer run would change the topics."""
     if halves is not None and not halves.settled:  # twice as long, without what should have been left out
-        return [still_changing(halves, run, are_shared)]
+        return [still_changing(halves, run, "shared" if are_shared else "")]
     if verdict != AGREE and run.is_short:
         return [too_short(run)]
     if halves is None:

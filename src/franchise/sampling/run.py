@@ -222,6 +222,7 @@ class _Run:
             together.setdefault(kind, []).append(chain)
         for own in together.values():
             prepare(own, threads(jobs, MOST_THREADS), self._stop.is_set, self._tell)
+        self._tell("")
         for chain in chains:
             self._keeper.save_runs(chain)
         if self._deadline is not None:  # so that at least one chain can start

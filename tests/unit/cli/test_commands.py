@@ -46,6 +46,23 @@ def model(folder, tmp_path):
     return shutil.copytree(folder / "model", tmp_path / "model")
 
 
+def test_the_configuration_has_what_was_used_for_auto(folder, tmp_path):
+    """Another version may choose otherwise; the same file of options still makes the same model."""
+    options = ["--sweeps", "6", "--chains", "1", "--quiet"]
+    said = call("fit", folder / "texts.txt", "-o", tmp_path / "m", *options).stdout
+    assert "Chosen for these documents: eta 0.1 (" in said
+    config = tomllib.loads((tmp_path / "m" / "config.toml").read_text("utf-8"))
+    assert (config["eta"], config["init"], config["engine"]) == (0.1, "fitted", "collapsed")
+    again = ["--config", tmp_path / "m" / "config.toml", "--quiet"]
+    said = call("fit", folder / "texts.txt", "-o", tmp_path / "n", *again).stdout
+    assert "Chosen" not in said
+    ours, theirs = (HDPTopicModel.load(tmp_path / name) for name in "mn")
+    assert (ours.components_ == theirs.components_).all()
+    told = json.loads(call("inspect", tmp_path / "m", "--format", "json").stdout)
+    assert (told["eta"], told["init"]) == (0.1, "fitted")
+    assert told["chosen"].startswith("eta 0.1 (")
+
+
 @pytest.mark.filterwarnings("default::franchise.errors.FranchiseWarning")
 def test_the_configuration_follows_resume(folder, model, tmp_path):
     said = call("resume", model, "--sweeps", "4", "--burn-in", "6", "--quiet").stderr

@@ -98,7 +98,7 @@ def test_a_fit_in_the_folder_of_a_model_continues_it(tmp_path, monkeypatch):
     folder, whole = tmp_path / "model", quick(sweeps=12, burn_in=4).fit(CORPUS)
     quick(checkpoint_dir=folder, burn_in=4).fit(CORPUS)
     before_short_sweeps(monkeypatch, lambda chain: pytest.fail("a short run was made"))
-    monkeypatch.setattr("franchise.sampling.plan._MANY_WORDS", 10)
+    monkeypatch.setattr("franchise.sampling.choices._MANY_WORDS", 10)
     again = quick(checkpoint_dir=folder, sweeps=12, burn_in=4).fit(CORPUS)
     assert again.settings_["init"] == "consensus"
     assert in_bits(again) == in_bits(whole)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from franchise.posterior.advice import FIRM_SETTLED, ONE_CHAIN_AND_RUNS
 from franchise.posterior.agreement import (
     Agreement,
     agreement,
@@ -19,6 +20,7 @@ from tests.unit.posterior.made_diagnoses import (
     SAME_START,
     asked,
     autoregressive,
+    changing,
     diagnosis_of,
 )
 
@@ -128,6 +130,57 @@ def test_firm_topics_are_those_of_the_runs_too(rng):
     posterior.run_support = np.zeros(3)
     none = diagnosis_of(AGREED, rng, posterior)
     assert (none.firm_topics, none.verdict, none.agree) == ([], "do not agree", False)
+
+
+def alone(rng, run_support, sweeps=250, posterior=None):
+    """Diagnose one chain of 24 draws with three topics (60, 25 and 15% of the words) after short runs."""
+    posterior = posterior or posterior_of_counts([[np.diag([60, 25, 15])] * 24])
+    posterior.run_support = run_support
+    return diagnosis_of(autoregressive(rng, 1, sweeps, 0.5, 2.0), rng, posterior)
+
+
+def test_one_chain_has_firm_topics_and_no_verdict(rng):
+    found = alone(rng, np.array([1.0, 0.5, 0.4]))
+    assert (found.firm_topics, found.firm_share) == ([0, 1], pytest.approx(0.85))
+    assert (found.verdict, found.agree, found.converged, found.solid_topics) == (None, None, None, [])
+    assert np.isnan(found.shared)
+    assert found.messages == [
+        "2 of 3 topics are firm, found by the only chain and at least 50% of the short runs; they hold 85% "
+        "of the words.",
+        ONE_CHAIN_AND_RUNS,
+        FIRM_SETTLED,
+    ]
+    assert found.settled is True
+    assert "fit with chains=4" in found.messages[1]
+
+
+def test_one_chain_without_firm_topics(rng):
+    found = alone(rng, np.zeros(3))
+    assert (found.firm_topics, found.firm_share) == ([], 0.0)
+    assert found.messages[0].startswith("None of 3 topics is firm")
+    assert FIRM_SETTLED not in found.messages
+
+
+def test_one_chain_that_is_short_is_not_settled(rng):
+    found = alone(rng, np.ones(3), sweeps=200)
+    assert (found.settled, asked(found)) == (None, ["sweeps=300"])
+
+
+def test_firm_topics_of_one_chain_that_change(rng):
+    found = alone(rng, np.ones(2), posterior=changing(1))
+    assert (found.settled, found.changing_topics) == (False, [0, 1])
+    assert found.messages[-1].startswith("2 of 2 firm topics still change in size or terms")
+    assert asked(found) == ["sweeps=250, burn_in=250"]
+
+
+def test_firm_topics_of_one_chain_with_few_draws(rng):
+    posterior = posterior_of_counts([[np.diag([60, 40])] * 9])
+    posterior.run_support = np.ones(2)
+    found = diagnosis_of(autoregressive(rng, 1, 250, 0.5, 2.0), rng, posterior)
+    assert "(in 9 draws)" in found.messages[0]
+    early = diagnosis_of(autoregressive(rng, 1, 5, 0.5, 2.0), rng, posterior)
+    assert early.firm_topics is None
+    assert early.messages[0].startswith("Too few sweeps")
 
 
 def test_without_runs_no_topic_is_said_to_be_firm(rng):

@@ -116,7 +116,7 @@ def test_chains_that_never_leave_a_number_of_their_own_do_not_agree(rng, length)
     assert (found.agree, found.converged) == (False, False)
     assert found.table.loc["number of topics", "r_hat"] == np.inf
     assert "R-hat of the number of topics is infinite" in str(found)
-    assert asked(found) == (["sweeps=100"] if length == 30 else [])
+    assert asked(found) == (["sweeps=500"] if length == 30 else [])
     assert ("They have the same topics" in str(found)) == (length == 250)
     assert KEEP_APART not in str(found)
 
@@ -152,7 +152,7 @@ def test_too_few_sweeps(rng, n_chains, n_kept):
     assert (found.agree, found.converged, found.drifting) == (None, None, False)
     assert found.messages == [
         f"Too few sweeps after the burn-in ({n_kept}) to tell whether to trust the answer. "
-        "Run longer: resume(sweeps=100)."
+        "Run longer: resume(sweeps=500)."
     ]
     assert found.table.loc["number of topics", "mean"] == pytest.approx(n_topics[:, 5:].mean())
     assert found.table[["r_hat", "ess_bulk", "ess_tail"]].isna().all(axis=None)
@@ -280,7 +280,7 @@ def test_an_eta_that_has_settled_far_away_is_named(rng):
 
 def test_a_longer_run_is_not_advised_where_eta_runs_away(rng):
     n_topics = autoregressive(rng, 2, 120, 0.5, 2.0)
-    assert asked(diagnosis_of(n_topics, rng, changing(2))) == ["sweeps=120, burn_in=120"]
+    assert asked(diagnosis_of(n_topics, rng, changing(2))) == ["sweeps=380, burn_in=250"]
     falling = np.geomspace(0.02, 0.005, 120)
     for some in (n_topics, n_topics[:1]):
         found = diagnosis_of(some, rng, changing(len(some)), eta=falling)

@@ -1,5 +1,7 @@
 """Whether a longer run would change the topics, and advice that ends."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -25,11 +27,39 @@ def test_requests_end(rng, sweeps, burn_in, request_):
     assert asked(found) == ([request_] if request_ else [])
 
 
+def followed(rng, sweeps, differ, posterior):
+    """Return how many times a fit is made longer by the advice, as `resume` would make it."""
+    burn_in, steps = None, 0
+    while True:
+        first = sweeps // 2 if burn_in is None else burn_in
+        n_topics = autoregressive(rng, 2, sweeps, 0.0, 2.0) + np.array([[0], [differ]])
+        calls = asked(diagnosis_of(n_topics, rng, posterior, burn_in=first, sweeps=sweeps))
+        if not calls:
+            return steps
+        given = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", calls[0])}
+        sweeps, burn_in, steps = sweeps + given["sweeps"], given.get("burn_in", burn_in), steps + 1
+
+
+@pytest.mark.parametrize("sweeps", [3, 30, 200, 400, 500])
+def test_advice_ends_after_few_steps(rng, sweeps):
+    """Chains that differ and keep still need one step to the default length; others at most two more."""
+    assert followed(rng, sweeps, 12, None) == (sweeps < 500)
+    assert followed(rng, sweeps, 12, changing(2)) <= 3 - (sweeps == 500)
+
+
+@pytest.mark.parametrize(("burn_in", "request_"), [(190, "sweeps=300"), (400, "sweeps=200")])
+def test_a_burn_in_that_was_given_stays_in_the_advice(rng, burn_in, request_):
+    """Of a fit with 400 sweeps burnt in of 500, more must be counted than of one with 190 of 200."""
+    sweeps = {190: 200, 400: 500}[burn_in]
+    n_topics = autoregressive(rng, 2, sweeps, 0.5, 2.0) + np.array([[0], [12]])
+    assert asked(diagnosis_of(n_topics, rng, burn_in=burn_in)) == [request_]
+
+
 def test_short_runs_are_not_said_to_be_settled(rng):
     """Chains differ in the number of topics; halves of 200 sweeps are the same, and too near in time."""
     n_topics = autoregressive(rng, 2, 250, 0.5, 2.0) + np.array([[0], [12]])
     short, long = (diagnosis_of(n_topics[:, :n], rng) for n in (200, 250))
-    assert (short.verdict, short.settled, asked(short)) == ("agree on most", None, ["sweeps=200"])
+    assert (short.verdict, short.settled, asked(short)) == ("agree on most", None, ["sweeps=300"])
     assert (long.verdict, long.settled, asked(long)) == ("agree on most", True, [])
 
 

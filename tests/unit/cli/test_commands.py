@@ -173,7 +173,7 @@ def test_resume_takes_another_burn_in_and_thinning(model):
 
 def test_what_to_do_is_said_in_commands(folder, tmp_path):
     told = call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK).stdout
-    assert f"Run longer: franchise resume {tmp_path / 'm'} --sweeps 100." in told  # four sweeps are few
+    assert f"Run longer: franchise resume {tmp_path / 'm'} --sweeps 500." in told  # four sweeps are few
     assert f"Next: franchise topics {tmp_path / 'm'}, franchise documents" in told
     assert "()" not in told
     said = "Go on: resume(sweeps=110, burn_in=100). To go further: chain_weights(new_documents) weighs them."

@@ -12,6 +12,7 @@ from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import (
     MOST_TEXT,
     downsample_option,
+    effective_counts_option,
     metadata_option,
     options_of,
     read,
@@ -189,13 +190,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
     "(topics found by EM), auto (one of these three), apart (different starts in turn), sequential, one, a "
     "number of random topics, or the folder of an earlier model, to start from its topics.",
 )
-@click.option(
-    "--effective-counts/--all-counts",
-    default=True,
-    show_default=True,
-    help="For count tables: whether documents whose counts vary more than topics explain keep only as many "
-    "as they are worth independent ones.",
-)
+@effective_counts_option
 @click.option(
     "--seed-words",
     type=click.Path(),

@@ -53,7 +53,7 @@ def _start(corpus: Corpus) -> _Choice:
         return _Choice("fitted", "a million words or more")
     if _with_words(corpus) < FEWEST_DOCUMENTS:
         return _Choice("fitted", _TOO_FEW)
-    return _Choice("consensus", f"{FEWEST_DOCUMENTS} documents or more, less than a million words")
+    return _Choice("consensus", f"{FEWEST_DOCUMENTS} documents or more")
 
 
 def _eta(corpus: Corpus) -> _Choice:

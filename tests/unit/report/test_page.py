@@ -15,8 +15,9 @@ from franchise.posterior.diagnostics import Diagnosis
 from franchise.report import documents, render, write_report
 from franchise.sampling import Chain, Schedule
 from tests.raising import raises
-from tests.unit.report.made import all_but_the_first, (
+from tests.unit.report.made import (
     SETTINGS,
+    all_but_the_first,
     counted_draw,
     large_model,
     marked,

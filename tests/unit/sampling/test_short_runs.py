@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -163,6 +164,32 @@ def test_a_time_budget_does_not_cut_them_short_and_a_chain_starts(monkeypatch):
     assert len(made) == NUMBER * SWEEPS
     assert chains[0].runs.number == NUMBER
     assert len(chains[0].trace) > 0
+
+
+class Keeping:
+    """Writes down which chains are to be kept at once."""
+
+    def __init__(self):
+        self.at_once = []
+
+    def keeping(self, chains):
+        return nullcontext()
+
+    def save(self, chain, *, now):
+        if now:
+            self.at_once.append((chain.number, chain.sweeps_done))
+
+    def save_runs(self, chain):
+        pass
+
+
+@pytest.mark.parametrize("init", ["consensus", "one"])
+def test_chains_are_kept_as_soon_as_they_have_started_from_short_runs(init):
+    """What is lost in a crash is made again, and the short runs take longer than a few sweeps."""
+    keeper = Keeping()
+    run_chains(new_chains(init=init, sweeps=6), jobs=1, keeper=keeper)
+    started = [(number, 0) for number in range(3)]
+    assert [one for one in keeper.at_once if one[1] == 0] == (started if init == "consensus" else [])
 
 
 # ---------------------------------------------------------------- monitors

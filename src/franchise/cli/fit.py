@@ -340,6 +340,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from franchise.engines.compiling import is_compiled
     from franchise.engines.cuda.availability import problem
     from franchise.estimator.settings import of_chains
+    from franchise.sampling.choices import why_chosen
     from franchise.sampling.plan import plan_of
 
     facts: dict[str, Any] = {
@@ -352,6 +353,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()
     plan = plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
+    facts |= why_chosen(model.init, model.eta, corpus)
     facts["engine"] = _in_words(plan.engine_of(corpus))
     if model.engine == RAY_GPU and problem() is not None:
         facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"

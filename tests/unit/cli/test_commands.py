@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -265,6 +266,11 @@ def test_a_dry_run_only_tells(folder, tmp_path):
     assert "documents        80" in told
     assert "memory" in told
     assert "time" in told
+    for fact in (
+        r"eta +0\.1 \(25 words per document or more\)",
+        r"init +fitted \(fewer than 100 documents\)",
+    ):
+        assert re.search(fact, told)
     assert not (tmp_path / "m").exists()
 
 

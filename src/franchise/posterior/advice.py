@@ -80,12 +80,12 @@ class Run(NamedTuple):
 
 
 def same_start_as(start: object) -> str:
-    """Say that all chains have this start, so that it may be why they agree."""
+    """Say that all chains have this start, so that it may be why they share topics."""
     which = "fitted topics" if start == "fitted" else "topics"
     if isinstance(start, GivenTopics):
         which = "seed words" if start.kind == SEED_WORDS else "given topics"
     return (
-        f"All chains started from the same {which}, which may be why they agree; "
+        f"All chains started from the same {which}, which may be why they share topics; "
         'fit with init="apart" to see what other starts find.'
     )
 

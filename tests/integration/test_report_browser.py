@@ -9,7 +9,14 @@ import pytest
 from franchise.corpus import from_texts, from_tokens
 from franchise.posterior.label_files import given_labels
 from tests.integration.browsing import Seen, rows
-from tests.unit.report.made import large_model, posterior_of, report_of, run_chains, small_texts
+from tests.unit.report.made import (
+    all_but_the_first,
+    large_model,
+    posterior_of,
+    report_of,
+    run_chains,
+    small_texts,
+)
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -26,6 +33,13 @@ def small(tmp_path_factory):
     """A few topics, and a text that would run if it could."""
     corpus = from_texts([EVIL, *small_texts(80)], max_df=1.0)
     return report_of(tmp_path_factory.mktemp("small") / "report.html", corpus, run_chains(corpus))
+
+
+@pytest.fixture(scope="module")
+def with_runs(tmp_path_factory):
+    """Sixty topics of words of a usual length, with the column of short runs."""
+    path = tmp_path_factory.mktemp("runs") / "report.html"
+    return report_of(path, *large_model(60, 300), find_support=all_but_the_first)
 
 
 @pytest.fixture(scope="module")
@@ -250,6 +264,26 @@ def test_family_tree_of_another_chain(one):
     told = one.texts("#family-note")[0]
     assert f"{tree['all']} topic" in told
     assert note != [told] or one.data()["chains"][0]["family"]["all"] == tree["all"]
+
+
+@pytest.mark.parametrize("width", [1400, 1300, 1100, 1000, 390])
+def test_the_table_is_not_cut_off(seen, with_runs, width):
+    """With all its columns it has room next to the chosen topic, and on a phone each row has lines."""
+    one = seen(with_runs, viewport={"width": width, "height": 900})
+    box = one.page.locator("#topics .scroll")
+    assert one.page.locator("#topic-table [data-sort=runs]").count() == 1
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+    last = one.page.locator("#topic-table tbody tr").first.locator("td").last.bounding_box()
+    assert last["x"] + last["width"] <= width
+
+
+def test_the_only_chain_is_compared_with_short_runs(seen, tmp_path):
+    corpus = from_texts(small_texts(80), max_df=1.0)
+    path = tmp_path / "report.html"
+    one = seen(report_of(path, corpus, run_chains(corpus, 1), find_support=all_but_the_first))
+    assert "0% of the short runs found this topic too" in one.page.locator("#peek .trust").text_content()
+    one.page.select_option("#topic-choice", "1")
+    assert "100% of the short runs found this topic too" in one.page.locator("#peek .trust").text_content()
 
 
 def test_nothing_is_wider_than_a_phone(seen, small):

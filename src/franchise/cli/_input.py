@@ -80,6 +80,17 @@ def metadata_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def effective_counts_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--effective-counts/--all-counts`` to a command."""
+    return click.option(
+        "--effective-counts/--all-counts",
+        default=True,
+        show_default=True,
+        help="For count tables: whether documents whose counts vary more than topics explain keep only as "
+        "many as they are worth independent ones.",
+    )(command)
+
+
 def downsample_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option that limits the words per document."""
     return click.option(

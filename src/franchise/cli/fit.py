@@ -12,6 +12,7 @@ from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import (
     MOST_TEXT,
     downsample_option,
+    effective_counts_option,
     metadata_option,
     options_of,
     read,
@@ -189,13 +190,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
     "(topics found by EM), auto (one of these three), apart (different starts in turn), sequential, one, a "
     "number of random topics, or the folder of an earlier model, to start from its topics.",
 )
-@click.option(
-    "--effective-counts/--all-counts",
-    default=True,
-    show_default=True,
-    help="For count tables: whether documents whose counts vary more than topics explain keep only as many "
-    "as they are worth independent ones.",
-)
+@effective_counts_option
 @click.option(
     "--seed-words",
     type=click.Path(),
@@ -276,12 +271,17 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         return
     with interruptible(str(output), anew=True):
         model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
-        taken = {"engine": model.settings_["engine"]}  # on another machine, "auto" might be another
-        write_config(Path(str(output)), options_to_keep(values) | taken)
+        write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
         click.echo(as_commands(str(model), str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)
+
+
+def _taken(values: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what was used for "auto": on another machine, or in another version, it might be another."""
+    names = ["engine", "eta"] if values["seed_words"] else ["engine", "eta", "init"]
+    return {name: settings[name] for name in names if values[name] == "auto"}
 
 
 def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
@@ -340,6 +340,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from franchise.engines.compiling import is_compiled
     from franchise.engines.cuda.availability import problem
     from franchise.estimator.settings import of_chains
+    from franchise.sampling.choices import why_chosen
     from franchise.sampling.plan import plan_of
 
     facts: dict[str, Any] = {
@@ -352,6 +353,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()
     plan = plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
+    facts |= why_chosen(model.init, model.eta, corpus)
     facts["engine"] = _in_words(plan.engine_of(corpus))
     if model.engine == RAY_GPU and problem() is not None:
         facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"

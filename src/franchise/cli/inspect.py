@@ -69,9 +69,10 @@ def _agreement_facts(model: "HDPTopicModel") -> dict[str, Any]:
         facts["the chains"] = diagnosis.verdict or "cannot be compared yet"
         facts["topics found by every chain"] = len(diagnosis.solid_topics)
         facts["share of the words in them"] = round(diagnosis.shared, 3)
-        if diagnosis.firm_topics is not None:
-            facts["firm topics"] = len(diagnosis.firm_topics)
-            facts["share of the words in firm topics"] = round(diagnosis.firm_share, 3)
+    if diagnosis.firm_topics is not None:
+        facts["firm topics"] = len(diagnosis.firm_topics)
+        facts["share of the words in firm topics"] = round(diagnosis.firm_share, 3)
+    if several:
         settled = {True: "yes", False: "no", None: "not known"}
         facts["settled"] = settled[diagnosis.settled]
     return facts

@@ -5,7 +5,14 @@ from typing import Any
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._input import downsample_option, options_of, read, reading_options, text_options
+from franchise.cli._input import (
+    downsample_option,
+    effective_counts_option,
+    options_of,
+    read,
+    reading_options,
+    text_options,
+)
 from franchise.cli._output import format_option, print_frame
 
 
@@ -36,6 +43,7 @@ class _Etas(click.ParamType):  # type: ignore[type-arg]
 @reading_options
 @text_options
 @downsample_option
+@effective_counts_option
 @click.option("--sweeps", type=int, default=100, show_default=True, help="Passes over all words, per chain.")
 @click.option("--chains", type=int, default=2, show_default=True, help="Chains for each value.")
 @click.option(
@@ -60,6 +68,9 @@ def command(
     better), how far it is behind the best with the standard error of that, the number of topics, their
     coherence, and the share of words in topics that all chains have.
 
+    Chains start from fitted topics, as the short runs that `franchise fit` makes first on text would take
+    several times as long for each value; on count tables they start as in a fit.
+
     Ctrl-C shows the values that are done.
 
     \b
@@ -78,7 +89,7 @@ def command(
         n_jobs=jobs,
         random_state=values["seed"],
         verbose=0 if values["quiet"] else 1,
-        **{name: values[name] for name in ("folds", "sweeps", "chains")},
+        **{name: values[name] for name in ("folds", "sweeps", "chains", "effective_counts")},
     )
     if format_out == "table":
         click.echo(str(found))

@@ -16,7 +16,7 @@ from franchise.estimator.names import Names
 from franchise.estimator.settings import on_ray, to_keep
 from franchise.posterior import tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
-from franchise.posterior.describe import describe, model_card
+from franchise.posterior.describe import chosen_in_words, describe, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.searches import number_of_topic
@@ -41,6 +41,7 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
     get_params: Callable[[], Facts]  # scikit-learn's
     chains_: list[Chain]
     trace_: pd.DataFrame
+    _chosen: dict[str, str]  # what "auto" has become for the documents, and why
     _made_with: Facts  # the settings of the chains, whatever set_params has changed since
 
     @property
@@ -60,7 +61,7 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
             raise AttributeError("the model is not fitted yet; call fit first")
         settings = self.get_params() | self._made_with | {"checkpoint_dir": self._folder()}
         chain = self.chains_[0]
-        return to_keep(settings, chain.seed, self.corpus_, chain)
+        return to_keep(settings, chain.seed, self.corpus_, chain, self._chosen)
 
     def _fitted(self) -> Posterior:
         if "posterior_" not in self.__dict__:
@@ -248,7 +249,11 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         """Say how big, how many topics, whether it converged and what next."""
         if "posterior_" not in self.__dict__:
             return repr(self)
-        return describe(self.posterior_, self.corpus_, self.chains_, self.diagnose(), self.topic_labels_)
+        found, labels = self.diagnose(), self.topic_labels_
+        return describe(self.posterior_, self.corpus_, self.chains_, found, labels, self._chosen)
+
+    def _choices_in_words(self) -> str:
+        return chosen_in_words(self._chosen)
 
     def _for_people(self) -> dict[str, str]:
         """Return the files of a model's folder that people read."""

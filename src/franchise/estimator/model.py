@@ -121,7 +121,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
         The settings that the model was made with, and the seed. ``"text_options"`` and ``"in_use"`` say what
-        was used where a setting leaves it open.
+        was used where a setting leaves it open, ``"chosen"`` what ``"auto"`` has become, and why.
     topic_labels_, named_topics_
         What each topic is called: a name given to it, or terms that set it apart; and the names given.
     n_features_in_, feature_names_in_
@@ -216,13 +216,13 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         """
         folder = folder_of(self.checkpoint_dir)
         earlier = None if flag("overwrite", overwrite) else folder
-        given, plan = plan_to_fit(earlier, of_chains(self.get_params()), self.random_state)
+        given, plan, chosen = plan_to_fit(earlier, of_chains(self.get_params()), self.random_state)
         check_to_run(self.get_params(), given["engine"], time_budget)
         with all_or_nothing(self):
             corpus = training_corpus(self, X, metadata)
             used = effective_corpus(corpus, plan.seed, self.verbose) if self.effective_counts else corpus
-            self._made_with, plan = settled(given, plan, corpus, used)
-            self.corpus_, self._home = used, None
+            self._made_with, plan, why = settled(given, plan, corpus, used)
+            self.corpus_, self._home, self._chosen = used, None, chosen | why
             with store.writing(folder):
                 self.chains_ = self._chains_in(folder, plan, overwrite) if folder else plan.chains(used)
                 self._recall_names(folder)
@@ -235,7 +235,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         """Return the chains of a folder to go on with; put a model without chains there if it has none."""
         if overwrite or not store.has_chains(folder):
             replaced = overwrite or store.is_model(folder)  # killed early: there is nothing to continue
-            kept = to_keep(self.get_params() | self._made_with, plan.seed, self.corpus_, plan)
+            kept = to_keep(self.get_params() | self._made_with, plan.seed, self.corpus_, plan, self._chosen)
             store.create(folder, self.corpus_, kept, start=self._made_with["init"], overwrite=replaced)
         return load_chains(plan, store.chains_folder(folder), self.corpus_, resumed=True)
 
@@ -314,7 +314,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
             self.ending_: Ending = run_chains(
                 self.chains_,
                 jobs=self.n_jobs,
-                monitor=monitor_for(self.verbose),
+                monitor=monitor_for(self.verbose, heading=self._choices_in_words()),
                 callback=self.callback,
                 keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
                 time_budget=time_budget,
@@ -390,7 +390,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
                 code="unusable-settings",
             ) from error
         model.corpus_ = stored.corpus
-        model._made_with = of_chains(model.get_params())
+        model._made_with, model._chosen = of_chains(model.get_params()), stored.settings.get("chosen", {})
         model._kept = {folder.resolve(): stored.stamp}
         model._home = folder if in_place else None
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)

@@ -10,12 +10,15 @@ from franchise.corpus import Corpus
 from franchise.errors import FranchiseWarning, ModelError
 from franchise.estimator.settings import from_kept, of_chains, seed_of
 from franchise.sampling import Schedule, SplitMerge
-from franchise.sampling.plan import Plan, check_burn_in, eta_for, plan_of, start_for, what_to_keep
+from franchise.sampling.choices import eta_for, start_for, why_chosen
+from franchise.sampling.plan import Plan, check_burn_in, plan_of, what_to_keep
 from franchise.storage import model as store
 
 
-def plan_to_fit(folder: Path | None, given: Facts, random_state: object) -> tuple[Facts, Plan]:
-    """Return the settings of the chains of a fit, and their plan.
+def plan_to_fit(
+    folder: Path | None, given: Facts, random_state: object
+) -> tuple[Facts, Plan, dict[str, str]]:
+    """Return the settings of the chains of a fit, their plan, and what was chosen for a model to go on with.
 
     Parameters
     ----------
@@ -34,16 +37,20 @@ def plan_to_fit(folder: Path | None, given: Facts, random_state: object) -> tupl
     seed = seed_of(random_state)
     plan = plan_of(**given, seed=seed)
     if not folder or not store.is_model(folder):
-        return given, plan
-    kept, kept_seed, _ = from_kept(store.read(folder).settings)
+        return given, plan, {}
+    stored = store.read(folder).settings
+    kept, kept_seed, _ = from_kept(stored)
+    chosen: dict[str, str] = {}
     if store.has_chains(folder):
-        given = _continued(given, kept)
+        given, chosen = _continued(given, kept), stored.get("chosen", {})
         _refuse_others(folder, given, kept)
-    return given, plan_of(**given, seed=kept_seed if random_state is None else seed)
+    return given, plan_of(**given, seed=kept_seed if random_state is None else seed), chosen
 
 
-def settled(given: Facts, plan: Plan, corpus: Corpus, effective: Corpus) -> tuple[Facts, Plan]:
-    """Return settings and plan with what ``"auto"`` stands for; they are kept with the model.
+def settled(
+    given: Facts, plan: Plan, corpus: Corpus, effective: Corpus
+) -> tuple[Facts, Plan, dict[str, str]]:
+    """Return settings and plan with what ``"auto"`` stands for, and why; all are kept with the model.
 
     Parameters
     ----------
@@ -54,11 +61,12 @@ def settled(given: Facts, plan: Plan, corpus: Corpus, effective: Corpus) -> tupl
     effective
         The documents that are fitted (`estimator.inputs.effective_corpus`).
     """
+    chosen = why_chosen(given["init"], given["eta"], corpus)
     given = given | {"init": start_for(given["init"], corpus), "eta": eta_for(given["eta"], corpus)}
     plan = plan_of(**given, seed=plan.seed)
     plan.check(effective)
     given = given | {"engine": plan.engine_of(effective)}
-    return given, plan_of(**given, seed=plan.seed)
+    return given, plan_of(**given, seed=plan.seed), chosen
 
 
 def longer(made_with: Facts, schedule: Schedule, sweeps: int, burn_in: object, thin: object) -> Facts:

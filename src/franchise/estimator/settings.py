@@ -11,7 +11,7 @@ import numpy as np
 
 from franchise._files import Facts
 from franchise._ray import OnRay, check_address, check_reachable
-from franchise._settings import is_one_of, positive_number, whole_number
+from franchise._settings import flag, is_one_of, positive_number, whole_number
 from franchise.corpus import Corpus
 from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
 from franchise.engines.cuda.availability import problem
@@ -34,11 +34,11 @@ def of_chains(settings: Facts) -> Facts:
     return own | {"init": start_of(own["init"])}
 
 
-def to_keep(settings: Facts, seed: int, corpus: Corpus, made: Plan | Chain) -> Facts:
+def to_keep(settings: Facts, seed: int, corpus: Corpus, made: Plan | Chain, chosen: dict[str, str]) -> Facts:
     """Return the settings as they are written with a model; `from_kept` reads them back.
 
-    Two entries say what was used where a setting leaves it open: `text_options`, and `in_use`, from the
-    plan or a chain (`made`).
+    Three entries say what was used where a setting leaves it open: `text_options`; `in_use`, from the plan or
+    a chain (`made`); and `chosen`, what ``"auto"`` has become, and why.
     """
     kept = {name: _plain(value) for name, value in settings.items() if name not in _NOT_KEPT}
     options = corpus.text_options and corpus.text_options.resolved(corpus.n_documents).as_dict()
@@ -47,6 +47,7 @@ def to_keep(settings: Facts, seed: int, corpus: Corpus, made: Plan | Chain) -> F
         "in_place": settings["checkpoint_dir"] is not None,
         "text_options": options,
         "in_use": _in_use(made),
+        "chosen": chosen,
     }
 
 
@@ -66,7 +67,7 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
         name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
     }
     seed, in_place = settings.pop("seed"), settings.pop("in_place")
-    for name in ("text_options", "in_use"):  # which follow from the rest
+    for name in ("text_options", "in_use", "chosen"):  # which follow from the rest
         settings.pop(name, None)
     if isinstance(settings["split_merge"], dict):
         settings["split_merge"] = split_merge_from(settings["split_merge"])
@@ -74,8 +75,9 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
 
 
 def check_moment(settings: Facts, time_budget: float | None = None) -> None:
-    """Refuse impossible settings of one call before anything is read or written."""
+    """Refuse impossible settings that are not those of chains, before anything is read or written."""
     threads(settings["n_jobs"], 1)
+    flag("effective_counts", settings["effective_counts"])
     if not isinstance(settings["verbose"], bool):
         whole_number("verbose", settings["verbose"], 0)
     callback = settings["callback"]

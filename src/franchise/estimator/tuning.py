@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise._settings import is_positive, whole_number
+from franchise._settings import flag, is_one_of, is_positive, whole_number
 from franchise.corpus.documents import as_corpus
 from franchise.errors import FranchiseWarning, SettingsError
+from franchise.estimator.inputs import effective_corpus
 from franchise.estimator.model import HDPTopicModel
 from franchise.estimator.settings import check_gpu, of_chains, seed_of
 from franchise.posterior.tuning import Tuning, splits_of, tune
 from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan, plan_of
 from franchise.sampling.run import threads
+from franchise.starts.tables import is_count_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,6 +55,10 @@ def tune_eta(
 
     eta decides how many topics there are, more than anything else. Small values give many narrow topics,
     large ones few broad ones.
+
+    Where `HDPTopicModel` starts text from what short runs agree on, chains here start from fitted topics: the
+    short runs of each value would take several times as long as its chains. Count tables start as in a fit,
+    and as many of their counts are used. ``init`` chooses another start.
 
     Ctrl-C leaves the values that are done.
 
@@ -98,6 +104,7 @@ def tune_eta(
     except TypeError as error:
         raise SettingsError(f"tune_eta: {str(error).rpartition(') ')[2]}", code="unknown-setting") from None
     given = of_chains(model.get_params())
+    flag("effective_counts", model.effective_counts)
     check_gpu(model.engine)
 
     def plan_at(eta: float) -> Plan:
@@ -106,6 +113,10 @@ def tune_eta(
     for eta in etas:
         plan_at(eta)  # what cannot be, before anything is read
     corpus = as_corpus(documents)
+    if is_one_of(given["init"], ["auto"]):
+        given["init"] = "counts" if is_count_table(corpus) else "fitted"
+    if model.effective_counts:
+        corpus = effective_corpus(corpus, seed, verbose)
     plan_at(etas[0]).check(corpus)
     splits = splits_of(corpus, folds, seed)
     n_sweeps = len(etas) * len(splits) * chains * sweeps

@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise.engines import SEED_WORDS, GivenTopics
 from franchise.posterior.agreement import APART, PARTLY, R_HAT_GOOD, SHARED_GOOD
+from franchise.posterior.convergence import Worst
 from franchise.posterior.settling import FEWEST_DRAWS, Settling
 
 # After the burn-in, of chains that differ: as many as a default fit has. Halves of fewer are near in time:
@@ -19,6 +20,7 @@ _FEW_SWEEPS = 250
 # Sweeps after the burn-in beyond which no more are asked for. A default fit has 250: that is two doublings,
 # and a topic that still wanders then wanders slowly, so that its interval says more than a longer run would.
 _LONG = 1000
+_ROUND = 100  # sweeps that runs which are too short are asked for: a multiple of this
 _NAMED = 10
 _ETA_USUAL = 0.01  # and more, in what people fit
 
@@ -31,17 +33,15 @@ ONE_CHAIN = (
     "There is only one chain, and nothing to compare it with. "
     "To see whether others find the same, fit with chains=4."
 )
+ONE_CHAIN_AND_RUNS = (
+    "There is only one chain: the short runs show which topics come back, but not whether another chain "
+    "would divide the words in the same way. To compare chains, fit with chains=4."
+)
+FIRM_SETTLED = SETTLED.replace("shared", "firm").replace("You can stop", "More sweeps are not needed")
 TOO_FEW_DRAWS = (
     f"Too few draws to tell whether the topics still change. Keep at least {FEWEST_DRAWS} per chain: "
     "fit with a smaller thin."
 )
-
-
-class Worst(NamedTuple):
-    """The number on which chains differ most."""
-
-    r_hat: float
-    name: str
 
 
 class Run(NamedTuple):
@@ -53,15 +53,19 @@ class Run(NamedTuple):
 
     @property
     def longer(self) -> str:
-        """How to make it longer."""
-        return f"resume({f'sweeps={max(self.sweeps, 100)}' if self.is_finished else ''})"
+        """How to make it long enough to be judged."""
+        if not self.is_finished:
+            return "resume()"
+        # By default half of all sweeps are counted; if the user gave a burn-in, all further ones are.
+        missing = max(2 * _FEW_SWEEPS - self.sweeps, _FEW_SWEEPS - self.n_kept, 1)
+        return f"resume(sweeps={-(-missing // _ROUND) * _ROUND})"
 
     @property
     def anew(self) -> str:
         """How to make it longer, and leave out all that was kept so far."""
         if not self.is_finished:
             return "resume()"
-        burn_in = max(self.sweeps, 100)
+        burn_in = max(self.sweeps, _FEW_SWEEPS)
         return f"resume(sweeps={2 * burn_in - self.sweeps}, burn_in={burn_in})"
 
     @property
@@ -76,12 +80,12 @@ class Run(NamedTuple):
 
 
 def same_start_as(start: object) -> str:
-    """Say that all chains have this start, so that it may be why they agree."""
+    """Say that all chains have this start, so that it may be why they share topics."""
     which = "fitted topics" if start == "fitted" else "topics"
     if isinstance(start, GivenTopics):
         which = "seed words" if start.kind == SEED_WORDS else "given topics"
     return (
-        f"All chains started from the same {which}, which may be why they agree; "
+        f"All chains started from the same {which}, which may be why they share topics; "
         'fit with init="apart" to see what other starts find.'
     )
 
@@ -94,9 +98,12 @@ def too_few_sweeps(run: Run) -> str:
     )
 
 
-def still_changing(found: Settling, run: Run, are_shared: bool) -> str:
-    """Say which topics a longer run would change, and how long to make it, or that it is long enough."""
-    n, which = len(found.changing), "shared topics" if are_shared else "topics"
+def still_changing(found: Settling, run: Run, kind: str = "") -> str:
+    """Say which topics a longer run would change, and how long to make it, or that it is long enough.
+
+    `kind`: what the topics looked at are (shared, firm); by default, all topics were.
+    """
+    n, which = len(found.changing), f"{kind} topics".lstrip()
     said = (
         f"{n} of {found.n_topics} {which} still change{'s' if n == 1 else ''} in size or terms from the "
         f"first half of the draws to the second, with {found.changing_share:.0%} of the words in {which}."

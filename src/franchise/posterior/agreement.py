@@ -7,7 +7,8 @@ than half of them have it, and *doubtful* otherwise: another run may not find it
 
 Chains that start from the same topics may share a topic because of the start. Independent short runs
 (`Posterior.run_support`) do not: where there are any, a topic is *firm* if every chain has it and at least
-`FIRM_RUNS` of the runs found it, and firm topics take the place of the solid ones in the verdict.
+`FIRM_RUNS` of the runs found it, and firm topics take the place of the solid ones in the verdict. Of one
+chain, all that is known is which of its topics are firm.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._text import counted
 from franchise.model.state import Array
 from franchise.posterior.estimates import Posterior
 
@@ -59,6 +61,11 @@ def agreement(posterior: Posterior, run_support: Array | None = None) -> Agreeme
         firm=None if firm is None else np.flatnonzero(firm).tolist(),
         firm_share=np.nan if firm is None else _share(posterior, firm),
     )
+
+
+def alone(found: Agreement) -> Agreement:
+    """Return what is known of one chain, which agrees with itself: only which of its topics are firm."""
+    return Agreement([], [], [], np.nan, found.firm, found.firm_share)
 
 
 def _share(posterior: Posterior, chosen: Array) -> float:
@@ -137,6 +144,22 @@ def _firm(found: Agreement, weights: Array) -> str:
         f"{len(firm)} firm {kind}, found by every chain and at least {FIRM_RUNS:.0%} of the short "
         f"runs, {verb} {found.firm_share:.0%} of the words{rest}"
     )
+
+
+def what_one_chain_holds(firm: Sequence[int], share: float, n_topics: int, few_draws: int = 0) -> str:
+    """Say which topics of the only chain independent runs found too.
+
+    Examples
+    --------
+    >>> print(what_one_chain_holds([], 0.0, 5))
+    None of 5 topics is firm, found by the only chain and at least 50% of the short runs.
+    """
+    few = f" (in {counted(few_draws, 'draw')})" if few_draws else ""
+    found = f"found by the only chain and at least {FIRM_RUNS:.0%} of the short runs"
+    if not firm:
+        return f"None of {n_topics} topics is firm, {found}{few}."
+    verb, they = ("is", "it holds") if len(firm) == 1 else ("are", "they hold")
+    return f"{len(firm)} of {n_topics} topics {verb} firm, {found}; {they} {share:.0%} of the words{few}."
 
 
 def the_others(found: Agreement, weights: Array) -> str:

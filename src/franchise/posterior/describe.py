@@ -1,6 +1,7 @@
 """A fitted model in words: what ``print(model)`` says, and the card in a saved model's folder."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from franchise import _html as html
@@ -25,8 +26,12 @@ def describe(
     chains: Sequence[Chain],
     diagnosis: Diagnosis,
     labels: Sequence[str] = (),
+    chosen: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Answer: how big, what holds, do the chains agree, what next; `labels` say what topics are called."""
+    """Answer: how big, what holds, do the chains agree, what next.
+
+    `labels` say what topics are called, `chosen` which settings were chosen for the documents.
+    """
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
     of = "" if done >= planned else f" ({planned} planned)"
     lines = [
@@ -36,6 +41,7 @@ def describe(
         *(f"  {line}" for line in _topics(posterior, diagnosis)),
         *(f"  {line}" for line in _largest(posterior, labels)),
         *(f"  {message}" for message in diagnosis.messages),
+        *(f"  {line}" for line in [chosen_in_words(chosen)] if line),
         f"  {counted(len(chains), 'chain')} of {counted(done, 'sweep')}{of}, {_kept(chains)}",
     ]
     if done < planned:
@@ -64,13 +70,29 @@ def describe_html(about: str, topics: "pd.DataFrame") -> str:
     )
 
 
+def chosen_in_words(chosen: Mapping[str, str]) -> str:
+    """Say which settings were chosen for the documents, and why; nothing if none was.
+
+    Examples
+    --------
+    >>> chosen_in_words({"eta": "1.0 (a count table)", "init": "counts (a count table)"})
+    'Chosen for these documents: eta 1.0 (a count table); init counts (a count table)'
+    """
+    said = "; ".join(f"{name} {value}" for name, value in chosen.items())
+    return f"Chosen for these documents: {said}" if said else ""
+
+
 def settings_in_use(settings: Facts) -> Facts:
     """Return the settings of a model with what was used in place of what they leave open."""
     in_use = settings.get("in_use", {})
     priors = [f"{name}_prior" for name in in_use]  # which the concentrations name
     shown = {
-        name: value for name, value in settings.items() if name not in ("in_use", "text_options", *priors)
+        name: value
+        for name, value in settings.items()
+        if name not in ("in_use", "text_options", "chosen", *priors)
     }
+    if chosen := settings.get("chosen"):
+        shown["chosen"] = "; ".join(f"{name} {value}" for name, value in chosen.items())
     if isinstance(trials := shown.get("split_merge"), Mapping):
         until = "" if trials["until"] is None else f" up to sweep {trials['until']}"
         kinds = counted(len(trials["proposals"]), "kind")

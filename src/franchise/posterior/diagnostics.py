@@ -1,8 +1,7 @@
 """Whether the answer can be trusted, in numbers and in plain words.
 
-R-hat and effective sample sizes (Vehtari et al. 2021, by ArviZ) are computed of numbers that do not depend on
-the labels of topics, which switch. Whether a run is long enough is judged by the topics that every chain has
-(`posterior.settling`), and what chains agree on by `posterior.agreement`.
+R-hat and effective sample sizes are in `posterior.convergence`. Whether a run is long enough is judged by the
+topics that every chain has (`posterior.settling`), and what chains agree on by `posterior.agreement`.
 """
 
 from collections.abc import Sequence
@@ -16,11 +15,12 @@ from franchise.engines import GivenTopics
 from franchise.model.state import Array
 from franchise.posterior.advice import (
     CONVERGED,
+    FIRM_SETTLED,
     ONE_CHAIN,
+    ONE_CHAIN_AND_RUNS,
     SETTLED,
     TOO_FEW_DRAWS,
     Run,
-    Worst,
     about_doubtful,
     about_drift,
     about_eta,
@@ -41,36 +41,31 @@ from franchise.posterior.agreement import (
     SHARED_SOME,
     Agreement,
     agreement,
+    alone,
     topics_by_chain,
     verdict_on,
     what_holds,
+    what_one_chain_holds,
+)
+from franchise.posterior.convergence import (
+    FEWEST_SWEEPS,
+    N_TOPICS,
+    Worst,
+    drift_of,
+    series_of,
+    table_of,
+    worst_of,
 )
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.settling import Settling, settling
-from franchise.sampling import Draw, Schedule, Trace
+from franchise.sampling import Schedule, Trace
 from franchise.sampling.chain import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_FEWEST_DRAWS = 8  # a chain, for its halves to be compared
-_DRIFT = 6.0  # standard errors between the first and the last third: few, of short chains, are known badly
-_ETA_DRIFT = 0.05  # of its logarithm, between the same: less does not matter
+_ETA_DRIFT = 0.05  # of its logarithm, from the first third to the last: less does not matter
 _FOUND = ("fitted", *SHARED)  # starts that all chains have from the same topics
-_LARGE = 0.01  # share of the words of a topic that is not small
-
-_N_TOPICS, _N_LARGE = "number of topics", "number of topics of 1% or more"
-_OF_TRACES = {
-    "n_topics": _N_TOPICS,
-    "n_tables": "number of tables",
-    "log_p_words": "log probability of the words",
-    "log_joint": "log joint",
-    "alpha": "alpha",
-    "gamma": "gamma",
-    "eta": "eta",
-}
-# What chains must agree on to agree; the others are for the curious.
-_VITAL = (_N_TOPICS, "log probability of the words", _N_LARGE, "entropy of topic sizes")
 
 _DIGITS = {
     "mean": "{:,.2f}",
@@ -112,8 +107,8 @@ class Diagnosis:
     shared
         Share of the words in solid topics; NaN where there is only one chain.
     firm_topics, firm_share
-        Solid topics that most independent runs found, and their share of the words; None and NaN where there
-        were no such runs.
+        Listed topics that every chain has, be it only one, and most independent runs found, and their share
+        of the words; None and NaN where there were no such runs.
     same_start
         Whether all chains started from the same fitted or given topics: that they agree says less then.
     settled
@@ -163,37 +158,37 @@ def diagnose(
     posterior: Posterior, traces: Sequence[Trace], schedule: Schedule, starts: Sequence[object] = ()
 ) -> Diagnosis:
     """Compare the chains, and each with itself; `starts` say where they started (`Chain.start_from`)."""
-    series = _series(posterior, traces, schedule)
-    table = _table(series)
+    series = series_of(posterior, traces, schedule)
+    table = table_of(series)
     one_chain = len(traces) == 1 or len(posterior.draws) == 1
-    found = Agreement([], [], [], np.nan) if one_chain else agreement(posterior)
+    found = agreement(posterior)
     lonely = _one_chain_topics(posterior)
     n_kept = min(int((trace["sweep"] > schedule.burn_in).sum()) for trace in traces)
     run = Run(schedule.sweeps, n_kept, all(trace["sweep"][-1] >= schedule.sweeps for trace in traces))
-    if n_kept < _FEWEST_DRAWS:
+    if n_kept < FEWEST_SWEEPS:
+        found = Agreement([], [], [], np.nan) if one_chain else found
         return Diagnosis(table, None, None, False, lonely, [too_few_sweeps(run)], None, *found)
-    drift = _drift(series[_N_TOPICS])
+    drift = drift_of(series[N_TOPICS])
     of_eta = _about_eta(series)
+    n_draws = min(map(len, posterior.draws))
+    few_draws = n_draws if n_draws < FEW_DRAWS else 0
+    if one_chain:
+        found = alone(found)
+        said, halves = _about_one_chain(posterior, found, run, few_draws, of_eta)
+        settled, changing = (None, list[int]()) if halves is None else (halves.settled, halves.changing)
+        rest = {"settled": settled, "changing_topics": changing}
+        return Diagnosis(table, None, None, bool(drift), lonely, said, None, *found, **rest)  # type: ignore[arg-type]
     # Where chains share little, whether they still change is seen in all topics.
-    are_shared = not one_chain and found.shared >= SHARED_SOME
+    are_shared = found.shared >= SHARED_SOME
     halves = settling(posterior, found.solid if are_shared else range(posterior.n_topics))
     settled, changing = (None, list[int]()) if halves is None else (halves.settled, halves.changing)
-    if one_chain:
-        said = [ONE_CHAIN, *of_eta]
-        if halves and not settled and not of_eta:
-            said.append(still_changing(halves, run, are_shared=False))
-        return Diagnosis(
-            table, None, None, bool(drift), lonely, said, settled=settled, changing_topics=changing
-        )
-    worst = _worst(series, table)
+    worst = worst_of(series, table)
     verdict = verdict_on(found.relied_on, worst.r_hat)
     if settled and run.is_short and verdict != AGREE:
         settled = None
     same_start = bool(starts) and all(start in _FOUND or isinstance(start, GivenTopics) for start in starts)
     # Chains on a count table may begin at different numbers of topics.
     same_start &= "counts" not in starts or len({int(trace["n_topics"][0]) for trace in traces}) == 1
-    n_draws = min(map(len, posterior.draws))
-    few_draws = n_draws if n_draws < FEW_DRAWS else 0
     messages = [what_holds(found, posterior.weights, same_start, few_draws)]
     messages += of_eta or _about_length(verdict, halves, run, are_shared)
     if verdict != AGREE:
@@ -219,10 +214,30 @@ def diagnose(
     )
 
 
+def _about_one_chain(
+    posterior: Posterior, found: Agreement, run: Run, few_draws: int, of_eta: list[str]
+) -> tuple[list[str], Settling | None]:
+    """Say what is known of the only chain, and compare its halves."""
+    firm = found.firm
+    are_firm = firm is not None and found.firm_share >= SHARED_SOME
+    halves = settling(posterior, firm if are_firm and firm else range(posterior.n_topics))
+    holds = []
+    if firm is not None:
+        holds = [what_one_chain_holds(firm, found.firm_share, posterior.n_topics, few_draws)]
+    said = [ONE_CHAIN if firm is None else ONE_CHAIN_AND_RUNS]
+    if of_eta or halves is None:
+        return [*holds, *of_eta, *said], halves
+    if not halves.settled:
+        said.append(still_changing(halves, run, "firm" if are_firm else ""))
+    elif are_firm:
+        said.append(too_short(run) if run.is_short else FIRM_SETTLED)
+    return [*holds, *said], None if run.is_short and halves.settled and are_firm else halves
+
+
 def _about_length(verdict: str, halves: Settling | None, run: Run, are_shared: bool) -> list[str]:
     """Say whether a longer run would change the topics."""
     if halves is not None and not halves.settled:  # twice as long, without what should have been left out
-        return [still_changing(halves, run, are_shared)]
+        return [still_changing(halves, run, "shared" if are_shared else "")]
     if verdict != AGREE and run.is_short:
         return [too_short(run)]
     if halves is None:
@@ -245,144 +260,12 @@ def _about_differences(verdict: str, found: Agreement, worst: Worst, may_change:
     return said + what_to_do(verdict, rely_on, only_unlisted and worst.r_hat < R_HAT_GOOD, same_topics)
 
 
-# ---------------------------------------------------------------- numbers
-
-
-def _series(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -> dict[str, list[Array]]:
-    """Return each number as one array per chain, without the burn-in."""
-    kept = [trace["sweep"] > schedule.burn_in for trace in traces]
-    is_early = not all(one.any() for one in kept)
-    if is_early:  # interrupted: all that there is
-        kept = [np.ones(len(trace), bool) for trace in traces]
-    series = {
-        name: [trace[column][rows] for trace, rows in zip(traces, kept, strict=True)]
-        for column, name in _OF_TRACES.items()
-    }
-    of_draws = [[_sizes(draw) for draw in chain] for chain in posterior.draws]
-    series[_N_LARGE] = [np.array([(p >= _LARGE).sum() for p in chain]) for chain in of_draws]
-    series["entropy of topic sizes"] = [
-        np.array([-(p * np.log(p)).sum() for p in chain]) for chain in of_draws
-    ]
-    series["share of the largest topic"] = [np.array([p.max() for p in chain]) for chain in of_draws]
-    # What is fixed by the user says nothing about the run, nor does an eta that is held by a warm-up.
-    fixed = [name for name in ("alpha", "gamma", "eta") if np.ptp(np.concatenate(series[name])) == 0.0]
-    if is_early and schedule.warm_up:
-        fixed.append("eta")
-    return {name: chains for name, chains in series.items() if name not in fixed}
-
-
-def _sizes(draw: Draw) -> Array:
-    sizes = draw.topic_terms.sum(axis=1)
-    return sizes / sizes.sum()
-
-
-def _square(chains: list[Array]) -> Array:
-    """Return the last of each chain, as many as the shortest has: (chain, draw)."""
-    length = min(map(len, chains))
-    return np.array([chain[len(chain) - length :] for chain in chains], float)
-
-
-def _table(series: dict[str, list[Array]]) -> "pd.DataFrame":
-    import pandas as pd
-
-    rows = {}
-    for name, chains in series.items():
-        together = np.concatenate(chains).astype(float)
-        rows[name] = {"mean": together.mean(), "sd": together.std(), **_convergence(_square(chains))}
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _convergence(square: Array) -> dict[str, float]:
-    """Return R-hat and effective sample sizes of an array (chain, draw)."""
-    from arviz_stats.base import array_stats
-
-    if square.shape[1] < _FEWEST_DRAWS:
-        return {"r_hat": np.nan, "ess_bulk": np.nan, "ess_tail": np.nan}
-    if np.ptp(square) == 0.0:  # the same number everywhere: no chain disagrees
-        r_hat = 1.0 if len(square) > 1 else np.nan
-        return {"r_hat": r_hat, "ess_bulk": float(square.size), "ess_tail": float(square.size)}
-    with np.errstate(all="ignore"):
-        r_hat = float(array_stats.rhat(square)) if len(square) > 1 else np.nan
-        bulk = float(array_stats.ess(square, method="bulk"))
-        tail = float(array_stats.ess(square, method="tail", prob=(0.05, 0.95)))
-    # Where no chain ever leaves a number of its own, R-hat divides by rounding errors.
-    return {"r_hat": np.inf if r_hat > 1e6 else r_hat, "ess_bulk": bulk, "ess_tail": tail}
-
-
-def _worst(series: dict[str, list[Array]], table: "pd.DataFrame") -> Worst:
-    """Return the vital number of the largest R-hat; 1 where none is larger than chance makes it."""
-    found = [
-        Worst(float(table.loc[name, "r_hat"]), name)
-        for name in _VITAL
-        if table.loc[name, "r_hat"] > _r_hat_by_chance(_square(series[name]).shape)
-    ]
-    return max(found, key=lambda number: number.r_hat, default=Worst(1.0, ""))
-
-
-def _r_hat_by_chance(shape: tuple[int, ...]) -> float:
-    """Return the R-hat that independent draws (chain, draw) exceed once in a thousand times.
-
-    That of few draws is large: of two chains with 8 draws each, 1.9. The means of the 2 C half chains vary
-    as the draws in them tell, or an F variable times as much.
-    """
-    from scipy.stats import f
-
-    halves, length = 2 * shape[0], shape[1] // 2
-    ratio = f.ppf(0.999, halves - 1, halves * (length - 1))
-    return float(np.sqrt((length - 1 + ratio) / length))
-
-
 def _about_eta(series: dict[str, list[Array]]) -> list[str]:
     """Say whether an estimate of eta has run away; nothing of an eta that is fixed."""
     if "eta" not in series:
         return []
     logs = [np.log(chain) for chain in series["eta"]]
-    return about_eta(float(np.exp(np.mean([chain[-1] for chain in logs]))), _drift(logs, _ETA_DRIFT))
-
-
-def _drift(chains: list[Array], least: float = 1.0) -> float:
-    """Return by how much K rises (falls) from the first to the last third.
-
-    It is 0 where that may be chance, or less than matters.
-    """
-    square = _square(chains)
-    length = square.shape[1]
-    third = length // 3
-    if third < _FEWEST_DRAWS // 2:
-        return 0.0
-    weights = np.zeros(length)
-    weights[:third], weights[-third:] = -1.0 / third, 1.0 / third
-    rises = square @ weights
-    rise = float(rises.mean())
-    same_way = np.mean(np.sign(rises) == np.sign(rise)) > 0.5
-    if not same_way or abs(rise) < least:
-        return 0.0
-    return rise if abs(rise) > _DRIFT * _standard_error(square, weights) else 0.0
-
-
-def _standard_error(square: Array, weights: Array) -> float:
-    """Return the standard error of a weighted sum of each chain's numbers, averaged over the chains.
-
-    It is that of numbers which always come back to their mean, AR(1). How slowly is seen after a smooth
-    course (a parabola) is taken off; what that takes off the correlation is added again (Kendall's bias).
-    Rounding to whole numbers blurs the first correlation, but not the ratio of the second to it.
-    """
-    from scipy.signal import correlate
-
-    n_chains, length = square.shape
-    parabolas = np.linalg.qr(np.vander(np.linspace(-1.0, 1.0, length), 3))[0]
-    rest = square - (square @ parabolas) @ parabolas.T
-    lags = [float((rest[:, lag:] * rest[:, : length - lag]).sum()) for lag in range(3)]
-    if lags[0] < 1e-9 * square.size:
-        return 0.0
-    rho = lags[1] / lags[0]
-    if rho > 0.5:
-        rho = max(rho, lags[2] / lags[1])
-    rho = float(np.clip((length * rho + 3.0) / (length - 5.0), 0.0, 0.999))
-    noise = ((rest[:, 1:] - rho * rest[:, :-1]) ** 2).sum() / (n_chains * (length - 5.0))
-    apart = np.abs(np.arange(1 - length, length))
-    variance = noise / (1.0 - rho**2) * (rho**apart @ correlate(weights, weights))
-    return float(np.sqrt(variance / n_chains))
+    return about_eta(float(np.exp(np.mean([chain[-1] for chain in logs]))), drift_of(logs, _ETA_DRIFT))
 
 
 def _one_chain_topics(posterior: Posterior) -> list[int]:

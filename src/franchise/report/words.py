@@ -50,6 +50,7 @@ _VERDICTS = {
     "changing": Verdict("rough", "≈", "The topics still change"),
     "bad": Verdict("bad", "✗", "The chains do not agree"),
     "one": Verdict("open", "?", "One chain, nothing to compare it with"),
+    "one, runs": Verdict("open", "?", "One chain, compared with short runs only"),
     "short": Verdict("open", "?", "Too early to say whether the chains agree"),
 }
 
@@ -59,7 +60,8 @@ def verdict(diagnosis: Diagnosis, n_chains: int) -> Verdict:
     if diagnosis.converged:
         return _VERDICTS["good"]
     if diagnosis.agree is None:
-        return _VERDICTS["one" if n_chains == 1 else "short"]
+        alone = "one" if diagnosis.firm_topics is None else "one, runs"
+        return _VERDICTS[alone if n_chains == 1 else "short"]
     if diagnosis.verdict == APART:
         return _VERDICTS["bad"]
     if diagnosis.settled is False:
@@ -88,7 +90,8 @@ def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
     if diagnosis.firm_topics:
         number = len(diagnosis.firm_topics)
         firm = "firm topic" if number == 1 else "firm topics"
-        return Headline(number, f"{firm}, with {diagnosis.firm_share:.0%} of the words", _FIRM)
+        sure = _FIRM if len(posterior.draws) > 1 else _FIRM_ALONE
+        return Headline(number, f"{firm}, with {diagnosis.firm_share:.0%} of the words", sure)
     if diagnosis.agree is False and diagnosis.solid_topics:
         number = len(diagnosis.solid_topics)
         found = f"{'topic' if number == 1 else 'topics'} found by every chain"
@@ -108,6 +111,10 @@ def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
 
 
 _FIRM = f"Every chain and at least {FIRM_RUNS:.0%} of the short runs found each of them. Rely on these."
+_FIRM_ALONE = (
+    f"The chain and at least {FIRM_RUNS:.0%} of the short runs found each of them. Another chain may still "
+    "divide the words in another way."
+)
 _SURE = "Each found the same on its own, so the range can be trusted."
 _SURE_OF_ONE_START = "Every chain found the same, but all started from the same topics."
 _NOT_KNOWN = "It is not known yet whether another run would find the same."

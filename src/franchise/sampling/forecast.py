@@ -14,7 +14,8 @@ from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.parallel import ParallelEngine
 from franchise.sampling.chain import SHARED, Chain
-from franchise.sampling.plan import Plan, start_for
+from franchise.sampling.choices import start_for
+from franchise.sampling.plan import Plan
 from franchise.sampling.run import shares, threads
 from franchise.sampling.short_runs import NUMBER, SHARE, SWEEPS
 from franchise.sampling.trace import LARGE_DRAW

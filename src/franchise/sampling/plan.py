@@ -13,52 +13,20 @@ from franchise.errors import SettingsError
 from franchise.model import Priors
 from franchise.model.priors import Setting
 from franchise.sampling.chain import SHARED, Chain
+from franchise.sampling.choices import ETA_OF_TEXT
 from franchise.sampling.schedule import Schedule
-from franchise.sampling.short_runs import FEWEST_DOCUMENTS
 from franchise.sampling.trials import SplitMerge
-from franchise.starts.tables import is_count_table
 
 _ETA_PRIOR = (1.0, 1.0)
-# Of count tables with about a hundred terms, and of text. Sentences are predicted as well with 0.3 as with
-# 0.1, and fits then agree on 92% of the words instead of 70%; longer texts are predicted better with 0.1.
-_ETA_OF_COUNTS, _ETA_OF_TEXT, _ETA_OF_SHORT_TEXT = 1.0, 0.1, 0.3
-_SHORT = 25  # words per document
 _DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
 # In turn: what chains from all of them agree on does not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
 # By name; "auto" stands for one that suits the documents, "apart" for several.
 STARTS = ("auto", "consensus", "counts", "fitted", "apart", "sequential", "one")
-_MANY_WORDS = 1_000_000  # from which on short runs would take too long
 _WARM_UP = 40  # sweeps; more hardly help, and cost time while topics are many
 # Sweeps after which copies of topics are merged; later ones find few that trials have not.
 _MERGES = (45, 60, 80, 120, 200)
 _ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
-
-
-def start_for(init: Start, corpus: Corpus) -> Start:
-    """Return the start that ``"auto"`` stands for with these documents, or the start that was given.
-
-    Text starts from what short runs agree on, as long as that takes minutes; count tables from as many topics
-    as predict their counts best; other documents from topics that EM finds.
-    """
-    if not is_one_of(init, ["auto"]):
-        return init
-    if is_count_table(corpus):
-        return "counts"
-    is_small = corpus.n_words < _MANY_WORDS
-    has_enough = is_small and corpus.documents_of_length[1:].sum() >= FEWEST_DOCUMENTS
-    return "consensus" if has_enough else "fitted"
-
-
-def eta_for(eta: object, corpus: Corpus) -> object:
-    """Return the eta that ``"auto"`` stands for with these documents, or the eta that was given."""
-    if not is_one_of(eta, ["auto"]):
-        return eta
-    if is_count_table(corpus):
-        return _ETA_OF_COUNTS
-    n_documents = int(corpus.documents_of_length[1:].sum())
-    is_short = n_documents >= FEWEST_DOCUMENTS and corpus.n_words < _SHORT * n_documents
-    return _ETA_OF_SHORT_TEXT if is_short else _ETA_OF_TEXT
 
 
 def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
@@ -235,7 +203,7 @@ def _eta(value: object) -> Setting:
     if is_one_of(value, ["sample"]):
         return _ETA_PRIOR
     if is_one_of(value, ["auto"]):  # before the documents are known
-        return _ETA_OF_TEXT
+        return ETA_OF_TEXT
     if is_positive(value):
         return float(value)  # type: ignore[arg-type]
     pair = _pair(value)

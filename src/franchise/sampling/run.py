@@ -222,6 +222,7 @@ class _Run:
             together.setdefault(kind, []).append(chain)
         for own in together.values():
             prepare(own, threads(jobs, MOST_THREADS), self._stop.is_set, self._tell)
+        self._tell("")
         for chain in chains:
             self._keeper.save_runs(chain)
         if self._deadline is not None:  # so that at least one chain can start
@@ -286,14 +287,16 @@ class _Run:
     def _take_turn(self, chain: Chain) -> None:
         end = time.monotonic() + (_SECONDS_A_TURN if chain.at_once is None else _SECONDS_A_LONG_TURN)
         while _is_open(chain) and not self._must_end():
-            if len(chain.trace):
+            is_new = not len(chain.trace)
+            if not is_new:
                 chain.sweep()
             else:
                 began = time.monotonic()
                 chain.start()
                 self._longest_start = max(self._longest_start, time.monotonic() - began)
             self.monitor.swept(chain)
-            self._keeper.save(chain, now=False)
+            # After a crash before the first checkpoint, the short runs would have to be made again.
+            self._keeper.save(chain, now=is_new and chain.runs is not None)
             if self._callback:
                 with self._callback_lock:
                     self._callback(chain)

@@ -28,22 +28,26 @@ _COMPILING = "compiling the sampler (first run only, about half a minute)"
 _DISPENSABLE = ("words/s", "merges", "splits", "joint/word", "phase", "left")
 
 
-def monitor_for(verbose: int | bool, stream: IO[str] | None = None) -> Monitor:
-    """Return the monitor for a stream (standard error): live on a terminal or in a notebook, else lines."""
+def monitor_for(verbose: int | bool, stream: IO[str] | None = None, heading: str = "") -> Monitor:
+    """Return the monitor for a stream (standard error): live on a terminal or in a notebook, else lines.
+
+    It shows the heading, if there is one, before everything else.
+    """
     if not verbose:
         return Monitor()
     from rich.console import Console
 
     console = Console(file=stream or sys.stderr)
     if console.is_jupyter and stream is None:
-        return NotebookMonitor()
-    return LiveMonitor(console) if console.is_terminal else LogMonitor(console.file)
+        return NotebookMonitor(heading)
+    return LiveMonitor(console, heading) if console.is_terminal else LogMonitor(console.file, heading=heading)
 
 
 class _Showing(Monitor):
     """What monitors that show something share: the chains, and when the run began."""
 
-    def __init__(self) -> None:
+    def __init__(self, heading: str = "") -> None:
+        self._heading = heading
         self._rows: dict[int, Progress] = {}
         self._begun = 0.0
         self._note = self._preparing = ""
@@ -56,7 +60,7 @@ class _Showing(Monitor):
         self._compiling.begin()
 
     def preparing(self, what: str) -> None:
-        """Take note of what is done before the chains start."""
+        """Take note of what is done before the chains start; "" if it is done."""
         self._preparing = what
 
     def end(self) -> None:
@@ -77,8 +81,8 @@ class _Showing(Monitor):
 class LogMonitor(_Showing):
     """Writes one line per chain every few seconds, and when its phase changes."""
 
-    def __init__(self, stream: IO[str], seconds: float = _SECONDS_A_LINE) -> None:
-        super().__init__()
+    def __init__(self, stream: IO[str], seconds: float = _SECONDS_A_LINE, heading: str = "") -> None:
+        super().__init__(heading)
         self._stream, self._seconds = stream, seconds
         self._lock = threading.Lock()
         self._written: dict[int, tuple[str, float]] = {}
@@ -95,27 +99,34 @@ class LogMonitor(_Showing):
 
     def preparing(self, what: str) -> None:
         """Write what is done before the chains start, every few seconds."""
+        super().preparing(what)
         now = time.monotonic()
         with suppress(Exception), self._lock:
             _, when = self._written.get(_START, ("", 0.0))
-            if now - self._begun >= _PATIENCE and now - when >= self._seconds:
+            if what and now - self._begun >= _PATIENCE and now - when >= self._seconds:
                 self._written[_START] = what, now
-                print(what, file=self._stream, flush=True)
+                self._print(what)
 
     def look(self) -> None:
         """Write how far chains are that take long to start, or for a sweep, and whether they compile."""
         with suppress(Exception), self._lock:
             if not self._told and self._compiling.is_compiling and self._compiling.seconds >= _PATIENCE:
                 self._tell(_COMPILING)
-            if len(self._told) == 1:
+            if len(self._told) == 1 or self._preparing:
                 return  # no chain gets anywhere meanwhile
             for row in self._rows.values():
                 if row.phase != "done" and time.monotonic() - self._begun >= self._seconds:
                     self._write_if_due(row)
 
     def _tell(self, what: str) -> None:
-        print(what, file=self._stream, flush=True)
+        self._print(what)
         self._told.append(what)
+
+    def _print(self, line: str) -> None:
+        if self._heading:
+            print(self._heading, file=self._stream, flush=True)
+            self._heading = ""
+        print(line, file=self._stream, flush=True)
 
     def _write_if_due(self, row: Progress) -> None:
         now = time.monotonic()
@@ -143,15 +154,15 @@ class LogMonitor(_Showing):
             facts.pop("phase"),
             *(f"{name} {x}" for name, x in facts.items()),
         ]
-        print("  ".join(line), file=self._stream, flush=True)
+        self._print("  ".join(line))
         self._written[row.chain.number] = row.phase, time.monotonic()
 
 
 class LiveMonitor(_Showing):
     """Keeps a table on the terminal, one row per chain; it looks at the chains by itself."""
 
-    def __init__(self, console: "Console") -> None:
-        super().__init__()
+    def __init__(self, console: "Console", heading: str = "") -> None:
+        super().__init__(heading)
         self._console = console
         self._live: Any = None
 
@@ -192,9 +203,9 @@ class LiveMonitor(_Showing):
             table.add_column(name, justify="left" if name in ("chain", "phase") else "right", no_wrap=True)
         for fact in facts:
             table.add_row(*(fact.get(name, "") for name in columns))
-        return (
-            Group(table, Text(note, style="italic")) if note else table
-        )  # a caption is as narrow as the table
+        # A title and a caption of the table would be as narrow as the table.
+        above = [Text(self._heading)] if self._heading else []
+        return Group(*above, table, *([Text(note, style="italic")] if note else []))
 
 
 class NotebookMonitor(_Showing):
@@ -203,8 +214,8 @@ class NotebookMonitor(_Showing):
     It needs no widgets, and leaves one output, however long the run is.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, heading: str = "") -> None:
+        super().__init__(heading)
         self._lock = threading.Lock()
         self._looked = 0.0
         self._handle: Any = None
@@ -252,8 +263,8 @@ class NotebookMonitor(_Showing):
 
         facts, columns, note = self._shown()
         rows = [[fact.get(name, "") for name in columns] for fact in facts]
-        notes = [html.line(note, soft=True)] if note else []
-        self._handle.update(HTML(html.block(html.table(columns, rows), *notes)))
+        above, below = ([html.line(text, soft=True)] if text else [] for text in (self._heading, note))
+        self._handle.update(HTML(html.block(*above, html.table(columns, rows), *below)))
 
 
 def _columns_that_fit(facts: list[dict[str, str]], columns: list[str], width: int) -> list[str]:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -13,6 +14,7 @@ from franchise.cli._seeds import read_seed_words
 from franchise.datasets import arxiv_abstracts
 from franchise.errors import CorpusError
 from tests.raising import raises
+from tests.unit.estimator.test_count_tables import planted as planted_table
 
 QUICK = ["--sweeps", "8", "--chains", "2", "--quiet"]
 
@@ -81,6 +83,30 @@ def test_tune(folder, tmp_path):
     assert (tmp_path / "eta.svg").read_text("utf-8").startswith("<?xml")
     rows = json.loads(call("tune", folder / "texts.txt", *options[:4], "--quiet", "--format", "json").stdout)
     assert [row["eta"] for row in rows] == [0.1, 2.0]
+
+
+@pytest.mark.filterwarnings("default::franchise.errors.FranchiseWarning")
+def test_tune_uses_as_many_counts_as_a_fit(tmp_path):
+    table, _ = planted_table(4, noise=200.0)
+    cells = [[f"{v}:{row[v]}" for v in np.flatnonzero(row)] for row in table]
+    lines = [" ".join([str(len(row)), *row]) for row in cells]
+    (tmp_path / "counts.ldac").write_text("\n".join(lines) + "\n")
+    options = [
+        "tune",
+        tmp_path / "counts.ldac",
+        "--etas",
+        "1,2",
+        "--sweeps",
+        "8",
+        "--quiet",
+        "--format",
+        "json",
+    ]
+    some, everything = call(*options), call(*options, "--all-counts")
+    assert f"of {table.sum():,} counts are used" in some.stderr
+    assert "counts are used" not in everything.stderr
+    n_topics = [[row["n_topics"] for row in json.loads(one.stdout)] for one in (some, everything)]
+    assert n_topics[0][0] < n_topics[1][0]
 
 
 @pytest.mark.parametrize(

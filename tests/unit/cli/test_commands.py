@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,23 @@ def folder(tmp_path_factory):
 def model(folder, tmp_path):
     """Return a copy of the model that may be changed."""
     return shutil.copytree(folder / "model", tmp_path / "model")
+
+
+def test_the_configuration_has_what_was_used_for_auto(folder, tmp_path):
+    """Another version may choose otherwise; the same file of options still makes the same model."""
+    options = ["--sweeps", "6", "--chains", "1", "--quiet"]
+    said = call("fit", folder / "texts.txt", "-o", tmp_path / "m", *options).stdout
+    assert "Chosen for these documents: eta 0.1 (" in said
+    config = tomllib.loads((tmp_path / "m" / "config.toml").read_text("utf-8"))
+    assert (config["eta"], config["init"], config["engine"]) == (0.1, "fitted", "collapsed")
+    again = ["--config", tmp_path / "m" / "config.toml", "--quiet"]
+    said = call("fit", folder / "texts.txt", "-o", tmp_path / "n", *again).stdout
+    assert "Chosen" not in said
+    ours, theirs = (HDPTopicModel.load(tmp_path / name) for name in "mn")
+    assert (ours.components_ == theirs.components_).all()
+    told = json.loads(call("inspect", tmp_path / "m", "--format", "json").stdout)
+    assert (told["eta"], told["init"]) == (0.1, "fitted")
+    assert told["chosen"].startswith("eta 0.1 (")
 
 
 @pytest.mark.filterwarnings("default::franchise.errors.FranchiseWarning")
@@ -156,7 +174,7 @@ def test_resume_takes_another_burn_in_and_thinning(model):
 
 def test_what_to_do_is_said_in_commands(folder, tmp_path):
     told = call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK).stdout
-    assert f"Run longer: franchise resume {tmp_path / 'm'} --sweeps 100." in told  # four sweeps are few
+    assert f"Run longer: franchise resume {tmp_path / 'm'} --sweeps 500." in told  # four sweeps are few
     assert f"Next: franchise topics {tmp_path / 'm'}, franchise documents" in told
     assert "()" not in told
     said = "Go on: resume(sweeps=110, burn_in=100). To go further: chain_weights(new_documents) weighs them."
@@ -248,6 +266,11 @@ def test_a_dry_run_only_tells(folder, tmp_path):
     assert "documents        80" in told
     assert "memory" in told
     assert "time" in told
+    for fact in (
+        r"eta +0\.1 \(25 words per document or more\)",
+        r"init +fitted \(fewer than 100 documents\)",
+    ):
+        assert re.search(fact, told)
     assert not (tmp_path / "m").exists()
 
 

@@ -1,13 +1,16 @@
 """Models whose chains start from what short runs agree on: the same bits, Ctrl-C, folders."""
 
+import json
 import os
 import signal
 import time
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from franchise import HDPTopicModel, ModelError
+from franchise.cli import main
 from tests.raising import raises, warns
 from tests.unit.sampling.short import CORPUS, NUMBER, before_short_sweeps, shorten
 
@@ -98,7 +101,7 @@ def test_a_fit_in_the_folder_of_a_model_continues_it(tmp_path, monkeypatch):
     folder, whole = tmp_path / "model", quick(sweeps=12, burn_in=4).fit(CORPUS)
     quick(checkpoint_dir=folder, burn_in=4).fit(CORPUS)
     before_short_sweeps(monkeypatch, lambda chain: pytest.fail("a short run was made"))
-    monkeypatch.setattr("franchise.sampling.plan._MANY_WORDS", 10)
+    monkeypatch.setattr("franchise.sampling.choices._MANY_WORDS", 10)
     again = quick(checkpoint_dir=folder, sweeps=12, burn_in=4).fit(CORPUS)
     assert again.settings_["init"] == "consensus"
     assert in_bits(again) == in_bits(whole)
@@ -194,3 +197,22 @@ def test_a_time_budget_leaves_the_short_runs_whole(monkeypatch):
     assert model.ending_ == "out of time"
     assert model.chains_[0].runs.number == NUMBER
     assert model.n_topics_ > 0
+
+
+# ---------------------------------------------------------------- one chain
+
+
+def test_one_chain_says_which_topics_its_short_runs_found(tmp_path):
+    """From the first lines to `inspect`; a chain from elsewhere has no such topics."""
+    model = quick(chains=1, sweeps=20, checkpoint_dir=tmp_path / "m").fit(CORPUS)
+    found = model.diagnose()
+    assert found.verdict is None
+    assert found.firm_topics == np.flatnonzero(model.topics()["runs"] >= 0.5).tolist()
+    assert found.firm_share == pytest.approx(model.topic_weights_[found.firm_topics].sum())
+    assert found.messages[0].startswith(f"{len(found.firm_topics)} of {model.n_topics_} topics ")
+    assert f"  {found.messages[0]}\n" in str(model)
+    told = CliRunner().invoke(main, ["inspect", str(tmp_path / "m"), "--format", "json"])
+    assert json.loads(told.stdout)["firm topics"] == len(found.firm_topics)
+    other = quick(chains=1, sweeps=20, init="one").fit(CORPUS)
+    assert other.diagnose().firm_topics is None
+    assert "firm" not in str(other)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from franchise import Corpus, HDPTopicModel, from_counts
+from franchise import Corpus, HDPTopicModel, SettingsError, from_counts, tune_eta
 from franchise.starts.tables import effective_table, is_count_table, table_topics
-from tests.raising import warns
+from tests.raising import raises, warns
 
 SHORT = {"sweeps": 30, "chains": 2, "random_state": 3, "verbose": 0}
 
@@ -98,3 +98,21 @@ def test_few_documents_are_no_table():
     assert is_count_table(from_counts(table))
     assert not is_count_table(from_counts(table[:19]))
     assert not is_count_table(from_counts(np.minimum(table, 1)))
+
+
+# ---------------------------------------------------------------- tune_eta
+
+
+def test_values_of_eta_are_tried_as_a_table_is_fitted():
+    """Chains start with the number of topics that predicts best, on as many counts as documents are worth."""
+    quick = {"etas": (1.0, 2.0), "sweeps": 30, "verbose": 0}
+    table, _ = planted(4)
+    assert tune_eta(table, **quick).table["n_topics"].tolist() == [4.0, 4.0]
+    noisy, _ = planted(4, noise=200.0)
+    with warns("overdispersed-counts", "effective_counts=False"):
+        found = tune_eta(noisy, **quick)
+    everything = tune_eta(noisy, effective_counts=False, **quick)
+    assert (found.table["n_topics"] < everything.table["n_topics"]).all()
+    assert found.found[0].n_j.sum() < 0.2 * everything.found[0].n_j.sum()
+    with raises(SettingsError, "not-a-flag", "effective_counts='no'"):
+        tune_eta(table, effective_counts="no", **quick)

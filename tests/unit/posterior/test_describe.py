@@ -112,8 +112,11 @@ def test_nothing_kept_yet():
 )
 def test_fitted_models_describe_themselves(settings, tmp_path):
     model = HDPTopicModel(**settings, random_state=0, verbose=0).fit(from_tokens(TOKENS))
-    first, *messages, chains, _ = str(model).split("\n")
+    first, *messages, chosen, chains, _ = str(model).split("\n")
     assert first == "HDPTopicModel of 4 documents, 7 words, 4 terms"
+    assert chosen.startswith(
+        "  Chosen for these documents: eta 0.1 (fewer than 100 documents); init fitted ("
+    )
     said = model.diagnose().messages
     assert [f"  {message}" for message in said] == messages[-len(said) :]
     largest = messages.pop(-len(said) - 1)

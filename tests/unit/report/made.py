@@ -36,17 +36,23 @@ def run_chains(corpus: Corpus, n_chains: int = 2, sweeps: int = 40, **options) -
     return chains
 
 
-def posterior_of(corpus: Corpus, chains: list[Chain]) -> Posterior:
+def posterior_of(corpus: Corpus, chains: list[Chain], find_support=None) -> Posterior:
     started = [chain for chain in chains if len(chain.trace)]
     kept = [chain for chain in started if chain.draws] or started
-    return Posterior(corpus, [c.draws or [c.draw()] for c in kept], [c.trace for c in kept])
+    draws = [c.draws or [c.draw()] for c in kept]
+    return Posterior(corpus, draws, [c.trace for c in kept], find_support=find_support)
 
 
-def report_of(path: Path, corpus: Corpus, chains: list[Chain], **options) -> Path:
-    posterior = posterior_of(corpus, chains)
+def report_of(path: Path, corpus: Corpus, chains: list[Chain], *, find_support=None, **options) -> Path:
+    posterior = posterior_of(corpus, chains, find_support)
     traces = [chain.trace for chain in chains if len(chain.trace)]
     diagnosis = diagnose(posterior, traces, chains[0].schedule)
     return write_report(path, posterior, corpus, chains, diagnosis, SETTINGS, **options)
+
+
+def all_but_the_first(phi):
+    """Say that every topic but the first was found by all short runs."""
+    return np.arange(len(phi)).clip(max=1).astype(float)
 
 
 def small_report(path: Path, texts: list[str] | None = None, n_chains: int = 2, **options) -> Path:

@@ -17,6 +17,7 @@ from franchise.sampling import Chain, Schedule
 from tests.raising import raises
 from tests.unit.report.made import (
     SETTINGS,
+    all_but_the_first,
     counted_draw,
     large_model,
     marked,
@@ -156,6 +157,18 @@ def test_page_of_one_topic_and_one_chain(tmp_path):
     assert "1 topic" in text
     assert "One chain, nothing to compare it with" in text
     assert "1 of 1" in text
+
+
+def test_page_of_one_chain_after_short_runs(tmp_path):
+    """Topics of the only chain are firm if most short runs found them; whether chains agree stays open."""
+    corpus = from_texts(small_texts(80), max_df=1.0)
+    path = tmp_path / "r.html"
+    text = words_of(report_of(path, corpus, run_chains(corpus, 1), find_support=all_but_the_first))
+    assert re.search(r"\d firm topics?, with \d+% of the words", text)
+    assert "Another chain may still divide the words in another way" in text
+    assert "One chain, compared with short runs only" in text
+    assert "Rely most on a topic that at least half of the short runs found" in text
+    assert "Every chain and" not in text
 
 
 def test_page_of_three_topics(tmp_path):

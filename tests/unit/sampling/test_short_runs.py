@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains
 from franchise.sampling.short_runs import FEWEST_DOCUMENTS, SHARE
-from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor
+from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor, monitor_for
 from tests.golden.fingerprint import in_bits
 from tests.raising import raises
 from tests.unit.sampling.short import (
@@ -165,6 +166,32 @@ def test_a_time_budget_does_not_cut_them_short_and_a_chain_starts(monkeypatch):
     assert len(chains[0].trace) > 0
 
 
+class Keeping:
+    """Writes down which chains are to be kept at once."""
+
+    def __init__(self):
+        self.at_once = []
+
+    def keeping(self, chains):
+        return nullcontext()
+
+    def save(self, chain, *, now):
+        if now:
+            self.at_once.append((chain.number, chain.sweeps_done))
+
+    def save_runs(self, chain):
+        pass
+
+
+@pytest.mark.parametrize("init", ["consensus", "one"])
+def test_chains_are_kept_as_soon_as_they_have_started_from_short_runs(init):
+    """What is lost in a crash is made again, and the short runs take longer than a few sweeps."""
+    keeper = Keeping()
+    run_chains(new_chains(init=init, sweeps=6), jobs=1, keeper=keeper)
+    started = [(number, 0) for number in range(3)]
+    assert [one for one in keeper.at_once if one[1] == 0] == (started if init == "consensus" else [])
+
+
 # ---------------------------------------------------------------- monitors
 
 
@@ -187,10 +214,12 @@ def test_monitors_hear_of_the_runs_before_chains_start(monkeypatch):
     monitor = Noting()
     run_chains(new_chains(), jobs=1, monitor=monitor)
     first = monitor.told.index("swept")
-    assert first > 1
+    assert first > 2
+    assert monitor.told[first - 1] == ""  # that is done
     assert set(monitor.told[first:]) == {"swept"}
     numbers = [
-        re.fullmatch(rf"{FINDING}: (\d+) of {NUMBER} short runs", told)[1] for told in monitor.told[:first]
+        re.fullmatch(rf"{FINDING}: (\d+) of {NUMBER} short runs", told)[1]
+        for told in monitor.told[: first - 1]
     ]
     assert numbers == sorted(numbers)
     assert len(set(numbers)) > 1
@@ -206,6 +235,44 @@ def test_a_log_has_lines_of_the_runs(monkeypatch):
     lines = stream.getvalue().splitlines()
     assert [line.startswith(FINDING) for line in lines] == [True] + [False] * (len(lines) - 1)  # one in 10 s
     assert lines[-1].startswith("chain 2  done")
+
+
+def test_a_log_of_the_runs_has_no_lines_of_chains(monkeypatch):
+    """Chains wait for the short runs: only how far these are is worth a line."""
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr(short_runs, "_SECONDS_A_LOOK", 0.01)
+    before_short_sweeps(monkeypatch, lambda chain: time.sleep(0.01))
+    stream = io.StringIO()
+    run_chains(new_chains(), jobs=1, monitor=LogMonitor(stream, seconds=0.05))
+    lines = stream.getvalue().splitlines()
+    n_told = sum(line.startswith(FINDING) for line in lines)
+    assert n_told > 1
+    assert all(line.startswith(FINDING) for line in lines[:n_told])
+
+
+def test_a_heading_comes_first_and_once(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    stream = io.StringIO()
+    run_chains(new_chains(), jobs=1, monitor=monitor_for(1, stream, heading="Chosen: this"))
+    lines = stream.getvalue().splitlines()
+    assert [line == "Chosen: this" for line in lines] == [True] + [False] * (len(lines) - 1)
+    assert len(lines) > 1
+
+
+def test_a_heading_is_above_a_table(monkeypatch):
+    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", -1.0)
+    stream = io.StringIO()
+    monitor = LiveMonitor(Console(file=stream, force_terminal=True, width=80), heading="Chosen: this")
+    monitor.begin(new_chains(init="one", chains=2))
+    monitor.end()
+    shown = stream.getvalue()
+    assert 0 <= shown.rindex("Chosen: this") < shown.rindex("starting")
+
+
+def test_a_quick_run_shows_no_heading():
+    stream = io.StringIO()
+    run_chains(new_chains(init="one"), jobs=1, monitor=LogMonitor(stream, heading="Chosen: this"))
+    assert stream.getvalue() == ""
 
 
 def shown_by(monitor):

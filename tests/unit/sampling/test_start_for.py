@@ -7,7 +7,8 @@ import pytest
 
 from franchise import Corpus, from_tokens
 from franchise.corpus import planted, shard
-from franchise.sampling.plan import STARTS, eta_for, start_for
+from franchise.sampling.choices import eta_for, start_for, why_chosen
+from franchise.sampling.plan import STARTS
 from franchise.starts.tables import is_count_table
 from tests.unit.corpus.test_sharded import touched
 from tests.unit.sampling.short import CORPUS
@@ -81,3 +82,22 @@ def test_eta_goes_by_the_documents():
     assert eta_for("auto", documents([24] * 99)) == 0.1  # too few to tell
     for given in (0.1, "sample", (1.0, 2.0)):
         assert eta_for(given, documents([24] * 100)) == given
+
+
+@pytest.mark.parametrize(
+    ("corpus", "eta", "init"),
+    [
+        (documents([25] * 100), "25 words per document or more", "100 documents or more"),
+        (documents([24] * 100), "fewer than 25 words per document", "100 documents or more"),
+        (documents([24] * 99), "fewer than 100 documents", "fewer than 100 documents"),
+        (documents([10_000] * 100), "25 words per document or more", "a million words or more"),
+        (documents([400] * 30, n_terms=96, n_cells=96 * 30), "a count table", "a count table"),
+    ],
+)
+def test_the_reasons_are_those_of_the_choice(corpus, eta, init):
+    why = why_chosen("auto", "auto", corpus)
+    assert list(why) == ["eta", "init"]
+    assert why["eta"].startswith(f"{eta_for('auto', corpus)} ({eta}")
+    assert why["init"].startswith(f"{start_for('auto', corpus)} ({init}")
+    assert why_chosen("one", "auto", corpus) == {"eta": why["eta"]}
+    assert why_chosen("one", 0.1, corpus) == {}

@@ -20,6 +20,9 @@ const chainsWith = (topic) => topic.by_chain.filter((share) => share >= 0.1).len
 
 function trustInWords(topic) {
   const n = topic.by_chain.length, have = chainsWith(topic);
+  if (n === 1 && topic.runs !== null) {
+    return ["open", `There is only one chain; ${Math.round(100 * topic.runs)}% of the short runs found this topic too.`];
+  }
   if (n === 1) return ["open", "There is only one chain: it is not known whether another would find this topic."];
   if (have <= 1) return ["bad", "Found by one chain only: do not rely on it."];
   if (2 * have <= n) return ["bad", `Found by ${have} of ${n} chains: do not rely on it.`];

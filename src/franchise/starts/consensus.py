@@ -1,11 +1,12 @@
 """Topics that independent runs agree on: where chains on text begin, and how certain each topic is.
 
 A single run finds some topics by chance: another order of the documents, or a tenth of them left out, and it
-finds others. Therefore 24 short runs are made first, each on its own random 90% of the documents
+finds others. Therefore 40 short runs are made first, each on its own random 90% of the documents
 (`sampling.short_runs`), and their topics are compared. The topic that most runs have is taken first, with its
-nearest topic in each run; then the next, until too few runs have it. What the runs agree on is where all
-chains begin. The share of the runs that have a topic is a measure of its certainty that owes nothing to a
-shared start: topics that nearly all runs have come back in another fit, those of few runs do not.
+nearest topic in each run; then the next, until too few runs have it. Then every topic of a run goes to the
+nearest of these groups. The sums over groups are where all chains begin. The share of the runs that have a
+topic is a measure of its certainty that owes nothing to a shared start: topics that nearly all runs have come
+back in another fit, those of few runs do not.
 """
 
 from collections.abc import Sequence
@@ -56,7 +57,7 @@ def consensus_of(found: Sequence[sp.csr_array]) -> tuple[sp.csr_array, Runs]:
     Parameters
     ----------
     found
-        Words by topic and term of the last state of each run.
+        Words by topic and term of each run.
 
     Returns
     -------

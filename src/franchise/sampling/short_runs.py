@@ -13,17 +13,15 @@ from franchise.corpus import Corpus
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Schedule
-from franchise.sampling.trace import Draw
+from franchise.sampling.trials import SplitMerge
 from franchise.starts.consensus import consensus_of, starting_topics
 from franchise.starts.em import usual_eta
 from franchise.starts.sample import in_random_order
 from franchise.starts.tables import table_topics
 
-# Many runs and short: forty of 18 sweeps agree better than half as many of twice the length.
-NUMBER, SWEEPS, SHARE = 40, 18, 0.9
+NUMBER, SWEEPS, SHARE = 24, 40, 0.9
 FEWEST_DOCUMENTS = 100  # below this, a tenth of the documents is too few to tell anything
-_WARM_UP = 12  # sweeps at a low eta, so that many narrow topics form first
-_THIN = 2  # of the sweeps after the warm-up; their draws are added up, as single ones are noisy
+_WARM_UP = 26  # sweeps at a low eta, so that many narrow topics form first
 _FIRST = 2**32  # number of the first run: chains of a fit have smaller ones
 _SECONDS_A_LOOK = 1.0
 
@@ -31,7 +29,9 @@ _SECONDS_A_LOOK = 1.0
 def short_run(corpus: Corpus, priors: Priors, seed: int, number: int) -> Chain:
     """Return the chain of a run: on documents, in an order and from topics of its own."""
     documents = in_random_order(np.flatnonzero(corpus.document_lengths), seed, 1 + number)
-    schedule = Schedule(sweeps=SWEEPS, burn_in=_WARM_UP, thin=_THIN, warm_up=_WARM_UP, split_merge=None)
+    schedule = Schedule(
+        sweeps=SWEEPS, burn_in=SWEEPS, thin=1, warm_up=_WARM_UP, split_merge=SplitMerge(adapt=SWEEPS)
+    )
     return Chain(
         corpus.select(documents[: math.ceil(SHARE * documents.size)]),
         replace(priors, eta=usual_eta(priors)),
@@ -78,20 +78,10 @@ def prepare(
         chain.first_topics, chain.runs = topics, runs
 
 
-def words_of_topics(draws: Sequence[Draw]) -> sp.csr_array:
-    """Add up the words by topic and term of all draws, for the topics of the last one."""
-    names, total = draws[-1].names, draws[-1].topic_terms
-    for draw in draws[:-1]:
-        _, to, here = np.intersect1d(names, draw.names, return_indices=True)
-        rows = sp.csr_array((np.ones(to.size), (to, here)), shape=(names.size, draw.names.size))
-        total = total + rows @ draw.topic_terms
-    return sp.csr_array(total)
-
-
 def topics_of_runs(
     chain: Chain, threads: int, must_end: Callable[[], bool], look: Callable[[int], None]
 ) -> list[sp.csr_array] | None:
-    """Make the short runs for a chain, in threads; return the topics of each (`words_of_topics`).
+    """Make the short runs for a chain, in threads; return the words of each by topic and term.
 
     `must_end` is asked between sweeps; None is returned if it is true. `look` is called about every second
     with the number of finished runs. An error in one run ends the others too, and is raised.
@@ -106,7 +96,7 @@ def topics_of_runs(
                 if must_end() or failed.is_set():
                     return None
                 run.sweep()
-            return words_of_topics(run.draws)
+            return run.draw().topic_terms
         except BaseException:
             failed.set()
             raise

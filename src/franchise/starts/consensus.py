@@ -1,12 +1,11 @@
 """Topics that independent runs agree on: where chains on text begin, and how certain each topic is.
 
 A single run finds some topics by chance: another order of the documents, or a tenth of them left out, and it
-finds others. Therefore 40 short runs are made first, each on its own random 90% of the documents
+finds others. Therefore 24 short runs are made first, each on its own random 90% of the documents
 (`sampling.short_runs`), and their topics are compared. The topic that most runs have is taken first, with its
-nearest topic in each run; then the next, until too few runs have it. Then every topic of a run goes to the
-nearest of these groups. The sums over groups are where all chains begin. The share of the runs that have a
-topic is a measure of its certainty that owes nothing to a shared start: topics that nearly all runs have come
-back in another fit, those of few runs do not.
+nearest topic in each run; then the next, until too few runs have it. What the runs agree on is where all
+chains begin. The share of the runs that have a topic is a measure of its certainty that owes nothing to a
+shared start: topics that nearly all runs have come back in another fit, those of few runs do not.
 """
 
 from collections.abc import Sequence
@@ -20,11 +19,8 @@ from franchise.engines.starting_topics import StartingTopics
 from franchise.model.state import Array
 from franchise.starts.em import common_words
 
-SAME = 0.7  # cosine from which on a run has a topic
-NEAR = 0.6  # from which on topics of two runs are one; lower, as both are noisy
-AT_CENTRE = 0.5  # from which on a run's topic counts for the sum of others; lower, as many are parts of one
-ROUNDS = 2
-LEAST_SUPPORT = 0.2  # share of the runs that a starting topic must have
+SAME = 0.7  # cosine from which on topics of two runs are the same
+LEAST_SUPPORT = 0.3  # share of the runs that a starting topic must have
 LEADING = 100  # terms of a topic that are kept to compare others with
 _ROWS_AT_ONCE = 512
 
@@ -57,7 +53,7 @@ def consensus_of(found: Sequence[sp.csr_array]) -> tuple[sp.csr_array, Runs]:
     Parameters
     ----------
     found
-        Words by topic and term of each run.
+        Words by topic and term of the last state of each run.
 
     Returns
     -------
@@ -70,21 +66,20 @@ def consensus_of(found: Sequence[sp.csr_array]) -> tuple[sp.csr_array, Runs]:
     counts = sp.csr_array(sp.vstack(found, format="csr"), dtype=np.float64)
     run = np.repeat(np.arange(len(found)), [one.shape[0] for one in found])
     unit = _of_length_one(counts)
-    runs = Runs(_of_length_one(_leading(counts)), run)
     near = _near(unit)
-    least = max(2, int(np.ceil(LEAST_SUPPORT * len(found))))
-    groups = _groups(near, run, least)
+    groups = _groups(near, run, max(2, int(np.ceil(LEAST_SUPPORT * len(found)))))
     if not groups:
         shared = np.bincount(run, np.diff(near.indptr))
-        return sp.csr_array(counts[run == np.argmax(shared)]), runs
+        groups = [np.array([row]) for row in np.flatnonzero(run == np.argmax(shared))]
     member = sp.csr_array(
-        (np.ones(sum(map(len, groups))), np.concatenate(groups), np.cumsum([0, *map(len, groups)])),
+        (
+            np.ones(sum(map(len, groups))),
+            np.concatenate(groups),
+            np.cumsum([0, *map(len, groups)]),
+        ),
         shape=(len(groups), run.size),
     )
-    topics = sp.csr_array(member @ counts)
-    for _ in range(ROUNDS):
-        topics = _gathered(topics, counts, unit, run, least)
-    return topics, runs
+    return sp.csr_array(member @ counts), Runs(_of_length_one(_leading(counts)), run)
 
 
 def starting_topics(corpus: Corpus, topics: sp.csr_array) -> StartingTopics:
@@ -119,7 +114,7 @@ def _near(unit: sp.csr_array) -> sp.csr_array:
     blocks, other = [], unit.T.tocsr()
     for begin in range(0, unit.shape[0], _ROWS_AT_ONCE):
         cosines = unit[begin : begin + _ROWS_AT_ONCE] @ other
-        cosines.data[cosines.data < NEAR] = 0.0
+        cosines.data[cosines.data < SAME] = 0.0
         cosines.eliminate_zeros()
         cosines.sort_indices()
         blocks.append(cosines)
@@ -152,29 +147,6 @@ def _groups(near: sp.csr_array, run: Array, least: int) -> list[Array]:
             support[beside] = (in_run[beside] > 0).sum(axis=1)
         support[~alive] = 0
     return groups
-
-
-def _gathered(
-    topics: sp.csr_array, counts: sp.csr_array, unit: sp.csr_array, run: Array, least: int
-) -> sp.csr_array:
-    """Add up the topics of all runs, each at the nearest of `topics`; drop those that too few runs have.
-
-    A group is a topic of one run with its neighbours. The sum of a group has less noise, so topics that are
-    parts of it or near it show, and what they hold of the words is no longer left out.
-    """
-    centres = _of_length_one(topics).T.tocsr()
-    nearest, cosine = np.zeros(run.size, np.int64), np.zeros(run.size, np.float32)
-    for begin in range(0, run.size, _ROWS_AT_ONCE):
-        rows = slice(begin, begin + _ROWS_AT_ONCE)
-        cosines = (unit[rows] @ centres).toarray()
-        nearest[rows] = cosines.argmax(axis=1)
-        cosine[rows] = cosines.max(axis=1)
-    taken = np.flatnonzero(cosine >= AT_CENTRE)
-    shape = (topics.shape[0], run.size)
-    member = sp.csr_array((np.ones(taken.size), (nearest[taken], taken)), shape=shape)
-    pairs = np.unique(nearest[taken] * run.size + run[taken])
-    is_kept = np.bincount(pairs // run.size, minlength=shape[0]) >= least
-    return sp.csr_array((member @ counts)[is_kept]) if is_kept.any() else topics
 
 
 def _most_similar(near: sp.csr_array, candidates: Array, alive: Array) -> int:

@@ -6,7 +6,7 @@ from franchise.corpus import planted
 from franchise.sampling import short_runs
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import plan_of
-from franchise.sampling.short_runs import short_run, words_of_topics
+from franchise.sampling.short_runs import short_run
 from franchise.starts.consensus import consensus_of, starting_topics
 
 NUMBER, SWEEPS = 5, 4
@@ -67,7 +67,7 @@ def by_hand(**changes):
     runs = short_chains(plan.priors, plan.seed)
     for run in runs:
         run.run()
-    counts, found = consensus_of([words_of_topics(run.draws) for run in runs])
+    counts, found = consensus_of([run.draw().topic_terms for run in runs])
     topics = starting_topics(CORPUS, counts)
     chains = replace(plan, starts=("fitted",) * len(plan.starts)).chains(CORPUS)
     for chain in chains:

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from rich.console import Console
 
 from franchise import Chain, FranchiseError
@@ -17,9 +16,8 @@ from franchise.sampling import short_runs
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains
-from franchise.sampling.short_runs import FEWEST_DOCUMENTS, SHARE, words_of_topics
+from franchise.sampling.short_runs import FEWEST_DOCUMENTS, SHARE
 from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor
-from franchise.sampling.trace import Draw
 from tests.golden.fingerprint import in_bits
 from tests.raising import raises
 from tests.unit.sampling.short import (
@@ -62,18 +60,6 @@ def test_each_run_has_its_own_documents_in_its_own_order():
     assert [run.corpus.x.tobytes() for run in again] == [run.corpus.x.tobytes() for run in runs]
     others = short_chains(new_chains()[0].priors, 9)
     assert not texts & {run.corpus.x.tobytes() for run in others}
-
-
-def test_words_of_topics_are_added_up_over_draws_by_name():
-    """A topic that is gone in the last draw is left out; one that is new has the words of fewer draws."""
-    before = {7: [2, 0, 1], 3: [0, 4, 0], 5: [1, 1, 1]}
-    last = {3: [1, 3, 0], 9: [0, 0, 6], 7: [5, 0, 0]}
-    draws = [
-        Draw(i, np.array([*topics]), sp.csr_array(np.array([*topics.values()])), *[None] * 3)
-        for i, topics in enumerate((before, last))
-    ]
-    assert words_of_topics(draws).toarray().tolist() == [[1, 7, 0], [0, 0, 6], [7, 0, 1]]
-    assert words_of_topics(draws[1:]).toarray().tolist() == [*last.values()]
 
 
 def test_runs_of_a_sampled_eta_have_a_fixed_one():

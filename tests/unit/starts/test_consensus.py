@@ -6,19 +6,9 @@ import scipy.sparse as sp
 
 from franchise.corpus import Corpus
 from franchise.starts import consensus
-from franchise.starts.consensus import (
-    AT_CENTRE,
-    LEADING,
-    LEAST_SUPPORT,
-    NEAR,
-    ROUNDS,
-    SAME,
-    Runs,
-    consensus_of,
-    starting_topics,
-)
+from franchise.starts.consensus import LEADING, LEAST_SUPPORT, SAME, Runs, consensus_of, starting_topics
 from franchise.starts.em import COMMON
-from tests.reference.consensus import Limits, agreed, support
+from tests.reference.consensus import agreed, support
 
 CATS, DOGS, BONDS = [9, 3, 0, 0, 0, 0], [0, 0, 8, 2, 0, 0], [0, 0, 0, 0, 5, 4]
 
@@ -41,34 +31,18 @@ def test_a_topic_of_most_runs_comes_out_once_with_the_words_of_all():
 
 
 def test_a_topic_of_too_few_runs_is_left_out():
-    """Of fifteen runs three are enough, of any number two."""
-    three, two = [[CATS, DOGS]] * 3 + [[CATS]] * 12, [[CATS, DOGS]] * 2 + [[CATS]] * 13
-    assert topics_of(*three) == [[135, 45, 0, 0, 0, 0], [0, 0, 24, 6, 0, 0]]
-    assert topics_of(*two) == [[135, 45, 0, 0, 0, 0]]
+    """Of ten runs three are enough, of any number two."""
+    three, two = [[CATS, DOGS]] * 3 + [[CATS]] * 7, [[CATS, DOGS]] * 2 + [[CATS]] * 8
+    assert topics_of(*three) == [[90, 30, 0, 0, 0, 0], [0, 0, 24, 6, 0, 0]]
+    assert topics_of(*two) == [[90, 30, 0, 0, 0, 0]]
     assert topics_of([CATS, DOGS], [CATS]) == [[18, 6, 0, 0, 0, 0]]
     assert topics_of([CATS], [CATS], [CATS, DOGS], [DOGS]) == [[27, 9, 0, 0, 0, 0], [0, 0, 16, 4, 0, 0]]
 
 
-def test_two_near_topics_of_a_run_are_parts_of_one():
+def test_of_two_near_topics_of_a_run_the_nearest_counts_and_both_are_used_up():
     nearly = [9, 5, 0, 0, 0, 0]
     runs = [[CATS, nearly], [CATS, nearly], [CATS]]
-    assert topics_of(*runs) == [[45, 19, 0, 0, 0, 0]]  # `nearly`, which two runs have, is no topic of its own
-
-
-def test_topics_too_far_from_those_of_other_runs_count_where_the_sum_is_near():
-    """Its cosine to each of the others is 0.53, below NEAR; to their sum it is 0.58, above AT_CENTRE."""
-    group = [[8, 6, 0, 0, 0, 0], [8, 0, 6, 0, 0, 0]] * 2
-    far = [5, 1, 1, 7, 0, 0]
-    units = [np.array(one) / np.linalg.norm(one) for one in (*group[:2], far, np.sum(group, axis=0))]
-    assert max(units[0] @ units[2], units[1] @ units[2]) < NEAR < units[0] @ units[1]
-    assert units[3] @ units[2] > AT_CENTRE
-    assert topics_of(*([one] for one in (*group, far))) == [[37, 13, 13, 7, 0, 0]]
-
-
-def test_a_sum_over_too_few_runs_is_dropped_when_all_topics_are_gathered(monkeypatch):
-    """The second group has a topic of one run only."""
-    monkeypatch.setattr(consensus, "_groups", lambda near, run, least: [np.array([0, 1]), np.array([2])])
-    assert topics_of([CATS], [CATS], [DOGS], [CATS]) == [[27, 9, 0, 0, 0, 0]]
+    assert topics_of(*runs) == [[27, 9, 0, 0, 0, 0]]  # `nearly`, which two runs have, is no topic of its own
 
 
 def test_a_topic_that_one_run_has_twice_is_no_topic_of_two_runs():
@@ -108,7 +82,7 @@ def test_topics_are_those_of_the_twin(monkeypatch, rows_at_once):
     numbers = set()
     for seed in range(60):
         runs = random_runs(seed)
-        twin = agreed(runs, Limits(NEAR, AT_CENTRE, LEAST_SUPPORT, ROUNDS))
+        twin = agreed(runs, SAME, LEAST_SUPPORT)
         topics, found = consensus_of(runs_of(*runs))
         numbers.add(len(twin))
         np.testing.assert_allclose(topics.toarray(), twin, rtol=1e-9)

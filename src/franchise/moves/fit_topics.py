@@ -111,7 +111,7 @@ def even_shares(phi: Array, row: Array, common: Array) -> Array:
 
 @kernel
 def fit_listed_step(cells, topics, least, theta, new_value, expected):
-    """Make the same step with the listed topics of each term alone; then list fewer, as in the first place."""
+    """Make the same step with the listed topics of each term alone; then leave out topics as before."""
     listed, value = topics.topic, topics.value
     new_value[:] = 0.0
     for j in range(theta.shape[0]):
@@ -161,8 +161,8 @@ def _list_fewer(topics, least):
 
 
 # A document's topics after the first step of EM are cut to those that have most of its words: no fewer than
-# this number, where so many have any. The others would have next to nothing in the end. The GPU's start does the
-# same, but for the limit.
+# this number, where as many have any, and no more than the other. Those left out would have next to nothing in
+# the end. The GPU's start does the same.
 FEWEST_LISTED, MOST_LISTED = 32, 64
 
 

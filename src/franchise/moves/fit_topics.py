@@ -89,7 +89,7 @@ class ListedTopics(NamedTuple):
     common: Array
     even: Array  # of each term (`even_shares`)
     row_ptr: Array  # of each row: where its entries begin
-    topic: Array
+    topic: Array  # unsigned: no entry is counted from the end
     value: Array  # of phi
     steps: int
 
@@ -100,7 +100,7 @@ def list_topics(phi: Array, row: Array, common: Array, steps: int, least: float 
     row_ptr = np.zeros(len(phi) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(phi)), out=row_ptr[1:])
     even = even_shares(phi, row, common)
-    return ListedTopics(row, common, even, row_ptr, topic.astype(np.int32), phi[rows, topic], steps)
+    return ListedTopics(row, common, even, row_ptr, topic.astype(np.uint32), phi[rows, topic], steps)
 
 
 def even_shares(phi: Array, row: Array, common: Array) -> Array:
@@ -161,8 +161,8 @@ def _list_fewer(topics, least):
 
 
 # A document's topics after the first step of EM are cut to those that have most of its words: no fewer than
-# this number, where as many have any, and no more than the other. Those left out would have next to nothing in
-# the end. The GPU's start does the same.
+# the first number, where as many have any, and no more than the second. Those left out would have next to
+# nothing in the end. The GPU's start does the same, but for the second.
 FEWEST_LISTED, MOST_LISTED = 32, 64
 
 

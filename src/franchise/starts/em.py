@@ -17,8 +17,8 @@ from franchise.model.state import Array
 from franchise.moves.fit_topics import fit_listed_step, fit_step, list_topics
 from franchise.starts.sample import Sample, most_topics, sample_of
 
-# Steps of EM. After the first ones, each term keeps the topics that have this share of what the topic with most
-# has: the others would have next to nothing in the end.
+# Steps of EM. After the first ones, each term keeps the topics that have this share of what the topic with
+# most of it has: the others would have next to nothing in the end.
 STEPS, STEPS_WITH_ALL, LEAST_OF_TERM = 20, 4, 1e-3
 COMMON = 0.1  # share of the words that belong to no topic in particular
 _TOPICS, _FEWEST_TOPICS, _TERMS_PER_TOPIC = 0.05, 1 / 6, 10

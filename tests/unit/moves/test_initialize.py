@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from franchise.engines.crew import CrewInProcess
 from franchise.engines.starting_topics import StartingTopics
 from franchise.model import Priors, broken_invariants
 from franchise.model.state import NUMBERED, TABLES, TOPICS
@@ -95,8 +96,10 @@ def test_many_words_start_from_fitted_topics_as_the_twin_does(seed):
 
 
 @pytest.mark.parametrize("kind", ["different", "alike", "of few terms"])
-@pytest.mark.parametrize("engine", ["collapsed", "parallel"])
-def test_of_many_topics_those_are_drawn_that_a_document_has_most_of(kind, engine, seed):
+@pytest.mark.parametrize(
+    ("engine", "threads"), [("collapsed", 1), ("parallel", 1), ("parallel", 3), ("ray", 2)]
+)
+def test_of_many_topics_those_are_drawn_that_a_document_has_most_of(kind, engine, threads, seed):
     """No fewer than 32 and no more than 64, as the twin lists them."""
     rng, n_topics, n_terms = np.random.default_rng(seed), 100, 6
     phi = rng.dirichlet(np.full(n_terms, 0.4), n_topics)
@@ -106,7 +109,8 @@ def test_of_many_topics_those_are_drawn_that_a_document_has_most_of(kind, engine
         phi[:, 1:4] = 0.0
     common = rng.dirichlet(np.ones(n_terms)) / 9
     corpus = [rng.integers(n_terms, size=size).tolist() for size in (0, 1, 3, 40, 200)], n_terms
-    chain = Chain(corpus_of(*corpus), Priors(), seed=seed, start="fitted", engine=engine)
+    chain = Chain(corpus_of(*corpus), Priors(), seed=seed, start="fitted", engine=engine, threads=threads)
+    chain.use_crew(CrewInProcess(chain.corpus, 2, threads=threads))
     chain.first_topics = StartingTopics(np.ascontiguousarray(phi.T), np.arange(n_terms), common)
     chain.start()
     assert broken_invariants(chain.corpus.arrays, chain.state) == []

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from tests.reference.enumeration import Documents
 
 STEPS, STEPS_WITH_ALL, LEAST = 20, 4, 1e-3
+FEW, STEPS_OF_FEW = 0.2, 8
 STEPS_OF_A_DOCUMENT = 5
 
 
@@ -67,7 +68,8 @@ def fit(
     phi = [[(frequencies[v] + words.count(v) / len(words)) / 2 for v in range(n_terms)] for words in begin]
     fitted = Fitted([0.1 / 0.9 * frequency for frequency in frequencies], phi)
     theta = [[1.0 / len(begin)] * len(begin) for _ in chosen]
-    for done in range(1, STEPS + 1):
+    steps = STEPS_OF_FEW if sum(map(len, chosen)) < FEW * n_words else STEPS
+    for done in range(1, steps + 1):
         fitted, theta = step(fitted, theta, chosen)
         if done >= STEPS_WITH_ALL:
             fitted = without_little(fitted)

@@ -17,9 +17,13 @@ from franchise.model.state import Array
 from franchise.moves.fit_topics import fit_listed_step, fit_step, list_topics
 from franchise.starts.sample import Sample, most_topics, sample_of
 
-# Steps of EM. After the first ones, each term keeps the topics that have this share of what the topic with
-# most of it has: the others would have next to nothing in the end.
-STEPS, STEPS_WITH_ALL, LEAST_OF_TERM = 20, 4, 1e-3
+STEPS = 20
+# Where the sample has fewer words than this share of all, there are fewer steps: with more of them the topics
+# suit the documents of the sample too well.
+FEW, STEPS_OF_FEW = 0.2, 8
+# After the first steps each term keeps the topics that have this share of what the topic with most of it has:
+# the others would have next to nothing in the end.
+STEPS_WITH_ALL, LEAST_OF_TERM = 4, 1e-3
 COMMON = 0.1  # share of the words that belong to no topic in particular
 _TOPICS, _FEWEST_TOPICS, _TERMS_PER_TOPIC = 0.05, 1 / 6, 10
 _LEAST_MOST = 200  # topics that a corpus of few terms may have
@@ -87,7 +91,8 @@ def fit_to_sample(sample: Sample, eta: float, seeds: Array | None = None) -> Sta
         fit_step(cells, topics, theta, new_phi, weight, expected)
     listed = list_topics(*topics, least=LEAST_OF_TERM)
     new_value = np.zeros_like(listed.value)
-    for _ in range(STEPS_WITH_ALL, STEPS):
+    steps = STEPS_OF_FEW if cells.counts.sum() < FEW * sample.n_words else STEPS
+    for _ in range(STEPS_WITH_ALL, steps):
         fit_listed_step(cells, listed, LEAST_OF_TERM, theta, new_value, expected)
     rows, entries = np.repeat(np.arange(len(phi)), np.diff(listed.row_ptr)), slice(listed.row_ptr[-1])
     phi[:] = 0.0

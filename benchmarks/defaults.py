@@ -11,7 +11,8 @@ by a draw from Dirichlet(c p), which no mixture of signatures explains.
 
 Each row is one fit with default settings, beside a fit that starts at the planted topics:
 
-* *large*: reported topics with at least 0.1% of the words; planted topics of that size are *planted*.
+* *large*: reported topics with at least 0.1% of the words; planted topics of that size are *planted*. The fit
+  from the truth has *from truth*: small planted topics are lost even if a chain starts at them.
 * *matched*: planted topics with a reported topic at cosine 0.9 or more; *missing*: words of the others.
 * *doubled*: large topics whose cosine with a larger one is 0.9 or more.
 * *log p*, *joint*, *held-out*: nats per word, minus those of the fit from the truth (higher is better).
@@ -152,6 +153,7 @@ def row(case: Case, seed: int, truth: Truth, found: Measured, reference: Measure
     posterior = found.model.posterior_
     shares = posterior.weights / posterior.weights.sum()
     large = np.flatnonzero(shares >= LARGE)
+    its_weights = reference.model.posterior_.weights
     phi = posterior.phi[large]
     is_matched = (cosines(truth.topics, phi) >= SAME).any(axis=1)
     is_planted = truth.weights >= LARGE
@@ -162,6 +164,7 @@ def row(case: Case, seed: int, truth: Truth, found: Measured, reference: Measure
         case.name,
         str(seed),
         f"{int(is_planted.sum())}",
+        f"{int(np.sum(its_weights >= LARGE * its_weights.sum()))}",
         f"{large.size}",
         f"{int((is_matched & is_planted).sum())}",
         f"{truth.weights[~is_matched].sum():.1%}",
@@ -179,6 +182,7 @@ COLUMNS = [
     "corpus",
     "seed",
     "planted",
+    "from truth",
     "large",
     "matched",
     "missing",

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from tests.reference.enumeration import Documents
 
-STEPS = 20
+STEPS, STEPS_WITH_ALL, LEAST = 20, 4, 1e-3
+FEW, STEPS_OF_FEW = 0.2, 8
 STEPS_OF_A_DOCUMENT = 5
 
 
@@ -67,9 +68,19 @@ def fit(
     phi = [[(frequencies[v] + words.count(v) / len(words)) / 2 for v in range(n_terms)] for words in begin]
     fitted = Fitted([0.1 / 0.9 * frequency for frequency in frequencies], phi)
     theta = [[1.0 / len(begin)] * len(begin) for _ in chosen]
-    for _ in range(STEPS):
+    steps = STEPS_OF_FEW if sum(map(len, chosen)) < FEW * n_words else STEPS
+    for done in range(1, steps + 1):
         fitted, theta = step(fitted, theta, chosen)
+        if done >= STEPS_WITH_ALL:
+            fitted = without_little(fitted)
     return fitted
+
+
+def without_little(fitted: Fitted) -> Fitted:
+    """Leave out of each term the topics that have next to none of it, beside the topic that has most."""
+    most = [max(of_term) for of_term in zip(*fitted.phi)]
+    phi = [[x if x > LEAST * limit else 0.0 for x, limit in zip(phi_k, most)] for phi_k in fitted.phi]
+    return fitted._replace(phi=phi)
 
 
 def step(
@@ -87,11 +98,12 @@ def step(
     return fitted._replace(phi=phi), [mixture(fitted, *one) for one in zip(theta, documents)]
 
 
-def listed_most(expected: list[float], fewest: int = 32) -> list[float]:
+def listed_most(expected: list[float], fewest: int = 32, most: int = 64) -> list[float]:
     """Return a mixture without the topics that have little of a document, where there are many."""
     if len(expected) > fewest:
         limit = limit_of_most(expected, fewest)
-        expected = [x if x >= limit else 0.0 for x in expected]
+        listed = [k for k, x in enumerate(expected) if x > 0.0 and x >= limit][:most]
+        expected = [x if k in listed else 0.0 for k, x in enumerate(expected)]
     return in_proportion(expected, [0.0] * len(expected))
 
 

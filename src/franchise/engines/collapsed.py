@@ -24,6 +24,7 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.moves.fit_topics import (
     DrawScratch,
     draw_fitted_topics,
+    list_topics,
     new_draw_scratch,
     number_as_they_appear,
 )
@@ -107,12 +108,14 @@ class CollapsedEngine:
 
     def _start_from_topics(self, key: Key, topics: StartingTopics) -> None:
         corpus, n_topics, threads = self._corpus, topics.phi.shape[1], self._threads
+        listed = list_topics(*topics)
         state = self._empty_state(max(self._settings.capacity, n_topics + 1))
 
         def draw(one: Range, own: DrawScratch) -> None:
-            draw_fitted_topics(key, corpus, state, topics, own, 0, *one)
+            draw_fitted_topics(key, corpus, state, listed, own, 0, *one)
 
-        own = [new_draw_scratch(n_topics) for _ in range(threads.number)]
+        longest = int(np.diff(corpus.doc_ptr).max(initial=0))
+        own = [new_draw_scratch(n_topics, longest) for _ in range(threads.number)]
         threads.each(draw, falling_ranges(corpus.doc_ptr, threads.number), own)
         used = number_as_they_appear(corpus, state, np.full(n_topics + 1, -1, np.int32))
         seat_all(corpus, state, used)

@@ -25,6 +25,7 @@ from franchise.model.state import Array, State, empty_state, tables_in_use
 from franchise.moves.fit_topics import (
     DrawScratch,
     draw_fitted_topics,
+    list_topics,
     new_draw_scratch,
     number_as_they_appear,
 )
@@ -117,13 +118,14 @@ class Part:
         """Draw each word's topic from fitted ones; return which were drawn, in the order of appearance."""
         corpus, n_topics, first = self.corpus, fitted.phi.shape[1], self.first_document
         # What was sent is read-only, which compiled code would take for another type.
-        fitted = StartingTopics(fitted.phi.copy(), fitted.row.copy(), fitted.common.copy(), fitted.steps)
+        listed = list_topics(fitted.phi, fitted.row.copy(), fitted.common.copy(), fitted.steps)
         self.state = empty_state(corpus, n_topics + 1)
 
         def draw(one: Range, own: DrawScratch) -> None:
-            draw_fitted_topics(key, corpus, self.state, fitted, own, first, *one)
+            draw_fitted_topics(key, corpus, self.state, listed, own, first, *one)
 
-        own = [new_draw_scratch(n_topics) for _ in range(self._threads.number)]
+        longest = int(np.diff(corpus.doc_ptr).max(initial=0))
+        own = [new_draw_scratch(n_topics, longest) for _ in range(self._threads.number)]
         self._threads.each(draw, falling_ranges(corpus.doc_ptr, self._threads.number), own)
         number = np.full(n_topics + 1, -1, np.int32)
         used = number_as_they_appear(corpus, self.state, number)

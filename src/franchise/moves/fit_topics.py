@@ -82,42 +82,125 @@ def fit_step(cells, topics, theta, new_phi, weight, expected):
     _set_phi(phi, new_phi, expected)
 
 
+class ListedTopics(NamedTuple):
+    """The topics that each term has. With these alone a step costs a small part of what it costs with all."""
+
+    row: Array  # of each term
+    common: Array
+    even: Array  # of each term (`even_shares`)
+    row_ptr: Array  # of each row: where its entries begin
+    topic: Array  # unsigned: no entry is counted from the end
+    value: Array  # of phi
+    steps: int
+
+
+def list_topics(phi: Array, row: Array, common: Array, steps: int, least: float = 0.0) -> ListedTopics:
+    """List the topics with more than this share of the largest entry of each row of phi."""
+    rows, topic = np.nonzero(phi > least * phi.max(axis=1, initial=0.0)[:, None])
+    row_ptr = np.zeros(len(phi) + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=len(phi)), out=row_ptr[1:])
+    even = even_shares(phi, row, common)
+    return ListedTopics(row, common, even, row_ptr, topic.astype(np.uint32), phi[rows, topic], steps)
+
+
+def even_shares(phi: Array, row: Array, common: Array) -> Array:
+    """Return one over the probability of each term where topics are equally likely, up to a constant."""
+    share = common + phi.sum(axis=1)[row] / max(1, phi.shape[1])
+    return np.divide(1.0, share, out=np.zeros_like(share), where=share > 0.0)
+
+
+@kernel
+def fit_listed_step(cells, topics, least, theta, new_value, expected):
+    """Make the same step with the listed topics of each term alone; then leave out topics as before."""
+    listed, value = topics.topic, topics.value
+    new_value[:] = 0.0
+    for j in range(theta.shape[0]):
+        expected[:] = 0.0
+        for cell in range(cells.cell_ptr[j], cells.cell_ptr[j + 1]):
+            v = cells.terms[cell]
+            first, last = topics.row_ptr[topics.row[v]], topics.row_ptr[topics.row[v] + 1]
+            total = topics.common[v]
+            for e in range(first, last):
+                total += theta[j, listed[e]] * value[e]
+            share = cells.counts[cell] / total
+            for e in range(first, last):
+                part = share * theta[j, listed[e]] * value[e]
+                expected[listed[e]] += part
+                new_value[e] += part
+        _set_theta(theta[j], expected)
+    _set_values(topics, new_value, expected)
+    _list_fewer(topics, least)
+
+
+@helper
+def _set_values(topics, new_value, sums):
+    """Set the topics to the shares of their terms (M step)."""
+    sums[:] = 0.0
+    for e in range(topics.row_ptr[-1]):
+        sums[topics.topic[e]] += new_value[e]
+    for e in range(topics.row_ptr[-1]):
+        if sums[topics.topic[e]] > 0.0:
+            topics.value[e] = new_value[e] / sums[topics.topic[e]]
+
+
+@helper
+def _list_fewer(topics, least):
+    """Leave out topics that have no more than this share of the largest entry of their row."""
+    row_ptr, kept, begin = topics.row_ptr, 0, 0
+    for r in range(row_ptr.size - 1):
+        end, largest = row_ptr[r + 1], 0.0
+        for e in range(begin, end):
+            largest = max(largest, topics.value[e])
+        for e in range(begin, end):
+            if topics.value[e] > least * largest:
+                topics.topic[kept] = topics.topic[e]
+                topics.value[kept] = topics.value[e]
+                kept += 1
+        begin = end
+        row_ptr[r + 1] = kept
+
+
+# A document's topics after the first step of EM are cut to those that have most of its words: no fewer than
+# the first number, where as many have any, and no more than the second. Those left out would have next to
+# nothing in the end. The GPU's start does the same, but for the second.
+FEWEST_LISTED, MOST_LISTED = 32, 64
+
+
 class DrawScratch(NamedTuple):
-    """Working memory of one thread that draws topics; all on the topic axis but the stream."""
+    """Working memory of one thread that draws topics."""
 
     stream: Array
-    theta: Array  # of the listed topics
+    expected: Array  # of all topics
+    place: Array  # of each topic among those of the document; that of others is the last
+    listed: Array  # the document's topics, their shares, and their parts in a word
+    theta: Array
     weight: Array
-    expected: Array
-    listed: Array
+    own: Array  # (word, place): what phi has of each word of the document
     number: Array  # of each topic, and of one more: its own
     table: Array
 
 
-def new_draw_scratch(n_topics: int) -> DrawScratch:
-    """Allocate working memory for `n_topics` starting topics."""
+def new_draw_scratch(n_topics: int, longest: int) -> DrawScratch:
+    """Allocate working memory for starting topics and documents of no more than this length."""
+    most = min(n_topics, MOST_LISTED)
     return DrawScratch(
         stream=np.zeros(4, np.uint64),
-        theta=np.zeros(n_topics),
-        weight=np.zeros(n_topics),
         expected=np.zeros(n_topics),
-        listed=np.zeros(n_topics, np.int64),
+        place=np.full(n_topics, most, np.int32),
+        listed=np.zeros(most, np.int32),
+        theta=np.zeros(most),
+        weight=np.zeros(most),
+        own=np.zeros((longest, most + 1)),
         number=np.arange(n_topics + 1, dtype=np.int32),
         table=np.full(n_topics + 1, -1, np.int32),
     )
-
-
-# A document's topics after the first step of EM are cut to those that have most of its words: no fewer than
-# this number. The others would have next to nothing in the end. The GPU's start does the same.
-FEWEST_LISTED = 32
 
 
 @helper
 def _at_least(values, limit):
     number = 0
     for k in range(values.size):
-        if values[k] >= limit:
-            number += 1
+        number += values[k] >= limit
     return number
 
 
@@ -147,7 +230,7 @@ def _list_most(expected, theta, listed):
     """List the topics that have most of a document's words, with their shares; return how many."""
     limit, n_listed, total = _limit_of_most(expected), 0, 0.0
     for k in range(expected.size):
-        if expected[k] > 0.0 and expected[k] >= limit:
+        if expected[k] > 0.0 and expected[k] >= limit and n_listed < listed.size:
             theta[n_listed] = expected[k]
             listed[n_listed] = k
             total += expected[k]
@@ -158,37 +241,60 @@ def _list_most(expected, theta, listed):
 
 
 @helper
-def _shares_of_listed(theta, row, common, listed, weight):
-    """Set `weight` to each listed topic's part in a word of a term; return the sum with the common part."""
-    total = common
-    for place in range(listed.size):
-        weight[place] = theta[place] * row[listed[place]]
-        total += weight[place]
-    return total
+def _list_even(words, topics, scratch):
+    """List the topics of a document by a step of EM from a mixture of all topics; return how many."""
+    expected = scratch.expected
+    expected[:] = 0.0
+    for v in words:
+        share, row = topics.even[v], topics.row[v]
+        for e in range(topics.row_ptr[row], topics.row_ptr[row + 1]):
+            expected[topics.topic[e]] += share * topics.value[e]
+    return _list_most(expected, scratch.theta, scratch.listed)
 
 
 @helper
-def _fit_mixture(corpus, first, last, topics, scratch):
+def _bring_together(words, topics, scratch, n_listed):
+    """Set `own` to what the listed topics have of each word: their entries lie side by side then."""
+    place, own = scratch.place, scratch.own
+    for p in range(n_listed):
+        place[scratch.listed[p]] = p
+    for i in range(words.size):
+        own[i, :n_listed] = 0.0
+        row = topics.row[words[i]]
+        for e in range(topics.row_ptr[row], topics.row_ptr[row + 1]):
+            own[i, place[topics.topic[e]]] = topics.value[e]  # no branch: most are not listed
+    for p in range(n_listed):
+        place[scratch.listed[p]] = own.shape[1] - 1
+
+
+@helper
+def _fit_mixture(words, topics, scratch):
     """Fit the mixture of a document; return how many topics are listed in it."""
-    theta, weight, expected, listed = scratch.theta, scratch.weight, scratch.expected, scratch.listed
-    theta[:] = 1.0 / theta.size
-    expected[:] = 0.0
-    for i in range(first, last):
-        v = corpus.x[i]
-        share = 1.0 / _shares(theta, topics.phi[topics.row[v]], topics.common[v], weight)
-        for k in range(theta.size):
-            expected[k] += share * weight[k]
-    n_listed = _list_most(expected, theta, listed)
+    n_listed = _list_even(words, topics, scratch)
+    _bring_together(words, topics, scratch, n_listed)
+    theta, weight, expected = scratch.theta[:n_listed], scratch.weight, scratch.expected[:n_listed]
     for _ in range(1, topics.steps):
-        expected[:n_listed] = 0.0
-        for i in range(first, last):
-            v = corpus.x[i]
-            row, common = topics.phi[topics.row[v]], topics.common[v]
-            total = _shares_of_listed(theta, row, common, listed[:n_listed], weight)
-            for place in range(n_listed):
-                expected[place] += weight[place] / total
-        _set_theta(theta[:n_listed], expected[:n_listed])
+        expected[:] = 0.0
+        for i in range(words.size):
+            share = 1.0 / _shares(theta, scratch.own[i], topics.common[words[i]], weight)
+            for p in range(n_listed):
+                expected[p] += share * weight[p]
+        _set_theta(theta, expected)
     return n_listed
+
+
+@helper
+def _draw_topic(scratch, i, n_listed, common):
+    """Return the topic of word i of a document; common words have one of their own, the last."""
+    weight = scratch.weight
+    u = uniform(scratch.stream) * _shares(scratch.theta[:n_listed], scratch.own[i], common, weight) - common
+    if u < 0.0 or not n_listed:
+        return scratch.expected.size
+    p = 0
+    while p < n_listed - 1 and u >= weight[p]:
+        u -= weight[p]
+        p += 1
+    return scratch.listed[p]
 
 
 @kernel
@@ -198,26 +304,17 @@ def draw_fitted_topics(key, corpus, state, topics, scratch, first_document, begi
     One table per topic in each document. Common words get a topic of their own, the last. The documents may
     be some of a larger corpus, in which the first has the number `first_document`.
     """
-    stream, theta, weight, listed = scratch.stream, scratch.theta, scratch.weight, scratch.listed
     for j in range(begin, end):
-        start_stream(stream, key, first_document + j)
+        start_stream(scratch.stream, key, first_document + j)
         first, last = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
-        n_listed = _fit_mixture(corpus, first, last, topics, scratch)
+        words = corpus.x[first:last]
+        n_listed = _fit_mixture(words, topics, scratch)
         n_tables = 0
-        for i in range(first, last):
-            v = corpus.x[i]
-            row, common = topics.phi[topics.row[v]], topics.common[v]
-            u = uniform(stream) * _shares_of_listed(theta, row, common, listed[:n_listed], weight) - common
-            k = theta.size
-            if u >= 0.0 and n_listed > 0:
-                place = 0
-                while place < n_listed - 1 and u >= weight[place]:
-                    u -= weight[place]
-                    place += 1
-                k = listed[place]
+        for i in range(last - first):
+            k = _draw_topic(scratch, i, n_listed, topics.common[words[i]])
             t, _ = take_table(state, first, k, scratch.number, scratch.table, n_tables, 0)
             n_tables = max(n_tables, t + 1)
-            state.t_ji[i] = t
+            state.t_ji[first + i] = t
         state.m_j[j] = n_tables
 
 

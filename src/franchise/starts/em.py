@@ -14,10 +14,16 @@ from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.starting_topics import StartingTopics
 from franchise.model import Priors
 from franchise.model.state import Array
-from franchise.moves.fit_topics import fit_step
+from franchise.moves.fit_topics import fit_listed_step, fit_step, list_topics
 from franchise.starts.sample import Sample, most_topics, sample_of
 
 STEPS = 20
+# Where the sample has fewer words than this share of all, there are fewer steps: with more of them the topics
+# suit the documents of the sample too well.
+FEW, STEPS_OF_FEW = 0.2, 8
+# After the first steps each term keeps the topics that have this share of what the topic with most of it has:
+# the others would have next to nothing in the end.
+STEPS_WITH_ALL, LEAST_OF_TERM = 4, 1e-3
 COMMON = 0.1  # share of the words that belong to no topic in particular
 _TOPICS, _FEWEST_TOPICS, _TERMS_PER_TOPIC = 0.05, 1 / 6, 10
 _LEAST_MOST = 200  # topics that a corpus of few terms may have
@@ -81,8 +87,16 @@ def fit_to_sample(sample: Sample, eta: float, seeds: Array | None = None) -> Sta
     topics = StartingTopics(phi, row, _share_of(frequencies, COMMON))
     theta = np.full((n_documents, n_topics), 1.0 / max(1, n_topics))
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
-    for _ in range(STEPS):
+    for _ in range(STEPS_WITH_ALL):
         fit_step(cells, topics, theta, new_phi, weight, expected)
+    listed = list_topics(*topics, least=LEAST_OF_TERM)
+    new_value = np.zeros_like(listed.value)
+    steps = STEPS_OF_FEW if cells.counts.sum() < FEW * sample.n_words else STEPS
+    for _ in range(STEPS_WITH_ALL, steps):
+        fit_listed_step(cells, listed, LEAST_OF_TERM, theta, new_value, expected)
+    rows, entries = np.repeat(np.arange(len(phi)), np.diff(listed.row_ptr)), slice(listed.row_ptr[-1])
+    phi[:] = 0.0
+    phi[rows, listed.topic[entries]] = listed.value[entries]
     return topics
 
 

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from franchise.engines.crew import CrewInProcess
+from franchise.engines.starting_topics import StartingTopics
 from franchise.model import Priors, broken_invariants
 from franchise.model.state import NUMBERED, TABLES, TOPICS
 from franchise.random import INITIALIZE
@@ -15,7 +17,7 @@ from franchise.starts.sample import in_random_order
 from tests.golden.fingerprint import arithmetic_corpus
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations
-from tests.reference.fitted import Limits
+from tests.reference.fitted import Fitted, Limits
 from tests.reference.franchise import Franchise, corpus_of, plain
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
 
@@ -91,6 +93,31 @@ def test_many_words_start_from_fitted_topics_as_the_twin_does(seed):
         twin.start_fitted(Drawn((seed, number, 0, INITIALIZE)), Limits(), order_of(corpus, seed))
         state = started(corpus, AT, seed, number, "fitted", 1)
         assert plain(corpus_of(*corpus).arrays, state) == twin.plain()
+
+
+@pytest.mark.parametrize("kind", ["different", "alike", "of few terms"])
+@pytest.mark.parametrize(
+    ("engine", "threads"), [("collapsed", 1), ("parallel", 1), ("parallel", 3), ("ray", 2)]
+)
+def test_of_many_topics_those_are_drawn_that_a_document_has_most_of(kind, engine, threads, seed):
+    """No fewer than 32 and no more than 64, as the twin lists them."""
+    rng, n_topics, n_terms = np.random.default_rng(seed), 100, 6
+    phi = rng.dirichlet(np.full(n_terms, 0.4), n_topics)
+    if kind == "alike":
+        phi[:] = phi[0]
+    elif kind == "of few terms":
+        phi[:, 1:4] = 0.0
+    common = rng.dirichlet(np.ones(n_terms)) / 9
+    corpus = [rng.integers(n_terms, size=size).tolist() for size in (0, 1, 3, 40, 200)], n_terms
+    chain = Chain(corpus_of(*corpus), Priors(), seed=seed, start="fitted", engine=engine, threads=threads)
+    chain.use_crew(CrewInProcess(chain.corpus, 2, threads=threads))
+    chain.first_topics = StartingTopics(np.ascontiguousarray(phi.T), np.arange(n_terms), common)
+    chain.start()
+    assert broken_invariants(chain.corpus.arrays, chain.state) == []
+    twin = Franchise(*corpus, AT)
+    twin.start_from(Drawn((seed, 0, 0, INITIALIZE)), Fitted(common.tolist(), phi.tolist()))
+    assert plain(corpus_of(*corpus).arrays, chain.state) == twin.plain()
+    assert len({*twin.k_jt[4]}) <= 1 + 64
 
 
 @given(corpora(), CONCENTRATIONS, SEEDS)

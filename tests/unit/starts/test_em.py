@@ -13,7 +13,7 @@ from franchise.starts import em, sample
 from franchise.starts.em import fitted_topics
 from franchise.starts.sample import in_random_order
 from tests.golden.fingerprint import arithmetic_corpus, seats
-from tests.reference.fitted import fit
+from tests.reference.fitted import Limits, fit
 from tests.reference.franchise import corpus_of
 from tests.reference.strategies import corpora
 
@@ -79,6 +79,18 @@ def test_topics_are_those_of_the_twin(name):
     fitted, twin = fitted_topics(corpus_of(documents, n_terms), 0.3, 5), fit(documents, n_terms, 0.3, order)
     np.testing.assert_allclose(fitted.phi[fitted.row].T, twin.phi, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(fitted.common, twin.common)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_topics_of_a_sample_are_those_of_the_twin(share, monkeypatch):
+    """Of a small sample there are fewer steps."""
+    documents, n_terms = CORPORA["six topics"]
+    limits = Limits(documents=round(share * len(documents)))
+    monkeypatch.setattr(sample, "_MOST_DOCUMENTS", limits.documents)
+    order = in_random_order(np.flatnonzero([len(words) for words in documents]), 5).tolist()
+    fitted = fitted_topics(corpus_of(documents, n_terms), 0.3, 5)
+    twin = fit(documents, n_terms, 0.3, order, limits)
+    np.testing.assert_allclose(fitted.phi[fitted.row].T, twin.phi, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(

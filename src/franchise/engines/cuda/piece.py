@@ -26,6 +26,7 @@ from franchise.engines.cuda.measure import GivenMeasure
 from franchise.engines.cuda.source import SIDE_BY_SIDE, TILE
 from franchise.engines.starting_topics import StartingTopics
 from franchise.model.state import Array
+from franchise.moves.fit_topics import even_shares
 from franchise.random import DOCUMENTS, Key
 
 _WORDS_AT_ONCE = 1 << 27  # of documents that are gone through together, about
@@ -138,8 +139,7 @@ class Piece:
         stride = -(-n_topics // TILE) * TILE
         phi = np.zeros((len(start.phi), stride), np.float32)
         phi[:, :n_topics] = start.phi
-        share = start.common + start.phi.mean(axis=1)[start.row]
-        even = np.divide(1.0, share, out=np.zeros_like(share), where=share > 0.0)
+        even = even_shares(start.phi, start.row, start.common)
         threads = device.threads_for(3 * stride, _START_BYTES)
         device.launch_with_lists(
             "draw_fitted", self.layout.base.size, *where, x, n_topics, stride, device.put(phi),

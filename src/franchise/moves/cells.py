@@ -26,6 +26,9 @@ from franchise.model.state import ALPHA, Array
 from franchise.random import binomial, gamma_variate, hypergeometric, integer, start_stream, uniform
 
 _DEPTH = 80  # of the stack: two parts for every halving
+# Up to as many words are drawn one by one, which is faster than binomial and hypergeometric numbers: of a cell
+# below one node, and of a column.
+_FEW, _LISTED = 16, 1 << 10
 
 
 class CellScratch(NamedTuple):
@@ -37,6 +40,7 @@ class CellScratch(NamedTuple):
     active: Array  # which these are
     own: Array  # int64: words of the document in each column; 0 between uses
     tree: Array  # twice as long: weights of columns, and of parts of them
+    hits: Array  # int64: words of a cell in each active column; 0 between uses
     here: Array  # columns of the document
     length: Array  # entries of each column; 0 between uses
     next_entry: Array
@@ -50,6 +54,7 @@ class CellScratch(NamedTuple):
     sorted_v: Array  # by column
     sorted_n: Array
     pool: Array  # int64, twice as long: words of the terms of a column, and of parts of them
+    word: Array  # listed words of a column, each by the place of its term in `pool`
     stack: Array  # parts that are to be divided, and how many are drawn of each
     # What comes out: tables and pairs of a run of documents, one after another.
     used: Array  # int64[2]: tables and pairs
@@ -68,6 +73,7 @@ def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) ->
         active=np.zeros(n_columns, np.int32),
         own=np.zeros(n_columns, np.int64),
         tree=np.zeros(2 * n_columns),
+        hits=np.zeros(n_columns, np.int64),
         here=np.zeros(n_columns, np.int32),
         length=np.zeros(n_columns, np.int64),
         next_entry=np.zeros(n_columns, np.int64),
@@ -76,6 +82,7 @@ def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) ->
         **{name: np.zeros(n_entries, np.int32) for name in ("entry_c", "entry_v", "entry_n")},
         **{name: np.zeros(n_entries, np.int32) for name in ("sorted_v", "sorted_n")},
         pool=np.zeros(2 * n_terms, np.int64),
+        word=np.zeros(_LISTED, np.int32),
         stack=np.zeros((_DEPTH, 2), np.int64),
         used=np.zeros(2, np.int64),
         **room_for(room),
@@ -206,15 +213,17 @@ def _divide_cells(cells, phi, n_active, scratch, j, n_entries):
 @helper
 def _multinomial(tree, n_leaves, n, scratch, v, n_entries):
     """Divide n words of a term among the active columns in proportion to the leaves of `tree`."""
-    stack, stream, top = scratch.stack, scratch.stream, 1
+    stack, stream, hits, top = scratch.stack, scratch.stream, scratch.hits, 1
     stack[0, 0], stack[0, 1] = 1, n
     while top > 0:
         top -= 1
         node, d = stack[top, 0], stack[top, 1]
-        if d == 1:
-            node = _descend(tree, n_leaves, node, uniform(stream) * tree[node])
         if node >= n_leaves:
-            n_entries = _add_entry(scratch, n_entries, scratch.active[node - n_leaves], v, d)
+            hits[node - n_leaves] += d
+            continue
+        if d <= _FEW:
+            for _ in range(d):
+                hits[_descend(tree, n_leaves, node, uniform(stream) * tree[node]) - n_leaves] += 1
             continue
         left = binomial(stream, d, tree[2 * node], tree[2 * node + 1])
         if left < d:
@@ -223,6 +232,10 @@ def _multinomial(tree, n_leaves, n, scratch, v, n_entries):
         if left > 0:
             stack[top, 0], stack[top, 1] = 2 * node, left
             top += 1
+    for i in range(n_leaves):
+        if hits[i] > 0:
+            n_entries = _add_entry(scratch, n_entries, scratch.active[i], v, hits[i])
+            hits[i] = 0
     return n_entries
 
 
@@ -231,9 +244,10 @@ def _descend(tree, n_leaves, node, u):
     """Return the leaf below a node that u falls on, never one that weighs nothing."""
     while node < n_leaves:
         node *= 2
-        if u >= tree[node] and tree[node + 1] > 0.0:
-            u -= tree[node]
-            node += 1
+        # Without a branch, which would be guessed wrong half of the time.
+        goes_right = np.int64((u >= tree[node]) & (tree[node + 1] > 0.0))
+        u -= tree[node] * goes_right
+        node += goes_right
     return node
 
 
@@ -303,23 +317,60 @@ def _seat_column(concentration, c, scratch, begin, n_terms, tables, pairs):
         return np.int64(-1), pairs
     for i in range(n_terms):
         scratch.pool[n_terms + i] = scratch.sorted_n[begin + i]
+    is_listed = n <= _LISTED
     if end - tables > 1:
-        for node in range(n_terms - 1, 0, -1):
-            scratch.pool[node] = scratch.pool[2 * node] + scratch.pool[2 * node + 1]
+        if is_listed:
+            _list_words(scratch, n_terms)
+        else:
+            for node in range(n_terms - 1, 0, -1):
+                scratch.pool[node] = scratch.pool[2 * node] + scratch.pool[2 * node + 1]
     for t in range(tables, end):
         size = np.int64(scratch.n_jt[t])
         if pairs + min(size, n_terms) > scratch.term.size:
             return np.int64(-1), pairs
         before = pairs
-        if t < end - 1:
-            pairs = _take_from_pool(scratch, begin, n_terms, size, pairs)
-        else:  # the largest has what is left
+        if t == end - 1:  # the largest has what is left
             for i in range(n_terms):
                 if scratch.pool[n_terms + i] > 0:
                     pairs = _add_pair(scratch, pairs, scratch.sorted_v[begin + i], scratch.pool[n_terms + i])
+        elif is_listed:
+            pairs = _take_from_list(scratch, begin, n_terms, n, size, pairs)
+            n -= size
+        else:
+            pairs = _take_from_pool(scratch, begin, n_terms, size, pairs)
         scratch.k_jt[t] = c
         scratch.n_pairs[t] = pairs - before
     return end, pairs
+
+
+@helper
+def _list_words(scratch, n_terms):
+    """List the words of a column, each by the place of its term in the pool."""
+    n = 0
+    for i in range(n_terms):
+        for _ in range(scratch.pool[n_terms + i]):
+            scratch.word[n] = i
+            n += 1
+
+
+@helper
+def _take_from_list(scratch, begin, n_terms, n, size, pairs):
+    """Take the words of a table from the first n of the list, any with the same probability."""
+    first = pairs
+    for left in range(n, n - size, -1):
+        u = integer(scratch.stream, left)
+        i = np.int64(scratch.word[u])
+        scratch.word[u] = scratch.word[left - 1]
+        scratch.pool[n_terms + i] -= 1
+        v = scratch.sorted_v[begin + i]
+        if scratch.mark[v] == 0:
+            pairs = _add_pair(scratch, pairs, v, 1)
+            scratch.mark[v] = pairs - first
+        else:
+            scratch.number[first + scratch.mark[v] - 1] += 1
+    for pair in range(first, pairs):
+        scratch.mark[scratch.term[pair]] = 0
+    return pairs
 
 
 @helper
@@ -352,7 +403,7 @@ def _take_from_pool(scratch, begin, n_terms, size, pairs):
         top -= 1
         node, d = stack[top, 0], stack[top, 1]
         left = np.int64(0)
-        if d == 1:
+        if d == 1 and node < n_terms:
             node = _take_one(pool, n_terms, node, integer(scratch.stream, pool[node]))
         if node < n_terms:
             left = np.int64(hypergeometric(scratch.stream, pool[2 * node], pool[2 * node + 1], d))

@@ -47,8 +47,9 @@ def set_means(w, h, means):
     means[:] = 0.0
     for k in range(w.size):
         weight, row = w[k], h[k]
-        for v in range(means.size):
-            means[v] += weight * row[v]
+        if weight > 0.0:
+            for v in range(means.size):
+                means[v] += weight * row[v]
 
 
 @helper
@@ -77,9 +78,10 @@ def fit_step(x, seen, w, h, new_h, ratios):
         _set_ratios(x[j], seen[j], w[j], h, ratios)
         for k in range(h.shape[0]):
             weight, new_row = w[j, k], new_h[k]
-            for v in range(n_terms):
-                new_row[v] += weight * ratios[v]
-            w[j, k] = _times(weight, _dot(h[k], ratios))
+            if weight > 0.0:
+                for v in range(n_terms):
+                    new_row[v] += weight * ratios[v]
+                w[j, k] = _times(weight, _dot(h[k], ratios))
     for k in range(h.shape[0]):
         expected = _dot(h[k], new_h[k])
         if expected > 0.0:
@@ -97,7 +99,8 @@ def mixture_step(x, seen, w, h, ratios):
     for j in range(x.shape[0]):
         _set_ratios(x[j], seen[j], w[j], h, ratios)
         for k in range(h.shape[0]):
-            w[j, k] = _times(w[j, k], _dot(h[k], ratios))
+            if w[j, k] > 0.0:
+                w[j, k] = _times(w[j, k], _dot(h[k], ratios))
 
 
 @kernel
@@ -131,6 +134,14 @@ def set_all_means(w, h, means):
     """Set the means of all counts (document, term)."""
     for j in range(w.shape[0]):
         set_means(w[j], h, means[j])
+
+
+@kernel
+def set_likeness(rows, chosen, likeness):
+    """Set the dot products of the chosen rows with all rows."""
+    for i in range(chosen.size):
+        for j in range(rows.shape[0]):
+            likeness[i, j] = _dot(rows[chosen[i]], rows[j])
 
 
 @kernel

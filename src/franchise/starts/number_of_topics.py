@@ -33,12 +33,14 @@ from franchise.starts.table_fits import (
     improved,
     without_one,
 )
+from franchise.starts.unexplained import with_more
 
 MOST_DOCUMENTS = 2_000  # that the number is chosen by
 _MOST_CELLS = 20_000_000  # of the table that topics are fitted to in the end
 _RATIO = 1.25
-_STEPS = 400
-_FALLS = 2  # grid points in a row that are clearly below the best
+_STEPS, _STEPS_GROWN = 400, 100
+_LEAST = 0.02  # of a document's words that a topic has if it is there, in the fits where documents have few
+_FALLS = 2  # numbers in a row that are clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
 _FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
 _CLEAR = 1.0  # standard errors
@@ -119,15 +121,17 @@ def choose_number(
         sample = np.sort(generator.permutation(documents)[:MOST_DOCUMENTS])
     table = hide(_weighted(cells, sample, concentration), generator)
     limit = min(cells.n_terms if most is None else most, cells.n_terms, sample.size)
-    fits = _grid(table, max(1, limit), generator)
-    _try_path(table, fits)
-    _try_neighbours(table, fits, max(1, limit), generator)
+    limit = max(1, limit)
+    families = [(least, _grown(table, limit, generator, least)) for least in (0.0, _LEAST)]
+    least, fits = max(families, key=lambda one: float(one[1][_best(one[1])].scores.sum()))
+    _try_path(table, fits, least)
+    _try_neighbours(table, fits, limit, generator, least)
     scores = _compared(fits)
     plausible = [one.number for one in scores if one.below <= _CLEAR * one.error + _TIE][:_STARTS]
     if documents.size * cells.n_terms <= _MOST_CELLS:
         sample = documents
     x = _weighted(cells, sample, concentration)
-    topics_of = {n: _on_all_cells(x, fits[n].h) for n in plausible}
+    topics_of = {n: _on_all_cells(x, fits[n].h, least) for n in plausible}
     return Choice(plausible[0], topics_of[plausible[0]], scores, tuple(plausible), topics_of)
 
 
@@ -143,44 +147,54 @@ def topics_for_chain(choice: Choice, chain: int) -> Array:
     return choice.topics_of[others[chain // 3 % len(others)]]
 
 
-def _grid(table: Table, limit: int, generator: np.random.Generator) -> dict[int, Fit]:
-    """Fit more and more topics, until hidden cells are predicted clearly worse twice in a row."""
+def _grown(table: Table, limit: int, generator: np.random.Generator, least: float) -> dict[int, Fit]:
+    """Fit more and more topics, until hidden cells are predicted clearly worse twice in a row.
+
+    Each fit grows from the one before. Without `least`, it competes with one from seeds of its own.
+    """
     fits: dict[int, Fit] = {}
-    number, falls = 1, 0
-    while falls < _FALLS:
-        fit = fitted(table, number, _STEPS, generator)
-        _keep(fits, fit)
-        best = _best(fits)
-        below, error = _difference(fits[best], fits[max(fits)])
-        falls = falls + 1 if below > _CLEAR * error else 0
-        if number == limit or len(fit.h) < number:
+    fit, falls = fitted(table, 1, _STEPS, generator), 0
+    fits[1] = fit
+    while falls < _FALLS and len(fit.h) < limit:
+        before = len(fit.h)
+        number = min(limit, max(before + 1, round(before * _RATIO)))
+        fit = with_more(table, fit, number - before, _STEPS_GROWN, least)
+        if not least:
+            other = fitted(table, number, _STEPS, generator)
+            if len(other.h) >= len(fit.h) and other.likelihood > fit.likelihood:
+                fit = other
+        if len(fit.h) == before:
             break
-        number = min(limit, max(number + 1, round(number * _RATIO)))
+        fits[len(fit.h)] = fit
+        below, error = _difference(fits[_best(fits)], fit)
+        falls = falls + 1 if below > _CLEAR * error else 0
     return fits
 
 
-def _try_path(table: Table, fits: dict[int, Fit]) -> None:
+def _try_path(table: Table, fits: dict[int, Fit], least: float) -> None:
     """Leave out one topic after the other, from more topics than the best number."""
     best = _best(fits)
     above = [number for number in fits if number > best]
     fit = fits[min(above, default=best)]
-    least = max(1, int(_LEAST_SHARE * best))
+    fewest = max(1, int(_LEAST_SHARE * best))
     falls = 0
-    while len(fit.h) > least and falls < _FAR_FALLS:
-        fit = without_one(table, fit)
+    while len(fit.h) > fewest and falls < _FAR_FALLS:
+        fit = without_one(table, fit, least)
         _keep(fits, fit)
         best = _best(fits)
         below, error = _difference(fits[best], fit)
         falls = falls + 1 if len(fit.h) < best and below > _FAR * error else 0
 
 
-def _try_neighbours(table: Table, fits: dict[int, Fit], limit: int, generator: np.random.Generator) -> None:
+def _try_neighbours(
+    table: Table, fits: dict[int, Fit], limit: int, generator: np.random.Generator, least: float
+) -> None:
     """Fit numbers around the best from seeds of their own."""
     best = _best(fits)
     gap = max(1, round(_NEIGHBOURS * best))
     for number in sorted({best - gap, best, best + gap}):
         if 1 <= number <= limit:
-            _keep(fits, fitted(table, number, _STEPS, generator))
+            _keep(fits, fitted(table, number, _STEPS, generator, least))
 
 
 def _keep(fits: dict[int, Fit], fit: Fit) -> None:
@@ -213,8 +227,8 @@ def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration
     return x
 
 
-def _on_all_cells(x: Array, h: Array) -> Array:
+def _on_all_cells(x: Array, h: Array, least: float) -> Array:
     """Fit topics to all cells, from those of a fit that has seen most of them."""
     # A term that a topic lacks could never get in.
     h = 0.999 * h + 0.001 * x.sum(axis=0) / x.sum()
-    return improved(Table(x, np.ones(x.shape, np.bool_)), evenly(x, h), h, _STEPS // 2).h
+    return improved(Table(x, np.ones(x.shape, np.bool_)), evenly(x, h), h, _STEPS // 2, least).h

@@ -21,6 +21,7 @@ HIDDEN = 0.1  # share of the cells (document, term) that a fit does not see, cel
 _FLOOR = 1e-3  # words that a mean has at least, so that no hidden word is impossible
 _PERIOD = 25  # steps between two looks at the likelihood
 _GAIN = 1.0  # nats per topic and period that make more steps worthwhile
+_CUTS = 2  # times that topics leave documents
 _OWN = 0.9  # share of its document in a topic's seed
 # A drop of one topic: topics that are tried, steps for each of them, and steps for the best one.
 _TRIED, _STEPS_TRIED, _STEPS_DROPPED = 4, 8, 50
@@ -73,14 +74,28 @@ def evenly(x: Array, h: Array) -> Array:
     return np.repeat(x.sum(axis=1, keepdims=True) / len(h), len(h), axis=1)
 
 
-def fitted(table: Table, n_topics: int, most_steps: int, generator: np.random.Generator) -> Fit:
+def fitted(
+    table: Table, n_topics: int, most_steps: int, generator: np.random.Generator, least: float = 0.0
+) -> Fit:
     """Fit this number of topics, or fewer if fewer documents differ."""
     h = _seeds(table, n_topics, generator)
-    return improved(table, evenly(table.x, h), h, most_steps)
+    return improved(table, evenly(table.x, h), h, most_steps, least)
 
 
-def improved(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
-    """Make steps from these mixtures and topics until they no longer pay."""
+def improved(table: Table, w: Array, h: Array, most_steps: int, least: float = 0.0) -> Fit:
+    """Make steps from these mixtures and topics until they no longer pay.
+
+    Then topics leave the documents of whose words they have less than the share `least`, and some steps
+    follow; this is done twice, as the words of those that leave go to the others.
+    """
+    fit = _after_steps(table, w, h, most_steps)
+    for _ in range(_CUTS if least > 0.0 else 0):
+        shares = fit.w.sum(axis=1, keepdims=True)
+        fit = _after_steps(table, np.where(fit.w < least * shares, 0.0, fit.w), fit.h, _PERIOD)
+    return fit
+
+
+def _after_steps(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
     w, h = np.ascontiguousarray(w).copy(), np.ascontiguousarray(h).copy()
     new_h, ratios = np.empty_like(h), np.empty(h.shape[1])
     scores = np.empty(len(w))
@@ -107,7 +122,7 @@ def _likelihood(table: Table, w: Array, h: Array, means: Array, scores: Array) -
     return float(score_cells(*table, w, h, _FLOOR, means, scores))
 
 
-def without_one(table: Table, fit: Fit) -> Fit:
+def without_one(table: Table, fit: Fit, least: float = 0.0) -> Fit:
     """Return the fit after the topic that is missed least has gone to the others.
 
     A topic is missed little if a mixture of the others is close to it. The first few by this measure are each
@@ -124,7 +139,7 @@ def without_one(table: Table, fit: Fit) -> Fit:
         if best is None or trial.likelihood > best.likelihood:
             best = trial
     assert best is not None
-    return improved(table, best.w, best.h, _STEPS_DROPPED)
+    return improved(table, best.w, best.h, _STEPS_DROPPED, least)
 
 
 def _cone(fit: Fit) -> tuple[Array, Array]:

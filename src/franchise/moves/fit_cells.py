@@ -16,6 +16,7 @@ from franchise._jit import helper, kernel
 
 # Smaller numbers are zero: processors take many times as long for those below the normal range.
 _NOTHING = 1e-60
+_LEAST_MEAN = 1e-3  # words; below it a mean says nothing
 
 
 @helper
@@ -134,6 +135,25 @@ def set_all_means(w, h, means):
     """Set the means of all counts (document, term)."""
     for j in range(w.shape[0]):
         set_means(w[j], h, means[j])
+
+
+@kernel
+def leave_documents(seen, w, h, means, least):
+    """Let topics leave the documents in which they explain little; `means` (term) is working memory.
+
+    Without topic k, the mean r_v of a document's term v is too small by w_k h_kv. The sum over seen terms of
+    (w_k h_kv)^2 / r_v is about twice what the log likelihood loses. If it is below `least`, w_k becomes 0.
+    """
+    for j in range(w.shape[0]):
+        set_means(w[j], h, means)
+        for k in range(h.shape[0]):
+            weight, explained = w[j, k], 0.0
+            if weight > 0.0:
+                for v in range(means.size):
+                    if seen[j, v]:
+                        explained += (weight * h[k, v]) ** 2 / max(means[v], _LEAST_MEAN)
+                if explained < least:
+                    w[j, k] = 0.0
 
 
 @kernel

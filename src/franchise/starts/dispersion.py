@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from franchise.corpus.cells import CellArrays, selected
 from franchise.moves.fit_cells import set_all_means, set_growth
-from franchise.starts.table_fits import Array, Fit, Table, dense, evenly, hide, improved
+from franchise.starts.table_fits import Array, Fit, Table, dense, from_topics, hide
 
 MOST_DOCUMENTS = 2_000  # that the concentration is estimated by
 _STEPS = 100
@@ -30,7 +30,9 @@ _ERRORS = 2.0  # standard errors that are beyond error
 _LEAST_EXCESS = 0.2
 
 
-def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) -> float:
+def estimate_concentration(
+    cells: CellArrays, topics: npt.ArrayLike, seed: int, least: float = 0.0
+) -> float:
     """Estimate the concentration c of documents around mixtures of topics.
 
     A tenth of the cells is hidden, the topics are fitted to the others, and the squared Pearson residuals of
@@ -41,9 +43,11 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) 
     cells
         Counts of documents by terms.
     topics
-        Topics by terms that suit the table, such as `Choice.topics`.
+        Topics by terms that suit the table, such as `Choice.most_detailed`.
     seed
         Seed of which cells are hidden.
+    least
+        What a topic explains at least in a document that has it (`Choice.least`).
 
     Returns
     -------
@@ -56,7 +60,7 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) 
         documents = np.sort(generator.permutation(documents)[:MOST_DOCUMENTS])
     table = hide(dense(selected(cells, documents)), generator)
     h = np.array(topics, dtype=np.float64)
-    fit = improved(table, evenly(table.x, h), h, _STEPS)
+    fit = from_topics(table, h, _STEPS, least)
     means = np.empty_like(table.x)
     set_all_means(fit.w, fit.h, means)
     counted = ~table.seen & (means >= _LEAST_MEAN)

@@ -27,10 +27,9 @@ from franchise.starts.table_fits import (
     Fit,
     Table,
     dense,
-    evenly,
     fitted,
+    from_topics,
     hide,
-    improved,
     without_one,
 )
 from franchise.starts.unexplained import with_more
@@ -39,7 +38,8 @@ MOST_DOCUMENTS = 2_000  # that the number is chosen by
 _MOST_CELLS = 20_000_000  # of the table that topics are fitted to in the end
 _RATIO = 1.25
 _STEPS, _STEPS_GROWN = 400, 100
-_LEAST = 0.02  # of a document's words that a topic has if it is there, in the fits where documents have few
+# What a topic explains in a document that has it, in squared standard deviations, where documents have few.
+_LEAST = 8.0
 _FALLS = 2  # numbers in a row that are clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
 _FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
@@ -83,6 +83,11 @@ class Choice:
         The chosen number and the next ones above it whose score is within a standard error of the best.
     topics_of
         Topics for each plausible number.
+    most_detailed
+        Topics for the number whose score is best.
+    least
+        What a topic explains at least in a document that has it (`table_fits.improved`); 0 if documents may
+        have all topics.
     """
 
     number: int
@@ -90,6 +95,8 @@ class Choice:
     scores: tuple[Score, ...]
     plausible: tuple[int, ...]
     topics_of: dict[int, Array]
+    most_detailed: Array
+    least: float
 
 
 def choose_number(
@@ -125,14 +132,18 @@ def choose_number(
     families = [(least, _grown(table, limit, generator, least)) for least in (0.0, _LEAST)]
     least, fits = max(families, key=lambda one: float(one[1][_best(one[1])].scores.sum()))
     _try_path(table, fits, least)
-    _try_neighbours(table, fits, limit, generator, least)
+    if not least:
+        _try_neighbours(table, fits, limit, generator)
     scores = _compared(fits)
     plausible = [one.number for one in scores if one.below <= _CLEAR * one.error + _TIE][:_STARTS]
     if documents.size * cells.n_terms <= _MOST_CELLS:
         sample = documents
     x = _weighted(cells, sample, concentration)
     topics_of = {n: _on_all_cells(x, fits[n].h, least) for n in plausible}
-    return Choice(plausible[0], topics_of[plausible[0]], scores, tuple(plausible), topics_of)
+    best = topics_of.get(_best(fits))
+    if best is None:
+        best = _on_all_cells(x, fits[_best(fits)].h, least)
+    return Choice(plausible[0], topics_of[plausible[0]], scores, tuple(plausible), topics_of, best, least)
 
 
 def topics_for_chain(choice: Choice, chain: int) -> Array:
@@ -186,15 +197,13 @@ def _try_path(table: Table, fits: dict[int, Fit], least: float) -> None:
         falls = falls + 1 if len(fit.h) < best and below > _FAR * error else 0
 
 
-def _try_neighbours(
-    table: Table, fits: dict[int, Fit], limit: int, generator: np.random.Generator, least: float
-) -> None:
+def _try_neighbours(table: Table, fits: dict[int, Fit], limit: int, generator: np.random.Generator) -> None:
     """Fit numbers around the best from seeds of their own."""
     best = _best(fits)
     gap = max(1, round(_NEIGHBOURS * best))
     for number in sorted({best - gap, best, best + gap}):
         if 1 <= number <= limit:
-            _keep(fits, fitted(table, number, _STEPS, generator, least))
+            _keep(fits, fitted(table, number, _STEPS, generator))
 
 
 def _keep(fits: dict[int, Fit], fit: Fit) -> None:
@@ -231,4 +240,4 @@ def _on_all_cells(x: Array, h: Array, least: float) -> Array:
     """Fit topics to all cells, from those of a fit that has seen most of them."""
     # A term that a topic lacks could never get in.
     h = 0.999 * h + 0.001 * x.sum(axis=0) / x.sum()
-    return improved(Table(x, np.ones(x.shape, np.bool_)), evenly(x, h), h, _STEPS // 2, least).h
+    return from_topics(Table(x, np.ones(x.shape, np.bool_)), h, _STEPS // 2, least).h

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.cells import CellArrays
-from franchise.moves.fit_cells import fit_step, mixture_step, score_cells
+from franchise.moves.fit_cells import fit_step, leave_documents, mixture_step, score_cells
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -25,7 +25,7 @@ _CUTS = 2  # times that topics leave documents
 _OWN = 0.9  # share of its document in a topic's seed
 # A drop of one topic: topics that are tried, steps for each of them, and steps for the best one.
 _TRIED, _STEPS_TRIED, _STEPS_DROPPED = 4, 8, 50
-_CONE_STEPS = 20
+_CONE_STEPS, _MIXTURE_STEPS = 20, 100
 
 
 class Table(NamedTuple):
@@ -74,24 +74,23 @@ def evenly(x: Array, h: Array) -> Array:
     return np.repeat(x.sum(axis=1, keepdims=True) / len(h), len(h), axis=1)
 
 
-def fitted(
-    table: Table, n_topics: int, most_steps: int, generator: np.random.Generator, least: float = 0.0
-) -> Fit:
+def fitted(table: Table, n_topics: int, most_steps: int, generator: np.random.Generator) -> Fit:
     """Fit this number of topics, or fewer if fewer documents differ."""
     h = _seeds(table, n_topics, generator)
-    return improved(table, evenly(table.x, h), h, most_steps, least)
+    return improved(table, evenly(table.x, h), h, most_steps)
 
 
 def improved(table: Table, w: Array, h: Array, most_steps: int, least: float = 0.0) -> Fit:
     """Make steps from these mixtures and topics until they no longer pay.
 
-    Then topics leave the documents of whose words they have less than the share `least`, and some steps
-    follow; this is done twice, as the words of those that leave go to the others.
+    Then topics leave the documents in which they explain less than `least` (`moves.fit_cells`), and some
+    steps follow; this is done twice, as the words of those that leave go to the others.
     """
     fit = _after_steps(table, w, h, most_steps)
     for _ in range(_CUTS if least > 0.0 else 0):
-        shares = fit.w.sum(axis=1, keepdims=True)
-        fit = _after_steps(table, np.where(fit.w < least * shares, 0.0, fit.w), fit.h, _PERIOD)
+        w = fit.w.copy()
+        leave_documents(table.seen, w, fit.h, np.empty(h.shape[1]), least)
+        fit = _after_steps(table, w, fit.h, _PERIOD)
     return fit
 
 
@@ -110,12 +109,19 @@ def _after_steps(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
     return Fit(w, h, likelihood, scores)
 
 
-def with_fixed_topics(table: Table, h: Array, steps: int) -> Fit:
-    """Fit the mixtures alone."""
-    w, ratios, scores = evenly(table.x, h), np.empty(h.shape[1]), np.empty(len(table.x))
-    for _ in range(steps):
-        mixture_step(*table, w, h, ratios)
-    return Fit(w, h, _likelihood(table, w, h, ratios, scores), scores)
+def from_topics(table: Table, h: Array, most_steps: int, least: float = 0.0) -> Fit:
+    """Fit a table from topics that suit it.
+
+    Where topics leave documents they do so before the topics change: those fitted to mixtures of all of them
+    would be others.
+    """
+    w = evenly(table.x, h)
+    if least > 0.0:
+        terms = np.empty(h.shape[1])
+        for _ in range(_MIXTURE_STEPS):
+            mixture_step(*table, w, h, terms)
+        leave_documents(table.seen, w, h, terms, least)
+    return improved(table, w, h, most_steps, least)
 
 
 def _likelihood(table: Table, w: Array, h: Array, means: Array, scores: Array) -> float:

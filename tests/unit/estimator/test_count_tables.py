@@ -94,7 +94,14 @@ def test_no_word_is_left_over():
 
 
 def test_few_documents_are_no_table():
-    table, _ = planted(3, n_documents=20)
+    table, _ = planted(3, n_documents=5)
     assert is_count_table(from_counts(table))
-    assert not is_count_table(from_counts(table[:19]))
+    assert not is_count_table(from_counts(table[:4]))
     assert not is_count_table(from_counts(np.minimum(table, 1)))
+
+
+def test_noise_is_not_looked_for_in_few_documents():
+    table = from_counts(planted(2, n_documents=12, noise=50.0)[0])
+    assert effective_table(table, 0).corpus.n_words < table.n_words
+    few = table.select(np.arange(11))
+    assert effective_table(few, 0) == (few, np.inf)

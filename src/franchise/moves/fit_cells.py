@@ -105,18 +105,22 @@ def mixture_step(x, seen, w, h, ratios):
 
 
 @kernel
-def score_cells(x, seen, w, h, floor, means, hidden):
+def score_cells(x, seen, w, h, background, means, hidden):
     """Set the score of each document's hidden cells; return the log likelihood of the seen cells.
 
     The hidden cells are scored as a multinomial draw of their total, the seen ones as Poisson counts, both
-    without the factorials. `floor` is added to each mean, as a topic may lack a term altogether.
+    without the factorials. `background`, of each term, is added to the mean of a document for each of its
+    words: a document may lack a topic, or a topic a term, altogether.
     """
     likelihood = 0.0
     for j in range(x.shape[0]):
         set_means(w[j], h, means)
+        n_words = 0.0
+        for k in range(h.shape[0]):
+            n_words += w[j, k]
         score, n_hidden, total = 0.0, 0.0, 0.0
         for v in range(means.size):
-            mean = means[v] + floor
+            mean = means[v] + n_words * background[v]
             if not seen[j, v]:
                 total += mean
                 if x[j, v] > 0.0:

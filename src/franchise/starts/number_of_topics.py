@@ -30,6 +30,7 @@ from franchise.starts.table_fits import (
     fitted,
     from_topics,
     hide,
+    improved,
     without_one,
 )
 from franchise.starts.unexplained import with_more
@@ -129,8 +130,10 @@ def choose_number(
     table = hide(_weighted(cells, sample, concentration), generator)
     limit = min(cells.n_terms if most is None else most, cells.n_terms, sample.size)
     limit = max(1, limit)
-    families = [(least, _grown(table, limit, generator, least)) for least in (0.0, _LEAST)]
-    least, fits = max(families, key=lambda one: float(one[1][_best(one[1])].scores.sum()))
+    with_all = _grown(table, limit, generator, 0.0, {})
+    with_few = _grown(table, limit, generator, _LEAST, with_all)
+    is_sparse = with_few[_best(with_few)].scores.sum() > with_all[_best(with_all)].scores.sum()
+    least, fits = (_LEAST, with_few) if is_sparse else (0.0, with_all)
     _try_path(table, fits, least)
     if not least:
         _try_neighbours(table, fits, limit, generator)
@@ -158,22 +161,28 @@ def topics_for_chain(choice: Choice, chain: int) -> Array:
     return choice.topics_of[others[chain // 3 % len(others)]]
 
 
-def _grown(table: Table, limit: int, generator: np.random.Generator, least: float) -> dict[int, Fit]:
+def _grown(
+    table: Table, limit: int, generator: np.random.Generator, least: float, others: dict[int, Fit]
+) -> dict[int, Fit]:
     """Fit more and more topics, until hidden cells are predicted clearly worse twice in a row.
 
-    Each fit grows from the one before. Without `least`, it competes with one from seeds of its own.
+    Each fit grows from the one before. It competes with one of `others`, if there is one of that number,
+    whose topics then leave documents; or else with one from seeds of its own.
     """
-    fits: dict[int, Fit] = {}
     fit, falls = fitted(table, 1, _STEPS, generator), 0
-    fits[1] = fit
+    fits = {1: fit}
     while falls < _FALLS and len(fit.h) < limit:
         before = len(fit.h)
         number = min(limit, max(before + 1, round(before * _RATIO)))
         fit = with_more(table, fit, number - before, _STEPS_GROWN, least)
         if not least:
             other = fitted(table, number, _STEPS, generator)
-            if len(other.h) >= len(fit.h) and other.likelihood > fit.likelihood:
-                fit = other
+        elif number in others:
+            other = improved(table, others[number].w, others[number].h, 0, least)
+        else:
+            other = fit
+        if len(other.h) >= len(fit.h) and other.likelihood > fit.likelihood:
+            fit = other
         if len(fit.h) == before:
             break
         fits[len(fit.h)] = fit

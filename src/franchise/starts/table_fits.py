@@ -18,7 +18,9 @@ Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 HIDDEN = 0.1  # share of the cells (document, term) that a fit does not see, cells without words included
-_FLOOR = 1e-3  # words that a mean has at least, so that no hidden word is impossible
+# Share of a document's words that may be of any term, as often as in the whole table. Without it, one document
+# that lacks a topic could decide which fit is best.
+_BACKGROUND = 0.005
 _PERIOD = 25  # steps between two looks at the likelihood
 _GAIN = 1.0  # nats per topic and period that make more steps worthwhile
 _CUTS = 2  # times that topics leave documents
@@ -97,16 +99,16 @@ def improved(table: Table, w: Array, h: Array, most_steps: int, least: float = 0
 def _after_steps(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
     w, h = np.ascontiguousarray(w).copy(), np.ascontiguousarray(h).copy()
     new_h, ratios = np.empty_like(h), np.empty(h.shape[1])
-    scores = np.empty(len(w))
-    before, likelihood = -np.inf, _likelihood(table, w, h, ratios, scores)
+    scores, background = np.empty(len(w)), _BACKGROUND * table.x.sum(axis=0) / table.x.sum()
+    before, likelihood = -np.inf, score_cells(*table, w, h, background, ratios, scores)
     for done in range(0, most_steps, _PERIOD):
         before = likelihood
         for _ in range(min(_PERIOD, most_steps - done)):
             fit_step(*table, w, h, new_h, ratios)
-        likelihood = _likelihood(table, w, h, ratios, scores)
+        likelihood = score_cells(*table, w, h, background, ratios, scores)
         if likelihood - before < _GAIN * len(h):
             break
-    return Fit(w, h, likelihood, scores)
+    return Fit(w, h, float(likelihood), scores)
 
 
 def from_topics(table: Table, h: Array, most_steps: int, least: float = 0.0) -> Fit:
@@ -122,10 +124,6 @@ def from_topics(table: Table, h: Array, most_steps: int, least: float = 0.0) -> 
             mixture_step(*table, w, h, terms)
         leave_documents(table.seen, w, h, terms, least)
     return improved(table, w, h, most_steps, least)
-
-
-def _likelihood(table: Table, w: Array, h: Array, means: Array, scores: Array) -> float:
-    return float(score_cells(*table, w, h, _FLOOR, means, scores))
 
 
 def without_one(table: Table, fit: Fit, least: float = 0.0) -> Fit:
@@ -158,7 +156,7 @@ def _cone(fit: Fit) -> tuple[Array, Array]:
         mixture_step(*table, shares, h, ratios)
     after = np.empty(len(h))
     unseen = ~table.seen  # all cells are scored
-    score_cells(h, unseen, shares, h, 1e-12, ratios, after)
+    score_cells(h, unseen, shares, h, np.full(h.shape[1], 1e-12), ratios, after)
     entropy = np.sum(h * np.log(np.maximum(h, 1e-300)), axis=1)
     return shares, np.asarray(fit.w.sum(axis=0) * (entropy - after))
 

@@ -47,7 +47,7 @@ def test_steps_make_seen_cells_likelier(fit):
     x, seen, w, h = fit
     means, scores, likelihoods = np.empty(9), np.empty(7), []
     for _ in range(60):
-        likelihoods.append(fit_cells.score_cells(*fit, 0.0, means, scores))
+        likelihoods.append(fit_cells.score_cells(*fit, np.zeros(9), means, scores))
         fit_cells.fit_step(x, seen, w, h, np.empty_like(h), means)
     assert likelihoods[0] < likelihoods[20] < likelihoods[-1]
     assert likelihoods[-1] - likelihoods[-2] < 0.01 * (likelihoods[1] - likelihoods[0])
@@ -55,8 +55,9 @@ def test_steps_make_seen_cells_likelier(fit):
 
 def test_scores(fit):
     x, seen, w, h = fit
-    scores, means = np.empty(7), w @ h + 0.5
-    likelihood = fit_cells.score_cells(*fit, 0.5, np.empty(9), scores)
+    background = np.linspace(0.01, 0.03, 9)
+    scores, means = np.empty(7), w @ h + w.sum(axis=1, keepdims=True) * background
+    likelihood = fit_cells.score_cells(*fit, background, np.empty(9), scores)
     assert likelihood == pytest.approx(np.sum((x * np.log(means) - means)[seen]))
     hidden = np.where(seen, 0.0, means)
     shares = np.where(seen, 1.0, hidden / np.maximum(hidden.sum(axis=1, keepdims=True), 1e-300))

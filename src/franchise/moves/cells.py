@@ -26,8 +26,8 @@ from franchise.model.state import ALPHA, Array
 from franchise.random import binomial, gamma_variate, hypergeometric, integer, start_stream, uniform
 
 _DEPTH = 80  # of the stack: two parts for every halving
-# Up to as many words are drawn one by one, which is faster than binomial and hypergeometric numbers: of a cell
-# below one node, and of a column.
+# Up to as many words are drawn one by one, which is faster than binomial and hypergeometric numbers: those of
+# a cell below one node, and those of a column.
 _FEW, _LISTED = 16, 1 << 10
 
 

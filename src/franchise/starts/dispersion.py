@@ -30,9 +30,7 @@ _ERRORS = 2.0  # standard errors that are beyond error
 _LEAST_EXCESS = 0.2
 
 
-def estimate_concentration(
-    cells: CellArrays, topics: npt.ArrayLike, seed: int, least: float = 0.0
-) -> float:
+def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int, least: float = 0.0) -> float:
     """Estimate the concentration c of documents around mixtures of topics.
 
     A tenth of the cells is hidden, the topics are fitted to the others, and the squared Pearson residuals of

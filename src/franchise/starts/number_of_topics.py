@@ -4,10 +4,12 @@ A chain on a table of few terms and many counts keeps about the number of topics
 number is chosen before the chain starts: a tenth of the cells (document, term) is hidden, topics are fitted
 to the others, and the hidden cells are scored. Cells without words are hidden, too.
 
-Three kinds of fits are compared: a geometric grid of numbers, each from seeds of its own; fits that follow
-from one of them by leaving out one topic after the other, which finds better topics where documents mix few
-of them; and numbers around the best, from new seeds. The smallest number whose score is within a standard
-error of the best is chosen.
+Fits grow in steps of 25%: new topics begin at what the last fit leaves unexplained
+(`franchise.starts.unexplained`), or all begin at documents, whichever is likelier. This is done twice: with
+documents that may have all topics, and with topics that leave the documents in which they explain little.
+Where documents have few of many topics, only the second finds the rare ones; the hidden cells decide which is
+used. Then fits follow by leaving out one topic after the other, and numbers around the best are tried. The
+smallest number whose score is within a standard error of the best is chosen.
 
 The whole table is held as an array. This suits hundreds of terms, but not text.
 """

@@ -18,8 +18,8 @@ Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 HIDDEN = 0.1  # share of the cells (document, term) that a fit does not see, cells without words included
-# Share of a document's words that may be of any term, as often as in the whole table. Without it, one document
-# that lacks a topic could decide which fit is best.
+# Share of a document's words that may be of any term, as often as in the whole table. Without it, one
+# document that lacks a topic could decide which fit is best.
 _BACKGROUND = 0.005
 _PERIOD = 25  # steps between two looks at the likelihood
 _GAIN = 1.0  # nats per topic and period that make more steps worthwhile

@@ -1,8 +1,8 @@
 """More topics for a table of counts, from what a fit leaves unexplained.
 
-A document with a rare topic has words beyond the means of the fit, and documents with the same rare topic have
-them at the same terms. So a new topic begins at what is unexplained in a group of such documents: that is much
-closer to the rare topic than the documents are, which have other topics besides.
+A document with a rare topic has words beyond the means of the fit, and documents with the same rare topic
+have them at the same terms. So a new topic begins at what is unexplained in a group of such documents: that
+is much closer to the rare topic than the documents are, which have other topics besides.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ def test_the_planted_number_comes_out(n_topics):
 
 def test_counts_that_vary_together_are_scaled_down():
     table, topics = planted(4, noise=200.0)
-    with warns("overdispersed-counts", f"of {table.sum():,} counts", "effective_counts=False"):
+    parts = (f"of {table.sum():,} counts", "effective_counts=False", "A typical document is worth 1")
+    with warns("overdispersed-counts", *parts):
         model = HDPTopicModel(**SHORT).fit(table)
     assert model.corpus_.downsampling.evenly
     assert 80 * 100 < model.corpus_.n_words < 80 * 400  # each is worth about 2000 x 201 / 2200 counts

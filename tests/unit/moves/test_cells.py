@@ -91,7 +91,8 @@ def test_there_is_no_room():
 
 @pytest.mark.nojit
 @pytest.mark.parametrize(
-    ("weights", "n"), [((1.0, 2.0, 0.5), 4), ((1.0, 2.0, 0.5), 20), ((0.0, 1.0, 1.0, 3.0, 0.0), 4), ((2.0,), 4)]
+    ("weights", "n"),
+    [((1.0, 2.0, 0.5), 4), ((1.0, 2.0, 0.5), 20), ((0.0, 1.0, 1.0, 3.0, 0.0), 4), ((2.0,), 4)],
 )
 def test_the_words_of_a_cell_are_multinomial(weights, n, seed):
     scratch, n_leaves = scratch_of(seed), len(weights)
@@ -102,7 +103,8 @@ def test_the_words_of_a_cell_are_multinomial(weights, n, seed):
     found = []
     for _ in range(3_000):
         end = _multinomial(scratch.tree, n_leaves, n, scratch, 0, 0)
-        assert not scratch.hits.any() and np.all(np.diff(scratch.entry_c[:end]) > 0)
+        assert not scratch.hits.any()
+        assert np.all(np.diff(scratch.entry_c[:end]) > 0)
         counts = np.bincount(scratch.entry_c[:end], scratch.entry_n[:end], n_leaves).astype(int)
         found.append(tuple(counts.tolist()))
     law = stats.multinomial(n, np.array(weights) / sum(weights))

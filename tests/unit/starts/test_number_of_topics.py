@@ -114,14 +114,15 @@ def test_chains_start_from_different_numbers():
     assert [len(topics_for_chain(alone, chain)) for chain in range(4)] == [4] * 4
 
 
-def rare(n_topics=12, n_documents=300, n_terms=40, n_words=1_500):
-    """Draw a table of a common topic and rare ones, of which each document has two at most."""
+def rare(n_topics=16, n_documents=200, n_terms=60, n_words=2_000):
+    """Draw a table of two common, flat topics and rare ones, of which each document has two at most."""
     rng = np.random.default_rng(5)
-    topics = rng.dirichlet(np.full(n_terms, 0.15), n_topics)
+    topics = rng.dirichlet(np.full(n_terms, 0.3), n_topics)
+    topics[:2] = rng.dirichlet(np.full(n_terms, 5.0), 2)
     mixtures = np.zeros((n_documents, n_topics))
     for own in mixtures:
-        has = [0, *rng.choice(np.arange(1, n_topics), 2, replace=False)]
-        own[has] = rng.dirichlet(np.ones(3))
+        has = [0, 1, *rng.choice(np.arange(2, n_topics), rng.integers(0, 3), replace=False)]
+        own[has] = rng.dirichlet(np.ones(len(has)))
     return np.array([rng.multinomial(n_words, row) for row in mixtures @ topics]), topics
 
 

@@ -146,13 +146,18 @@ def leave_documents(seen, w, h, means, least):
     """Let topics leave the documents in which they explain little; `means` (term) is working memory.
 
     Without topic k, the mean r_v of a document's term v is too small by w_k h_kv. The sum over seen terms of
-    (w_k h_kv)^2 / r_v is about twice what the log likelihood loses. If it is below `least`, w_k becomes 0.
+    (w_k h_kv)^2 / r_v is about twice what the log likelihood loses. If it is below `least`, w_k becomes 0,
+    unless k is the document's largest topic.
     """
     for j in range(w.shape[0]):
         set_means(w[j], h, means)
+        largest = 0
+        for k in range(h.shape[0]):
+            if w[j, k] > w[j, largest]:
+                largest = k
         for k in range(h.shape[0]):
             weight, explained = w[j, k], 0.0
-            if weight > 0.0:
+            if weight > 0.0 and k != largest:
                 for v in range(means.size):
                     if seen[j, v]:
                         explained += (weight * h[k, v]) ** 2 / max(means[v], _LEAST_MEAN)

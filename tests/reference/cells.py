@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.moves.cells import _FEW, _LISTED
+from franchise.moves.cells import _FEW
+from franchise.moves.parts.cell_seats import LISTED
 from franchise.random import binomial, gamma_variate, hypergeometric, integer, start_stream, uniform
 
 
@@ -106,7 +107,7 @@ def seated(c, words, mass, stream):
     largest = sizes.index(max(sizes))
     sizes[largest], sizes[-1] = sizes[-1], sizes[largest]
     terms, pool = list(words), list(words.values())
-    is_listed = sum(pool) <= _LISTED
+    is_listed = sum(pool) <= LISTED
     listed = [place for place, count in enumerate(pool) for _ in range(count)] if is_listed else []
     for size in sizes[:-1]:
         taken = Counter()

@@ -31,9 +31,6 @@ from franchise.random import CELLS, INITIALIZE, Key
 
 _ROOM = 1 << 12  # for tables and pairs of a run of documents, to begin with
 _TABLE_CELLS = 4_000  # in a sweep, of documents whose tables are drawn one by one
-# Of so many words a split-merge trial takes about as long as half a sweep. Where one per sweep is left
-# (`SplitMerge.adapt`), few are accepted: one in ten sweeps is made.
-_MANY_WORDS, _SWEEPS_PER_TRIAL = 1_000_000, 10
 
 
 class CellsEngine(RevealingEngine):
@@ -114,13 +111,8 @@ class CellsEngine(RevealingEngine):
             self.workbench.set_eta(eta)
         documents = self._update_documents(key)
         self.workbench.visit(self._turns[key.sweep % len(self._turns)])
-        swept = super().sweep(key, self._trials_due(trials, key.sweep), eta, merge)
+        swept = super().sweep(key, trials, eta, merge)
         return swept._replace(infos={"documents": documents, **swept.infos})
-
-    def _trials_due(self, trials: Trials | None, sweep: int) -> Trials | None:
-        """Return the trials to make in a sweep: of many words, where one is asked for, one in ten sweeps."""
-        is_rare = trials is not None and trials.number == 1 and self._cells.doc_ptr[-1] >= _MANY_WORDS
-        return None if is_rare and sweep % _SWEEPS_PER_TRIAL else trials
 
     def _joint(self) -> Joint:
         state = self.state

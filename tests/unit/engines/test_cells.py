@@ -115,20 +115,6 @@ def test_sweeps_of_large_counts_add_up(eta, seed):
     assert engine.state.n_jt.sum() == COUNTS.sum()
 
 
-def test_of_many_words_single_trials_are_rare(monkeypatch):
-    engine, proposals = engine_of_counts(), Schedule().split_merge.as_array()
-    engine.start(Key(1, 0, 0, 0), 3)
-    for most, number, sweep, are_made in [
-        (COUNTS.sum() + 1, 1, 9, True),
-        (COUNTS.sum(), 1, 9, False),
-        (COUNTS.sum(), 1, 10, True),
-        (COUNTS.sum(), 2, 9, True),
-    ]:
-        monkeypatch.setattr("franchise.engines.cells._MANY_WORDS", most)
-        swept = engine.sweep(Key(1, 0, sweep, 0), Trials(number, proposals))
-        assert ("split_merge" in swept.infos) == are_made
-
-
 def test_more_topics_than_there_was_room_for_keep_their_counts(seed):
     corpus = planted(n_topics=20, n_terms=30, n_documents=40, document_length=200, seed=1).corpus
     engine = CellsEngine(corpus.cells, EngineSettings(Priors(gamma=50.0, alpha=20.0, eta=0.02), capacity=1))

@@ -30,7 +30,7 @@ _ERRORS = 2.0  # standard errors that are beyond error
 _LEAST_EXCESS = 0.2
 
 
-def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int, least: float = 0.0) -> float:
+def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) -> float:
     """Estimate the concentration c of documents around mixtures of topics.
 
     A tenth of the cells is hidden, the topics are fitted to the others, and the squared Pearson residuals of
@@ -44,8 +44,6 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int, 
         Topics by terms that suit the table, such as `Choice.most_detailed`.
     seed
         Seed of which cells are hidden.
-    least
-        What a topic explains at least in a document that has it (`Choice.least`).
 
     Returns
     -------
@@ -58,7 +56,7 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int, 
         documents = np.sort(generator.permutation(documents)[:MOST_DOCUMENTS])
     table = hide(dense(selected(cells, documents)), generator)
     h = np.array(topics, dtype=np.float64)
-    fit = from_topics(table, h, _STEPS, least)
+    fit = from_topics(table, h, _STEPS)
     means = np.empty_like(table.x)
     set_all_means(fit.w, fit.h, means)
     counted = ~table.seen & (means >= _LEAST_MEAN)

@@ -54,7 +54,7 @@ def effective_table(corpus: Corpus, seed: int) -> Effective:
         return Effective(corpus, math.inf)
     choice = _choice(corpus, seed)
     # Of the plausible numbers of topics the largest: what too few topics miss would look like noise.
-    concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed, choice.least)
+    concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed)
     if math.isinf(concentration):
         return Effective(corpus, concentration)
     limits = effective_counts(corpus.document_lengths, concentration)

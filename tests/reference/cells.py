@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise.moves.cells import _FEW
+from franchise.moves.parts.cell_seats import LISTED
 from franchise.random import binomial, gamma_variate, hypergeometric, integer, start_stream, uniform
 
 
@@ -41,8 +43,11 @@ def update(documents, tables, moving, mass, phi, key):
             if left:
                 active = [c for c in range(moving) if theta[c] > 0]
                 weights = [theta[c] * phi[c][v] for c in active]
-                for place, count in divided(left, weights, binomial, below, stream):
-                    found[active[place]][v] += count
+                counts = Counter()
+                for place, count in divided(left, weights, binomial, below, stream, _FEW):
+                    counts[place] += count
+                for place in sorted(counts):
+                    found[active[place]][v] += counts[place]
         new.append([table for c in found for table in seated(c, found[c], mass[c], stream)])
     return new
 
@@ -52,8 +57,11 @@ def below(stream, total):
     return uniform(stream) * total
 
 
-def divided(n, weights, split, one, stream):
-    """Yield what each part gets of n, in halves as a heap has them: node i is 2 i and 2 i + 1."""
+def divided(n, weights, split, one, stream, few):
+    """Yield what each part gets of n, in halves as a heap has them: node i is 2 i and 2 i + 1.
+
+    Up to `few` words below a node find their parts one by one.
+    """
     n_leaves = len(weights)
 
     def total(node):
@@ -61,18 +69,23 @@ def divided(n, weights, split, one, stream):
             return weights[node - n_leaves]
         return total(2 * node) + total(2 * node + 1)
 
+    def leaf_below(node, u):
+        while node < n_leaves:
+            node *= 2
+            if u >= total(node) and total(node + 1) > 0:
+                u -= total(node)
+                node += 1
+        return node - n_leaves
+
     def parts(node, d):
         if d == 0:
             return
-        if d == 1:
-            u = one(stream, total(node))
-            while node < n_leaves:
-                node *= 2
-                if u >= total(node) and total(node + 1) > 0:
-                    u -= total(node)
-                    node += 1
         if node >= n_leaves:
             yield node - n_leaves, d
+            return
+        if d <= few:
+            for _ in range(d):
+                yield leaf_below(node, one(stream, total(node))), 1
             return
         left = split(stream, d, total(2 * node), total(2 * node + 1))
         yield from parts(2 * node, left)
@@ -94,10 +107,24 @@ def seated(c, words, mass, stream):
     largest = sizes.index(max(sizes))
     sizes[largest], sizes[-1] = sizes[-1], sizes[largest]
     terms, pool = list(words), list(words.values())
+    is_listed = sum(pool) <= LISTED
+    listed = [place for place, count in enumerate(pool) for _ in range(count)] if is_listed else []
     for size in sizes[:-1]:
-        taken = divided(size, pool, lambda s, d, a, b: hypergeometric(s, a, b, d), integer, stream)
-        taken = list(taken)
-        for place, count in taken:
+        taken = Counter()
+        if is_listed:
+            for _ in range(size):
+                u = integer(stream, len(listed))
+                taken[listed[u]] += 1
+                listed[u] = listed[-1]
+                listed.pop()
+        else:
+            for place, count in divided(size, pool, _from_urn, integer, stream, 1):
+                taken[place] += count
+        for place, count in taken.items():
             pool[place] -= count
-        yield Table(c, {terms[place]: count for place, count in taken})
+        yield Table(c, {terms[place]: count for place, count in taken.items()})
     yield Table(c, {v: count for v, count in zip(terms, pool) if count})
+
+
+def _from_urn(stream, n, good, bad):
+    return hypergeometric(stream, good, bad, n)

@@ -75,7 +75,7 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
 
         Topics are held fixed at several draws of all chains, and the proportions averaged. A document gets
         the same numbers whatever batch it is in. Unknown words are skipped; a document without known
-        words gets the average proportions.
+        words gets the average proportions. One with more than 20,000 words is scaled down evenly to as many.
 
         Parameters
         ----------

@@ -18,6 +18,7 @@ from franchise.errors import FranchiseWarning
 from franchise.starts.tables import effective_table, is_count_table
 
 _MANY_CELLS = 50_000  # that take seconds to look at
+_FEW_COUNTS = 500  # of a document, with which rare topics go unseen
 
 
 def training_corpus(estimator: Any, X: Any, metadata: Any = None) -> Corpus:
@@ -46,6 +47,12 @@ def effective_corpus(corpus: Corpus, seed: int, verbose: int | bool) -> Corpus:
             f"{found.corpus.n_words:,} of {corpus.n_words:,} counts are used, as many as would say as much "
             "if they were independent (effective_counts=False, or --all-counts, uses all)"
         )
+        typical = int(np.median(found.corpus.document_lengths))
+        if typical < _FEW_COUNTS:
+            message += (
+                f". A typical document is worth {typical:,} counts: topics that are rare, or much like "
+                "others, cannot be told from this variation"
+            )
         warn_of([FranchiseWarning(message, code="overdispersed-counts")], stacklevel=4)
     return found.corpus
 

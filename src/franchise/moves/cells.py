@@ -16,16 +16,17 @@ Multinomials and urns are divided in two, and each part again, down to the parts
 part is divided next, and how, is fixed by the number of parts alone.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from franchise._jit import helper, kernel
 from franchise.model.state import ALPHA, Array
-from franchise.random import binomial, gamma_variate, hypergeometric, integer, start_stream, uniform
+from franchise.moves.parts.cell_seats import LISTED, seat_words
+from franchise.random import binomial, gamma_variate, start_stream, uniform
 
 _DEPTH = 80  # of the stack: two parts for every halving
+_FEW = 16  # words of a cell below one node, at most, that are drawn one by one: faster than binomial numbers
 
 
 class CellScratch(NamedTuple):
@@ -37,6 +38,7 @@ class CellScratch(NamedTuple):
     active: Array  # which these are
     own: Array  # int64: words of the document in each column; 0 between uses
     tree: Array  # twice as long: weights of columns, and of parts of them
+    hits: Array  # int64: words of a cell in each active column; 0 between uses
     here: Array  # columns of the document
     length: Array  # entries of each column; 0 between uses
     next_entry: Array
@@ -50,6 +52,7 @@ class CellScratch(NamedTuple):
     sorted_v: Array  # by column
     sorted_n: Array
     pool: Array  # int64, twice as long: words of the terms of a column, and of parts of them
+    word: Array  # listed words of a column, each by the place of its term in `pool`
     stack: Array  # parts that are to be divided, and how many are drawn of each
     # What comes out: tables and pairs of a run of documents, one after another.
     used: Array  # int64[2]: tables and pairs
@@ -68,6 +71,7 @@ def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) ->
         active=np.zeros(n_columns, np.int32),
         own=np.zeros(n_columns, np.int64),
         tree=np.zeros(2 * n_columns),
+        hits=np.zeros(n_columns, np.int64),
         here=np.zeros(n_columns, np.int32),
         length=np.zeros(n_columns, np.int64),
         next_entry=np.zeros(n_columns, np.int64),
@@ -76,6 +80,7 @@ def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) ->
         **{name: np.zeros(n_entries, np.int32) for name in ("entry_c", "entry_v", "entry_n")},
         **{name: np.zeros(n_entries, np.int32) for name in ("sorted_v", "sorted_n")},
         pool=np.zeros(2 * n_terms, np.int64),
+        word=np.zeros(LISTED, np.int32),
         stack=np.zeros((_DEPTH, 2), np.int64),
         used=np.zeros(2, np.int64),
         **room_for(room),
@@ -100,7 +105,7 @@ def update_cells(key, cells, state, tables, measure, scratch, m_j, begin, end):
         n_entries = _enter(state, tables, measure, scratch, j)
         n_active = _draw_weights(state.concentrations[ALPHA], measure.beta, moving, scratch)
         n_entries = _divide_cells(cells, measure.phi, n_active, scratch, j, n_entries)
-        m_j[j] = _seat(state.concentrations[ALPHA], measure.beta, moving, scratch, n_entries)
+        m_j[j] = seat_words(state.concentrations[ALPHA], measure.beta, moving, scratch, n_entries)
         if m_j[j] < 0:
             return j
     return end
@@ -138,7 +143,7 @@ def start_cells(key, cells, phi, steps, scratch, m_j, begin, end):
         for k in range(n_topics + 1):
             scratch.active[k] = k
         n_entries = _divide_cells(cells, phi, n_topics + 1, scratch, j, 0)
-        m_j[j] = _seat(0.0, beta, n_topics + 1, scratch, n_entries)
+        m_j[j] = seat_words(0.0, beta, n_topics + 1, scratch, n_entries)
         if m_j[j] < 0:
             return j
     return end
@@ -206,15 +211,17 @@ def _divide_cells(cells, phi, n_active, scratch, j, n_entries):
 @helper
 def _multinomial(tree, n_leaves, n, scratch, v, n_entries):
     """Divide n words of a term among the active columns in proportion to the leaves of `tree`."""
-    stack, stream, top = scratch.stack, scratch.stream, 1
+    stack, stream, hits, top = scratch.stack, scratch.stream, scratch.hits, 1
     stack[0, 0], stack[0, 1] = 1, n
     while top > 0:
         top -= 1
         node, d = stack[top, 0], stack[top, 1]
-        if d == 1:
-            node = _descend(tree, n_leaves, node, uniform(stream) * tree[node])
         if node >= n_leaves:
-            n_entries = _add_entry(scratch, n_entries, scratch.active[node - n_leaves], v, d)
+            hits[node - n_leaves] += d
+            continue
+        if d <= _FEW:
+            for _ in range(d):
+                hits[_descend(tree, n_leaves, node, uniform(stream) * tree[node]) - n_leaves] += 1
             continue
         left = binomial(stream, d, tree[2 * node], tree[2 * node + 1])
         if left < d:
@@ -223,6 +230,10 @@ def _multinomial(tree, n_leaves, n, scratch, v, n_entries):
         if left > 0:
             stack[top, 0], stack[top, 1] = 2 * node, left
             top += 1
+    for i in range(n_leaves):
+        if hits[i] > 0:
+            n_entries = _add_entry(scratch, n_entries, scratch.active[i], v, hits[i])
+            hits[i] = 0
     return n_entries
 
 
@@ -231,158 +242,8 @@ def _descend(tree, n_leaves, node, u):
     """Return the leaf below a node that u falls on, never one that weighs nothing."""
     while node < n_leaves:
         node *= 2
-        if u >= tree[node] and tree[node + 1] > 0.0:
-            u -= tree[node]
-            node += 1
+        # Without a branch, which would be guessed wrong half of the time.
+        goes_right = np.int64((u >= tree[node]) & (tree[node + 1] > 0.0))
+        u -= tree[node] * goes_right
+        node += goes_right
     return node
-
-
-@helper
-def _seat(alpha, beta, moving, scratch, n_entries):
-    """Seat the words of a document; return its number of tables, -1 where there is no room for them."""
-    n_here = 0
-    for e in range(n_entries):
-        c = scratch.entry_c[e]
-        if scratch.length[c] == 0:
-            scratch.here[n_here] = c
-            n_here += 1
-        scratch.length[c] += 1
-    first = 0
-    for s in range(n_here):
-        c = scratch.here[s]
-        scratch.next_entry[c] = first
-        first += scratch.length[c]
-    for e in range(n_entries):
-        place = scratch.next_entry[scratch.entry_c[e]]
-        scratch.sorted_v[place] = scratch.entry_v[e]
-        scratch.sorted_n[place] = scratch.entry_n[e]
-        scratch.next_entry[scratch.entry_c[e]] += 1
-    tables, pairs = scratch.used[0], scratch.used[1]
-    for s in range(n_here):
-        c = np.int64(scratch.here[s])
-        begin = scratch.next_entry[c] - scratch.length[c]
-        n_terms = scratch.length[c]
-        scratch.length[c] = 0
-        if c >= moving:
-            n_terms = _add_up(scratch, begin, n_terms)
-        if tables >= 0:
-            tables, pairs = _seat_column(alpha * beta[c], c, scratch, begin, n_terms, tables, pairs)
-    if tables < 0:
-        return -1
-    m_j = tables - scratch.used[0]
-    scratch.used[0], scratch.used[1] = tables, pairs
-    return m_j
-
-
-@helper
-def _add_up(scratch, begin, n_terms):
-    """Add up the entries of a column that have one term; return how many terms there are."""
-    kept = 0
-    for e in range(begin, begin + n_terms):
-        v = scratch.sorted_v[e]
-        if scratch.mark[v] == 0:
-            scratch.sorted_v[begin + kept] = v
-            scratch.sorted_n[begin + kept] = scratch.sorted_n[e]
-            kept += 1
-            scratch.mark[v] = kept
-        else:
-            scratch.sorted_n[begin + scratch.mark[v] - 1] += scratch.sorted_n[e]
-    for e in range(begin, begin + kept):
-        scratch.mark[scratch.sorted_v[e]] = 0
-    return kept
-
-
-@helper
-def _seat_column(concentration, c, scratch, begin, n_terms, tables, pairs):
-    """Seat the words of a column; return the tables (-1: there is no room) and pairs that there are now."""
-    n = np.int64(0)
-    for e in range(begin, begin + n_terms):
-        n += scratch.sorted_n[e]
-    end = _open_tables(scratch.stream, concentration, n, scratch.n_jt, tables)
-    if end < 0:
-        return np.int64(-1), pairs
-    for i in range(n_terms):
-        scratch.pool[n_terms + i] = scratch.sorted_n[begin + i]
-    if end - tables > 1:
-        for node in range(n_terms - 1, 0, -1):
-            scratch.pool[node] = scratch.pool[2 * node] + scratch.pool[2 * node + 1]
-    for t in range(tables, end):
-        size = np.int64(scratch.n_jt[t])
-        if pairs + min(size, n_terms) > scratch.term.size:
-            return np.int64(-1), pairs
-        before = pairs
-        if t < end - 1:
-            pairs = _take_from_pool(scratch, begin, n_terms, size, pairs)
-        else:  # the largest has what is left
-            for i in range(n_terms):
-                if scratch.pool[n_terms + i] > 0:
-                    pairs = _add_pair(scratch, pairs, scratch.sorted_v[begin + i], scratch.pool[n_terms + i])
-        scratch.k_jt[t] = c
-        scratch.n_pairs[t] = pairs - before
-    return end, pairs
-
-
-@helper
-def _open_tables(stream, concentration, n, sizes, first):
-    """Write the sizes of the tables of n words from `first` on, the largest last; return the end, or -1."""
-    t, largest, left = first, first, n
-    while left > 0:
-        if t == sizes.size:
-            return np.int64(-1)
-        others = np.int64(0)
-        if left > 1 and concentration > 0.0:
-            # Nobody sits at the table with probability e^log_free, which is Beta(concentration, 1).
-            log_free = math.log(1.0 - uniform(stream)) / concentration
-            others = np.int64(binomial(stream, left - 1, math.exp(log_free), -math.expm1(log_free)))
-        sizes[t] = left - others
-        if sizes[t] > sizes[largest]:
-            largest = t
-        left = others
-        t += 1
-    sizes[largest], sizes[t - 1] = sizes[t - 1], sizes[largest]
-    return np.int64(t)
-
-
-@helper
-def _take_from_pool(scratch, begin, n_terms, size, pairs):
-    """Take the words of a table from those of the column, any with the same probability."""
-    stack, pool, top = scratch.stack, scratch.pool, 1
-    stack[0, 0], stack[0, 1] = 1, size
-    while top > 0:
-        top -= 1
-        node, d = stack[top, 0], stack[top, 1]
-        left = np.int64(0)
-        if d == 1:
-            node = _take_one(pool, n_terms, node, integer(scratch.stream, pool[node]))
-        if node < n_terms:
-            left = np.int64(hypergeometric(scratch.stream, pool[2 * node], pool[2 * node + 1], d))
-        pool[node] -= d
-        if node >= n_terms:
-            pairs = _add_pair(scratch, pairs, scratch.sorted_v[begin + node - n_terms], d)
-            continue
-        if left < d:
-            stack[top, 0], stack[top, 1] = 2 * node + 1, d - left
-            top += 1
-        if left > 0:
-            stack[top, 0], stack[top, 1] = 2 * node, left
-            top += 1
-    return pairs
-
-
-@helper
-def _take_one(pool, n_leaves, node, u):
-    """Take word u from those below a node, but not yet from its leaf; return the leaf."""
-    while node < n_leaves:
-        pool[node] -= 1
-        node *= 2
-        if u >= pool[node]:
-            u -= pool[node]
-            node += 1
-    return node
-
-
-@helper
-def _add_pair(scratch, pairs, v, n):
-    scratch.term[pairs] = v
-    scratch.number[pairs] = n
-    return pairs + 1

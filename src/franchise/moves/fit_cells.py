@@ -16,6 +16,7 @@ from franchise._jit import helper, kernel
 
 # Smaller numbers are zero: processors take many times as long for those below the normal range.
 _NOTHING = 1e-60
+_LEAST_MEAN = 1e-3  # words; below it a mean says nothing
 
 
 @helper
@@ -47,8 +48,9 @@ def set_means(w, h, means):
     means[:] = 0.0
     for k in range(w.size):
         weight, row = w[k], h[k]
-        for v in range(means.size):
-            means[v] += weight * row[v]
+        if weight > 0.0:
+            for v in range(means.size):
+                means[v] += weight * row[v]
 
 
 @helper
@@ -77,9 +79,10 @@ def fit_step(x, seen, w, h, new_h, ratios):
         _set_ratios(x[j], seen[j], w[j], h, ratios)
         for k in range(h.shape[0]):
             weight, new_row = w[j, k], new_h[k]
-            for v in range(n_terms):
-                new_row[v] += weight * ratios[v]
-            w[j, k] = _times(weight, _dot(h[k], ratios))
+            if weight > 0.0:
+                for v in range(n_terms):
+                    new_row[v] += weight * ratios[v]
+                w[j, k] = _times(weight, _dot(h[k], ratios))
     for k in range(h.shape[0]):
         expected = _dot(h[k], new_h[k])
         if expected > 0.0:
@@ -97,22 +100,27 @@ def mixture_step(x, seen, w, h, ratios):
     for j in range(x.shape[0]):
         _set_ratios(x[j], seen[j], w[j], h, ratios)
         for k in range(h.shape[0]):
-            w[j, k] = _times(w[j, k], _dot(h[k], ratios))
+            if w[j, k] > 0.0:
+                w[j, k] = _times(w[j, k], _dot(h[k], ratios))
 
 
 @kernel
-def score_cells(x, seen, w, h, floor, means, hidden):
+def score_cells(x, seen, w, h, background, means, hidden):
     """Set the score of each document's hidden cells; return the log likelihood of the seen cells.
 
     The hidden cells are scored as a multinomial draw of their total, the seen ones as Poisson counts, both
-    without the factorials. `floor` is added to each mean, as a topic may lack a term altogether.
+    without the factorials. `background`, of each term, is added to the mean of a document for each of its
+    words: a document may lack a topic, or a topic a term, altogether.
     """
     likelihood = 0.0
     for j in range(x.shape[0]):
         set_means(w[j], h, means)
+        n_words = 0.0
+        for k in range(h.shape[0]):
+            n_words += w[j, k]
         score, n_hidden, total = 0.0, 0.0, 0.0
         for v in range(means.size):
-            mean = means[v] + floor
+            mean = means[v] + n_words * background[v]
             if not seen[j, v]:
                 total += mean
                 if x[j, v] > 0.0:
@@ -131,6 +139,38 @@ def set_all_means(w, h, means):
     """Set the means of all counts (document, term)."""
     for j in range(w.shape[0]):
         set_means(w[j], h, means[j])
+
+
+@kernel
+def leave_documents(seen, w, h, means, least):
+    """Let topics leave the documents in which they explain little; `means` (term) is working memory.
+
+    Without topic k, the mean r_v of a document's term v is too small by w_k h_kv. The sum over seen terms of
+    (w_k h_kv)^2 / r_v is about twice what the log likelihood loses. If it is below `least`, w_k becomes 0,
+    unless k is the document's largest topic.
+    """
+    for j in range(w.shape[0]):
+        set_means(w[j], h, means)
+        largest = 0
+        for k in range(h.shape[0]):
+            if w[j, k] > w[j, largest]:
+                largest = k
+        for k in range(h.shape[0]):
+            weight, explained = w[j, k], 0.0
+            if weight > 0.0 and k != largest:
+                for v in range(means.size):
+                    if seen[j, v]:
+                        explained += (weight * h[k, v]) ** 2 / max(means[v], _LEAST_MEAN)
+                if explained < least:
+                    w[j, k] = 0.0
+
+
+@kernel
+def set_likeness(rows, chosen, likeness):
+    """Set the dot products of the chosen rows with all rows."""
+    for i in range(chosen.size):
+        for j in range(rows.shape[0]):
+            likeness[i, j] = _dot(rows[chosen[i]], rows[j])
 
 
 @kernel

@@ -14,6 +14,7 @@ import numpy as np
 
 from franchise._settings import whole_number
 from franchise.corpus import Corpus, CorpusArrays
+from franchise.corpus.checks import offsets_of
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model.state import Array
 from franchise.predict.fold_in import (
@@ -30,6 +31,7 @@ from franchise.sampling.interrupt import interrupts_deferred
 
 SWEEPS, BURN_IN = 25, 5
 _LARGEST_SEED = 2**63 - 1
+MOST_WORDS = 20_000  # of a document that its mixture is found by; more would hardly change it
 _DOCUMENTS_A_BLOCK = 16  # some milliseconds of work
 
 
@@ -80,7 +82,8 @@ def mixtures(
     """Find the topics of new documents: the posterior mean of each document's mixture.
 
     A document's mixture depends on its own words, the draws and the seed alone, to the bit: not on the order
-    of its words, the other documents or `jobs`. A document without words gets the topics' weights.
+    of its words, the other documents or `jobs`. A document without words gets the topics' weights. One of
+    more than 20,000 words is scaled down evenly to as many: its terms keep their shares of it.
 
     Parameters
     ----------
@@ -106,7 +109,7 @@ def mixtures(
     numpy.ndarray
         Documents by columns, float64; each row sums to one.
     """
-    documents = new_documents(draws, corpus)
+    documents = _scaled_down(new_documents(draws, corpus))
     settings, seed = fold_in_settings(sweeps, burn_in, len(draws)), checked_seed(seed)
     n_columns = whole_number("n_columns", n_columns, 1)
     if len(columns) != len(draws):
@@ -179,6 +182,23 @@ def in_order(x: Array, doc_ptr: Array, n_terms: int) -> NewDocuments:
     with interrupts_deferred():
         hash_documents(documents)
     return documents
+
+
+def _scaled_down(documents: NewDocuments) -> NewDocuments:
+    """Return documents of `MOST_WORDS` words at most: of longer ones every n-th word, in order of terms."""
+    lengths = np.diff(documents.doc_ptr)
+    if lengths.max(initial=0) <= MOST_WORDS:
+        return documents
+    doc_ptr = offsets_of(np.minimum(lengths, MOST_WORDS))
+    shorter = documents._replace(x=np.empty(doc_ptr[-1], np.int32), doc_ptr=doc_ptr)
+    for j, n in enumerate(lengths.tolist()):
+        own = np.arange(min(n, MOST_WORDS), dtype=np.int64)
+        if n > MOST_WORDS:
+            own = (2 * own + 1) * n // (2 * MOST_WORDS)
+        shorter.x[doc_ptr[j] : doc_ptr[j + 1]] = documents.x[documents.doc_ptr[j] + own]
+    with interrupts_deferred():
+        hash_documents(shorter)
+    return shorter
 
 
 def visit_in_blocks(

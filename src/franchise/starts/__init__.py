@@ -2,8 +2,8 @@
 
 ``sample`` chooses documents, ``em`` fits topics to them, and ``consensus`` finds what short runs agree on.
 For count tables (``tables``), ``number_of_topics`` chooses how many topics to begin with, ``dispersion``
-measures how much counts vary together, and ``table_fits`` holds the fits that both need. The result
-depends on the documents, eta and the seed. The engine and threads do not matter,
+measures how much counts vary together, ``table_fits`` holds the fits that both need, and ``unexplained`` adds
+topics to a fit. The result depends on the documents, eta and the seed. The engine and threads do not matter,
 nor, beyond chance, does the order of the documents.
 """
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from franchise.corpus.cells import CellArrays, selected
 from franchise.moves.fit_cells import set_all_means, set_growth
-from franchise.starts.table_fits import Array, Fit, Table, dense, evenly, hide, improved
+from franchise.starts.table_fits import Array, Fit, Table, dense, from_topics, hide
 
 MOST_DOCUMENTS = 2_000  # that the concentration is estimated by
 _STEPS = 100
@@ -41,7 +41,7 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) 
     cells
         Counts of documents by terms.
     topics
-        Topics by terms that suit the table, such as `Choice.topics`.
+        Topics by terms that suit the table, such as `Choice.most_detailed`.
     seed
         Seed of which cells are hidden.
 
@@ -56,7 +56,7 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) 
         documents = np.sort(generator.permutation(documents)[:MOST_DOCUMENTS])
     table = hide(dense(selected(cells, documents)), generator)
     h = np.array(topics, dtype=np.float64)
-    fit = improved(table, evenly(table.x, h), h, _STEPS)
+    fit = from_topics(table, h, _STEPS)
     means = np.empty_like(table.x)
     set_all_means(fit.w, fit.h, means)
     counted = ~table.seen & (means >= _LEAST_MEAN)

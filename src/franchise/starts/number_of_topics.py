@@ -4,10 +4,12 @@ A chain on a table of few terms and many counts keeps about the number of topics
 number is chosen before the chain starts: a tenth of the cells (document, term) is hidden, topics are fitted
 to the others, and the hidden cells are scored. Cells without words are hidden, too.
 
-Three kinds of fits are compared: a geometric grid of numbers, each from seeds of its own; fits that follow
-from one of them by leaving out one topic after the other, which finds better topics where documents mix few
-of them; and numbers around the best, from new seeds. The smallest number whose score is within a standard
-error of the best is chosen.
+Fits grow in steps of 25%: new topics begin at what the last fit leaves unexplained
+(`franchise.starts.unexplained`), or all begin at documents, whichever is likelier. This is done twice: with
+documents that may have all topics, and with topics that leave the documents in which they explain little.
+Where documents have few of many topics, only the second finds the rare ones; the hidden cells decide which is
+used. Then fits follow by leaving out one topic after the other, and numbers around the best are tried. The
+smallest number whose score is within a standard error of the best is chosen.
 
 The whole table is held as an array. This suits hundreds of terms, but not text.
 """
@@ -27,18 +29,21 @@ from franchise.starts.table_fits import (
     Fit,
     Table,
     dense,
-    evenly,
     fitted,
+    from_topics,
     hide,
     improved,
     without_one,
 )
+from franchise.starts.unexplained import with_more
 
 MOST_DOCUMENTS = 2_000  # that the number is chosen by
 _MOST_CELLS = 20_000_000  # of the table that topics are fitted to in the end
 _RATIO = 1.25
-_STEPS = 400
-_FALLS = 2  # grid points in a row that are clearly below the best
+_STEPS, _STEPS_GROWN = 400, 100
+# What a topic explains in a document that has it, in squared standard deviations, where documents have few.
+_LEAST = 8.0
+_FALLS = 2  # numbers in a row that are clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
 _FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
 _CLEAR = 1.0  # standard errors
@@ -81,6 +86,11 @@ class Choice:
         The chosen number and the next ones above it whose score is within a standard error of the best.
     topics_of
         Topics for each plausible number.
+    most_detailed
+        Topics for the number whose score is best.
+    least
+        What a topic explains at least in a document that has it (`table_fits.improved`); 0 if documents may
+        have all topics.
     """
 
     number: int
@@ -88,6 +98,8 @@ class Choice:
     scores: tuple[Score, ...]
     plausible: tuple[int, ...]
     topics_of: dict[int, Array]
+    most_detailed: Array
+    least: float
 
 
 def choose_number(
@@ -119,16 +131,24 @@ def choose_number(
         sample = np.sort(generator.permutation(documents)[:MOST_DOCUMENTS])
     table = hide(_weighted(cells, sample, concentration), generator)
     limit = min(cells.n_terms if most is None else most, cells.n_terms, sample.size)
-    fits = _grid(table, max(1, limit), generator)
-    _try_path(table, fits)
-    _try_neighbours(table, fits, max(1, limit), generator)
+    limit = max(1, limit)
+    with_all = _grown(table, limit, generator, 0.0, {})
+    with_few = _grown(table, limit, generator, _LEAST, with_all)
+    is_sparse = with_few[_best(with_few)].scores.sum() > with_all[_best(with_all)].scores.sum()
+    least, fits = (_LEAST, with_few) if is_sparse else (0.0, with_all)
+    _try_path(table, fits, least)
+    if not least:
+        _try_neighbours(table, fits, limit, generator)
     scores = _compared(fits)
     plausible = [one.number for one in scores if one.below <= _CLEAR * one.error + _TIE][:_STARTS]
     if documents.size * cells.n_terms <= _MOST_CELLS:
         sample = documents
     x = _weighted(cells, sample, concentration)
-    topics_of = {n: _on_all_cells(x, fits[n].h) for n in plausible}
-    return Choice(plausible[0], topics_of[plausible[0]], scores, tuple(plausible), topics_of)
+    topics_of = {n: _on_all_cells(x, fits[n].h, least) for n in plausible}
+    best = topics_of.get(_best(fits))
+    if best is None:
+        best = _on_all_cells(x, fits[_best(fits)].h, least)
+    return Choice(plausible[0], topics_of[plausible[0]], scores, tuple(plausible), topics_of, best, least)
 
 
 def topics_for_chain(choice: Choice, chain: int) -> Array:
@@ -143,31 +163,45 @@ def topics_for_chain(choice: Choice, chain: int) -> Array:
     return choice.topics_of[others[chain // 3 % len(others)]]
 
 
-def _grid(table: Table, limit: int, generator: np.random.Generator) -> dict[int, Fit]:
-    """Fit more and more topics, until hidden cells are predicted clearly worse twice in a row."""
-    fits: dict[int, Fit] = {}
-    number, falls = 1, 0
-    while falls < _FALLS:
-        fit = fitted(table, number, _STEPS, generator)
-        _keep(fits, fit)
-        best = _best(fits)
-        below, error = _difference(fits[best], fits[max(fits)])
-        falls = falls + 1 if below > _CLEAR * error else 0
-        if number == limit or len(fit.h) < number:
+def _grown(
+    table: Table, limit: int, generator: np.random.Generator, least: float, others: dict[int, Fit]
+) -> dict[int, Fit]:
+    """Fit more and more topics, until hidden cells are predicted clearly worse twice in a row.
+
+    Each fit grows from the one before. It competes with one of `others`, if there is one of that number,
+    whose topics then leave documents; or else with one from seeds of its own.
+    """
+    fit, falls = fitted(table, 1, _STEPS, generator), 0
+    fits = {1: fit}
+    while falls < _FALLS and len(fit.h) < limit:
+        before = len(fit.h)
+        number = min(limit, max(before + 1, round(before * _RATIO)))
+        fit = with_more(table, fit, number - before, _STEPS_GROWN, least)
+        if not least:
+            other = fitted(table, number, _STEPS, generator)
+        elif number in others:
+            other = improved(table, others[number].w, others[number].h, 0, least)
+        else:
+            other = fit
+        if len(other.h) >= len(fit.h) and other.likelihood > fit.likelihood:
+            fit = other
+        if len(fit.h) == before:
             break
-        number = min(limit, max(number + 1, round(number * _RATIO)))
+        fits[len(fit.h)] = fit
+        below, error = _difference(fits[_best(fits)], fit)
+        falls = falls + 1 if below > _CLEAR * error else 0
     return fits
 
 
-def _try_path(table: Table, fits: dict[int, Fit]) -> None:
+def _try_path(table: Table, fits: dict[int, Fit], least: float) -> None:
     """Leave out one topic after the other, from more topics than the best number."""
     best = _best(fits)
     above = [number for number in fits if number > best]
     fit = fits[min(above, default=best)]
-    least = max(1, int(_LEAST_SHARE * best))
+    fewest = max(1, int(_LEAST_SHARE * best))
     falls = 0
-    while len(fit.h) > least and falls < _FAR_FALLS:
-        fit = without_one(table, fit)
+    while len(fit.h) > fewest and falls < _FAR_FALLS:
+        fit = without_one(table, fit, least)
         _keep(fits, fit)
         best = _best(fits)
         below, error = _difference(fits[best], fit)
@@ -213,8 +247,8 @@ def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration
     return x
 
 
-def _on_all_cells(x: Array, h: Array) -> Array:
+def _on_all_cells(x: Array, h: Array, least: float) -> Array:
     """Fit topics to all cells, from those of a fit that has seen most of them."""
     # A term that a topic lacks could never get in.
     h = 0.999 * h + 0.001 * x.sum(axis=0) / x.sum()
-    return improved(Table(x, np.ones(x.shape, np.bool_)), evenly(x, h), h, _STEPS // 2).h
+    return from_topics(Table(x, np.ones(x.shape, np.bool_)), h, _STEPS // 2, least).h

@@ -12,19 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.cells import CellArrays
-from franchise.moves.fit_cells import fit_step, mixture_step, score_cells
+from franchise.moves.fit_cells import fit_step, leave_documents, mixture_step, score_cells
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 HIDDEN = 0.1  # share of the cells (document, term) that a fit does not see, cells without words included
-_FLOOR = 1e-3  # words that a mean has at least, so that no hidden word is impossible
+# Share of a document's words that may be of any term, as often as in the whole table. Without it, one
+# document that lacks a topic could decide which fit is best.
+_BACKGROUND = 0.005
 _PERIOD = 25  # steps between two looks at the likelihood
 _GAIN = 1.0  # nats per topic and period that make more steps worthwhile
+_CUTS = 2  # times that topics leave documents
 _OWN = 0.9  # share of its document in a topic's seed
 # A drop of one topic: topics that are tried, steps for each of them, and steps for the best one.
 _TRIED, _STEPS_TRIED, _STEPS_DROPPED = 4, 8, 50
-_CONE_STEPS = 20
+_CONE_STEPS, _MIXTURE_STEPS = 20, 100
 
 
 class Table(NamedTuple):
@@ -79,35 +82,51 @@ def fitted(table: Table, n_topics: int, most_steps: int, generator: np.random.Ge
     return improved(table, evenly(table.x, h), h, most_steps)
 
 
-def improved(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
-    """Make steps from these mixtures and topics until they no longer pay."""
+def improved(table: Table, w: Array, h: Array, most_steps: int, least: float = 0.0) -> Fit:
+    """Make steps from these mixtures and topics until they no longer pay.
+
+    Then topics leave the documents in which they explain less than `least` (`moves.fit_cells`), and some
+    steps follow; this is done twice, as the words of those that leave go to the others.
+    """
+    fit = _after_steps(table, w, h, most_steps)
+    for _ in range(_CUTS if least > 0.0 else 0):
+        w = fit.w.copy()
+        leave_documents(table.seen, w, fit.h, np.empty(h.shape[1]), least)
+        fit = _after_steps(table, w, fit.h, _PERIOD)
+    return fit
+
+
+def _after_steps(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
     w, h = np.ascontiguousarray(w).copy(), np.ascontiguousarray(h).copy()
     new_h, ratios = np.empty_like(h), np.empty(h.shape[1])
-    scores = np.empty(len(w))
-    before, likelihood = -np.inf, _likelihood(table, w, h, ratios, scores)
+    scores, background = np.empty(len(w)), _BACKGROUND * table.x.sum(axis=0) / table.x.sum()
+    before, likelihood = -np.inf, score_cells(*table, w, h, background, ratios, scores)
     for done in range(0, most_steps, _PERIOD):
         before = likelihood
         for _ in range(min(_PERIOD, most_steps - done)):
             fit_step(*table, w, h, new_h, ratios)
-        likelihood = _likelihood(table, w, h, ratios, scores)
+        likelihood = score_cells(*table, w, h, background, ratios, scores)
         if likelihood - before < _GAIN * len(h):
             break
-    return Fit(w, h, likelihood, scores)
+    return Fit(w, h, float(likelihood), scores)
 
 
-def with_fixed_topics(table: Table, h: Array, steps: int) -> Fit:
-    """Fit the mixtures alone."""
-    w, ratios, scores = evenly(table.x, h), np.empty(h.shape[1]), np.empty(len(table.x))
-    for _ in range(steps):
-        mixture_step(*table, w, h, ratios)
-    return Fit(w, h, _likelihood(table, w, h, ratios, scores), scores)
+def from_topics(table: Table, h: Array, most_steps: int, least: float = 0.0) -> Fit:
+    """Fit a table from topics that suit it.
+
+    Where topics leave documents they do so before the topics change: those fitted to mixtures of all of them
+    would be others.
+    """
+    w = evenly(table.x, h)
+    if least > 0.0:
+        terms = np.empty(h.shape[1])
+        for _ in range(_MIXTURE_STEPS):
+            mixture_step(*table, w, h, terms)
+        leave_documents(table.seen, w, h, terms, least)
+    return improved(table, w, h, most_steps, least)
 
 
-def _likelihood(table: Table, w: Array, h: Array, means: Array, scores: Array) -> float:
-    return float(score_cells(*table, w, h, _FLOOR, means, scores))
-
-
-def without_one(table: Table, fit: Fit) -> Fit:
+def without_one(table: Table, fit: Fit, least: float = 0.0) -> Fit:
     """Return the fit after the topic that is missed least has gone to the others.
 
     A topic is missed little if a mixture of the others is close to it. The first few by this measure are each
@@ -124,7 +143,7 @@ def without_one(table: Table, fit: Fit) -> Fit:
         if best is None or trial.likelihood > best.likelihood:
             best = trial
     assert best is not None
-    return improved(table, best.w, best.h, _STEPS_DROPPED)
+    return improved(table, best.w, best.h, _STEPS_DROPPED, least)
 
 
 def _cone(fit: Fit) -> tuple[Array, Array]:
@@ -137,7 +156,7 @@ def _cone(fit: Fit) -> tuple[Array, Array]:
         mixture_step(*table, shares, h, ratios)
     after = np.empty(len(h))
     unseen = ~table.seen  # all cells are scored
-    score_cells(h, unseen, shares, h, 1e-12, ratios, after)
+    score_cells(h, unseen, shares, h, np.full(h.shape[1], 1e-12), ratios, after)
     entropy = np.sum(h * np.log(np.maximum(h, 1e-300)), axis=1)
     return shares, np.asarray(fit.w.sum(axis=0) * (entropy - after))
 

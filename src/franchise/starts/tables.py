@@ -20,9 +20,12 @@ from franchise.starts.dispersion import effective_counts, estimate_concentration
 from franchise.starts.em import given_topics
 from franchise.starts.number_of_topics import Choice, choose_number, topics_for_chain
 
-_FEWEST_DOCUMENTS = 20  # that can tell how many topics there are
+_FEWEST_DOCUMENTS = 5  # that can tell how many topics there are, about
+_FEWEST_WITH_NOISE = 12  # that can tell noise from topics
 _LEAST_COUNT = 4.0  # mean of the cells that are not 0; words of a text come back less often
 _ENOUGH = 1_000  # documents of a corpus in shards to look at
+# That a document can have in the choice of the number: those with millions of counts would decide it alone.
+_MOST_COUNTS = 5_000.0
 _HARDLY_ANY = 1e-9  # share of common words: a table has no words that belong to no topic
 
 
@@ -47,8 +50,11 @@ def is_count_table(corpus: Corpus) -> bool:
 
 def effective_table(corpus: Corpus, seed: int) -> Effective:
     """Leave out counts of documents that vary more than mixtures of topics explain."""
-    topics = _choice(corpus, seed).topics
-    concentration = estimate_concentration(corpus.cells, topics, seed)
+    if corpus.documents_of_length[1:].sum() < _FEWEST_WITH_NOISE:
+        return Effective(corpus, math.inf)
+    choice = _choice(corpus, seed)
+    # Of the plausible numbers of topics the largest: what too few topics miss would look like noise.
+    concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed)
     if math.isinf(concentration):
         return Effective(corpus, concentration)
     limits = effective_counts(corpus.document_lengths, concentration)
@@ -70,6 +76,6 @@ def _choice(corpus: Corpus, seed: int) -> Choice:
     if _last and _last[0]() is corpus and _last[1] == seed:
         choice: Choice = _last[2]
         return choice
-    choice = choose_number(corpus.cells, seed)
+    choice = choose_number(corpus.cells, seed, concentration=_MOST_COUNTS)
     _last[:] = [weakref.ref(corpus), seed, choice]
     return choice

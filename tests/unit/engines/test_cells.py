@@ -73,7 +73,7 @@ def check(engine):
 
 
 @pytest.mark.nojit
-@given(corpora(), CONCENTRATIONS, SEEDS, st.sampled_from([0.3, 0.05, 0.001]), st.sampled_from([1, 30]))
+@given(corpora(), CONCENTRATIONS, SEEDS, st.sampled_from([0.3, 0.05, 0.001]), st.sampled_from([1, 30, 1_000]))
 def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon, times):
     documents, n_terms = [words * times for words in corpus[0]], corpus[1]
     engine = engine_of(documents, n_terms, at)

@@ -43,7 +43,8 @@ def test_the_planted_number_comes_out(n_topics):
 
 def test_counts_that_vary_together_are_scaled_down():
     table, topics = planted(4, noise=200.0)
-    with warns("overdispersed-counts", f"of {table.sum():,} counts", "effective_counts=False"):
+    parts = (f"of {table.sum():,} counts", "effective_counts=False", "A typical document is worth 1")
+    with warns("overdispersed-counts", *parts):
         model = HDPTopicModel(**SHORT).fit(table)
     assert model.corpus_.downsampling.evenly
     assert 80 * 100 < model.corpus_.n_words < 80 * 400  # each is worth about 2000 x 201 / 2200 counts
@@ -94,10 +95,17 @@ def test_no_word_is_left_over():
 
 
 def test_few_documents_are_no_table():
-    table, _ = planted(3, n_documents=20)
+    table, _ = planted(3, n_documents=5)
     assert is_count_table(from_counts(table))
-    assert not is_count_table(from_counts(table[:19]))
+    assert not is_count_table(from_counts(table[:4]))
     assert not is_count_table(from_counts(np.minimum(table, 1)))
+
+
+def test_noise_is_not_looked_for_in_few_documents():
+    table = from_counts(planted(2, n_documents=12, noise=50.0)[0])
+    assert effective_table(table, 0).corpus.n_words < table.n_words
+    few = table.select(np.arange(11))
+    assert effective_table(few, 0) == (few, np.inf)
 
 
 # ---------------------------------------------------------------- tune_eta

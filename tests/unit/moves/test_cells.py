@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from franchise.moves.cells import _multinomial, _open_tables, _take_from_pool, new_cell_scratch
+from franchise.moves.cells import _multinomial, new_cell_scratch
+from franchise.moves.parts.cell_seats import _list_words, _open_tables, _take_from_list, _take_from_pool
 from franchise.random import Key, start_stream
 from tests.reference.statistics import assert_frequencies
 
@@ -83,9 +84,12 @@ def test_there_is_no_room():
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("weights", [(1.0, 2.0, 0.5), (0.0, 1.0, 1.0, 3.0, 0.0), (2.0,)])
-def test_the_words_of_a_cell_are_multinomial(weights, seed):
-    scratch, n_leaves, n = scratch_of(seed), len(weights), 4
+@pytest.mark.parametrize(
+    ("weights", "n"),
+    [((1.0, 2.0, 0.5), 4), ((1.0, 2.0, 0.5), 20), ((0.0, 1.0, 1.0, 3.0, 0.0), 4), ((2.0,), 4)],
+)
+def test_the_words_of_a_cell_are_multinomial(weights, n, seed):
+    scratch, n_leaves = scratch_of(seed), len(weights)
     scratch.tree[n_leaves : 2 * n_leaves] = weights
     scratch.active[:n_leaves] = range(n_leaves)
     for node in range(n_leaves - 1, 0, -1):
@@ -93,6 +97,8 @@ def test_the_words_of_a_cell_are_multinomial(weights, seed):
     found = []
     for _ in range(3_000):
         end = _multinomial(scratch.tree, n_leaves, n, scratch, 0, 0)
+        assert not scratch.hits.any()
+        assert np.all(np.diff(scratch.entry_c[:end]) > 0)
         counts = np.bincount(scratch.entry_c[:end], scratch.entry_n[:end], n_leaves).astype(int)
         found.append(tuple(counts.tolist()))
     law = stats.multinomial(n, np.array(weights) / sum(weights))
@@ -118,9 +124,36 @@ def test_the_words_of_a_table_are_as_from_an_urn(seed):
         assert (scratch.pool[5:10] + taken).tolist() == counts
         assert scratch.pool[1] == sum(counts) - size
         found.append(tuple(taken.tolist()))
+    assert_frequencies(found, from_urn(counts, size))
+
+
+@pytest.mark.nojit
+def test_the_words_of_a_short_column_are_as_from_an_urn(seed):
+    counts, sizes, found = [4, 1, 3, 2, 5], (6, 4), ([], [])
+    scratch = scratch_of(seed)
+    scratch.sorted_v[:5] = range(5)
+    for _ in range(3_000):
+        scratch.pool[5:10] = counts
+        _list_words(scratch, 5)
+        n, seen = sum(counts), np.zeros(5, int)
+        for size, taken in zip(sizes, found):
+            end = _take_from_list(scratch, 0, 5, n, size, 0)
+            n -= size
+            assert np.unique(scratch.term[:end]).size == end
+            assert not scratch.mark.any()
+            words = np.bincount(scratch.term[:end], scratch.number[:end], 5).astype(int)
+            seen += words
+            taken.append(tuple(words.tolist()))
+            assert (scratch.pool[5:10] + seen).tolist() == counts
+    for size, taken in zip(sizes, found):
+        assert_frequencies(taken, from_urn(counts, size))
+
+
+def from_urn(counts, size):
+    """Return the probability of all that can be taken from an urn."""
     law = stats.multivariate_hypergeom(counts, size)
     every = [x for x in itertools.product(*(range(n + 1) for n in counts)) if sum(x) == size]
-    assert_frequencies(found, {x: law.pmf(x) for x in every})
+    return {x: law.pmf(x) for x in every}
 
 
 def test_log_factorials():

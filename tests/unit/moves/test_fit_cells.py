@@ -47,7 +47,7 @@ def test_steps_make_seen_cells_likelier(fit):
     x, seen, w, h = fit
     means, scores, likelihoods = np.empty(9), np.empty(7), []
     for _ in range(60):
-        likelihoods.append(fit_cells.score_cells(*fit, 0.0, means, scores))
+        likelihoods.append(fit_cells.score_cells(*fit, np.zeros(9), means, scores))
         fit_cells.fit_step(x, seen, w, h, np.empty_like(h), means)
     assert likelihoods[0] < likelihoods[20] < likelihoods[-1]
     assert likelihoods[-1] - likelihoods[-2] < 0.01 * (likelihoods[1] - likelihoods[0])
@@ -55,8 +55,9 @@ def test_steps_make_seen_cells_likelier(fit):
 
 def test_scores(fit):
     x, seen, w, h = fit
-    scores, means = np.empty(7), w @ h + 0.5
-    likelihood = fit_cells.score_cells(*fit, 0.5, np.empty(9), scores)
+    background = np.linspace(0.01, 0.03, 9)
+    scores, means = np.empty(7), w @ h + w.sum(axis=1, keepdims=True) * background
+    likelihood = fit_cells.score_cells(*fit, background, np.empty(9), scores)
     assert likelihood == pytest.approx(np.sum((x * np.log(means) - means)[seen]))
     hidden = np.where(seen, 0.0, means)
     shares = np.where(seen, 1.0, hidden / np.maximum(hidden.sum(axis=1, keepdims=True), 1e-300))
@@ -77,3 +78,25 @@ def test_growth_of_residuals(fit):
         information = (own[:, seen[j]] / means[j, seen[j]]) @ own[:, seen[j]].T
         errors = np.einsum("kv,kl,lv->v", own, np.linalg.inv(information), own)
         np.testing.assert_allclose(growth[j, ~seen[j]], (1.0 + errors / means[j])[~seen[j]], rtol=1e-6)
+
+
+def test_topics_leave_documents_in_which_they_explain_little(fit):
+    _, seen, w, h = fit
+    w[0] *= 1e-3  # a document so short that no topic explains much
+    means = np.maximum(w @ h, 1e-3)
+    explained = np.array(
+        [[np.sum(((w[j, k] * h[k]) ** 2 / means[j])[seen[j]]) for k in range(3)] for j in range(7)]
+    )
+    least, before = np.sort(explained.ravel())[10:12].mean(), w.copy()
+    fit_cells.leave_documents(seen, w, h, np.empty(9), least)
+    stays = explained >= least
+    stays[np.arange(7), before.argmax(axis=1)] = True
+    np.testing.assert_array_equal(w, np.where(stays, before, 0.0))
+    assert (w[0] > 0.0).sum() == 1
+
+
+def test_likeness():
+    rows = np.random.default_rng(1).random((6, 9))
+    likeness = np.empty((2, 6))
+    fit_cells.set_likeness(rows, np.array([4, 1]), likeness)
+    np.testing.assert_allclose(likeness, rows[[4, 1]] @ rows.T)

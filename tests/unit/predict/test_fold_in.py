@@ -80,6 +80,15 @@ def test_columns_and_draws_are_averaged(case, seed, data):
     np.testing.assert_allclose(ours.sum(axis=1), 1.0, atol=1e-12)
 
 
+def test_long_documents_are_scaled_down_evenly():
+    long, scaled, short = [40_000, 20_000, 0, 20_000], [10_000, 5_000, 0, 5_000], [1, 2, 3, 4]
+    both = from_counts(np.array([long, short, scaled]))
+    found = mixtures([THREE], both, OWN[:1], 4, sweeps=3, burn_in=1, seed=1)
+    assert found[0].tolist() == found[2].tolist()
+    alone = mixtures([THREE], from_counts(np.array([short])), OWN[:1], 4, sweeps=3, burn_in=1, seed=1)
+    assert found[1].tolist() == alone[0].tolist()
+
+
 @pytest.mark.parametrize("draw", [THREE, TWO], ids=["three", "two"])
 def test_mean_is_that_of_all_z(draw, seed):
     """Independent runs: false alarm once in a million seeds; finds an error of 0.02 practically always."""

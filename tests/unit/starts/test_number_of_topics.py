@@ -104,14 +104,36 @@ def test_a_sample_of_many_documents_is_enough(monkeypatch):
 
 def test_chains_start_from_different_numbers():
     topics_of = {number: np.full((number, 2), 0.5) for number in (4, 6, 7)}
-    choice = Choice(4, topics_of[4], (), tuple(topics_of), topics_of)
+    choice = Choice(4, topics_of[4], (), tuple(topics_of), topics_of, topics_of[7], 0.0)
     numbers = [len(topics_for_chain(choice, chain)) for chain in range(18)]
     others = numbers[2::3]
     assert others == [6, 7, 6, 7, 6, 7]
     assert {*numbers} - {*others} == {4}
     assert numbers.count(4) == 12
-    alone = Choice(4, topics_of[4], (), (4,), {4: topics_of[4]})
+    alone = Choice(4, topics_of[4], (), (4,), {4: topics_of[4]}, topics_of[4], 0.0)
     assert [len(topics_for_chain(alone, chain)) for chain in range(4)] == [4] * 4
+
+
+def rare(n_topics=16, n_documents=200, n_terms=60, n_words=2_000):
+    """Draw a table of two common, flat topics and rare ones, of which each document has two at most."""
+    rng = np.random.default_rng(5)
+    topics = rng.dirichlet(np.full(n_terms, 0.3), n_topics)
+    topics[:2] = rng.dirichlet(np.full(n_terms, 5.0), 2)
+    mixtures = np.zeros((n_documents, n_topics))
+    for own in mixtures:
+        has = [0, 1, *rng.choice(np.arange(2, n_topics), rng.integers(0, 3), replace=False)]
+        own[has] = rng.dirichlet(np.ones(len(has)))
+    return np.array([rng.multinomial(n_words, row) for row in mixtures @ topics]), topics
+
+
+def test_documents_may_have_few_of_many_topics():
+    table, topics = rare()
+    choice = choose_number(cells(table), 0)
+    assert choice.least > 0.0
+    assert abs(choice.number - len(topics)) <= 1
+    assert matched(choice.topics, topics) == len(topics)
+    assert matched(choice.most_detailed, topics) == len(topics)
+    assert choose_number(cells(planted(6)[0]), 0).least == 0.0
 
 
 def test_a_concentration_weighs_documents_down():

@@ -30,7 +30,7 @@ from franchise.moves.cells import CellScratch, new_cell_scratch, room_for, start
 from franchise.random import CELLS, INITIALIZE, Key
 
 _ROOM = 1 << 12  # for tables and pairs of a run of documents, to begin with
-_TABLE_CELLS = 4_000  # in a sweep, of documents whose tables are drawn one by one
+_TABLE_CELLS = 10_000  # in a sweep, of documents whose tables are drawn one by one
 
 
 class CellsEngine(RevealingEngine):

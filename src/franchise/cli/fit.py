@@ -42,7 +42,7 @@ _MODEL_SETTINGS = (
     "split_merge",
     "engine",
 )
-_STARTS = ("auto", "consensus", "counts", "fitted", "apart", "sequential", "one")
+_STARTS = ("auto", "consensus", "counts", "documents", "fitted", "apart", "sequential", "one")
 
 
 class _NumberOr(click.ParamType):  # type: ignore[type-arg]

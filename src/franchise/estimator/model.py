@@ -56,11 +56,11 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         Gamma priors (shape, rate) under which alpha and gamma are sampled.
     init
         Where chains start: ``"consensus"`` (what short runs on 90% of the documents agree on), ``"counts"``
-        (as many topics as predict hidden counts best), ``"fitted"`` (topics that EM finds), ``"sequential"``
-        (the paper's), ``"one"`` topic, a number of random topics, or ``"apart"``: the last three in turn.
-        ``"auto"`` is one of the first three, by the documents. Or topics: a fitted model or its folder, a
-        DataFrame or array of topics by terms, or seed words, ``{"cosmology": ["galaxy", "redshift"], ...}``.
-        A start is no prior: chains may leave it.
+        (as many topics as predict hidden counts best), ``"documents"`` (topics begun at random documents),
+        ``"fitted"`` (topics that EM finds), ``"sequential"`` (the paper's), ``"one"`` topic, a number of
+        random topics, or ``"apart"``: the last three in turn. ``"auto"`` is one of the first four, by the
+        documents. Or topics: a fitted model or its folder, a DataFrame or array of topics by terms, or seed
+        words, ``{"cosmology": ["galaxy", "redshift"], ...}``. A start is no prior: chains may leave it.
     sweeps
         Passes over all words that each chain makes.
     burn_in
@@ -70,16 +70,16 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
     chains
         Independent runs; trust the answer if they agree.
     warm_up
-        Sweeps at the beginning in which eta rises from 0.3 of its value, so that topics separate; by default
-        40 from fitted topics and seed words (at most half of the burn-in), 0 from others or if eta varies.
+        Sweeps at the beginning in which eta rises to its value, so that topics separate; by default 40 from
+        fitted topics and seed words, 60 from documents, at most half of the burn-in; else 0.
     merges
-        Sweeps of the burn-in after which topics that are copies of each other are merged; () for none. By
-        default 45, 60, 80, 120 and 200, after the warm-up, if the start is topics found in the documents.
+        Sweeps of the burn-in after which copies of topics are merged; () for none. By default 45, 60, 80, 120
+        and 200, if after the warm-up, where chains start from topics found in the documents.
     split_merge
         When whole topics are split and merged: ``"always"``, ``"burn-in"``, ``"off"``, or a `SplitMerge`.
     effective_counts
-        Whether documents of a count table keep only as many counts as they are worth independent ones, if
-        counts vary more than topics explain; a warning says how many are used.
+        Whether documents of a count table are scaled down to their effective number of counts, if counts
+        vary more than topics explain; a warning says how many are used.
     engine
         How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once; ``"gpu"``;
         ``"cells"``, all words of a term in a document at once, for large counts. ``"auto"`` takes the first

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ETA_DRIFT = 0.05  # of its logarithm, from the first third to the last: less does not matter
-_FOUND = ("fitted", *SHARED)  # starts that all chains have from the same topics
+_FOUND = ("fitted", "documents", *SHARED)  # starts that all chains have from the same topics
 
 _DIGITS = {
     "mean": "{:,.2f}",

@@ -56,8 +56,8 @@ class Chain:
         Which chain of a run this is; chains of one seed are independent of each other.
     start
         ``"sequential"``: the paper's, every word seated given the words before it; ``"fitted"``: by topics
-        that a few steps of EM fit to the documents; a number: that many random topics; ``"one"``: one topic;
-        `GivenTopics`: by these.
+        that a few steps of EM fit to the documents; ``"documents"``: by topics that begin at random
+        documents; a number: that many random topics; ``"one"``: one topic; `GivenTopics`: by these.
     engine
         How sweeps are made: ``"collapsed"``, ``"parallel"``, ``"gpu"``, on a GPU, ``"cells"``, for large
         counts (`franchise.engines`), or ``"auto"``, by the size of the corpus and whether there is a GPU.
@@ -389,12 +389,12 @@ def _checked_start(start: Start, corpus: Corpus) -> Start:
     if isinstance(start, GivenTopics):
         start.check(corpus)
         return start
-    if start in ("sequential", "one", "fitted", *SHARED):
+    if start in ("sequential", "one", "fitted", "documents", *SHARED):
         return start
     try:
         return whole_number("start", start, 1)
     except SettingsError:
         raise SettingsError(
-            f"start={start!r}: give 'sequential', 'fitted', 'one', or a number of random topics",
+            f"start={start!r}: give 'sequential', 'fitted', 'documents', 'one', or a number of random topics",
             code="unknown-choice",
         ) from None

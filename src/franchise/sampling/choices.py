@@ -29,7 +29,8 @@ def start_for(init: Start, corpus: Corpus) -> Start:
     """Return the start that ``"auto"`` stands for with these documents, or the start that was given.
 
     Text starts from what short runs agree on, as long as that takes minutes; count tables from as many topics
-    as predict their counts best; other documents from topics that EM finds.
+    as predict their counts best; a million words or more from topics that begin at documents; other documents
+    from topics that EM finds.
     """
     return _start(corpus).value if is_one_of(init, ["auto"]) else init  # type: ignore[return-value]
 
@@ -50,7 +51,7 @@ def _start(corpus: Corpus) -> _Choice:
     if is_count_table(corpus):
         return _Choice("counts", _A_TABLE)
     if corpus.n_words >= _MANY_WORDS:
-        return _Choice("fitted", "a million words or more")
+        return _Choice("documents", "a million words or more")
     if _with_words(corpus) < FEWEST_DOCUMENTS:
         return _Choice("fitted", _TOO_FEW)
     return _Choice("consensus", f"{FEWEST_DOCUMENTS} documents or more")

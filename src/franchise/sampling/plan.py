@@ -22,8 +22,10 @@ _DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
 # In turn: what chains from all of them agree on does not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
 # By name; "auto" stands for one that suits the documents, "apart" for several.
-STARTS = ("auto", "consensus", "counts", "fitted", "apart", "sequential", "one")
-_WARM_UP = 40  # sweeps; more hardly help, and cost time while topics are many
+STARTS = ("auto", "consensus", "counts", "documents", "fitted", "apart", "sequential", "one")
+# Sweeps of the warm-up, and the share of eta that it begins with. More sweeps hardly help, and cost time
+# while topics are many. Topics that begin at single documents separate only at a very small eta.
+_WARM_UP, _WARM_UP_OF_DOCUMENTS = (40, 0.3), (60, 0.1)
 # Sweeps after which copies of topics are merged; later ones find few that trials have not.
 _MERGES = (45, 60, 80, 120, 200)
 _ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
@@ -43,9 +45,9 @@ def _start(init: Start) -> Start:
         return whole_number("init", init, 1)
     except SettingsError:
         raise SettingsError(
-            f"init={init!r}: give 'auto', 'consensus', 'counts', 'fitted', 'apart', 'sequential', 'one', a "
-            "number of random topics, 1 or more, a fitted model or its folder, topics by terms, or seed "
-            "words by topic, such as {'cosmology': ['galaxy', 'redshift']}",
+            f"init={init!r}: give 'auto', 'consensus', 'counts', 'documents', 'fitted', 'apart', "
+            "'sequential', 'one', a number of random topics, 1 or more, a fitted model or its folder, topics "
+            "by terms, or seed words by topic, such as {'cosmology': ['galaxy', 'redshift']}",
             code="unknown-choice",
         ) from None
 
@@ -148,11 +150,12 @@ def plan_of(
     )
     sweeps = whole_number("sweeps", sweeps, 1)
     burn_in, thin = what_to_keep(sweeps, burn_in, thin)
-    is_fitted = is_one_of(init, ["auto", "fitted"]) or _are_seeds(init)
+    is_fitted = is_one_of(init, ["auto", "fitted", "documents"]) or _are_seeds(init)
+    most, warm_up_from = _WARM_UP_OF_DOCUMENTS if is_one_of(init, ["documents"]) else _WARM_UP
     if warm_up is None:
         # To an eta that is only to be found, there is nowhere to rise.
         can_rise = is_fitted and not isinstance(priors.eta, tuple)
-        warm_up = min(_WARM_UP, burn_in // 2) if can_rise else 0
+        warm_up = min(most, burn_in // 2) if can_rise else 0
     warm_up = whole_number("warm_up", warm_up, 0)
     if merges is None:
         is_found = is_fitted or is_one_of(init, SHARED)
@@ -163,6 +166,7 @@ def plan_of(
         thin=thin,
         split_merge=_split_merge(split_merge, burn_in),
         warm_up=warm_up,
+        warm_up_from=warm_up_from,
         merges=merges,  # type: ignore[arg-type]
     )
     check_engine(engine)

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from franchise._settings import is_one_of, whole_number
+from franchise._settings import is_one_of, is_positive, whole_number
 from franchise.errors import SettingsError
 from franchise.sampling.trials import SplitMerge
 
 CONCENTRATION_METHODS = ("slice", "auxiliary")
-_LOWEST_SHARE = 0.3  # of eta, with which the warm-up begins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +25,11 @@ class Schedule:
     split_merge
         When and how split-merge trials are made; None for none.
     warm_up
-        In so many of the first sweeps eta is held low, rising from 0.3 of its value to all of it: many
-        narrow topics form, and those too many go again. They belong to the burn-in. Where eta has a prior,
-        it is drawn after them.
+        In this many of the first sweeps eta is held low and rises to its value: many narrow topics form,
+        and those too many disappear again. They belong to the burn-in. If eta has a prior, it is drawn after
+        them.
+    warm_up_from
+        The share of eta that the warm-up begins with.
     merges
         After these sweeps, topics that are copies of each other are merged: pairs whose merge raises the log
         joint clearly. This is no Markov move, so they belong to the burn-in.
@@ -42,6 +43,7 @@ class Schedule:
     thin: int = 5
     split_merge: SplitMerge | None = field(default_factory=SplitMerge)
     warm_up: int = 0
+    warm_up_from: float = 0.3
     merges: tuple[int, ...] = ()
     concentrations: str = "slice"
 
@@ -52,6 +54,11 @@ class Schedule:
         if self.burn_in > self.sweeps:
             raise SettingsError(
                 f"burn_in={self.burn_in}: give no more than sweeps={self.sweeps}", code="out-of-range"
+            )
+        if not is_positive(self.warm_up_from) or self.warm_up_from > 1:
+            raise SettingsError(
+                f"warm_up_from={self.warm_up_from!r}: give a share of eta above 0, at most 1",
+                code="out-of-range",
             )
         if self.warm_up > self.burn_in:
             raise SettingsError(
@@ -85,7 +92,7 @@ class Schedule:
         """Return the share of eta that this sweep (the first is 1) is made with; None after the warm-up."""
         if sweep > self.warm_up:
             return None
-        return float(_LOWEST_SHARE ** (1.0 - sweep / self.warm_up))
+        return float(self.warm_up_from ** (1.0 - sweep / self.warm_up))
 
     def keeps(self, sweep: int) -> bool:
         """Return whether the draw after this sweep (the first is 1) is kept."""

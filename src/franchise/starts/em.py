@@ -9,13 +9,14 @@ import math
 import numpy as np
 
 from franchise.corpus import Corpus
+from franchise.corpus.cells import CellArrays
 from franchise.engines import GivenTopics, Start
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.starting_topics import StartingTopics
 from franchise.model import Priors
 from franchise.model.state import Array
 from franchise.moves.fit_topics import fit_listed_step, fit_step, list_topics
-from franchise.starts.sample import Sample, most_topics, sample_of
+from franchise.starts.sample import Sample, in_random_order, most_topics, sample_of
 
 STEPS = 20
 # Where the sample has fewer words than this share of all, there are fewer steps: with more of them the topics
@@ -41,6 +42,8 @@ def first_topics(start: Start, corpus: Corpus, priors: Priors, seed: int) -> str
     if isinstance(start, GivenTopics):
         given = start.in_terms_of(corpus)
         return fitted_topics(corpus, eta, seed, given.phi) if given.are_seeds else given_topics(corpus, given)
+    if start == "documents":
+        return topics_at_documents(corpus, eta, seed)
     return fitted_topics(corpus, eta, seed) if start == "fitted" else start
 
 
@@ -64,27 +67,24 @@ def fitted_topics(corpus: Corpus, eta: float, seed: int, seeds: Array | None = N
     return fit_to_sample(sample_of(corpus, seed), eta, seeds)
 
 
+def topics_at_documents(corpus: Corpus, eta: float, seed: int) -> StartingTopics:
+    """Begin as many topics at random documents as `fitted_topics` fits.
+
+    On many words, chains separate such topics better than EM on a small sample does, and as fast.
+    """
+    documents = in_random_order(np.flatnonzero(corpus.document_lengths), seed)
+    n_topics = number_of_topics(corpus.n_words, eta, documents.size, corpus.n_terms)
+    frequencies = corpus.term_counts / max(1, corpus.n_words)
+    return _begun_at(corpus.select(documents[:n_topics]).cells, frequencies, n_topics, None)
+
+
 def fit_to_sample(sample: Sample, eta: float, seeds: Array | None = None) -> StartingTopics:
     """Fit topics to a sample; the first documents of it are those that topics begin at."""
     cells = sample.cells
     n_documents, n_seeds = cells.doc_ptr.size - 1, 0 if seeds is None else len(seeds)
     n_topics = max(number_of_topics(sample.n_words, eta, n_documents, cells.n_terms), n_seeds)
-    frequencies = sample.term_counts / max(1, sample.n_words)
-    used = np.zeros(cells.n_terms, bool)
-    used[cells.terms] = True
-    if seeds is not None:
-        used |= seeds.any(axis=0)
-    terms = np.flatnonzero(used)
-    row = np.full(cells.n_terms, terms.size)
-    row[terms] = np.arange(terms.size)
-    phi = np.zeros((terms.size + 1, n_topics))
-    phi[:-1] = 0.5 * frequencies[terms, None]
-    if seeds is not None:
-        phi[:-1, :n_seeds] += 0.5 * seeds[:, terms].T
-    for j, k in enumerate(range(n_seeds, n_topics)):
-        own = slice(cells.cell_ptr[j], cells.cell_ptr[j + 1])
-        phi[row[cells.terms[own]], k] += 0.5 * cells.counts[own] / cells.counts[own].sum()
-    topics = StartingTopics(phi, row, _share_of(frequencies, COMMON))
+    topics = _begun_at(cells, sample.term_counts / max(1, sample.n_words), n_topics, seeds)
+    phi = topics.phi
     theta = np.full((n_documents, n_topics), 1.0 / max(1, n_topics))
     new_phi, weight, expected = np.zeros_like(phi), np.zeros(n_topics), np.zeros(n_topics)
     for _ in range(STEPS_WITH_ALL):
@@ -98,6 +98,26 @@ def fit_to_sample(sample: Sample, eta: float, seeds: Array | None = None) -> Sta
     phi[:] = 0.0
     phi[rows, listed.topic[entries]] = listed.value[entries]
     return topics
+
+
+def _begun_at(cells: CellArrays, frequencies: Array, n_topics: int, seeds: Array | None) -> StartingTopics:
+    """Return topics of which half is a document each, or seeds first, and half the term frequencies."""
+    used = np.zeros(cells.n_terms, bool)
+    used[cells.terms] = True
+    n_seeds = 0 if seeds is None else len(seeds)
+    if seeds is not None:
+        used |= seeds.any(axis=0)
+    terms = np.flatnonzero(used)
+    row = np.full(cells.n_terms, terms.size)
+    row[terms] = np.arange(terms.size)
+    phi = np.zeros((terms.size + 1, n_topics))
+    phi[:-1] = 0.5 * frequencies[terms, None]
+    if seeds is not None:
+        phi[:-1, :n_seeds] += 0.5 * seeds[:, terms].T
+    for j, k in enumerate(range(n_seeds, n_topics)):
+        own = slice(cells.cell_ptr[j], cells.cell_ptr[j + 1])
+        phi[row[cells.terms[own]], k] += 0.5 * cells.counts[own] / cells.counts[own].sum()
+    return StartingTopics(phi, row, _share_of(frequencies, COMMON))
 
 
 def number_of_topics(n_words: int, eta: float, n_documents: int, n_terms: int) -> int:

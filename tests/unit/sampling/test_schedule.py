@@ -67,11 +67,23 @@ def test_warm_up_and_adapting_may_be_all_of_the_burn_in():
     assert (schedule.warm_up, schedule.split_merge.adapt) == (20, 20)
 
 
-def test_the_share_of_eta_rises_to_all():
-    schedule = Schedule(burn_in=40, warm_up=40)
+@pytest.mark.parametrize("begin", [0.3, 0.1, 1e-9])
+def test_the_share_of_eta_rises_to_all(begin):
+    schedule = Schedule(burn_in=40, warm_up=40, warm_up_from=begin)
     shares = [schedule.eta_share(sweep) for sweep in range(1, 41)]
-    assert shares[:1] + shares[19:20] == pytest.approx([0.3 ** (39 / 40), 0.3**0.5])
+    assert shares[:1] + shares[19:20] == pytest.approx([begin ** (39 / 40), begin**0.5])
     assert all(low < high for low, high in itertools.pairwise(shares))
     assert shares[-1] == 1.0
     assert schedule.eta_share(41) is schedule.eta_share(10**6) is None
     assert Schedule().eta_share(1) is None
+
+
+def test_a_warm_up_may_begin_with_all_of_eta():
+    schedule = Schedule(burn_in=4, warm_up=4, warm_up_from=1)
+    assert [schedule.eta_share(sweep) for sweep in range(1, 6)] == [1.0, 1.0, 1.0, 1.0, None]
+
+
+@pytest.mark.parametrize("share", [0, -0.1, 1.1, float("nan"), "much", None])
+def test_a_warm_up_begins_with_a_share_of_eta(share):
+    with raises(SettingsError, "out-of-range", "warm_up_from"):
+        Schedule(warm_up_from=share)

@@ -10,7 +10,7 @@ from franchise.engines.starting_topics import StartingTopics
 from franchise.model import broken_invariants
 from franchise.moves.fit_topics import fit_step
 from franchise.starts import em, sample
-from franchise.starts.em import fitted_topics
+from franchise.starts.em import fitted_topics, topics_at_documents
 from franchise.starts.sample import in_random_order
 from tests.golden.fingerprint import arithmetic_corpus, seats
 from tests.reference.fitted import Limits, fit
@@ -151,6 +151,24 @@ def test_planted_topics_are_found():
         assert own.max() > 0.999
 
 
+# ---------------------------------------------------------------- topics that begin at documents
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_half_of_a_topic_is_the_document_that_it_begins_at(name):
+    documents, n_terms = CORPORA[name]
+    corpus, filled = corpus_of(documents, n_terms), [words for words in documents if words]
+    begun = topics_at_documents(corpus, 0.3, 5)
+    frequencies = corpus.term_counts / corpus.n_words
+    np.testing.assert_allclose(begun.common, frequencies / 9)  # a tenth of all words
+    number = em.number_of_topics(corpus.n_words, 0.3, len(filled), n_terms)
+    order = in_random_order(np.flatnonzero(corpus.document_lengths), 5)[:number]
+    used = np.isin(np.arange(n_terms), np.concatenate([documents[j] for j in order]))
+    for phi, j in zip(begun.phi[begun.row].T, order, strict=True):
+        own = np.bincount(documents[j], minlength=n_terms) / len(documents[j])
+        np.testing.assert_allclose(phi, np.where(used, (own + frequencies) / 2, 0.0))
+
+
 # ---------------------------------------------------------------- the start
 
 
@@ -176,9 +194,10 @@ def test_the_order_of_documents_matters_by_chance_alone():
 
 @pytest.mark.parametrize("name", CORPORA)
 @pytest.mark.parametrize("eta", [0.1, 1e-100, 1e100])
-def test_corpora_and_etas_at_the_edge(name, eta, seed):
+@pytest.mark.parametrize("start", ["fitted", "documents"])
+def test_corpora_and_etas_at_the_edge(name, eta, start, seed):
     schedule = Schedule(sweeps=6, burn_in=4, warm_up=4)
-    chain = Chain(corpus_of(*CORPORA[name]), Priors(eta=eta), schedule, seed=seed, start="fitted", capacity=1)
+    chain = Chain(corpus_of(*CORPORA[name]), Priors(eta=eta), schedule, seed=seed, start=start, capacity=1)
     chain.start()
     assert broken_invariants(chain.corpus.arrays, chain.state) == []
     assert chain.trace.last["n_tables"] == chain.draw().document_topics.nnz  # one a document and topic

@@ -186,9 +186,10 @@ DURATION, GAMMA = _Duration(), _Gamma()
     type=_Init(int, *_STARTS),
     default="auto",
     show_default=True,
-    help="Where chains start: consensus (topics that short runs agree on), counts (for count tables), fitted "
-    "(topics found by EM), auto (one of these three), apart (different starts in turn), sequential, one, a "
-    "number of random topics, or the folder of an earlier model, to start from its topics.",
+    help="Where chains start: consensus (topics that short runs agree on), counts (for count tables), "
+    "documents (topics begun at random documents), fitted (topics found by EM), auto (one of these four), "
+    "apart (different starts in turn), sequential, one, a number of random topics, or the folder of an "
+    "earlier model, to start from its topics.",
 )
 @effective_counts_option
 @click.option(
@@ -201,8 +202,8 @@ DURATION, GAMMA = _Duration(), _Gamma()
 @click.option(
     "--warm-up",
     type=int,
-    help="First sweeps with a smaller eta, so that topics separate.  [default: 40, but no more than "
-    "half of the burn-in, if --init is fitted and eta is fixed; else 0]",
+    help="First sweeps with a smaller eta, so that topics separate.  [default: 40 if --init is fitted, 60 if "
+    "it is documents, but no more than half of the burn-in; 0 for other starts or if eta is estimated]",
 )
 @click.option(
     "--split-merge",

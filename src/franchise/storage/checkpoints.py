@@ -168,7 +168,7 @@ def _difference(one: Chain, other: Chain) -> str:
             return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
     if one.engine_name != other.engine_name:
         return f"engine={one.engine_name!r}, not {other.engine_name!r}"
-    for name in ("burn_in", "thin", "warm_up", "merges", "concentrations", "split_merge"):
+    for name in ("burn_in", "thin", "warm_up", "warm_up_from", "merges", "concentrations", "split_merge"):
         if getattr(one.schedule, name) != getattr(other.schedule, name):
             return f"{name}={getattr(one.schedule, name)!r}, not {getattr(other.schedule, name)!r}"
     return ""

@@ -278,6 +278,8 @@ def test_chains_that_start_apart():
         ({"burn_in": 79}, 39, 79),
         ({"warm_up": 250}, 250, 100),
         ({"warm_up": 0}, 0, 100),
+        ({"init": "documents"}, 60, 100),
+        ({"init": "documents", "sweeps": 200}, 50, 100),
         ({"init": "one"}, 0, 100),
         ({"init": "one", "warm_up": 30}, 30, 100),
     ],
@@ -288,6 +290,13 @@ def test_the_warm_up_and_what_adapts_belong_to_the_burn_in(changes, warm_up, ada
     assert (schedule.warm_up, schedule.split_merge.adapt) == (warm_up, adapt)
 
 
+def test_topics_begun_at_documents_warm_up_from_a_smaller_eta():
+    shares = {
+        init: plan_of(**{**USUAL, "init": init}).schedule.warm_up_from for init in ("fitted", "documents")
+    }
+    assert shares == {"fitted": 0.3, "documents": 0.1}
+
+
 @pytest.mark.parametrize(
     ("changes", "merges"),
     [
@@ -295,6 +304,7 @@ def test_the_warm_up_and_what_adapts_belong_to_the_burn_in(changes, warm_up, ada
         ({"burn_in": 44}, ()),
         ({"burn_in": 45}, (45,)),
         ({"warm_up": 60}, (80, 120, 200)),
+        ({"init": "documents"}, (80, 120, 200)),
         ({"eta": "sample"}, (45, 60, 80, 120, 200)),
         ({"init": "one"}, ()),
         ({"init": "apart"}, ()),

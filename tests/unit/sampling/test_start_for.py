@@ -38,9 +38,9 @@ def test_empty_documents_do_not_count():
     assert start_for("auto", documents([10] * 100 + [0])) == "consensus"
 
 
-def test_too_many_words_start_from_fitted_topics():
+def test_a_million_words_start_from_documents():
     assert start_for("auto", documents([10_000] * 99 + [9_999])) == "consensus"
-    assert start_for("auto", documents([10_000] * 100)) == "fitted"
+    assert start_for("auto", documents([10_000] * 100)) == "documents"
 
 
 def test_count_tables_have_a_start_of_their_own():

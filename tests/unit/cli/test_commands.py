@@ -225,7 +225,7 @@ def test_starts_that_do_not_exist(folder, tmp_path):
     for value in ("automatic", "best"):
         told = call(*wrong, "--init", value, ending=2).stderr
         assert f"'{value}'" in told
-        assert "auto, consensus, counts, fitted, apart, sequential, one" in told
+        assert "auto, consensus, counts, documents, fitted, apart, sequential, one" in told
     told = call(*wrong, "--init", "0", ending=2).stderr
     assert "--init 0" in told
     assert "'fitted', 'apart'" in told

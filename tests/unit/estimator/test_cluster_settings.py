@@ -78,7 +78,7 @@ def test_a_cluster_that_is_not_there_leaves_no_folder(tmp_path, engine):
 def test_the_cluster_is_no_part_of_the_model(engine):
     given = settings(engine=engine, ray_address="10.0.0.1:6379", ray_workers=3)
     plan = plan_of(**of_chains(given), seed=0)
-    for kept in (of_chains(given), to_keep(given, 0, from_tokens([["cat"]]), plan)):
+    for kept in (of_chains(given), to_keep(given, 0, from_tokens([["cat"]]), plan, {})):
         assert kept["engine"] == engine
         assert not {"ray_address", "ray_workers"} & set(kept)
 

@@ -29,7 +29,7 @@ from franchise.model import Priors, copy_state, joint
 from franchise.model.state import NUMBERED, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import slice_concentrations
-from franchise.moves.parts.scratch import new_scratch
+from franchise.moves.shared.scratch import new_scratch
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.random import CONCENTRATIONS, TABLE_TOPICS, WORD_TABLES, Key

@@ -25,7 +25,7 @@ from franchise.engines import Trials
 from franchise.engines.threads import Range, Threads
 from franchise.engines.workbench import Workbench
 from franchise.model import State, copy_state
-from franchise.moves.parts.table_index import lay_out_document
+from franchise.moves.shared.table_index import lay_out_document
 from franchise.random import SPLIT_MERGE, Key
 
 KEY = Key(3, 0, 1, SPLIT_MERGE)

@@ -156,7 +156,7 @@ def _with_way_in(function: Callable[..., Any]) -> Any:
     return numba.njit(**_OPTIONS)(function)
 
 
-def part(function: _F) -> _F:
+def inlined(function: _F) -> _F:
     """Make a function part of the one kernel that calls it: it is not compiled on its own."""
     return cast(_F, numba.njit(inline="always", **_OPTIONS)(function))
 

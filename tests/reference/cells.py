@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise.moves.cells import _FEW
-from franchise.moves.parts.cell_seats import LISTED
+from franchise.moves.shared.cell_seats import LISTED
 from franchise.random import binomial, gamma_variate, hypergeometric, integer, start_stream, uniform
 
 

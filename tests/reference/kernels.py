@@ -10,8 +10,8 @@ from franchise.model import State, empty_state
 from franchise.model.state import GAMMA
 from franchise.moves import complete_move
 from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
-from franchise.moves.parts.scratch import follow_eta, new_scratch, with_room_for_tables
-from franchise.moves.parts.table_index import lay_out_document
+from franchise.moves.shared.scratch import follow_eta, new_scratch, with_room_for_tables
+from franchise.moves.shared.table_index import lay_out_document
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables

@@ -11,8 +11,8 @@ from franchise.engines.parallel import ParallelEngine
 from franchise.model import Priors
 from franchise.model.measure import FREE
 from franchise.model.state import TOPICS, word_topics
-from franchise.moves.parts.seats import fill_survival
 from franchise.moves.reveal import finish_terms
+from franchise.moves.shared.seats import fill_survival
 from franchise.random import Key
 from franchise.sampling.trials import Proposal, SplitMerge
 from tests.reference.enumeration import Posterior, Seating, seating_of

@@ -20,7 +20,7 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
 from franchise.moves.initialize import seat_all
-from franchise.moves.parts.scratch import new_scratch, with_room_for_tables
+from franchise.moves.shared.scratch import new_scratch, with_room_for_tables
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables

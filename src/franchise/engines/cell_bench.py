@@ -8,8 +8,8 @@ from franchise.corpus.cells import CellArrays
 from franchise.engines.workbench import Workbench
 from franchise.model.cell_tables import CellTables, slots_as_corpus, term_counts
 from franchise.model.state import TABLES, Array, State
-from franchise.moves.parts.scratch import new_scratch_for_counts
 from franchise.moves.recount import recount_cells
+from franchise.moves.shared.scratch import new_scratch_for_counts
 from franchise.random import TABLE_TOPICS, Key
 
 

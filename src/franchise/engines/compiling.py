@@ -23,8 +23,8 @@ from numba.core import event
 from franchise._jit import is_cached
 from franchise.corpus import Corpus
 from franchise.model.state import empty_state
-from franchise.moves.parts.anchors import CHOICE
-from franchise.moves.parts.scratch import new_trial_scratch
+from franchise.moves.shared.anchors import CHOICE
+from franchise.moves.shared.scratch import new_trial_scratch
 from franchise.moves.single_trials import finish_choice, try_single
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics

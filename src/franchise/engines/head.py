@@ -18,8 +18,8 @@ from franchise.model import State
 from franchise.model.packing import filled, packed, room_for
 from franchise.model.rows import add_rows, append_rows, rows_of, widened
 from franchise.model.state import BORN, DEAD, NUMBERED, TABLES, TOPICS, Array, state_of_counts
-from franchise.moves.parts.scratch import new_scratch_for_some, with_words
 from franchise.moves.recount import fill_rows
+from franchise.moves.shared.scratch import new_scratch_for_some, with_words
 from franchise.random import Key
 
 _CELLS_AT_ONCE = 1 << 20  # of terms by columns, that a thread adds up

@@ -10,7 +10,7 @@ from franchise.model.state import Array
 
 
 class ListedTables:
-    """An index as `moves.parts.table_index` makes it, of the topics that have been asked for.
+    """An index as `moves.shared.table_index` makes it, of the topics that have been asked for.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ import numpy as np
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.measure import FREE, Measure, new_measure
 from franchise.model.state import GAMMA, TOPICS, Array, State
-from franchise.moves.parts.seats import fill_survival
 from franchise.moves.reveal import ENOUGH, draw_terms, finish_terms, redraw_topic, reveal_weights
+from franchise.moves.shared.seats import fill_survival
 from franchise.random import REVEAL, TOPIC_TERMS, Key
 
 BLOCK = 64  # terms: what is added up over all terms, is by blocks of so many first

@@ -12,7 +12,7 @@ from franchise.engines.threads import Threads
 from franchise.engines.workbench import Workbench
 from franchise.model.measure import FREE, Measure
 from franchise.model.state import BORN, DEAD, NUMBERED, TABLES, TOPICS, Array
-from franchise.moves.parts.scratch import different_lengths
+from franchise.moves.shared.scratch import different_lengths
 from franchise.random import Key
 
 _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0

@@ -23,7 +23,7 @@ class Tables(NamedTuple):
 
     slot: Array  # int64, increasing
     n: Array  # int32: words of each table
-    words: Array  # int32: their terms, tables end to end, each as `moves.parts.table_index` lays it out
+    words: Array  # int32: their terms, tables end to end, each as `moves.shared.table_index` lays it out
 
     def taken(self, which: Array) -> "Tables":
         """Return some of the tables, in the order of `which`."""

@@ -23,7 +23,7 @@ from franchise.engines.threads import Range, Threads
 from franchise.model import State
 from franchise.model.capacity import grown
 from franchise.model.state import DEAD, NUMBERED, Array
-from franchise.moves.parts.anchors import (
+from franchise.moves.shared.anchors import (
     CHOICE,
     FOLLOWS,
     LIKENESS,
@@ -39,13 +39,13 @@ from franchise.moves.parts.anchors import (
     WORD_B,
     WORDS,
 )
-from franchise.moves.parts.scratch import (
+from franchise.moves.shared.scratch import (
     MOST_WORDS_OF_A_TRIAL,
     TrialScratch,
     new_trial_scratch,
     with_room_for_items,
 )
-from franchise.moves.parts.trial import ANCHORS, RECORD
+from franchise.moves.shared.trial import ANCHORS, RECORD
 from franchise.moves.single_trials import (
     add_squares,
     begin_choices,
@@ -70,7 +70,7 @@ class TrialMaker:
     n_words, n_terms
         Of the whole corpus.
     lg, lgv
-        The functions of counts that follow eta (`moves.parts.scratch.TableScratch`); whoever changes eta
+        The functions of counts that follow eta (`moves.shared.scratch.TableScratch`); whoever changes eta
         changes them in place.
     threads
         Who makes them. Their number changes no bit, nor do the rest:

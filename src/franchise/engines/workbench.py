@@ -21,7 +21,7 @@ from franchise.model.capacity import compact, grown
 from franchise.model.state import ETA, Array
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
-from franchise.moves.parts.scratch import (
+from franchise.moves.shared.scratch import (
     MOST_WORDS_OF_A_TRIAL,
     follow_eta,
     grown_scratch,

@@ -12,7 +12,7 @@ from typing import Any
 from franchise.corpus import CorpusArrays
 from franchise.model.capacity import grown
 from franchise.model.state import State
-from franchise.moves.parts.scratch import Scratch, grown_scratch
+from franchise.moves.shared.scratch import Scratch, grown_scratch
 from franchise.random import Key
 
 

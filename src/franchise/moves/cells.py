@@ -22,7 +22,7 @@ import numpy as np
 
 from franchise._jit import helper, kernel
 from franchise.model.state import ALPHA, Array
-from franchise.moves.parts.cell_seats import LISTED, seat_words
+from franchise.moves.shared.cell_seats import LISTED, seat_words
 from franchise.random import binomial, gamma_variate, start_stream, uniform
 
 _DEPTH = 80  # of the stack: two parts for every halving

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, kernel, part
+from franchise._jit import helper, inlined, kernel
 from franchise.model.likelihood import log_rise
 from franchise.model.priors import HIGHEST, LOWEST
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
@@ -56,7 +56,7 @@ class _Conditional(NamedTuple):
     n_counts: int
 
 
-@part
+@inlined
 def _list_counts(state, scratch):
     """List the different counts n_kv, or all where there is no room to count them; return how many."""
     histogram, counts, times = scratch.histogram, scratch.counts, scratch.times_counted
@@ -80,7 +80,7 @@ def _list_counts(state, scratch):
     return n_counts
 
 
-@part
+@inlined
 def _conditional(which, state, scratch, gamma_priors):
     """Return the conditional of one concentration; all have one type, so they are compiled once."""
     shape, rate = gamma_priors[which, 0], gamma_priors[which, 1]

@@ -15,7 +15,7 @@ import numpy as np
 
 from franchise._jit import helper, kernel, prefetch
 from franchise.model.state import Array
-from franchise.moves.parts.seats import Seats, new_seats, seat
+from franchise.moves.shared.seats import Seats, new_seats, seat
 from franchise.random import start_stream, uniform
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from franchise._jit import helper, kernel
 from franchise.model.state import Array
-from franchise.moves.parts.first_tables import take_table
+from franchise.moves.shared.first_tables import take_table
 from franchise.random import start_stream, uniform
 
 

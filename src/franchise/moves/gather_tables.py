@@ -1,6 +1,6 @@
 """List the tables of some topics with their words: in one pass over documents, without an index of all.
 
-The words of a table stand as `moves.parts.table_index` lays them out. Documents are gone through in ranges,
+The words of a table stand as `moves.shared.table_index` lays them out. Documents are gone through in ranges,
 which threads, or machines, share: what they list of a topic, one range after another, is what one pass lists.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from franchise._jit import helper, kernel
 from franchise.model.state import Array
-from franchise.moves.parts.table_index import group_terms
+from franchise.moves.shared.table_index import group_terms
 
 
 class GatherScratch(NamedTuple):

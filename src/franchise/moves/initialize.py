@@ -7,7 +7,7 @@ documents in random order.
 
 from franchise._jit import kernel
 from franchise.model.seating import seat_everyone
-from franchise.moves.parts.first_tables import take_table
+from franchise.moves.shared.first_tables import take_table
 from franchise.random import integer, shuffle, start_stream
 
 

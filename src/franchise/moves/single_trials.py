@@ -7,7 +7,7 @@ stream, against the same state: up to the first that is accepted they are what o
 import numpy as np
 
 from franchise._jit import kernel
-from franchise.moves.parts.anchors import (
+from franchise.moves.shared.anchors import (
     FOLLOWS,
     NEEDS,
     NO_TRIAL,
@@ -16,8 +16,8 @@ from franchise.moves.parts.anchors import (
     choose_by_likeness,
     continue_choice,
 )
-from franchise.moves.parts.table_index import square_topics
-from franchise.moves.parts.trial import (
+from franchise.moves.shared.table_index import square_topics
+from franchise.moves.shared.trial import (
     ACCEPTED,
     ANCHORS,
     begin_trial,

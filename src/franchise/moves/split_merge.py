@@ -1,7 +1,7 @@
 """The split-merge move over the tables of one or two topics (the paper's section 3.2 and algorithm figure).
 
-A trial picks two tables, a and b (`moves.parts.anchors`). Where they share a topic, all of its tables are
-divided into two topics, one with a, one with b (`moves.parts.allocation`); where they do not, their topics
+A trial picks two tables, a and b (`moves.shared.anchors`). Where they share a topic, all of its tables are
+divided into two topics, one with a, one with b (`moves.shared.allocation`); where they do not, their topics
 are merged, and the division that exists is scored as if it had been proposed. With S the tables concerned::
 
     log united  = log G(m) + log f(S)
@@ -27,10 +27,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, kernel, part
+from franchise._jit import helper, inlined, kernel
 from franchise.model.capacity import is_full
 from franchise.model.state import Array
-from franchise.moves.parts.anchors import (
+from franchise.moves.shared.anchors import (
     FOLLOWS,
     LIKENESS,
     NEEDS,
@@ -47,9 +47,9 @@ from franchise.moves.parts.anchors import (
     continue_choice,
     place_of,
 )
-from franchise.moves.parts.scratch import TRIAL
-from franchise.moves.parts.table_index import index_tables, square_topics
-from franchise.moves.parts.trial import (
+from franchise.moves.shared.scratch import TRIAL
+from franchise.moves.shared.table_index import index_tables, square_topics
+from franchise.moves.shared.trial import (
     ACCEPTED,
     ANCHORS,
     N_WORDS,
@@ -87,7 +87,7 @@ def _find_table(corpus, state, trial, i):
     return np.int64(corpus.doc_ptr[place_of(corpus.doc_ptr, i)] + state.t_ji[i])
 
 
-@part
+@inlined
 def _answer(corpus, state, trial, choice):
     """Fill in the tables of the words that a choice asks for."""
     choice[SLOT_A] = _find_table(corpus, state, trial, choice[WORD_A])
@@ -97,7 +97,7 @@ def _answer(corpus, state, trial, choice):
         choice[TOPIC_B] = state.k_jt[choice[SLOT_B]]
 
 
-@part
+@inlined
 def _trial(key, number, corpus, state, trial, proposals, record):
     """Make one trial; fill in its record."""
     choice, most_words = trial.choice, trial.most_words[0]

@@ -11,7 +11,7 @@ share, and with terms that topic k has none of adding nothing::
 So only the topics that the table's own terms have are looked up term by term. For small tables, which
 are most, the first factor is kept ready for every n (`base`), and a topic costs one multiplication
 more. Large tables, whose products would leave the range of doubles, are weighed in logarithms
-(`moves.parts.table_logs`). Tables of one word are left out: the word move draws their topic already.
+(`moves.shared.table_logs`). Tables of one word are left out: the word move draws their topic already.
 Counts change only when a table does change its topic, which few do; its own topic is weighed as if
 the table were gone. Topics are weighed in the order of their numbers.
 """
@@ -21,14 +21,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, kernel, part
+from franchise._jit import helper, inlined, kernel
 from franchise.model.capacity import is_full, open_topic
 from franchise.model.seating import move_table, prefetch_row, run_at
 from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
-from franchise.moves.parts.scratch import DOCUMENT, INSIDE, NOT_ENTERED
-from franchise.moves.parts.table_index import lay_out_document, table_span
-from franchise.moves.parts.table_logs import draw_topic_by_logs
-from franchise.moves.parts.weights import add_four
+from franchise.moves.shared.scratch import DOCUMENT, INSIDE, NOT_ENTERED
+from franchise.moves.shared.table_index import lay_out_document, table_span
+from franchise.moves.shared.table_logs import draw_topic_by_logs
+from franchise.moves.shared.weights import add_four
 from franchise.random import start_stream, uniform
 
 # Products of factors between e^-600 and e^600 stay far within the range of doubles.
@@ -44,7 +44,7 @@ class TableTopicsInfo(NamedTuple):
     born: int  # topics born
 
 
-@part
+@inlined
 def _largest_small_table(corpus, scratch, eta, v_eta):
     """Return the largest n for which every weight is a product within the range of doubles."""
     largest_factor = max((scratch.lg.size + eta) / eta, corpus.doc_ptr[-1] + v_eta)
@@ -71,7 +71,7 @@ def _one_base(m, x, n):
     return weight
 
 
-@part
+@inlined
 def _multiply_shared_terms(state, scratch, eta, k_old, begin, end):
     """Multiply up in scratch.shared what the table's terms give to the topics that have them."""
     ratio, shared = scratch.ratio, scratch.shared
@@ -97,7 +97,7 @@ def _multiply_shared_terms(state, scratch, eta, k_old, begin, end):
                 shared[row_k[i]] *= factor
 
 
-@part
+@inlined
 def _cumulate(base_n, shared, weight, n_numbers):
     """Cumulate base times shared over the topics and set shared back to 1."""
     total = 0.0
@@ -116,7 +116,7 @@ def _cumulate(base_n, shared, weight, n_numbers):
     return total
 
 
-@part
+@inlined
 def _draw_topic(state, scratch, eta, gamma, v_eta, k_old, begin, end):
     """Draw the topic of a small table; -1 is a new one."""
     n = end - begin

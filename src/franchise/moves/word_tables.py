@@ -24,12 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, kernel, part
+from franchise._jit import helper, inlined, kernel
 from franchise.model.capacity import close_topic, is_full, open_topic
 from franchise.model.seating import close_table, prefetch_row, put_in_row, take_from_row
 from franchise.model.state import ALPHA, ETA, GAMMA, NUMBERED, TABLES, TOPICS
-from franchise.moves.parts.scratch import DOCUMENT, INSIDE, N_HERE, NOT_ENTERED
-from franchise.moves.parts.weights import cumulate, list_here
+from franchise.moves.shared.scratch import DOCUMENT, INSIDE, N_HERE, NOT_ENTERED
+from franchise.moves.shared.weights import cumulate, list_here
 from franchise.random import start_stream, uniform
 
 # A is kept by adding and subtracting; a fresh sum now and then keeps its rounding near 1e-13.
@@ -48,7 +48,7 @@ class WordTablesInfo(NamedTuple):
     born: int  # topics born
 
 
-@part
+@inlined
 def _weigh_topics(state, scratch, v_eta):
     """Compute w_k and m_k w_k of every topic; return A."""
     total = 0.0
@@ -60,7 +60,7 @@ def _weigh_topics(state, scratch, v_eta):
     return total
 
 
-@part
+@inlined
 def _enter(state, scratch, first, j, c):
     """Gather n_jk of document j; return the number of its topics and B."""
     n_here = np.int64(0)
@@ -79,7 +79,7 @@ def _enter(state, scratch, first, j, c):
     return n_here, total
 
 
-@part
+@inlined
 def _leave(scratch, n_here, c):
     """Clear what was gathered about the document."""
     for i in range(n_here):
@@ -102,7 +102,7 @@ def _reweigh(state, scratch, k, v_eta, c, sum_a, sum_b):
     return sum_a + scratch.mw_k[k], sum_b + scratch.nw_k[k]
 
 
-@part
+@inlined
 def _place_of(row_k, k):
     """Return where topic k, which is there, stands in a row; without branches, so in steps of many."""
     k = np.uint32(k)
@@ -112,7 +112,7 @@ def _place_of(row_k, k):
     return place
 
 
-@part
+@inlined
 def _weigh_all(state, scratch, c):
     """Follow a change of c in the weights of all topics; dead ones stand in no row."""
     p_k, nw_k, mw_k = scratch.p_k, scratch.nw_k, scratch.mw_k
@@ -120,7 +120,7 @@ def _weigh_all(state, scratch, c):
         p_k[k] = nw_k[k] + c * mw_k[k]
 
 
-@part
+@inlined
 def _count_up_to(weight, length, u):
     """Return how many of the cumulated weights do not exceed u: the place that u falls on."""
     place = 0
@@ -129,7 +129,7 @@ def _count_up_to(weight, length, u):
     return place
 
 
-@part
+@inlined
 def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, part_new, n_here):
     """Draw the topic of a word of term v; -1 is a new one.
 
@@ -168,7 +168,7 @@ def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, pa
     return -1, place_old, -1
 
 
-@part
+@inlined
 def _draw_table(state, scratch, first, j, k, c):
     """Draw a table of document j that serves topic k; -1 is a new one."""
     n = scratch.n_jk[k]
@@ -187,7 +187,7 @@ def _draw_table(state, scratch, first, j, k, c):
     return -1
 
 
-@part
+@inlined
 def _recount(state, v, k_old, place_old, k, place):
     """Give one word of term v, taken off topic k_old (-1: from nowhere), to topic k."""
     if k == k_old:
@@ -203,7 +203,7 @@ def _recount(state, v, k_old, place_old, k, place):
         put_in_row(state, v, k, np.int64(1))
 
 
-@part
+@inlined
 def _seat(corpus, state, i, j, t, t_old, k, alone):
     """Seat word i at table t, -1 a new one of topic k, and close the table that it left empty."""
     first = corpus.doc_ptr[j]

@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, kernel, part
+from franchise._jit import helper, inlined, kernel
 from franchise.model.state import Array
-from franchise.moves.parts.weights import cumulate, list_here
+from franchise.moves.shared.weights import cumulate, list_here
 from franchise.random import shuffle, start_stream, uniform
 
 _HOTTEST = 100.0  # so that the first words hardly feel each other; from 10 to 100 there is little difference
@@ -112,7 +112,7 @@ def shuffle_words(key, documents, stream):
         shuffle(stream, documents.x[documents.doc_ptr[j] : documents.doc_ptr[j + 1]])
 
 
-@part
+@inlined
 def _first_above(cumulated, u):
     """Return the first place whose cumulated weight exceeds u; the last, if rounding leaves none."""
     low, high = 0, cumulated.size - 1
@@ -125,7 +125,7 @@ def _first_above(cumulated, u):
     return low
 
 
-@part
+@inlined
 def _draw_topic(topics, scratch, v, heat, part_document, n_here):
     """Draw the topic of a word of term v; return it and the sum of all weights."""
     first, end = topics.row_ptr[v], topics.row_ptr[v + 1]
@@ -230,7 +230,7 @@ def fold_in(key, documents, topics, scratch, begin, end, settings, column_k, a_c
         leave(topics, scratch, n_here)
 
 
-@part
+@inlined
 def _settle_on_mean(topics, scratch, n_here, n_kept):
     """Set p_k to the mean of n_jk + a_k over the kept sweeps; return the mean of the document part."""
     total = 0.0

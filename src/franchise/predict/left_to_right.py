@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, kernel, part
+from franchise._jit import helper, inlined, kernel
 from franchise.model.state import Array
-from franchise.moves.parts.weights import list_here
+from franchise.moves.shared.weights import list_here
 from franchise.predict.fold_in import (
     FoldInScratch,
     document_part,
@@ -55,7 +55,7 @@ def new_left_to_right_scratch(topics: Any, longest: int, particles: int) -> Left
     )
 
 
-@part
+@inlined
 def _take_on(topics, one, z, n):
     """Make a particle with topics z[:n] the one at hand; return how many topics it has."""
     n_here = np.int64(0)
@@ -83,7 +83,7 @@ def _advance(documents, topics, one, z, first, last):
     return total / (last + topics.alpha)
 
 
-@part
+@inlined
 def _is_uneven(share):
     """Return whether few particles have most of the shares."""
     squares = 0.0
@@ -92,7 +92,7 @@ def _is_uneven(share):
     return _FEWEST_EFFECTIVE * share.size * squares > 1.0
 
 
-@part
+@inlined
 def _draw_particles(scratch, n):
     """Draw the particles again by their shares, with the topics of their first n words; make shares equal."""
     n_particles = scratch.share.size
@@ -110,7 +110,7 @@ def _draw_particles(scratch, n):
     scratch.share[:] = 1.0 / n_particles
 
 
-@part
+@inlined
 def _estimate(documents, topics, scratch, j):
     """Return the logarithm of the estimate for document j."""
     first = documents.doc_ptr[j]

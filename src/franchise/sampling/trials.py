@@ -9,7 +9,7 @@ import numpy as np
 from franchise._settings import flag, is_one_of, positive_number, whole_number
 from franchise.errors import SettingsError
 from franchise.model.state import Array
-from franchise.moves.parts.anchors import BALANCED, SIMILAR, SIZE, UNIFORM
+from franchise.moves.shared.anchors import BALANCED, SIMILAR, SIZE, UNIFORM
 from franchise.moves.split_merge import RECORD
 from franchise.sampling.trace import Trace
 

@@ -19,8 +19,8 @@ from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE, new_measure
 from franchise.model.state import BORN, TOPICS
-from franchise.moves.parts.seats import _before_next
 from franchise.moves.reveal import reveal_weights
+from franchise.moves.shared.seats import _before_next
 from franchise.random import DOCUMENTS, REVEAL, Key, gamma_variate, log_gamma_variate, start_stream, uniform
 from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update

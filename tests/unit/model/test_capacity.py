@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from franchise.model import empty_state
 from franchise.model.capacity import close_topic, grown, is_full, open_topic
 from franchise.model.state import BORN, DEAD, NUMBERED, TOPICS, State
-from franchise.moves.parts.scratch import grown_scratch
+from franchise.moves.shared.scratch import grown_scratch
 from franchise.moves.word_tables import word_tables
 from franchise.random import WORD_TABLES, Key
 from tests.reference.enumeration import Concentrations

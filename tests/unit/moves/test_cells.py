@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from franchise.moves.cells import _multinomial, new_cell_scratch
-from franchise.moves.parts.cell_seats import _list_words, _open_tables, _take_from_list, _take_from_pool
+from franchise.moves.shared.cell_seats import _list_words, _open_tables, _take_from_list, _take_from_pool
 from franchise.random import Key, start_stream
 from tests.reference.statistics import assert_frequencies
 

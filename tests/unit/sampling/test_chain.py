@@ -5,7 +5,7 @@ import pytest
 
 from franchise import Chain, Corpus, FranchiseError, Priors, Schedule, SettingsError
 from franchise.model import broken_invariants, joint
-from franchise.moves.parts.scratch import new_scratch
+from franchise.moves.shared.scratch import new_scratch
 from franchise.sampling.schedule import CONCENTRATION_METHODS
 from tests.golden.fingerprint import PRIORS, SWEEPS, arithmetic_corpus, fixed_chain, in_bits
 from tests.raising import raises

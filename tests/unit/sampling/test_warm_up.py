@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from franchise import Chain, Priors, Schedule
-from franchise.moves.parts.scratch import new_scratch
+from franchise.moves.shared.scratch import new_scratch
 from franchise.storage.chain import load_chain, save_chain
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits, seats
 

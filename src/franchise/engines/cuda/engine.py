@@ -32,7 +32,7 @@ from franchise.model.capacity import compact
 from franchise.model.counts import ranks
 from franchise.model.packing import packed, unpacked
 from franchise.model.state import ALPHA, DEAD, ETA, TOPICS, Array, tables_in_use
-from franchise.moves.parts.scratch import different_lengths
+from franchise.moves.shared.scratch import different_lengths
 from franchise.random import INITIALIZE, Key
 
 # Words of tables that are listed for trials: many at once, so that all threads have work.

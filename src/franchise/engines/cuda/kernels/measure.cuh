@@ -90,7 +90,7 @@ KERNEL(sum_chunks)(i64 n, i64 chunks, double* rest) {
     }
 }
 
-// Fill in S(0), S(1), ... of every column (`moves.parts.seats`).
+// Fill in S(0), S(1), ... of every column (`moves.shared.seats`).
 KERNEL(fill_survival)(i64 n, const double* mass, i64 known, double* survival) {
     FOR_EACH(c, n) {
         double* row = survival + c * (known + 1);

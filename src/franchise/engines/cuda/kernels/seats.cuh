@@ -1,4 +1,4 @@
-// Seat the words of one topic in one document again (`moves.parts.seats`), each topic with its own numbers.
+// Seat the words of one topic in one document again (`moves.shared.seats`), each topic with its own numbers.
 //
 // So it does not matter in which order topics are seated, nor whether anyone wants to know who sits where:
 // the sizes of tables are the same.

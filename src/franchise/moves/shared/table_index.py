@@ -8,7 +8,7 @@ tables, and again after an accepted trial: those are rare, and lists kept up to 
 would cost more. Where the table move has left out documents, `moves.gather_tables` lists tables instead.
 """
 
-from franchise._jit import helper, part
+from franchise._jit import helper, inlined
 from franchise.model.state import NUMBERED
 
 
@@ -67,7 +67,7 @@ def group_terms(words, count_v, terms, begin, end):
         count_v[v] = 0
 
 
-@part
+@inlined
 def index_tables(corpus, state, trial):
     """Fill in the tables of each topic."""
     start = 0

@@ -14,7 +14,7 @@ from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
 from franchise.model.state import ETA, TABLES, Array, State
-from franchise.moves.parts.anchors import CHOICE
+from franchise.moves.shared.anchors import CHOICE
 
 # Places in a cursor: position in the list of documents, or the trial; the word or table of that
 # document to continue with; how many topics of the document are listed.

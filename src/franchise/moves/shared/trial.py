@@ -9,13 +9,13 @@ import math
 
 import numpy as np
 
-from franchise._jit import helper, part
+from franchise._jit import helper, inlined
 from franchise.model.capacity import open_topic
 from franchise.model.likelihood import log_gamma
 from franchise.model.seating import move_words, words_in
 from franchise.model.state import ETA, GAMMA, TOPICS
-from franchise.moves.parts.allocation import add_table, allocate, clear_sides
-from franchise.moves.parts.anchors import (
+from franchise.moves.shared.allocation import add_table, allocate, clear_sides
+from franchise.moves.shared.anchors import (
     FOLLOWS,
     SIMILAR,
     SIZE,
@@ -67,7 +67,7 @@ def gather_topic(state, trial, k, side, n_seen):
     return n_seen
 
 
-@part
+@inlined
 def _log_united(trial, eta, v_eta, n_seen):
     """Return log G(m) + log f(S) of both sides together."""
     n, m = trial.sizes[0, 0] + trial.sizes[1, 0], trial.sizes[0, 1] + trial.sizes[1, 1]
@@ -111,9 +111,9 @@ def _collect(state, trial, choice):
     return n_items
 
 
-@part
+@inlined
 def _log_pair_divided(state, trial, anchors, k1, k2, n_seen, n_others):
-    """Return log rho of the anchors in a divided state, sides as they are (see `moves.parts.anchors`)."""
+    """Return log rho of the anchors in a divided state, sides as they are (see `moves.shared.anchors`)."""
     if anchors <= SIZE:
         return 0.0
     likeness, total = 0.0, 0.0
@@ -123,7 +123,7 @@ def _log_pair_divided(state, trial, anchors, k1, k2, n_seen, n_others):
     return math.log(0.5) + log_chance_of_topic(likeness, total, n_others) - math.log(trial.sizes[1, 1])
 
 
-@part
+@inlined
 def _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, replay):
     """Draw or replay a division; return log W."""
     gamma, eta = state.concentrations[GAMMA], state.concentrations[ETA]
@@ -135,7 +135,7 @@ def _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, repl
     return math.log(gamma) + log_sides + log_pair - log_q
 
 
-@part
+@inlined
 def _log_acceptance(state, trial, proposal, k1, k2, n_seen, n_items):
     """Return the log acceptance ratio of the trial; of a split, leave its division in trial.kept.
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from franchise._jit import part
+from franchise._jit import inlined
 from franchise.model.likelihood import log_gamma, rise
 from franchise.model.seating import run_at
 from franchise.model.state import NUMBERED
@@ -23,7 +23,7 @@ from franchise.random import uniform
 _NEGLIGIBLE = 48.0
 
 
-@part
+@inlined
 def draw_topic_by_logs(state, scratch, eta, gamma, v_eta, k_old, n, begin, end):
     """Draw the topic of a table of n words; -1 is a new one."""
     _add_shared_terms(state, scratch, eta, k_old, begin, end)
@@ -41,7 +41,7 @@ def draw_topic_by_logs(state, scratch, eta, gamma, v_eta, k_old, n, begin, end):
     return -1
 
 
-@part
+@inlined
 def _add_shared_terms(state, scratch, eta, k_old, begin, end):
     """Add up in scratch.log_shared what the table's terms give to the topics that have them."""
     lg, shared = scratch.lg, scratch.log_shared
@@ -58,7 +58,7 @@ def _add_shared_terms(state, scratch, eta, k_old, begin, end):
             shared[row_k[i]] += rise(lg, eta, n, c) - alone
 
 
-@part
+@inlined
 def _list_candidates(state, scratch, v_eta, k_old, n, largest):
     """List the topics whose weight can matter, with log weights, and clear scratch.log_shared.
 

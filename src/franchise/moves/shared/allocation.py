@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from franchise._jit import helper, part
+from franchise._jit import helper, inlined
 from franchise.model.likelihood import rise
 from franchise.model.seating import words_in
 from franchise.random import uniform
@@ -41,7 +41,7 @@ def add_table(trial, side, begin, end):
     trial.sizes[side, 1] += 1
 
 
-@part
+@inlined
 def _take_table(trial, side, begin, end):
     """Take a table from a side."""
     for i in range(begin, end):
@@ -59,7 +59,7 @@ def clear_sides(trial, n_seen):
     trial.sizes[:, :] = 0
 
 
-@part
+@inlined
 def seat_anchors(trial, n_items):
     """Begin the sides with the anchors, which stand behind the items."""
     for side in range(2):

@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from franchise._jit import helper, part
+from franchise._jit import helper, inlined
 from franchise.model.state import NUMBERED, TABLES, TOPICS
 from franchise.random import integer, uniform
 
@@ -190,7 +190,7 @@ def weigh_likeness(state, trial, k1, k2, n_seen):
     return total
 
 
-@part
+@inlined
 def likeness_of_sides(trial, n_seen):
     """Return the likeness of side 1 to side 0, on the scale of `weigh_likeness`."""
     product, squares = 0.0, 0.0

@@ -1,9 +1,9 @@
 """Weights that are cumulated to be drawn from, and the list of a document's topics: what moves share."""
 
-from franchise._jit import helper, part
+from franchise._jit import helper, inlined
 
 
-@part
+@inlined
 def add_four(weight, e, total, w0, w1, w2, w3):
     """Put the cumulated sums of four weights at weight[e], ..., after a total so far; return the new total.
 
@@ -18,7 +18,7 @@ def add_four(weight, e, total, w0, w1, w2, w3):
     return total
 
 
-@part
+@inlined
 def cumulate(row_k, row_n, p_k, weight):
     """Cumulate the weights row_n p_k of a term's topics; return their sum."""
     total = 0.0

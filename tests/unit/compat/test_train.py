@@ -57,7 +57,7 @@ def test_the_priors_are_by_shape_and_scale(options):
 
 @pytest.mark.parametrize(("restrict_scan", "scans"), [(-1, 0), (0, 1), (5, 6)])
 def test_the_scans_count_the_last(options, restrict_scan, scans):
-    expected = SplitMerge(trials=15, proposals=(Proposal(anchors="size", scans=scans),))
+    expected = SplitMerge(trials=15, proposals=(Proposal(scans=scans),))
     assert trials_of(options(restrict_scan=restrict_scan)) == expected
 
 

@@ -383,14 +383,15 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         try:
             given, seed, in_place = from_kept(stored.settings)
             model = cls(**given, random_state=seed)
-            plan = plan_of(**of_chains(model.get_params()), seed=seed)
+            model._made_with = of_chains(model.get_params())
+            plan = plan_of(**model._made_with, seed=seed)
+            model._chosen = stored.settings["chosen"]
         except (KeyError, TypeError, SettingsError) as error:
             raise ModelError(
                 f"{folder}: its settings cannot be used ({error}); restore it from a copy",
                 code="unusable-settings",
             ) from error
         model.corpus_ = stored.corpus
-        model._made_with, model._chosen = of_chains(model.get_params()), stored.settings.get("chosen", {})
         model._kept = {folder.resolve(): stored.stamp}
         model._home = folder if in_place else None
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)

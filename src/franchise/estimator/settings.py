@@ -68,7 +68,7 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
     }
     seed, in_place = settings.pop("seed"), settings.pop("in_place")
     for name in ("text_options", "in_use", "chosen"):  # which follow from the rest
-        settings.pop(name, None)
+        settings.pop(name)
     if isinstance(settings["split_merge"], dict):
         settings["split_merge"] = split_merge_from(settings["split_merge"])
     return settings, seed, in_place

@@ -224,7 +224,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             engine=facts["engine"],
         )
         _fill(chain, folder, facts)
-    seats = folder / _SEATS / facts["seats"] if facts.get("seats") else None
+    seats = folder / _SEATS / facts["seats"] if facts["seats"] else None
     chain.take_up_later(partial(_restore, path, state, seats))
     if not is_large:
         chain.engine  # noqa: B018 (takes up the state)

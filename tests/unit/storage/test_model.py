@@ -79,9 +79,10 @@ def test_a_foreign_folder(tmp_path):
         HDPTopicModel.load(tmp_path)
 
 
-def test_a_newer_version(copy):
-    change_json(copy / "model.json", version=store.VERSION + 1)
-    with raises(ModelError, "newer-format", copy / "model.json", store.VERSION + 1):
+@pytest.mark.parametrize(("step", "code"), [(1, "newer-format"), (-1, "outdated-format")])
+def test_another_version(copy, step, code):
+    change_json(copy / "model.json", version=store.VERSION + step)
+    with raises(ModelError, code, copy / "model.json", store.VERSION + step):
         HDPTopicModel.load(copy)
 
 

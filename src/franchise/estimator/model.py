@@ -392,8 +392,7 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
                 code="unusable-settings",
             ) from error
         model.corpus_ = stored.corpus
-        model._kept = {folder.resolve(): stored.stamp}
-        model._home = folder if in_place else None
+        model._kept, model._home = {folder.resolve(): stored.stamp}, folder if in_place else None
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
         model._recall_names(folder)
         if any(len(chain.trace) for chain in model.chains_):

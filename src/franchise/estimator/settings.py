@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from franchise._files import Facts
-from franchise._ray import OnRay, check_address, check_reachable
+from franchise._ray import check_address, check_reachable
 from franchise._settings import flag, is_one_of, positive_number, whole_number
 from franchise.corpus import Corpus
 from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
@@ -135,20 +135,6 @@ def _check_cluster(settings: Facts) -> None:
     check_address(address)
     if workers is not None:
         whole_number("ray_workers", workers, 1)
-
-
-def on_ray(address: str | None, workers: int | None) -> OnRay | None:
-    """Return the cluster for new documents, None where none is given."""
-    check_address(address)
-    if workers is None:
-        return None if address is None else OnRay(address)
-    if address is None:
-        raise SettingsError(
-            f"ray_workers={workers!r}: workers of which cluster? Give ray_address too: 'auto', 'local' or "
-            "HOST:PORT",
-            code="missing-setting",
-        )
-    return OnRay(address, whole_number("ray_workers", workers, 1))
 
 
 def folder_of(checkpoint_dir: object) -> Path | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.engines.draw_parts import Documents, PartsOfDraw
+from franchise._draw_parts import Documents, PartsOfDraw
 from franchise.model.state import Array
 
 _COLUMNS = (

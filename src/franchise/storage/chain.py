@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._draw_parts import PARTS
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.engines import Engine, GivenTopics, Start
-from franchise.engines.draw_parts import PARTS
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain

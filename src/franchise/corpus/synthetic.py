@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import offsets_of
 from franchise._settings import whole_number
-from franchise.corpus.corpus import Corpus, numbered, offsets_of
+from franchise.corpus.corpus import Corpus, numbered
 from franchise.errors import SettingsError
 
 FloatArray = npt.NDArray[np.float64]

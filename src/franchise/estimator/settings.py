@@ -11,7 +11,7 @@ import numpy as np
 
 from franchise._files import Facts
 from franchise._ray import check_address, check_reachable
-from franchise._settings import flag, is_one_of, positive_number, whole_number
+from franchise._settings import LARGEST_SEED, flag, is_one_of, positive_number, whole_number
 from franchise.corpus import Corpus
 from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
 from franchise.engines.cuda.availability import problem
@@ -25,7 +25,6 @@ from franchise.storage.chain import split_merge_from, start_facts
 # Settings that belong to one call, not to the model.
 _NOT_KEPT = ("random_state", "checkpoint_dir", "callback", "ray_address", "ray_workers")
 _NOT_OF_CHAINS = (*_NOT_KEPT, "n_jobs", "verbose", "effective_counts")
-_LARGEST_SEED = 2**63 - 1
 
 
 def of_chains(settings: Facts) -> Facts:
@@ -163,7 +162,7 @@ def seed_of(random_state: object) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     try:
-        return whole_number("random_state", random_state, 0, _LARGEST_SEED)
+        return whole_number("random_state", random_state, 0, LARGEST_SEED)
     except SettingsError:
         raise SettingsError(
             f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a NumPy "

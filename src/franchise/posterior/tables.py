@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._settings import whole_number
-from franchise._text import printable
+from franchise._text import printable, shortened
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
 from franchise.posterior.agreement import found_by
@@ -285,11 +285,7 @@ def opening(corpus: Corpus, j: int) -> str:
     """Return how the text of a document begins, in one line; of words alone, the most frequent ones."""
     # A text may be a whole book: only its beginning is looked at.
     line = printable(" ".join(_text(corpus, j)[: 4 * _OPENING].split()))
-    return shorten(line, _OPENING, placeholder="…") if " " in line[:_OPENING] else _cut(line)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _OPENING else text[: _OPENING - 1] + "…"
+    return shorten(line, _OPENING, placeholder="…") if " " in line[:_OPENING] else shortened(line, _OPENING)
 
 
 def _lower_bound(share: Floats, words: npt.NDArray[np.int64]) -> Floats:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franchise import Corpus, HDPTopicModel, ModelError
+from franchise._files import checksum_of
 from franchise.corpus.strings import packed, unpacked
 from franchise.storage import model as store
 from tests.raising import raises
@@ -43,7 +44,7 @@ def change_json(path, **changes):
     """Change facts of model.json and give it the checksum of what it says then."""
     facts = json.loads(path.read_text("utf-8")) | changes
     del facts["checksum"]
-    path.write_text(json.dumps(facts | {"checksum": store._checksum(facts)}), "utf-8")
+    path.write_text(json.dumps(facts | {"checksum": checksum_of(facts)}), "utf-8")
 
 
 def test_a_good_folder_is_read(folder):

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_WORDS", "Corpus", "CorpusArrays", "numbered", "strings"]
 
-IntArray = npt.NDArray[np.int64]
-
 
 class CorpusArrays(NamedTuple):
     """What compiled kernels take: the corpus without its names.

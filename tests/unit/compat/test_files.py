@@ -18,8 +18,8 @@ from franchise.compat.files import (
 from franchise.compat.saved import SavedModel, SavedState, saved_state
 from franchise.errors import ModelError
 from franchise.model import empty_state
+from franchise.model.seating import seat_all
 from franchise.model.state import ALPHA, ETA, GAMMA
-from franchise.moves.initialize import seat_all
 from tests.raising import raises
 from tests.reference.franchise import corpus_of
 from tests.unit.compat.recompute import read_files

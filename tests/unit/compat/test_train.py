@@ -11,8 +11,8 @@ from franchise.compat.starts import start
 from franchise.compat.train import priors_of, started_chain, train, trials_of, try_splits_and_merges
 from franchise.errors import ModelError
 from franchise.model import broken_invariants, copy_state, empty_state
+from franchise.model.seating import seat_all
 from franchise.model.state import TABLES, TOPICS
-from franchise.moves.initialize import seat_all
 from tests.raising import raises
 from tests.reference.franchise import corpus_of
 from tests.unit.compat.recompute import (

@@ -6,7 +6,6 @@ A thin shell: documents go to `corpus`, chains to `sampling`, folders to `storag
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,13 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise._settings import flag, whole_number
 from franchise.corpus.doubts import doubts_about_topics
+from franchise.corpus.files import StrPath
 from franchise.errors import ModelError, SettingsError
 from franchise.estimator.crews import crew_for
+from franchise.estimator.exports import Exports
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
-from franchise.estimator.offers import Offers
 from franchise.estimator.plans import begun_shorter, longer, plan_to_fit, settled
+from franchise.estimator.prevalence import Prevalence
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import check_to_run, check_to_try, folder_of, from_kept, of_chains, to_keep
+from franchise.estimator.starts import Starts
 from franchise.estimator.summary import interrupted_after, nothing_started, posterior_of, trace_frame
 from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
@@ -36,10 +38,8 @@ from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from franchise.storage.overflow import Overflow
 
-StrPath = str | os.PathLike[str]
 
-
-class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters

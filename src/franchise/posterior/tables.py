@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise._text import printable, shortened
 from franchise.corpus import Corpus
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from franchise.posterior.estimates import Posterior
 
-Floats = npt.NDArray[np.float64]
 
 _WORDS_SHOWN = 10  # of a document whose text is not kept
 _OPENING = 72  # characters

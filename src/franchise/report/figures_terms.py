@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.lines import Line2D
 
+from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise._text import shortened
 from franchise.errors import SettingsError
@@ -22,7 +23,6 @@ from franchise.report.figures_style import (
     MOST_SHAPES,
     PAGE,
     PALE,
-    FloatArray,
     NotebookFigure,
     axes_or_new,
     dressed,
@@ -99,7 +99,7 @@ def plot_topics(
     return figure_of(ax)
 
 
-def _draw_dots(ax: Axes, shown: FloatArray) -> None:
+def _draw_dots(ax: Axes, shown: Floats) -> None:
     """Draw a dot for each probability above 0, and the key to their sizes."""
     k, v = np.nonzero(shown > 0)
     few = len(shown) <= len(COLOURS)
@@ -126,7 +126,7 @@ def _draw_dots(ax: Axes, shown: FloatArray) -> None:
         dot.set_markersize(math.sqrt(scale * value))
 
 
-def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[FloatArray, list[str]]:
+def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[Floats, list[str]]:
     topics = numbers("phi", phi, 2)
     if topics.min() < 0 or topics.max() <= 0:
         raise SettingsError("phi: give probabilities, none below 0 and not all 0", code="invalid-weights")
@@ -142,7 +142,7 @@ def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[Fl
     return topics, terms
 
 
-def _chosen_terms(topics: FloatArray, most: int) -> list[int]:
+def _chosen_terms(topics: Floats, most: int) -> list[int]:
     """Return all terms if they are few; else the first terms of the topics, each with the topic it is of."""
     if topics.shape[1] <= most:
         return list(range(topics.shape[1]))
@@ -272,7 +272,7 @@ def _panels(n_panels: int, n_bars: int) -> list[Axes]:
     return [dressed(panel) for panel in grid[:n_panels]]
 
 
-def _draw_bars(ax: Axes, names: Sequence[str], heights: FloatArray, bounds: FloatArray | None) -> None:
+def _draw_bars(ax: Axes, names: Sequence[str], heights: Floats, bounds: Floats | None) -> None:
     rows = np.arange(len(names))
     ax.barh(rows, heights, height=0.7, color=COLOURS[5])
     if bounds is not None:

@@ -34,7 +34,6 @@ _CALLS = 30
 METHODS = {"Gibbs": None, "paper": SplitMerge.paper(), "default": SplitMerge()}
 VARIANTS = METHODS | {
     "paper x 10": SplitMerge.paper(trials=10),
-    "size": SplitMerge(proposals=(Proposal(anchors="size"),)),
     "balanced": SplitMerge(proposals=(Proposal(anchors="balanced"),)),
     "similar": SplitMerge(proposals=(Proposal(anchors="similar"),)),
     "1 scan": SplitMerge(proposals=(Proposal(anchors="balanced", scans=1),)),

@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 
 from franchise import Corpus
-from franchise.corpus.checks import offsets_of
+from franchise._arrays import offsets_of
 from franchise.corpus.growing import handed_over
 from franchise.corpus.synthetic import Planted
 

@@ -13,14 +13,12 @@ from franchise import Chain, Proposal, Schedule, SplitMerge
 _TRIALS = 10  # per sweep, for more trials to count; the paper has one
 VARIANTS = {
     "uniform": (Proposal(),),
-    "size": (Proposal(anchors="size"),),
     "balanced": (Proposal(anchors="balanced"),),
     "uniform, 3 scans": (Proposal(scans=3),),
     "default": SCANNED,
 }
 TITLES = {
     "uniform": "tables chosen uniformly (as published)",
-    "size": "tables chosen by size (as in the paper's program)",
     "balanced": "as many splits as merges",
     "uniform, 3 scans": "uniformly, and 3 restricted scans",
     "default": "franchise's default",

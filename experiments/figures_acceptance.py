@@ -44,7 +44,7 @@ def _draw(ax: Axes, table: pd.DataFrame, kinds: tuple[str, ...]) -> None:
             own = sums.loc[variant, first, last]
             yes, tried = (sum(int(own[f"{kind}{end}"]) for kind in kinds) for end in ("", "_tried"))
             shares.append(rate(variant, "accepted", yes, tried))
-        x = np.arange(len(ranges)) + 0.1 * (number - 2)
+        x = np.arange(len(ranges)) + 0.1 * (number - 1.5)
         low, mean, high = (
             np.array([getattr(one, name) for one in shares]) for name in ("low", "mean", "high")
         )

@@ -190,6 +190,11 @@ def to_json(facts: Facts) -> str:
     return json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
 
 
+def checksum_of(facts: Facts) -> str:
+    """Return a checksum of facts, by which a file that was edited is told."""
+    return hashlib.blake2b(to_json(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
 def from_json(text: str, path: Path) -> Facts:
     """Read facts from JSON."""
     try:

@@ -34,6 +34,7 @@ _PACKAGE = Path(__file__).parent
 _SOURCES = [
     "_jit.py",
     "random.py",
+    "_arrays.py",
     "model/**/*.py",
     "moves/**/*.py",
     "predict/fold_in.py",

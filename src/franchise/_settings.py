@@ -9,6 +9,8 @@ import numpy as np
 
 from franchise.errors import SettingsError
 
+LARGEST_SEED = 2**63 - 1
+
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return the value as an int, or say that it is not a whole number in the range.

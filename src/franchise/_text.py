@@ -15,3 +15,14 @@ def counted(n: int, thing: str) -> str:
 def printable(text: str) -> str:
     """Return a text that any file can hold: halves of surrogate pairs are joined, or replaced by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most this many characters; a longer one ends in an ellipsis.
+
+    Examples
+    --------
+    >>> shortened("galaxy", 6), shortened("galaxies", 6)
+    ('galaxy', 'galax…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"

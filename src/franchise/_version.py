@@ -5,8 +5,7 @@ from pathlib import Path
 from franchise._files import Facts
 from franchise.errors import ModelError
 
-# Versions before 6 were never released.
-VERSION = _OLDEST = 6
+VERSION = 6
 
 
 def check_version(path: Path, facts: Facts) -> None:
@@ -19,13 +18,13 @@ def check_version(path: Path, facts: Facts) -> None:
         )
     if version > VERSION:
         raise ModelError(
-            f"{path}: the file has format version {version}, and this Franchise reads up to {VERSION}; "
+            f"{path}: the file has format version {version}, and this Franchise reads version {VERSION}; "
             "install a newer Franchise",
             code="newer-format",
         )
-    if version < _OLDEST:
+    if version < VERSION:
         raise ModelError(
             f"{path}: the file has format version {version}, from before the first release; this Franchise "
-            f"reads version {_OLDEST} and later: fit the model again",
+            f"reads version {VERSION}: fit the model again",
             code="outdated-format",
         )

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from franchise.compat import test_mode
-from franchise.compat.files import read_bin, read_state
-from franchise.compat.logs import read_test_log, read_train_log
+from franchise.compat.files import read_bin
 from franchise.compat.options import parse
 from franchise.compat.train import started_chain, train
 from franchise.corpus import read_ldac
@@ -79,7 +78,6 @@ def test_each_training_state_is_of_the_documents(trained):
         counts, m_k = recompute.counts_of_rows(files)
         assert np.array_equal(counts, files.counts)
         assert np.array_equal(m_k, files.m_k)
-        read_state(trained, name)
 
 
 def test_each_logged_likelihood_recomputes(trained):
@@ -88,13 +86,12 @@ def test_each_logged_likelihood_recomputes(trained):
     assert [line[9] for line in lines] == [15] + [0] * 20
     for name, line in (("00000", lines[0]), ("00010", lines[10]), ("00020", lines[20]), ("final", lines[20])):
         files = recompute.read_files(trained, name)
-        assert line[2:4] == [len(files.m_k), files.m_k.sum()]
+        assert line[2:4] == (len(files.m_k), files.m_k.sum())
         assert line[4] == pytest.approx(recompute.training_likelihood(files, PRIORS), rel=0, abs=ROUNDING)
         assert line[5:7] == pytest.approx([files.at.gamma, files.at.alpha], rel=0, abs=ROUNDING)
     best = max(line[4] for line in lines)
     files = recompute.read_files(trained, "mode")
     assert best == pytest.approx(recompute.training_likelihood(files, PRIORS), rel=0, abs=ROUNDING)
-    assert len(read_train_log(trained / "state.log")) == 21
 
 
 def test_the_test_leaves_the_programs_files_and_the_last_state(tested):
@@ -109,15 +106,13 @@ def test_each_logged_test_likelihood_recomputes(trained, tested):
     best = max(lines, key=lambda line: line[4])
     for name, line in (("00000", lines[0]), ("00010", lines[10]), ("mode", best), ("final", lines[10])):
         files = recompute.read_files(tested, f"test-{name}")
-        assert line[2:4] == [len(files.m_k), files.m_k.sum()]
+        assert line[2:4] == (len(files.m_k), files.m_k.sum())
         assert line[4] == pytest.approx(recompute.held_out_likelihood(files, model), rel=0, abs=ROUNDING)
         assert sorted(files.rows[:, 1].tolist()) == sorted(corpus.x.tolist())
         counts, m_k = recompute.counts_of_rows(files)
         n_topics = len(model.m_k)
         assert np.array_equal((files.counts - counts)[:n_topics], model.counts)
         assert np.array_equal((files.m_k - m_k)[:n_topics], model.m_k)
-        read_state(tested, f"test-{name}")
-    assert len(read_test_log(tested / "test.log")) == 11
 
 
 def test_what_the_program_left_recomputes_in_the_same_way(program_model, tmp_path):
@@ -139,7 +134,7 @@ def test_the_programs_training_is_one_that_this_one_could_have_made():
 
     At iterations 10, 15 and 20, when the trials of the first, which are left out here, are forgotten.
     """
-    program = np.array([[line.likelihood, line.n_tables] for line in read_train_log(DATA / "state.log")])
+    program = np.array([[line.likelihood, line.n_tables] for line in recompute.read_state_log(DATA)])
     corpus, runs = read_ldac(DATA / "train.ldac"), []
     for seed in range(12):
         chain = started_chain(
@@ -154,7 +149,7 @@ def test_the_programs_training_is_one_that_this_one_could_have_made():
 
 def test_the_programs_test_is_one_that_this_one_could_have_made(program_model):
     """Its likelihoods from iteration 1 on are within five standard deviations of ours, in the long run."""
-    program = np.array([line.likelihood for line in read_test_log(DATA / "test.log")])[1:]
+    program = np.array([line.likelihood for line in recompute.read_test_log(DATA)])[1:]
     guests = test_mode.Guests(read_bin(program_model), read_ldac(DATA / "heldout.ldac"), seed=1)
     ours = []
     for _ in range(300):

@@ -8,8 +8,8 @@ from scipy.special import digamma
 
 from franchise import Corpus, Priors, read_ldac
 from franchise.model import broken_invariants, empty_state, joint
+from franchise.model.seating import seat_all
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
-from franchise.moves.initialize import seat_all
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "compat"
 N_TOPICS, N_TABLES, LOG_JOINT, GAMMA_20, ALPHA_20 = 21, 95, -20648.17539, 4.58334, 0.14247

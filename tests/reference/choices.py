@@ -32,8 +32,8 @@ class Choose(Protocol):
     def uniform(self) -> float:
         """Return a number from [0, 1)."""
 
-    def one_of(self, labels: Sequence[Label], but: Label | None = None) -> Label:
-        """Return one of the labels, all alike, drawn again until it is not `but`."""
+    def one_of(self, labels: Sequence[Label]) -> Label:
+        """Return one of the labels, all alike."""
 
 
 class Drawn:
@@ -52,11 +52,8 @@ class Drawn:
         """Return the next number of the stream itself."""
         return self._stream.uniform()
 
-    def one_of(self, labels: Sequence[Label], but: Label | None = None) -> Label:
-        label = but
-        while label == but:
-            label = labels[self([1.0] * len(labels))]
-        return label
+    def one_of(self, labels: Sequence[Label]) -> Label:
+        return labels[self([1.0] * len(labels))]
 
 
 def _falls_on(u: float, weights: Sequence[float]) -> int:
@@ -109,8 +106,8 @@ class _Scripted:
         self.probability *= weights[choice] / sum(weights)
         return choice
 
-    def one_of(self, labels: Sequence[Label], but: Label | None = None) -> Label:
-        times = {label: n for label, n in Counter(labels).items() if label != but}
+    def one_of(self, labels: Sequence[Label]) -> Label:
+        times = Counter(labels)
         return list(times)[self(list(times.values()))]
 
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from franchise._jit import kernel
 from franchise.model import State, empty_state
+from franchise.model.seating import seat_all
 from franchise.model.state import GAMMA
 from franchise.moves import complete_move
-from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
+from franchise.moves.initialize import draw_topics, shuffle_documents
 from franchise.moves.shared.scratch import follow_eta, new_scratch, with_room_for_tables
 from franchise.moves.shared.table_index import lay_out_document
 from franchise.moves.split_merge import RECORD, split_merge

@@ -7,8 +7,8 @@ import numpy as np
 
 from franchise.corpus import CorpusArrays
 from franchise.model import Priors, State, joint
+from franchise.model.seating import seat_all
 from franchise.model.state import TOPICS, empty_state, tables_in_use
-from franchise.moves.initialize import seat_all
 
 PRIORS = Priors()  # their density is no part of the log joint
 

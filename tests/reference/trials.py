@@ -23,8 +23,7 @@ Words = tuple[int, ...]
 EVENLY = 0.2  # similar anchors: the part of the chances that likeness does not decide
 # One kind for each way to choose anchors, and for each way to divide.
 KINDS = (
-    Proposal(anchors="uniform"),
-    Proposal(anchors="size", scans=1),
+    Proposal(anchors="uniform", scans=1),
     Proposal(anchors="balanced", scans=2),
     Proposal(anchors="similar"),
 )
@@ -115,12 +114,9 @@ class Trial:
         """Return anchors a and b, None where the state has no such pair."""
         choose, anchors = self.choose, self.kind.anchors
         of_words = [(j, t) for j, own in enumerate(self.franchise.t_ji) for t in own]
-        if anchors in ("uniform", "size"):
+        if anchors == "uniform":
             if len(self.words) < 2:
                 return None
-            if anchors == "size":
-                a = choose.one_of(of_words)
-                return a, choose.one_of(of_words, but=a)
             tables = self.tables_of(*sorted(set(self.topic.values())))
             a = tables.pop(choose([1.0] * len(tables)))
             return a, tables[choose([1.0] * len(tables))]
@@ -153,11 +149,9 @@ class Trial:
     def chance_of_pair(self, topic: dict[Table, int], a: Table, b: Table) -> float:
         """Return the probability that the anchors are a and b when tables have these topics."""
         m, n = len(self.words), sum(map(len, self.words.values()))
-        n_a, n_b = len(self.words[a]), len(self.words[b])
+        n_a = len(self.words[a])
         if self.kind.anchors == "uniform":
             return 1 / m / (m - 1)
-        if self.kind.anchors == "size":
-            return n_a / n * n_b / (n - n_a)
         of_a, of_b = topic[a], topic[b]
         m_k = Counter(topic.values())
         if of_a == of_b:

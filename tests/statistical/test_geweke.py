@@ -16,10 +16,10 @@ import pytest
 from franchise import Priors
 from franchise.corpus import CorpusArrays, draw_hdp
 from franchise.model import empty_state, joint, topic_term_counts, word_topics
+from franchise.model.seating import seat_all
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
-from franchise.moves.initialize import seat_all
 from franchise.moves.shared.scratch import new_scratch, with_room_for_tables
 from franchise.moves.split_merge import RECORD, split_merge
 from franchise.moves.table_topics import table_topics

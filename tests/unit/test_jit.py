@@ -101,7 +101,7 @@ def test_all_files_with_compiled_code_count_for_the_cache():
     compiled = [
         path
         for path in PACKAGE.rglob("*.py")
-        if re.search("^@(kernel|helper|part)$", path.read_text("utf-8"), re.MULTILINE)
+        if re.search("^@(kernel|helper|inlined)$", path.read_text("utf-8"), re.MULTILINE)
     ]
     assert len(compiled) > 20
     for path in compiled:

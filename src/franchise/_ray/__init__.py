@@ -1,19 +1,17 @@
 """Ray: reaching a cluster, what its machines offer, and what went wrong with it.
 
 Ray is imported when a cluster is asked for, never before. Nothing here knows of documents or chains: what
-runs on a cluster is in `engines` (fits) and in `predict` (new documents).
+runs on a cluster is in `engines`.
 """
 
 from franchise._ray.agreement import check_nodes, same_gpus, same_versions, versions
 from franchise._ray.connecting import check_address, check_reachable, connected
 from franchise._ray.faults import first_line, in_words, lost
-from franchise._ray.machines import Node, Places, check_memory, nodes, places, warn_if_busy
+from franchise._ray.machines import Node, Places, check_memory, nodes, places
 from franchise._ray.module import ray_module
-from franchise._ray.tasks import OnRay, in_tasks
 
 __all__ = [
     "Node",
-    "OnRay",
     "Places",
     "check_address",
     "check_memory",
@@ -21,7 +19,6 @@ __all__ = [
     "check_reachable",
     "connected",
     "first_line",
-    "in_tasks",
     "in_words",
     "lost",
     "nodes",
@@ -30,5 +27,4 @@ __all__ = [
     "same_gpus",
     "same_versions",
     "versions",
-    "warn_if_busy",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +11,6 @@ from franchise._ray.module import ray_module
 from franchise._text import counted
 from franchise.errors import ClusterError, FranchiseWarning, SettingsError
 
-_PATIENCE = 10.0  # seconds: what has ended is counted as free a little later
 _SHARES = 10_000  # of a CPU: Ray counts no finer
 
 
@@ -130,25 +128,6 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
             f"ray_workers={workers}: too many for {counted(total, 'CPU')}", code="too-many-workers"
         )
     return Places(workers, 1, _SHARES // share / _SHARES)
-
-
-def warn_if_busy(cpus: float) -> None:
-    """Say so where others use the cluster, and work that needs so many CPUs has to wait for them."""
-    end = time.monotonic() + _PATIENCE
-    while (free := float(ray_module().available_resources().get("CPU", 0.0))) < cpus:
-        if time.monotonic() < end:
-            time.sleep(0.1)
-            continue
-        total = sum(node.cpus for node in nodes())
-        warnings.warn(
-            FranchiseWarning(
-                f"others are using the cluster: {free:g} of {counted(total, 'CPU')} are free, and {cpus:g} "
-                "are needed; waiting for them (`ray status`)",
-                code="cluster-busy",
-            ),
-            stacklevel=2,
-        )
-        return
 
 
 def check_memory(needed_by_worker: int, places: Places, in_store: int = 0) -> None:

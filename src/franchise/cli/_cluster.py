@@ -29,13 +29,8 @@ class _Address(click.ParamType):  # type: ignore[type-arg]
         return str(value)
 
 
-# How many workers there are by default: of a fit, and of what is done in tasks of one CPU each.
-FIT_WORKERS = "one per machine, or one per GPU with engine ray-gpu"
-TASK_WORKERS = "one per CPU"
-
-
-def cluster_options(what: str, default: str) -> Callable[[Command], Command]:
-    """Add the options that say on which cluster to do something, and on how many workers."""
+def cluster_options(what: str) -> Callable[[Command], Command]:
+    """Add the options that say on which cluster to make a fit, and on how many workers."""
 
     def add(command: Command) -> Command:
         workers = click.option(
@@ -43,7 +38,7 @@ def cluster_options(what: str, default: str) -> Callable[[Command], Command]:
             type=click.IntRange(1),
             metavar="N",
             help="With --ray: how many workers share the documents; does not change the answer.  "
-            f"[default: {default}]",
+            "[default: one per machine, or one per GPU with engine ray-gpu]",
         )
         address = click.option(
             "--ray",
@@ -62,12 +57,6 @@ def quiet_ray() -> None:
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
 
 
-def check_workers(ray: str | None, workers: int | None) -> None:
-    """Refuse a number of workers without a cluster to have them."""
-    if workers is not None and ray is None:
-        raise click.UsageError("--workers needs a cluster: give --ray auto, --ray local or --ray HOST:PORT")
-
-
 def use_cluster(values: dict[str, Any]) -> None:
     """Let ``--ray`` choose the engine for a fit."""
     engine = values["engine"]
@@ -76,7 +65,10 @@ def use_cluster(values: dict[str, Any]) -> None:
             raise click.UsageError(f"--ray does not go with --engine {engine}; leave out one of them")
         values["engine"] = _ON_CLUSTER[engine]
     elif engine not in _ON_CLUSTER.values():
-        check_workers(None, values["workers"])
+        if values["workers"] is not None:
+            raise click.UsageError(
+                "--workers needs a cluster: give --ray auto, --ray local or --ray HOST:PORT"
+            )
         return
     quiet_ray()
     if not values.get("dry_run"):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from franchise._text import shortened
+
 if TYPE_CHECKING:
     from franchise.corpus import Corpus, TextOptions
 
@@ -281,7 +283,9 @@ def reading_bar(path: str, verb: str = "reading") -> Iterator[Callable[[int, int
         transient=True,
         disable=not console.is_terminal,
     )
-    task = bar.add_task("reading", verb=verb, path=_short(Path(path).name or path), total=None)
+    task = bar.add_task(
+        "reading", verb=verb, path=shortened(Path(path).name or path, _LONGEST_NAME), total=None
+    )
     began, started = time.monotonic(), False
 
     def progress(done: int, total: int | None) -> None:
@@ -298,11 +302,6 @@ def reading_bar(path: str, verb: str = "reading") -> Iterator[Callable[[int, int
     finally:
         if started:
             bar.stop()
-
-
-def _short(name: str) -> str:
-    """Return a name that leaves room for a bar on a narrow terminal."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _all(*options: Decorator) -> Decorator:

@@ -43,8 +43,8 @@ def command(
     from franchise.cli._new import read_new, topics_of
     from franchise.predict.compare import compare_topics
 
-    first, new = read_new(models[0], path, values)
-    topics = {models[0]: first} | {name: topics_of(name) for name in models[1:]}
+    first, _, new = read_new(models[0], path, values)
+    topics = {models[0]: first} | {name: topics_of(name)[0] for name in models[1:]}
     found = compare_topics(topics, new, method=method, jobs=jobs)
     print_frame(found.documents() if by_document else found.as_frame(), format_out, digits=4)
     if format_out == "table" and not by_document:

@@ -1,11 +1,9 @@
 """``franchise evaluate``."""
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
-from franchise.cli._cluster import TASK_WORKERS, check_workers, cluster_options, quiet_ray
 from franchise.cli._input import reading_options
 from franchise.cli._output import format_option, print_facts, print_frame
 
@@ -33,7 +31,6 @@ _METHODS = ("completion", "left-to-right", "paper")
 )
 @reading_options
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@cluster_options("Score", TASK_WORKERS)
 @format_option
 def command(
     model: str,
@@ -42,8 +39,6 @@ def command(
     measure: str | None,
     by_chain: bool,
     jobs: int | None,
-    ray: str | None,
-    workers: int | None,
     format_out: str,
     **values: Any,
 ) -> None:
@@ -60,7 +55,6 @@ def command(
       franchise evaluate model/ heldout.txt
       franchise evaluate model/ heldout.txt --method left-to-right
       franchise evaluate model/ heldout.txt --by-chain
-      franchise evaluate model/ heldout.txt --ray auto
       franchise evaluate model/
     """
     if input is None and method is not None:
@@ -71,25 +65,17 @@ def command(
         raise click.UsageError("--by-chain does not go with --method paper; leave out one of them")
     if input is not None and measure is not None:
         raise click.UsageError("--measure does not apply to INPUT; leave out one of them")
-    if input is None and ray is not None:
-        raise click.UsageError("--ray needs INPUT; leave it out, or give held-out documents")
-    check_workers(ray, workers)
-    if ray is not None and method == "paper":
-        raise click.UsageError("--ray does not go with --method paper; leave out one of them")
     if input is None:
         from franchise.cli._model import load
 
         print_frame(load(model).quality(measure or "c_npmi"), format_out)
         return
     method = method or "completion"
-    if ray is not None and not by_chain:
-        print_facts(_facts_on_ray(model, input, method, ray, workers, values), format_out)
-        return
     from franchise.cli._new import read_new
 
-    topics, new = read_new(model, input, values)
+    topics, _, new = read_new(model, input, values)
     if by_chain:
-        stacked = _stacked(topics, new, method, jobs, ray, workers)
+        stacked = topics.stacked(new, method, jobs)
         print_frame(stacked.as_frame(), format_out, digits=4)
         if format_out == "table":
             click.echo(f"\nAll chains, equal weights  {stacked.pooled.per_word:.4f} nats per word")
@@ -97,43 +83,6 @@ def command(
         return
     facts = _facts(topics.held_out(new, method, jobs))
     print_facts(facts | {"unknown words": int(new.unknown.sum())}, format_out)
-
-
-def _stacked(
-    topics: Any, new: Any, method: str, jobs: int | None, ray: str | None, workers: int | None
-) -> Any:
-    if ray is None:
-        return topics.stacked(new, method, jobs)
-    quiet_ray()
-    from franchise._ray import OnRay
-    from franchise.predict.bar import progress_of
-
-    with progress_of(len(new.document_names), shown=True) as done:
-        return topics.stacked(new, method, None, OnRay(ray, workers), done)
-
-
-def _facts_on_ray(
-    model: str, path: str, method: str, ray: str, workers: int | None, values: dict[str, Any]
-) -> dict[str, Any]:
-    """Score documents as they are read."""
-    quiet_ray()
-    from franchise._ray import OnRay
-    from franchise.cli._new import new_in_pieces, topics_of
-    from franchise.predict.bar import documents_bar
-
-    topics = topics_of(model)
-    unknown = 0
-
-    def counted(pieces: Iterable[Any]) -> Iterator[Any]:
-        nonlocal unknown
-        for piece in pieces:
-            unknown += int(piece.unknown.sum())
-            yield piece
-
-    with documents_bar() as bar:
-        pieces = counted(new_in_pieces(topics, path, values, bar, method))
-        score = topics.held_out_of_pieces(pieces, method, OnRay(ray, workers), done=bar.done)
-    return _facts(score) | {"unknown words": unknown}
 
 
 def _facts(score: Any) -> dict[str, Any]:

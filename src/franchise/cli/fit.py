@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._cluster import FIT_WORKERS, cluster_options, use_cluster
+from franchise.cli._cluster import cluster_options, use_cluster
 from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import (
     MOST_TEXT,
@@ -223,7 +223,7 @@ DURATION, GAMMA = _Duration(), _Gamma()
     "million words, above it cells for large counts, else parallel, from ten million on gpu if there is one.",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@cluster_options("Fit", FIT_WORKERS)
+@cluster_options("Fit")
 @click.option(
     "--time-budget",
     type=DURATION,

@@ -3,7 +3,7 @@
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._cluster import FIT_WORKERS, cluster_options, quiet_ray
+from franchise.cli._cluster import cluster_options, quiet_ray
 from franchise.cli._model import interruptible
 from franchise.cli._output import as_commands
 from franchise.cli.fit import DURATION
@@ -23,7 +23,7 @@ from franchise.cli.fit import DURATION
     help="Keep one sweep out of this many.  [default: as for the fit; if not given there, to keep 25 to 50]",
 )
 @click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@cluster_options("Resume a fit of engine ray or ray-gpu", FIT_WORKERS)
+@cluster_options("Resume a fit of engine ray or ray-gpu")
 @click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context

@@ -6,11 +6,10 @@
 ``*.bin``                  sizes, concentrations, tables and counts of each topic; little-endian, no mark
 =========================  =======================================================================
 
-The logs are in `compat.logs`. Reading believes nothing: what cannot have been written by the program, or
-by this library, is an error that names the file and the place.
+The logs are in `compat.logs`. Only the binary file is read back. Reading believes nothing: what cannot have
+been written by the program, or by this library, is an error that names the file and the place.
 """
 
-import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,18 +18,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise._files import write_pieces
-from franchise.compat.saved import DOCUMENT, TABLE, TOPIC, SavedModel, SavedState, contradictions
+from franchise.compat.saved import SavedModel, SavedState
 from franchise.errors import ModelError
 from franchise.model.state import Array
 
 _HEADER = struct.Struct("<4i3d")  # terms, words, topics, tables; eta, gamma, alpha
 _COUNT = np.dtype("<i4")
-_LARGEST = 2**31 - 1  # the program counts in 32 bits
-
-_TOPIC_LINE = re.compile(rb"(?:\d{5} |[1-9]\d{5,9} )+")
 _ASSIGNMENTS_HEADER = b"d w z t\n"
-_ASSIGNMENT = rb"\d{1,10} \d{1,10} \d{1,10} \d{1,10}\n"
-_ASSIGNMENTS = re.compile(rb"(?:%s)+" % _ASSIGNMENT)
 _ROWS_A_PIECE = 100_000
 
 
@@ -41,70 +35,12 @@ def write_state(directory: Path, name: str, state: SavedState) -> None:
     write_bin(directory / f"{name}.bin", state.model)
 
 
-def read_state(directory: Path, name: str) -> SavedState:
-    """Read the three files of a state.
-
-    Raises
-    ------
-    ModelError
-        If one is missing or damaged, or they are not of one state.
-    """
-    path = directory / f"{name}.bin"
-    model = read_bin(path)
-    topics = directory / f"{name}-topics.dat"
-    counts = read_topics(topics)
-    if counts.shape != model.topic_terms.shape or (counts != model.topic_terms).nnz:
-        raise ModelError(
-            f"{topics}: its counts are not those of {path.name}; {_AGAIN}", code="files-disagree"
-        )
-    assignments = directory / f"{name}-word-assignments.dat"
-    state = SavedState(model=model, assignments=read_assignments(assignments))
-    for complaint in contradictions(state):
-        raise ModelError(
-            f"{assignments}: it does not fit {path.name}: {complaint}; {_AGAIN}", code="files-disagree"
-        )
-    return state
-
-
 # ---------------------------------------------------------------- topics
 
 
 def write_topics(path: Path, topic_terms: sp.csr_array) -> None:
     """Write the words of each term in each topic as text."""
     write_pieces(path, _topic_lines(topic_terms))
-
-
-def read_topics(path: Path) -> sp.csr_array:
-    """Read the words of each term in each topic.
-
-    Raises
-    ------
-    ModelError
-        With the line, if the file does not hold such counts.
-    """
-    lines = _read(path).split(b"\n")
-    if lines.pop() or not lines:
-        raise ModelError(
-            f"{path}: the last line is incomplete, the file is cut short; {_AGAIN}", code="file-cut-short"
-        )
-    rows: list[sp.csr_array] = []
-    for number, line in enumerate(lines, start=1):
-        if not _TOPIC_LINE.fullmatch(line):
-            raise ModelError(
-                f"{path}:{number}: not a line of counts such as '00000 00012 '; {_AGAIN}", code="bad-line"
-            )
-        counts = np.fromstring(line, dtype=np.int64, sep=" ")
-        if rows and counts.size != rows[0].shape[1]:
-            raise ModelError(
-                f"{path}:{number}: {counts.size} counts, but {rows[0].shape[1]} on line 1; {_AGAIN}",
-                code="bad-line",
-            )
-        if counts.max() > _LARGEST:
-            raise ModelError(
-                f"{path}:{number}: the count {counts.max()} is too large; {_AGAIN}", code="number-too-large"
-            )
-        rows.append(sp.csr_array(counts[None, :].astype(np.int32)))
-    return sp.vstack(rows, format="csr")
 
 
 def _topic_lines(topic_terms: sp.csr_array) -> Iterator[bytes]:
@@ -134,59 +70,6 @@ def _rows(topic_terms: sp.csr_array) -> Iterator[tuple[Array, Array]]:
 def write_assignments(path: Path, assignments: Array) -> None:
     """Write document, term, topic and table of each word as text."""
     write_pieces(path, _assignment_lines(assignments))
-
-
-def read_assignments(path: Path) -> Array:
-    """Read document, term, topic and table of each word, rows in the order of the file.
-
-    Raises
-    ------
-    ModelError
-        With the line, if the file is not such a list, or gives one table two topics.
-    """
-    content = _read(path)
-    if not content.startswith(_ASSIGNMENTS_HEADER):
-        raise ModelError(
-            f"{path}:1: a file of word assignments begins with 'd w z t'; {_AGAIN}", code="unknown-format"
-        )
-    body = content[len(_ASSIGNMENTS_HEADER) :]
-    if not _ASSIGNMENTS.fullmatch(body):
-        raise ModelError(
-            f"{path}:{_first_bad_line(body)}: not a line 'd w z t' of four numbers; {_AGAIN}", code="bad-line"
-        )
-    rows = np.fromstring(body, dtype=np.int64, sep=" ").reshape(-1, 4)
-    if rows.max() > _LARGEST:
-        number = int(np.argmax(rows.max(axis=1) > _LARGEST)) + 2
-        raise ModelError(
-            f"{path}:{number}: the number {rows[number - 2].max()} is too large; {_AGAIN}",
-            code="number-too-large",
-        )
-    _check_tables(path, rows)
-    return rows
-
-
-def _first_bad_line(body: bytes) -> int:
-    """Return the number, in the file, of the first line that is not an assignment."""
-    good = re.compile(_ASSIGNMENT)
-    for number, line in enumerate(body.splitlines(keepends=True), start=2):
-        if not good.fullmatch(line):
-            return number
-    return 2  # there are no lines
-
-
-def _check_tables(path: Path, rows: Array) -> None:
-    order = np.lexsort((rows[:, TABLE], rows[:, DOCUMENT]))  # words of one table keep their order
-    before, after = rows[order[:-1]], rows[order[1:]]
-    one_table = np.all(before[:, [DOCUMENT, TABLE]] == after[:, [DOCUMENT, TABLE]], axis=1)
-    wrong = np.flatnonzero(one_table & (before[:, TOPIC] != after[:, TOPIC]))
-    if wrong.size:
-        line = int(order[1:][wrong].min())
-        document, _, topic, table = rows[line].tolist()
-        raise ModelError(
-            f"{path}:{line + 2}: table {table} of document {document} has topic {topic} here and another "
-            f"before, but a table has one; {_AGAIN}",
-            code="damaged-file",
-        )
 
 
 def _assignment_lines(assignments: Array) -> Iterator[bytes]:

@@ -10,11 +10,10 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from franchise._settings import whole_number
+from franchise._settings import LARGEST_SEED, whole_number
 from franchise.errors import SettingsError
 
 ALGORITHMS = ("train", "test")
-_LARGEST_SEED = 2**63 - 1
 _MOST_TOPICS = 2**31 - 1
 
 DIFFERENCES = (
@@ -117,7 +116,7 @@ class HdpOptions:
                 whole_number("save_lag", self.save_lag, 1)
             except SettingsError as error:
                 raise SettingsError(f"{error}, or -1 to save nothing on the way", code=error.code) from None
-        whole_number("random_seed", self.random_seed, 0, _LARGEST_SEED)
+        whole_number("random_seed", self.random_seed, 0, LARGEST_SEED)
         whole_number("init_topics", self.init_topics, -_MOST_TOPICS, _MOST_TOPICS)
         whole_number("restrict_scan", self.restrict_scan, -1)
         for name in ("gamma_a", "gamma_b", "alpha_a", "alpha_b", "eta"):

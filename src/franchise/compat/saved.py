@@ -15,9 +15,6 @@ from franchise.model import State, word_topics
 from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array
 from franchise.sampling.trace import Draw
 
-# Columns of SavedState.assignments.
-DOCUMENT, TERM, TOPIC, TABLE = 0, 1, 2, 3
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SavedModel:
@@ -127,26 +124,3 @@ def saved_state(corpus: CorpusArrays, state: State, first_document: int = 0) -> 
         eta=eta,
     )
     return SavedState(model=model, assignments=np.column_stack([column[listed] for column in columns]))
-
-
-def contradictions(state: SavedState) -> list[str]:
-    """Return what does not fit between the topics and the words, in words; an empty list where all does."""
-    model, rows = state.model, state.assignments
-    if rows[:, TOPIC].max(initial=-1) >= model.n_topics:
-        return [f"a word has topic {rows[:, TOPIC].max()}, but there are {model.n_topics} topics"]
-    if rows[:, TERM].max(initial=-1) >= model.n_terms:
-        return [f"a word has term {rows[:, TERM].max()}, but there are {model.n_terms} terms"]
-    one_each = (np.ones(len(rows), np.int32), (rows[:, TOPIC], rows[:, TERM]))
-    counts = sp.csr_array(one_each, shape=model.topic_terms.shape)  # equal places are added up
-    tables = np.unique(rows[:, [DOCUMENT, TABLE, TOPIC]], axis=0)
-    m_k = np.bincount(tables[:, 2], minlength=model.n_topics)
-    left_over = model.topic_terms - counts
-    broken = []
-    if left_over.nnz and left_over.data.min() < 0:
-        broken.append("a topic has fewer words of a term than were assigned to it")
-    if np.any(m_k > model.m_k):
-        broken.append("a topic has fewer tables than were assigned to it")
-    # The words of a training state are all of the topics' words, so that nothing may be left over.
-    if not broken and len(rows) == model.n_k.sum() and np.any(m_k < model.m_k):
-        broken.append("a topic has more tables than were assigned to it")
-    return broken

@@ -6,8 +6,8 @@ from franchise.corpus import Corpus, CorpusArrays
 from franchise.engines.workbench import Workbench
 from franchise.errors import SettingsError
 from franchise.model import State, empty_state
+from franchise.model.seating import seat_all
 from franchise.model.state import Array
-from franchise.moves.initialize import seat_all
 from franchise.random import WORD_TABLES, Key
 
 _CAPACITY = 64  # room for topics to begin with

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from franchise._arrays import offsets_of
 from franchise._folders import locked
 from franchise.compat.files import read_bin
 from franchise.compat.logs import HeldOutLine, log_file
@@ -24,7 +25,7 @@ from franchise.compat.saved import SavedModel, SavedState, saved_state
 from franchise.compat.saver import Saver
 from franchise.compat.starts import seat, some_documents
 from franchise.corpus import Corpus, CorpusArrays, read_ldac
-from franchise.corpus.corpus import numbered, offsets_of
+from franchise.corpus.corpus import numbered
 from franchise.engines.workbench import Workbench
 from franchise.errors import CorpusError, SettingsError
 from franchise.model import Priors, State, empty_state, joint

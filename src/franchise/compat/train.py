@@ -107,8 +107,8 @@ def priors_of(options: HdpOptions) -> Priors:
 
 
 def trials_of(options: HdpOptions) -> SplitMerge:
-    """Return the program's split-merge: anchors by size; its scans do not count the last, ours do."""
-    proposal = Proposal(anchors="size", scans=options.restrict_scan + 1)
+    """Return the program's split-merge; its scans do not count the last, ours do."""
+    proposal = Proposal(scans=options.restrict_scan + 1)
     return SplitMerge(trials=_TRIALS, proposals=(proposal,))
 
 

@@ -14,7 +14,6 @@ from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.formats import FORMATS, Format
 from franchise.corpus.groups import Groups, groups_of
 from franchise.corpus.metadata import Metadata
-from franchise.corpus.new_pieces import read_new_in_pieces
 from franchise.corpus.others import from_anndata, from_bow
 from franchise.corpus.readers import read_corpus, read_ldac, read_new
 from franchise.corpus.sharded import ShardedCorpus, arrays_of_shard, open_shards
@@ -53,7 +52,6 @@ __all__ = [
     "read_corpus",
     "read_ldac",
     "read_new",
-    "read_new_in_pieces",
     "read_shard",
     "shard",
     "shards_of",

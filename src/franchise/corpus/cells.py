@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.checks import MAX_WORDS, frozen, integers, offsets_of, unknown_term
+from franchise._arrays import offsets_of, places_of
+from franchise.corpus.checks import MAX_WORDS, frozen, integers, unknown_term
 from franchise.corpus.growing import PIECE
 from franchise.errors import CorpusError
 
@@ -156,7 +157,7 @@ def selected(cells: CellArrays, documents: npt.NDArray[np.int64]) -> CellArrays:
     sizes = np.diff(cells.cell_ptr)[documents]
     cell_ptr = offsets_of(sizes)
     # A cell of the result sits in its old document at the same distance from that document's start.
-    places = np.arange(cell_ptr[-1]) + np.repeat(cells.cell_ptr[documents] - cell_ptr[:-1], sizes)
+    places = places_of(cells.cell_ptr[documents], sizes)
     doc_ptr = offsets_of(np.diff(cells.doc_ptr)[documents])
     chosen = CellArrays(doc_ptr, cell_ptr, cells.terms[places], cells.counts[places], cells.n_terms)
     return _read_only(chosen)

@@ -21,13 +21,6 @@ Texts = TypeVar("Texts", bound=Sequence[str])
 MAX_WORDS = 2**31 - 1
 
 
-def offsets_of(lengths: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-    """Return the offsets (``doc_ptr``) of documents of these lengths laid end to end."""
-    doc_ptr = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=doc_ptr[1:])
-    return doc_ptr
-
-
 def numbered(n: int) -> tuple[str, ...]:
     """Name ``n`` terms or documents ``"0"``, ``"1"``, ..., the default."""
     return tuple(map(str, range(n)))

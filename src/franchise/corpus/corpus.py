@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import offsets_of
 from franchise.corpus.cells import (
     CellArrays,
     cells_of,
@@ -36,7 +37,6 @@ from franchise.corpus.checks import (
     integers,
     names_for,
     numbered,
-    offsets_of,
     strings,
     texts_for,
 )
@@ -49,9 +49,7 @@ if TYPE_CHECKING:
     from franchise.corpus.downsample import Downsampling
     from franchise.corpus.vectorize import TextOptions
 
-__all__ = ["MAX_WORDS", "Corpus", "CorpusArrays", "numbered", "offsets_of", "strings"]
-
-IntArray = npt.NDArray[np.int64]
+__all__ = ["MAX_WORDS", "Corpus", "CorpusArrays", "numbered", "strings"]
 
 
 class CorpusArrays(NamedTuple):

@@ -146,7 +146,7 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
     ([1, 1], [1])
     """
     if isinstance(documents, Corpus):
-        ids = _same_terms(documents, like)
+        ids = _renumbered(documents.x, documents.vocabulary, like)
         return _encoded(ids, documents.doc_ptr, like, documents.document_names)
     if is_anndata(documents):
         counts, genes = counts_of_anndata(documents)
@@ -190,12 +190,8 @@ def _split_alike(texts: Iterator[Any], like: Corpus) -> Iterator[list[str]]:
     return split_texts(texts, like.text_options)
 
 
-def _same_terms(corpus: Corpus, like: Corpus) -> Words:
-    """Return the words of a corpus in the numbers of another vocabulary, -1 where it has no such term."""
-    return _renumbered(corpus.x, corpus.vocabulary, like)
-
-
 def _renumbered(x: Words, terms: tuple[str, ...], like: Corpus) -> Words:
+    """Return words of some terms in the numbers of another vocabulary, -1 where it has no such term."""
     if terms == like.vocabulary:
         return x
     index = {term: v for v, term in enumerate(like.vocabulary)}

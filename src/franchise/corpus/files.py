@@ -211,12 +211,6 @@ def open_source(
         yield Source(path, name if isinstance(name, str) else "the open file", None, progress, encoding)
 
 
-def read_lines(path: StrPath) -> list[bytes]:
-    """Return a short file's lines without their ends."""
-    with open_source(path) as source:
-        return [line.removesuffix(b"\n") for line in source.lines()]
-
-
 def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Path:
     """Write pieces, whole or not at all; pack if the name ends in ``.gz``."""
     target = Path(path)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import offsets_of
 from franchise.corpus.cells import CellArrays, cells_pay, gathered, words_of
-from franchise.corpus.checks import MAX_WORDS, offsets_of
+from franchise.corpus.checks import MAX_WORDS
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.growing import PIECE, Growing, handed_over, let_go, pieces
 from franchise.errors import CorpusError

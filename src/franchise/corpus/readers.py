@@ -135,13 +135,13 @@ def read_new(
             names: list[str] = []
             texts: Iterable[Any] = documents.texts(names)
             if documents.has_lists:
-                texts = words_of_ids(texts, documents.terms or like.vocabulary, documents.name)
+                texts = _words_of_ids(texts, documents.terms or like.vocabulary, documents.name)
             encoded = encode(texts, like)
             return encoded._replace(document_names=tuple(names)) if documents.has_names else encoded
-        return counts_in_terms(documents, documents.counts, like, vocabulary is not None)
+        return _counts_in_terms(documents, documents.counts, like, vocabulary is not None)
 
 
-def counts_in_terms(documents: Documents, counts: Corpus, like: Corpus, has_terms: bool) -> Encoded:
+def _counts_in_terms(documents: Documents, counts: Corpus, like: Corpus, has_terms: bool) -> Encoded:
     """Bring counts into the terms of a corpus; where neither names its terms, by their numbers."""
     if not has_terms and any(one.vocabulary == numbered(one.n_terms) for one in (counts, like)):
         if counts.n_terms > like.n_terms:
@@ -228,7 +228,7 @@ def _with_texts_up_to(corpus: Corpus, keep_texts: bool | int) -> Corpus:
     return make(*parts, texts=None)
 
 
-def words_of_ids(documents: Iterable[Sequence[Any]], terms: Sequence[str], name: str) -> Iterator[list[Any]]:
+def _words_of_ids(documents: Iterable[Sequence[Any]], terms: Sequence[str], name: str) -> Iterator[list[Any]]:
     """Yield lists of words; where there are term ids, the terms in their place."""
     for j, document in enumerate(documents):
         try:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import offsets_of
 from franchise.corpus.by_shard import NamesOfShards, TextsOfShards
 from franchise.corpus.checks import (
     check_distinct,
     check_document,
     check_n_names,
     document_numbers,
-    offsets_of,
     strings,
 )
 from franchise.corpus.corpus import Corpus, CorpusArrays

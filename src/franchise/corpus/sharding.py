@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import offsets_of
 from franchise._folders import new_folder, take_place, writing_in
 from franchise._settings import whole_number
 from franchise.corpus.cells import blocks_of_documents
-from franchise.corpus.checks import MAX_WORDS, Fingerprint, offsets_of
+from franchise.corpus.checks import MAX_WORDS, Fingerprint
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.formats.guess import by_name

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from franchise._files import (
     Array,
     Facts,
+    checksum_of,
     from_json,
     read_arrays,
     read_text,
@@ -279,7 +280,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     write_arrays(folder / _TERMS, _KIND_OF_TERMS, arrays, {"version": VERSION, "digest": digest})
     facts = {"format": _FORMAT, "version": VERSION, **manifest.facts, "terms": digest}
     facts["shards"] = [shard._asdict() for shard in manifest.shards]
-    write_text(folder / MANIFEST, to_json({**facts, "checksum": _checksum(facts)}))
+    write_text(folder / MANIFEST, to_json({**facts, "checksum": checksum_of(facts)}))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -314,7 +315,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise CorpusError(f"{path}: these are not the shards of a corpus; {_AGAIN}", code="not-shards")
     _check_version(path, facts)
     checksum = facts.pop("checksum", None)
-    if checksum != _checksum(facts):
+    if checksum != checksum_of(facts):
         raise CorpusError(f"{path}: the file is damaged or was edited; {_AGAIN}", code="damaged-file")
     arrays, about = _read(folder / _TERMS, _KIND_OF_TERMS)
     if about.get("digest") != facts["terms"]:
@@ -365,7 +366,3 @@ def _digest(arrays: Mapping[str, Array]) -> str:
         digest.update(f"{name}\0{array.size}\0".encode())
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
     return digest.hexdigest()
-
-
-def _checksum(facts: Facts) -> str:
-    return hashlib.blake2b(to_json(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Floats, offsets_of
 from franchise._settings import whole_number
-from franchise.corpus.corpus import Corpus, numbered, offsets_of
+from franchise.corpus.corpus import Corpus, numbered
 from franchise.errors import SettingsError
 
-FloatArray = npt.NDArray[np.float64]
 TopicArray = npt.NDArray[np.int32]
 
 
@@ -35,7 +35,7 @@ class Planted(NamedTuple):
     """
 
     corpus: Corpus
-    topics: FloatArray
+    topics: Floats
     z: TopicArray
 
 
@@ -199,7 +199,7 @@ def draw_hdp(
     t_ji: list[int] = []
     k_jt: list[int] = []
     m_k: list[int] = []
-    phi: list[FloatArray] = []
+    phi: list[Floats] = []
     for length in lengths.tolist():
         n_jt: list[int] = []
         first = len(k_jt)  # this document's table t is table first + t of the franchise
@@ -227,7 +227,7 @@ def _weighted(rng: np.random.Generator, weights: npt.ArrayLike) -> int:
     return min(i, len(ends) - 1)  # the product can round up to the total
 
 
-def _five_topics(twin: float) -> FloatArray:
+def _five_topics(twin: float) -> Floats:
     topics = np.zeros((5, 12))
     topics[:2, 2:9] = 0.125
     topics[0, :2] = twin, 0.125 - twin
@@ -239,7 +239,7 @@ def _five_topics(twin: float) -> FloatArray:
 
 def _plant(
     rng: np.random.Generator,
-    topics: FloatArray,
+    topics: Floats,
     z: TopicArray,
     lengths: npt.NDArray[np.int64],
     vocabulary: Sequence[str],
@@ -253,7 +253,7 @@ def _plant(
     return Planted(Corpus(x, offsets_of(lengths), vocabulary), topics, z)
 
 
-def _words_of_topics(rng: np.random.Generator, topics: FloatArray, z: TopicArray) -> npt.NDArray[np.int32]:
+def _words_of_topics(rng: np.random.Generator, topics: Floats, z: TopicArray) -> npt.NDArray[np.int32]:
     x = np.empty(len(z), dtype=np.int32)
     # NumPy sorts 16-bit integers by radix, ten times quicker than wider ones.
     keys = z.astype(np.int16) if len(topics) < 2**15 else z

@@ -45,7 +45,6 @@ __all__ = [
     "Swept",
     "Trials",
     "arrays_for",
-    "check_engine",
     "engine_for",
     "engine_named",
 ]
@@ -87,12 +86,6 @@ def arrays_for(engine: type[Engine], corpus: Corpus) -> Any:
     if engine.takes_corpus:
         return corpus
     return corpus.cells if engine.takes_cells else corpus.arrays
-
-
-def check_engine(name: str) -> None:
-    """Refuse what is neither ``"auto"`` nor the name of an engine."""
-    if name != "auto":
-        engine_named(name)
 
 
 def engine_named(name: str) -> type[Engine]:

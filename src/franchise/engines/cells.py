@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from franchise._arrays import offsets_of
 from franchise.corpus.cells import CellArrays
 from franchise.engines.cell_bench import CellBench
 from franchise.engines.collapsed import counts_of
@@ -20,7 +21,7 @@ from franchise.engines.revealing import DocumentsInfo, RevealingEngine, number_o
 from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.threads import Range, falling_ranges
 from franchise.errors import SettingsError
-from franchise.model.cell_packing import ends, packed_cells, unpacked_cells
+from franchise.model.cell_packing import packed_cells, unpacked_cells
 from franchise.model.cell_tables import CellTables, empty_cell_state, no_tables
 from franchise.model.joint import Joint, log_p_tables_of_counts, log_p_topics
 from franchise.model.likelihood import log_p_words
@@ -188,7 +189,7 @@ class CellsEngine(RevealingEngine):
         assert self._revealer.measure is not None
         n_tables = np.bincount(k_jt, minlength=columns)
         number, info = renumber(self.workbench, self._revealer.measure, words, n_tables)
-        tables = CellTables(ends(m_j), ends(n_pairs), term, count)
+        tables = CellTables(offsets_of(m_j), offsets_of(n_pairs), term, count)
         self.workbench.seat(tables, m_j, n_jt, number[k_jt])
         return info
 
@@ -201,7 +202,7 @@ class CellsEngine(RevealingEngine):
         if not self._own or self._own[0].theta.size < columns:
             wider = columns + columns // 4
             self._own = [new_cell_scratch(wider, cells.n_terms, 0, _ROOM) for _ in range(threads)]
-        drawn = ends(np.minimum(cells.counts, columns))[cells.cell_ptr]
+        drawn = offsets_of(np.minimum(cells.counts, columns))[cells.cell_ptr]
         resting = tables.pair_ptr[tables.slot_ptr]
         most = int((np.diff(drawn) + np.diff(resting)).max(initial=0))
         for i, own in enumerate(self._own):

@@ -18,12 +18,12 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._draw_parts import PARTS, PartsOfDraw
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.shards import Shard
 from franchise.engines import parallel
 from franchise.engines.collapsed import CollapsedEngine, by_size, counts_of, topic_terms_of
 from franchise.engines.crew import Crew, Hands, shards_for, worker_replaced
-from franchise.engines.draw_parts import PARTS, PartsOfDraw
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
 from franchise.engines.head import SEATS, Head, facts_of, packed_head, unpacked_head, without_seats
 from franchise.engines.parallel import joint_by_sizes, passes_for, trials_due

@@ -20,6 +20,7 @@ from franchise.engines.workbench import Workbench
 from franchise.model import Joint, State, broken_invariants, empty_state, joint
 from franchise.model.counts import count_document_topics, count_topic_terms, ranks
 from franchise.model.packing import packed, unpacked
+from franchise.model.seating import seat_all
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.moves.fit_topics import (
     DrawScratch,
@@ -28,7 +29,7 @@ from franchise.moves.fit_topics import (
     new_draw_scratch,
     number_as_they_appear,
 )
-from franchise.moves.initialize import draw_topics, seat_all, shuffle_documents
+from franchise.moves.initialize import draw_topics, shuffle_documents
 from franchise.random import INITIALIZE, Key
 
 

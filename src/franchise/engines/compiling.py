@@ -31,7 +31,7 @@ from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.random import Key
 
-_FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
+FEW_WORDS = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 _LONGEST = (word_tables, table_topics, split_merge)
 _TRIALS = {"collapsed": (split_merge,), "parallel": (try_single, finish_choice)}  # of each engine
 _PATIENCE = 300.0  # seconds to wait for the other process, which takes half a minute on a core of its own
@@ -90,7 +90,7 @@ def compile_trials(engine: str) -> None:
 
 def types_of_trials(engine: str) -> list[tuple[Any, tuple[Any, ...]]]:
     """Return the moves by which an engine makes trials, with the types of the arguments that it has."""
-    corpus, log_gammas, proposals = _FEW.arrays, np.zeros(1), np.zeros((1, 5))
+    corpus, log_gammas, proposals = FEW_WORDS.arrays, np.zeros(1), np.zeros((1, 5))
     state, trial = empty_state(corpus), new_trial_scratch(corpus.n_terms, 0, log_gammas, log_gammas)
     choice, record = np.zeros(len(CHOICE), np.int64), np.zeros(len(RECORD))
     arguments: dict[Any, tuple[Any, ...]] = {

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import narrow
 from franchise.corpus import CorpusArrays
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.document_pass import DocumentPass
@@ -19,8 +20,9 @@ from franchise.engines.revealing import turns
 from franchise.engines.starting_topics import StartingTopics
 from franchise.engines.table_source import HeldTables
 from franchise.engines.threads import Range, Threads, falling_ranges
-from franchise.model.packing import gathered, narrow
+from franchise.model.packing import gathered
 from franchise.model.rows import Rows, rows_of, widened
+from franchise.model.seating import seat_all
 from franchise.model.state import Array, State, empty_state, tables_in_use
 from franchise.moves.fit_topics import (
     DrawScratch,
@@ -29,7 +31,7 @@ from franchise.moves.fit_topics import (
     new_draw_scratch,
     number_as_they_appear,
 )
-from franchise.moves.initialize import draw_topics, seat_all
+from franchise.moves.initialize import draw_topics
 from franchise.random import Key
 
 

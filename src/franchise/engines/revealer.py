@@ -9,12 +9,11 @@ import numpy as np
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.measure import FREE, Measure, new_measure
 from franchise.model.state import GAMMA, TOPICS, Array, State
-from franchise.moves.reveal import ENOUGH, draw_terms, finish_terms, redraw_topic, reveal_weights
+from franchise.moves.reveal import ATTEMPTS, ENOUGH, draw_terms, finish_terms, redraw_topic, reveal_weights
 from franchise.moves.shared.seats import fill_survival
 from franchise.random import REVEAL, TOPIC_TERMS, Key
 
 BLOCK = 64  # terms: what is added up over all terms, is by blocks of so many first
-_ATTEMPTS = 100
 _EPSILON = 0.02  # of a table's share, about: topics of a table or more are nearly always above it
 _MOST_FREE = 1 << 16  # unused topics, about
 
@@ -133,7 +132,7 @@ class Revealer:
         moving, totals = int(measure.sizes[0]), sums.sum(axis=0)
         key = key._replace(move=TOPIC_TERMS)
         for c in np.flatnonzero((totals[:moving] < ENOUGH) & (measure.number[:moving] == FREE)):
-            totals[c] = redraw_topic(key, state, measure, c, _ATTEMPTS, self._own[0].stream)
+            totals[c] = redraw_topic(key, state, measure, c, ATTEMPTS, self._own[0].stream)
 
         def finish(one: Range, own: _Own) -> None:
             finish_terms(state, measure, totals, *one)

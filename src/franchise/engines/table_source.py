@@ -15,7 +15,7 @@ from franchise.model import State
 from franchise.model.state import Array
 from franchise.moves.gather_tables import GatherScratch, count_tables, list_tables, new_gather_scratch
 
-_RANGES_EACH = 3  # for every thread: documents are soon gone through
+RANGES_EACH = 3  # for every thread: documents are soon gone through
 
 
 class Tables(NamedTuple):
@@ -99,7 +99,7 @@ class HeldTables:
             self._own = [new_gather_scratch(corpus.n_terms, longest) for _ in range(self._threads.number)]
         column = np.full(int(topics.max()) + 1, -1, np.int32)
         column[topics] = np.arange(topics.size)
-        ranges = falling_ranges(corpus.doc_ptr, self._threads.number, each=_RANGES_EACH)
+        ranges = falling_ranges(corpus.doc_ptr, self._threads.number, each=RANGES_EACH)
         counts = np.zeros((len(ranges), topics.size, 2), np.int64)
         number_of = {one: number for number, one in enumerate(ranges)}
 

@@ -32,12 +32,10 @@ from franchise.moves.shared.anchors import (
     READY,
     SIMILAR,
     SLOT_A,
-    SLOT_B,
     TOPIC_A,
     TOPIC_B,
+    WORD,
     WORD_A,
-    WORD_B,
-    WORDS,
 )
 from franchise.moves.shared.scratch import (
     MOST_WORDS_OF_A_TRIAL,
@@ -160,11 +158,11 @@ class _Trials:
         """Choose anchors as far as it goes without the tables of a topic."""
         maker, state, proposals = self._maker, self.state, self._proposals
         choices, streams = np.zeros((n_trials, len(CHOICE)), np.int64), np.zeros((n_trials, 4), np.uint64)
-        bounds = maker.n_words, maker.most_words
-        begin_choices(self._key, self.number, state, proposals, choices, streams, *bounds)
-        while (waiting := np.flatnonzero(choices[:, NEEDS] == WORDS)).size:
+        n_words, most_words = maker.n_words, maker.most_words
+        begin_choices(self._key, self.number, state, proposals, choices, streams, n_words, most_words)
+        if (waiting := np.flatnonzero(choices[:, NEEDS] == WORD)).size:
             self._answer(choices, waiting)
-            continue_choices(state, proposals, choices, streams, *bounds)
+            continue_choices(state, proposals, choices, streams, most_words)
         self._choices, self._streams = choices, streams
         if self._squares_k is None and np.any(proposals[choices[:, FOLLOWS], ANCHORS] == SIMILAR):
             self._squares_k = np.zeros(state.n_k.size)
@@ -172,11 +170,9 @@ class _Trials:
 
     def _answer(self, choices: Array, rows: Array) -> None:
         """Fill in the tables of the words that these choices ask for."""
-        words = choices[rows][:, [WORD_A, WORD_B]]
-        self._words.learn(words[words >= 0])
-        for word, slot, topic in ((WORD_A, SLOT_A, TOPIC_A), (WORD_B, SLOT_B, TOPIC_B)):
-            asked = rows[choices[rows, word] >= 0]
-            choices[asked, slot], choices[asked, topic] = self._words.tables_of(choices[asked, word])
+        words = choices[rows, WORD_A]
+        self._words.learn(words)
+        choices[rows, SLOT_A], choices[rows, TOPIC_A] = self._words.tables_of(words)
 
     def _topics(self, row: int) -> set[int]:
         """Return the topics whose tables a choice needs to go on."""

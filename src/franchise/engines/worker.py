@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from franchise._draw_parts import DrawPart, write_part
 from franchise._files import read_arrays, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import CorpusArrays
 from franchise.corpus.shards import Shard, read_shard
-from franchise.engines.draw_parts import DrawPart, write_part
 from franchise.engines.part import AnyPart, NewPart, Part
 from franchise.errors import ModelError
 from franchise.model.state import Array
@@ -77,7 +77,7 @@ class Worker:
     # ------------------------------------------------------------ on disk
 
     def write_part(self, chain: int, folder: str, sweep: int, rank: Array, n_topics: int) -> DrawPart:
-        """Write the counts by document of a draw (`draw_parts`)."""
+        """Write the counts by document of a draw (`_draw_parts`)."""
         part = self._part(chain)
         counts = part.document_topics(rank, n_topics)
         return write_part(Path(folder), sweep, part.first_document, counts)

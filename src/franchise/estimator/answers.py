@@ -13,14 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise.estimator.inputs import in_known_terms
 from franchise.estimator.names import Names
-from franchise.estimator.settings import on_ray, to_keep
+from franchise.estimator.settings import to_keep
 from franchise.posterior import tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
 from franchise.posterior.describe import chosen_in_words, describe, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.searches import number_of_topic
-from franchise.predict.bar import progress_of
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.paper_heldout import PaperHeldOut
@@ -70,7 +69,7 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
 
     # ------------------------------------------------------------ new documents
 
-    def transform(self, X: Any, *, ray_address: str | None = None, ray_workers: int | None = None) -> Array:
+    def transform(self, X: Any) -> Array:
         """Return the topic proportions of documents, one row each, summing to one.
 
         Topics are held fixed at several draws of all chains, and the proportions averaged. A document gets
@@ -81,17 +80,9 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         ----------
         X
             The documents.
-        ray_address
-            A cluster to find them on: ``"auto"`` (one that runs), ``"local"`` (this machine alone) or
-            HOST:PORT; by default none, but threads of this process. It does not change the answer.
-        ray_workers
-            How many pieces of the documents are under way there at a time, one CPU each; by default as many
-            as there is room for.
         """
         check_is_fitted(self)
-        where, new = on_ray(ray_address, ray_workers), in_known_terms(self, X)
-        with progress_of(len(new.document_names), shown=where is not None and bool(self.verbose)) as done:
-            return self.known_topics_.mixtures(new, self.n_jobs, where, done)
+        return self.known_topics_.mixtures(in_known_terms(self, X), self.n_jobs)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the held-out log-likelihood per word, in nats, by document completion; higher is better."""
@@ -107,8 +98,6 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         method: str = "completion",
         *,
         chain_weights: Any = None,
-        ray_address: str | None = None,
-        ray_workers: int | None = None,
         **options: Any,
     ) -> HeldOut | PaperHeldOut:
         """Return the held-out log-likelihood per word with its standard error.
@@ -124,26 +113,14 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         chain_weights
             How much each chain counts: one number per chain, or what `chain_weights` returns (of other
             documents than these, or the score is too good); by default all draws count the same.
-        ray_address, ray_workers
-            A cluster to find it on, as for `transform`.
         options
             More options of the method: see `franchise.predict.heldout`.
         """
         check_is_fitted(self)
-        where, new = on_ray(ray_address, ray_workers), in_known_terms(self, X)
-        with progress_of(len(new.document_names), shown=where is not None and bool(self.verbose)) as done:
-            topics = self.known_topics_
-            return topics.held_out(new, method, self.n_jobs, chain_weights, where, done, **options)
+        new = in_known_terms(self, X)
+        return self.known_topics_.held_out(new, method, self.n_jobs, chain_weights, **options)
 
-    def chain_weights(
-        self,
-        X: Any,
-        method: str = "completion",
-        *,
-        ray_address: str | None = None,
-        ray_workers: int | None = None,
-        **options: Any,
-    ) -> pd.DataFrame:
+    def chain_weights(self, X: Any, method: str = "completion", **options: Any) -> pd.DataFrame:
         """Return how well each chain predicts documents, and weights with which they predict best together.
 
         For chains that have settled on different answers. Plain averages over all draws then depend on where
@@ -156,8 +133,6 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
             Documents that the model was not fitted to.
         method
             ``"completion"`` or ``"left-to-right"``, as for `held_out`.
-        ray_address, ray_workers
-            A cluster to find them on, as for `transform`.
         options
             More options of the method.
 
@@ -168,9 +143,8 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
             standard_error and weight; the weights sum to one.
         """
         check_is_fitted(self)
-        where, new = on_ray(ray_address, ray_workers), in_known_terms(self, X)
-        with progress_of(len(new.document_names), shown=where is not None and bool(self.verbose)) as done:
-            return self.known_topics_.stacked(new, method, self.n_jobs, where, done, **options).as_frame()
+        new = in_known_terms(self, X)
+        return self.known_topics_.stacked(new, method, self.n_jobs, **options).as_frame()
 
     @property
     def known_topics_(self) -> KnownTopics:

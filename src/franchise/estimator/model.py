@@ -6,7 +6,6 @@ A thin shell: documents go to `corpus`, chains to `sampling`, folders to `storag
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,13 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise._settings import flag, whole_number
 from franchise.corpus.doubts import doubts_about_topics
+from franchise.corpus.files import StrPath
 from franchise.errors import ModelError, SettingsError
 from franchise.estimator.crews import crew_for
+from franchise.estimator.exports import Exports
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
-from franchise.estimator.offers import Offers
 from franchise.estimator.plans import begun_shorter, longer, plan_to_fit, settled
+from franchise.estimator.prevalence import Prevalence
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import check_to_run, check_to_try, folder_of, from_kept, of_chains, to_keep
+from franchise.estimator.starts import Starts
 from franchise.estimator.summary import interrupted_after, nothing_started, posterior_of, trace_frame
 from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
@@ -36,10 +38,8 @@ from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from franchise.storage.overflow import Overflow
 
-StrPath = str | os.PathLike[str]
 
-
-class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     Parameters
@@ -383,16 +383,16 @@ class HDPTopicModel(Offers, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # 
         try:
             given, seed, in_place = from_kept(stored.settings)
             model = cls(**given, random_state=seed)
-            plan = plan_of(**of_chains(model.get_params()), seed=seed)
+            model._made_with = of_chains(model.get_params())
+            plan = plan_of(**model._made_with, seed=seed)
+            model._chosen = stored.settings["chosen"]
         except (KeyError, TypeError, SettingsError) as error:
             raise ModelError(
                 f"{folder}: its settings cannot be used ({error}); restore it from a copy",
                 code="unusable-settings",
             ) from error
         model.corpus_ = stored.corpus
-        model._made_with, model._chosen = of_chains(model.get_params()), stored.settings.get("chosen", {})
-        model._kept = {folder.resolve(): stored.stamp}
-        model._home = folder if in_place else None
+        model._kept, model._home = {folder.resolve(): stored.stamp}, folder if in_place else None
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
         model._recall_names(folder)
         if any(len(chain.trace) for chain in model.chains_):

@@ -42,7 +42,7 @@ def plan_to_fit(
     kept, kept_seed, _ = from_kept(stored)
     chosen: dict[str, str] = {}
     if store.has_chains(folder):
-        given, chosen = _continued(given, kept), stored.get("chosen", {})
+        given, chosen = _continued(given, kept), stored["chosen"]
         _refuse_others(folder, given, kept)
     return given, plan_of(**given, seed=kept_seed if random_state is None else seed), chosen
 

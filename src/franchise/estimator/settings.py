@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from franchise._files import Facts
-from franchise._ray import OnRay, check_address, check_reachable
-from franchise._settings import flag, is_one_of, positive_number, whole_number
+from franchise._ray import check_address, check_reachable
+from franchise._settings import LARGEST_SEED, flag, is_one_of, positive_number, whole_number
 from franchise.corpus import Corpus
 from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
 from franchise.engines.cuda.availability import problem
@@ -25,7 +25,6 @@ from franchise.storage.chain import split_merge_from, start_facts
 # Settings that belong to one call, not to the model.
 _NOT_KEPT = ("random_state", "checkpoint_dir", "callback", "ray_address", "ray_workers")
 _NOT_OF_CHAINS = (*_NOT_KEPT, "n_jobs", "verbose", "effective_counts")
-_LARGEST_SEED = 2**63 - 1
 
 
 def of_chains(settings: Facts) -> Facts:
@@ -68,7 +67,7 @@ def from_kept(kept: Facts) -> tuple[Facts, int, bool]:
     }
     seed, in_place = settings.pop("seed"), settings.pop("in_place")
     for name in ("text_options", "in_use", "chosen"):  # which follow from the rest
-        settings.pop(name, None)
+        settings.pop(name)
     if isinstance(settings["split_merge"], dict):
         settings["split_merge"] = split_merge_from(settings["split_merge"])
     return settings, seed, in_place
@@ -137,20 +136,6 @@ def _check_cluster(settings: Facts) -> None:
         whole_number("ray_workers", workers, 1)
 
 
-def on_ray(address: str | None, workers: int | None) -> OnRay | None:
-    """Return the cluster for new documents, None where none is given."""
-    check_address(address)
-    if workers is None:
-        return None if address is None else OnRay(address)
-    if address is None:
-        raise SettingsError(
-            f"ray_workers={workers!r}: workers of which cluster? Give ray_address too: 'auto', 'local' or "
-            "HOST:PORT",
-            code="missing-setting",
-        )
-    return OnRay(address, whole_number("ray_workers", workers, 1))
-
-
 def folder_of(checkpoint_dir: object) -> Path | None:
     """Return the folder in which a model is kept while it is fitted, if there is one."""
     if checkpoint_dir is None:
@@ -177,7 +162,7 @@ def seed_of(random_state: object) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     try:
-        return whole_number("random_state", random_state, 0, _LARGEST_SEED)
+        return whole_number("random_state", random_state, 0, LARGEST_SEED)
     except SettingsError:
         raise SettingsError(
             f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a NumPy "

@@ -10,6 +10,7 @@ topics does not pay for them ever after.
 
 import numpy as np
 
+from franchise._arrays import offsets_of, places_of
 from franchise._jit import helper, kernel
 from franchise.model.state import BORN, DEAD, NUMBERED, TOPICS, Array, State
 
@@ -104,11 +105,8 @@ def grown(state: State) -> State:
 def _wider_rows(state: State) -> dict[str, Array]:
     """Return the rows with more room for terms that have no more than there are topics."""
     room = np.diff(state.row_ptr)
-    row_ptr = np.zeros_like(state.row_ptr)
-    np.cumsum(np.where(room == state.n_k.size, 2 * room, room), out=row_ptr[1:])
-    ends = np.cumsum(state.row_len, dtype=np.int64)
-    within = np.arange(ends[-1] if ends.size else 0) - np.repeat(ends - state.row_len, state.row_len)
-    old, new = (np.repeat(ptr[:-1], state.row_len) + within for ptr in (state.row_ptr, row_ptr))
+    row_ptr = offsets_of(np.where(room == state.n_k.size, 2 * room, room))
+    old, new = (places_of(ptr[:-1], state.row_len) for ptr in (state.row_ptr, row_ptr))
     rows = {name: np.zeros(row_ptr[-1] + 1, np.uint32) for name in ("row_k", "row_n")}
     for name, row in rows.items():
         row[new] = getattr(state, name)[old]

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from franchise._arrays import offsets_of
 from franchise.corpus.cells import CellArrays
 from franchise.model.cell_tables import CellTables, empty_cell_state
+from franchise.model.packing import CAPACITY
 from franchise.model.state import BORN, DEAD, NUMBERED, TABLES, TOPICS, Array, State
-
-_CAPACITY = 64
 
 
 def packed_cells(state: State, tables: CellTables) -> dict[str, Array]:
@@ -38,7 +38,7 @@ def unpacked_cells(cells: CellArrays, arrays: dict[str, Array]) -> tuple[State, 
     arrays = {name: values.copy() for name, values in arrays.items()}
     name_k, k_jt = arrays["name_k"], arrays["k_jt"]
     n_topics = name_k.size
-    state = empty_cell_state(cells, max(_CAPACITY, 2 * n_topics))
+    state = empty_cell_state(cells, max(CAPACITY, 2 * n_topics))
     state.concentrations[:] = arrays["concentrations"]
     state.name_k[:n_topics] = name_k
     state.live[:n_topics] = state.place[:n_topics] = np.arange(n_topics)
@@ -46,7 +46,9 @@ def unpacked_cells(cells: CellArrays, arrays: dict[str, Array]) -> tuple[State, 
     state.n_k[:n_topics] = np.bincount(k_jt, weights=arrays["n_jt"], minlength=n_topics)
     state.totals[[TOPICS, TABLES, DEAD, NUMBERED]] = n_topics, k_jt.size, 0, n_topics
     state.totals[BORN] = arrays["born"][0]
-    tables = CellTables(ends(arrays["m_j"]), ends(arrays["n_pairs"]), arrays["term"], arrays["count"])
+    tables = CellTables(
+        offsets_of(arrays["m_j"]), offsets_of(arrays["n_pairs"]), arrays["term"], arrays["count"]
+    )
     return state._replace(m_j=arrays["m_j"], n_jt=arrays["n_jt"], k_jt=k_jt), tables
 
 
@@ -103,10 +105,3 @@ def _does_not_add_up(cells: CellArrays, arrays: dict[str, Array]) -> str:
 
 def _sums(which: Array, values: Array, size: int) -> Array:
     return np.bincount(which, weights=values, minlength=size).astype(np.int64)
-
-
-def ends(numbers: Array) -> Array:
-    """Return where each begins and the last ends, given the number of each."""
-    at = np.zeros(numbers.size + 1, np.int64)
-    np.cumsum(numbers, out=at[1:])
-    return at

@@ -36,7 +36,7 @@ class Measure(NamedTuple):
     survival: Array  # (column, n): that the first n words of a topic in a document sit at one table
 
 
-_MOST_SEATED = 256  # survival is tabulated up to so many words
+MOST_SEATED = 256  # survival is tabulated up to so many words
 
 
 def new_measure(n_terms: int, capacity: int, n_numbers: int, longest: int) -> Measure:
@@ -49,5 +49,5 @@ def new_measure(n_terms: int, capacity: int, n_numbers: int, longest: int) -> Me
         phi=np.zeros((n_terms, capacity), np.float32),
         rest=np.zeros((n_terms, capacity)),
         total=np.zeros(n_terms),
-        survival=np.ones((capacity, min(longest, _MOST_SEATED) + 2)),
+        survival=np.ones((capacity, min(longest, MOST_SEATED) + 2)),
     )

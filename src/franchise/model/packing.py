@@ -7,13 +7,14 @@ are a hundred megabytes instead of four.
 
 import numpy as np
 
+from franchise._arrays import narrow
 from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model.state import DEAD, NUMBERED, TOPICS, Array, State, empty_state
 
 _TABLE_AXIS, _PAIR_AXIS = ("n_jt", "k_jt"), ("row_k", "row_n")
 _TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead")
-_CAPACITY = 64
+CAPACITY = 64
 
 
 def packed(corpus: CorpusArrays, state: State) -> dict[str, Array]:
@@ -42,7 +43,7 @@ def unpacked(corpus: CorpusArrays, arrays: dict[str, Array]) -> State:
 
 def room_for(arrays: dict[str, Array]) -> int:
     """Return room for topics for such a state to begin with."""
-    return max(_CAPACITY, 2 * arrays["n_k"].size)
+    return max(CAPACITY, 2 * arrays["n_k"].size)
 
 
 def filled(corpus: CorpusArrays, state: State, arrays: dict[str, Array]) -> State:
@@ -98,14 +99,6 @@ def _scatter(first, used, source, target):
         for i in range(first[row], first[row] + used[row]):
             target[i] = source[place]
             place += 1
-
-
-def narrow(array: Array) -> Array:
-    """Return a copy in the narrowest type of numbers from 0 that holds all of them, if there is one."""
-    if not array.size or array.min() < 0:
-        return array.copy()
-    kind = np.min_scalar_type(int(array.max()))
-    return array.astype(kind if kind.itemsize < array.dtype.itemsize else array.dtype)
 
 
 def _fill(target: Array, source: Array, name: str) -> None:

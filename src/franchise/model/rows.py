@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import narrow, offsets_of
 from franchise._jit import kernel
-from franchise.model.packing import gathered, narrow
+from franchise.model.packing import gathered
 from franchise.model.seating import put_in_row
 from franchise.model.state import Array, State
 
@@ -45,9 +46,7 @@ def rows_of(state: State) -> Rows:
 
 def widened(rows: Rows) -> WideRows:
     """Return rows in arrays of the state's types."""
-    row_ptr = np.zeros(rows.lengths.size + 1, np.int64)
-    np.cumsum(rows.lengths, out=row_ptr[1:])
-    return WideRows(row_ptr, rows.topics.astype(np.uint32), rows.counts.astype(np.uint32))
+    return WideRows(offsets_of(rows.lengths), rows.topics.astype(np.uint32), rows.counts.astype(np.uint32))
 
 
 @kernel

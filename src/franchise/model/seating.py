@@ -6,7 +6,7 @@ with a place; everything else moves whole tables.
 
 import numpy as np
 
-from franchise._jit import helper, prefetch
+from franchise._jit import helper, kernel, prefetch
 from franchise.model.capacity import close_topic, open_topic
 from franchise.model.state import TABLES
 
@@ -132,8 +132,8 @@ def move_words(state, old, k, tables, begin, end, n):
         close_topic(state, old)
 
 
-@helper
-def seat_everyone(corpus, state, n_topics):
+@kernel
+def seat_all(corpus, state, n_topics):
     """Fill in all counts from t_ji and k_jt, whose topics are 0, ..., n_topics - 1.
 
     The state must be new (`empty_state`) except for t_ji and k_jt, and have room for the topics.

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import offsets_of
 from franchise.corpus import CorpusArrays
 from franchise.corpus.growing import count_terms
 
@@ -71,14 +72,12 @@ class State(NamedTuple):
 def empty_state(corpus: CorpusArrays, capacity: int = 64) -> State:
     """Return the state in which no word is seated (t_ji = -1) and there is no topic."""
     n_words, n_documents = corpus.x.size, corpus.doc_ptr.size - 1
-    row_ptr = np.zeros(corpus.n_terms + 1, np.int64)
-    np.cumsum(count_terms(corpus.x, corpus.n_terms), out=row_ptr[1:])
     return State(
         t_ji=np.full(n_words, -1, np.int32),
         n_jt=np.zeros(n_words, np.int32),
         k_jt=np.zeros(n_words, np.int32),
         m_j=np.zeros(n_documents, np.int32),
-        row_ptr=row_ptr,
+        row_ptr=offsets_of(count_terms(corpus.x, corpus.n_terms)),
         row_len=np.zeros(corpus.n_terms, np.int32),
         row_k=np.empty(n_words, np.uint32),  # untouched pages cost no memory
         row_n=np.empty(n_words, np.uint32),
@@ -99,8 +98,7 @@ def state_of_counts(term_counts: Array, n_documents: int, capacity: int) -> Stat
     A row has room for all words of its term, or for all topics, if these are fewer. That there is one place
     more than the rows have says that they may need more room when there are more topics.
     """
-    row_ptr = np.zeros(term_counts.size + 1, np.int64)
-    np.cumsum(np.minimum(term_counts, capacity), out=row_ptr[1:])
+    row_ptr = offsets_of(np.minimum(term_counts, capacity))
     return State(
         **{name: np.zeros(0, np.int32) for name in ("t_ji", "n_jt", "k_jt")},
         m_j=np.zeros(n_documents, np.int32),

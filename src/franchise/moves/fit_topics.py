@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import offsets_of
 from franchise._jit import helper, kernel
 from franchise.model.state import Array
 from franchise.moves.shared.first_tables import take_table
@@ -97,8 +98,7 @@ class ListedTopics(NamedTuple):
 def list_topics(phi: Array, row: Array, common: Array, steps: int, least: float = 0.0) -> ListedTopics:
     """List the topics with more than this share of the largest entry of each row of phi."""
     rows, topic = np.nonzero(phi > least * phi.max(axis=1, initial=0.0)[:, None])
-    row_ptr = np.zeros(len(phi) + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(phi)), out=row_ptr[1:])
+    row_ptr = offsets_of(np.bincount(rows, minlength=len(phi)))
     even = even_shares(phi, row, common)
     return ListedTopics(row, common, even, row_ptr, topic.astype(np.uint32), phi[rows, topic], steps)
 

@@ -6,7 +6,6 @@ documents in random order.
 """
 
 from franchise._jit import kernel
-from franchise.model.seating import seat_everyone
 from franchise.moves.shared.first_tables import take_table
 from franchise.random import integer, shuffle, start_stream
 
@@ -37,9 +36,3 @@ def draw_topics(key, corpus, state, stream, number, table, first_document):
             n_tables = max(n_tables, t + 1)
             state.t_ji[i] = t
     return used
-
-
-@kernel
-def seat_all(corpus, state, n_topics):
-    """Fill in the counts of a new state whose t_ji and k_jt are set."""
-    seat_everyone(corpus, state, n_topics)

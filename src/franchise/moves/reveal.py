@@ -10,6 +10,7 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS
 from franchise.random import gamma_variate, integer, log_gamma_variate, start_stream, uniform
 
 ENOUGH = 1e-12  # a sum of gammas from which the shares can be told
+ATTEMPTS = 100  # to draw gammas with such a sum, before one term has it all
 _LARGEST = 37.0  # more than -log(1 - u) of any uniform u with 53 bits
 
 

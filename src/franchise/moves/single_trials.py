@@ -12,7 +12,7 @@ from franchise.moves.shared.anchors import (
     NEEDS,
     NO_TRIAL,
     TOPIC_A,
-    WORDS,
+    WORD,
     choose_by_likeness,
     continue_choice,
 )
@@ -38,13 +38,13 @@ def begin_choices(key, first, state, proposals, choices, streams, n_words, most_
 
 
 @kernel
-def continue_choices(state, proposals, choices, streams, n_words, most_words):
-    """Go on with the choices that needed tables of words, which have been filled in."""
+def continue_choices(state, proposals, choices, streams, most_words):
+    """Continue the choices that needed the table of a word, which has been filled in."""
     for row in range(choices.shape[0]):
         choice = choices[row]
-        if choice[NEEDS] == WORDS:
+        if choice[NEEDS] == WORD:
             anchors = int(proposals[choice[FOLLOWS], ANCHORS])
-            continue_choice(state, streams[row], choice, anchors, n_words, most_words)
+            continue_choice(state, streams[row], choice, anchors, most_words)
 
 
 @kernel

@@ -37,12 +37,9 @@ from franchise.moves.shared.anchors import (
     NO_TRIAL,
     SIMILAR,
     SLOT_A,
-    SLOT_B,
     TOPIC_A,
-    TOPIC_B,
+    WORD,
     WORD_A,
-    WORD_B,
-    WORDS,
     choose_by_likeness,
     continue_choice,
     place_of,
@@ -89,12 +86,9 @@ def _find_table(corpus, state, trial, i):
 
 @inlined
 def _answer(corpus, state, trial, choice):
-    """Fill in the tables of the words that a choice asks for."""
+    """Fill in the table of the word that a choice asks for."""
     choice[SLOT_A] = _find_table(corpus, state, trial, choice[WORD_A])
     choice[TOPIC_A] = state.k_jt[choice[SLOT_A]]
-    if choice[WORD_B] >= 0:
-        choice[SLOT_B] = _find_table(corpus, state, trial, choice[WORD_B])
-        choice[TOPIC_B] = state.k_jt[choice[SLOT_B]]
 
 
 @inlined
@@ -104,9 +98,9 @@ def _trial(key, number, corpus, state, trial, proposals, record):
     n_words = trial.size_ptr[-1] if trial.size_ptr.size else np.int64(corpus.x.size)
     begin_trial(key, number, state, trial.stream, proposals, choice, n_words, most_words)
     anchors, n_seen = int(proposals[choice[FOLLOWS], ANCHORS]), np.int64(0)
-    while choice[NEEDS] == WORDS:
+    if choice[NEEDS] == WORD:
         _answer(corpus, state, trial, choice)
-        continue_choice(state, trial.stream, choice, anchors, n_words, most_words)
+        continue_choice(state, trial.stream, choice, anchors, most_words)
     if choice[NEEDS] == LIKENESS:
         n_seen = gather_topic(state, trial, choice[TOPIC_A], np.int64(0), np.int64(0))
         choose_by_likeness(state, trial, choice, n_seen)

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise import __version__
+from franchise._arrays import Floats
 from franchise._extras import needed
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
-from franchise.posterior.tables import Floats, check_corpus, shares_of
+from franchise.posterior.tables import check_corpus, shares_of
 from franchise.sampling import Schedule, Trace
 
 if TYPE_CHECKING:

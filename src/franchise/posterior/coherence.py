@@ -28,11 +28,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError, SettingsError
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _WORDS_AT_ONCE = 4_000_000  # in which pairs of terms are looked for

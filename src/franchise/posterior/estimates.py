@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from franchise._draw_parts import Documents
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.engines.draw_parts import Documents
 from franchise.errors import FranchiseError, SettingsError
 from franchise.model.state import ALPHA, ETA, GAMMA, Array
 from franchise.posterior.align import Alignment, align

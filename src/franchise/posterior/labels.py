@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from franchise._arrays import Floats
 from franchise._text import printable
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 OWN = 0.3  # λ

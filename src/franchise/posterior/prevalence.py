@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from franchise._arrays import Floats
 from franchise._settings import is_one_of, whole_number
 from franchise._text import printable
 from franchise.corpus import Groups
@@ -31,7 +32,6 @@ from franchise.posterior.estimates import LEVEL, Posterior
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 
 _DRAWN_AT_ONCE = 5_000_000  # documents drawn anew, about 50 bytes each
 REPLICATES = 2000  # of which 50 lie outside at each end: bounds are then good to about a tenth of the width

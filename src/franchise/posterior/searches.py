@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise._text import printable
 from franchise.corpus import Corpus
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from franchise.posterior.estimates import Posterior
 
-Floats = npt.NDArray[np.float64]
 
 _UNLISTED = "unlisted"
 _HINTS = 3

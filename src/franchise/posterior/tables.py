@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Floats
 from franchise._settings import whole_number
-from franchise._text import printable
+from franchise._text import printable, shortened
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
 from franchise.posterior.agreement import found_by
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from franchise.posterior.estimates import Posterior
 
-Floats = npt.NDArray[np.float64]
 
 _WORDS_SHOWN = 10  # of a document whose text is not kept
 _OPENING = 72  # characters
@@ -285,11 +285,7 @@ def opening(corpus: Corpus, j: int) -> str:
     """Return how the text of a document begins, in one line; of words alone, the most frequent ones."""
     # A text may be a whole book: only its beginning is looked at.
     line = printable(" ".join(_text(corpus, j)[: 4 * _OPENING].split()))
-    return shorten(line, _OPENING, placeholder="…") if " " in line[:_OPENING] else _cut(line)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _OPENING else text[: _OPENING - 1] + "…"
+    return shorten(line, _OPENING, placeholder="…") if " " in line[:_OPENING] else shortened(line, _OPENING)
 
 
 def _lower_bound(share: Floats, words: npt.NDArray[np.int64]) -> Floats:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise._settings import whole_number
+from franchise._arrays import offsets_of
+from franchise._settings import LARGEST_SEED, whole_number
 from franchise.corpus import Corpus, CorpusArrays
-from franchise.corpus.checks import offsets_of
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model.state import Array
 from franchise.predict.fold_in import (
@@ -30,7 +30,6 @@ from franchise.sampling import Draw
 from franchise.sampling.interrupt import interrupts_deferred
 
 SWEEPS, BURN_IN = 25, 5
-_LARGEST_SEED = 2**63 - 1
 MOST_WORDS = 20_000  # of a document that its mixture is found by; more would hardly change it
 _DOCUMENTS_A_BLOCK = 16  # some milliseconds of work
 
@@ -148,7 +147,7 @@ def _columns(columns: Array, n_topics: int, n_columns: int, number: int) -> Arra
 
 def checked_seed(seed: int) -> int:
     """Return the seed, as a plain int: for any other type every kernel would be compiled again."""
-    return whole_number("seed", seed, 0, _LARGEST_SEED)
+    return whole_number("seed", seed, 0, LARGEST_SEED)
 
 
 def fold_in_settings(sweeps: int, burn_in: int, n_draws: int) -> FoldInSettings:

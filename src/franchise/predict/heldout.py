@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import logsumexp
 
 from franchise import _html as html
+from franchise._arrays import offsets_of
 from franchise._settings import whole_number
 from franchise._text import counted
 from franchise.corpus import Corpus, CorpusArrays
-from franchise.corpus.corpus import offsets_of
 from franchise.errors import FranchiseError
 from franchise.model.state import Array
 from franchise.predict.fixed_topics import (

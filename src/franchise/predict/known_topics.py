@@ -1,32 +1,22 @@
 """The topics of a fitted model for new documents: the one way to their mixtures and scores."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise._ray import OnRay
 from franchise._settings import is_one_of
 from franchise.corpus import Corpus
-from franchise.corpus.corpus import offsets_of
 from franchise.corpus.documents import Encoded
 from franchise.corpus.doubts import doubts_about_held_out
 from franchise.errors import SettingsError
 from franchise.model.state import Array
 from franchise.predict import heldout
 from franchise.predict.fixed_topics import mixtures
-from franchise.predict.on_ray import (
-    Done,
-    densities_on_ray,
-    in_pieces,
-    mixtures_on_ray,
-    scores_on_ray,
-    words_a_piece,
-)
 from franchise.predict.paper_heldout import PaperHeldOut, paper_held_out
-from franchise.predict.stacking import OfChain, Stacked, check_to_compare, densities, mixture_weights, stacked
+from franchise.predict.stacking import OfChain, Stacked, densities, mixture_weights, stacked
 from franchise.sampling import Chain, Draw
 from franchise.sampling.run import threads
 
@@ -74,33 +64,11 @@ class KnownTopics:
     chain: Chain | None = None
     chains: Sequence[OfChain] = ()
 
-    def mixtures(
-        self, new: Encoded, jobs: int | None = None, ray: OnRay | None = None, done: Done | None = None
-    ) -> Array:
-        """Return the proportions of the listed topics, one row per document, summing to one.
-
-        On a cluster, if one is given, which changes no bit; `done` is then called with how many more
-        documents are done.
-        """
-        if ray is None:
-            n_columns = self.n_topics + 1
-            return _listed(
-                mixtures(self.draws, new.arrays, self.columns, n_columns, jobs=_threads(new, jobs))
-            )
-        pieces = in_pieces(new, self.words_a_piece())
-        return np.concatenate([theta for _, theta in self.mixtures_of_pieces(pieces, ray, done)])
-
-    def mixtures_of_pieces(
-        self, pieces: Iterable[Encoded], ray: OnRay, done: Done | None = None
-    ) -> Iterator[tuple[Encoded, Array]]:
-        """Yield pieces of the documents, in their order, with their proportions, found on a cluster."""
-        n_columns = self.n_topics + 1
-        found = mixtures_on_ray(ray, self.draws, self.columns, n_columns, pieces, done)
-        return ((piece, _listed(theta)) for piece, theta in found)
-
-    def words_a_piece(self, method: str = "completion") -> int:
-        """Return about how many words a piece for a cluster should have."""
-        return words_a_piece(self.draws, method)
+    def mixtures(self, new: Encoded, jobs: int | None = None) -> Array:
+        """Return the proportions of the listed topics, one row per document, summing to one."""
+        theta = mixtures(self.draws, new.arrays, self.columns, self.n_topics + 1, jobs=_threads(new, jobs))
+        listed = theta[:, :-1]  # what no listed topic has is left out
+        return listed / listed.sum(axis=1, keepdims=True)
 
     def held_out(
         self,
@@ -108,8 +76,6 @@ class KnownTopics:
         method: str = "completion",
         jobs: int | None = None,
         chain_weights: object = None,
-        ray: OnRay | None = None,
-        done: Done | None = None,
         **options: Any,
     ) -> heldout.HeldOut | PaperHeldOut:
         """Return the held-out log-likelihood per word.
@@ -125,16 +91,9 @@ class KnownTopics:
             Threads; None or -1 for all cores.
         chain_weights
             How much each chain counts; None: as much as it has draws.
-        ray
-            The cluster to find it on, if any; it changes no bit.
-        done
-            Called, with a cluster, with how many more documents are done.
         options
             More options of the method.
         """
-        if ray is not None:
-            pieces = in_pieces(new, self.words_a_piece(method))
-            return self.held_out_of_pieces(pieces, method, ray, chain_weights, done, 5, **options)
         _warn_of(new.arrays.doc_ptr)
         if chain_weights is not None:
             weights = mixture_weights(chain_weights, len(self.chains))
@@ -144,48 +103,8 @@ class KnownTopics:
             return self._paper_held_out(new, **options)
         return _METHODS[_known(method)](self.draws, new.arrays, jobs=_threads(new, jobs), **options)
 
-    def held_out_of_pieces(
-        self,
-        pieces: Iterable[Encoded],
-        method: str,
-        ray: OnRay,
-        chain_weights: object = None,
-        done: Done | None = None,
-        stacklevel: int = 4,
-        **options: Any,
-    ) -> heldout.HeldOut:
-        """Return the held-out log-likelihood of documents that come in pieces, found on a cluster.
-
-        Of a document nothing stays here but its score.
-        """
-        if method == "paper":
-            raise SettingsError(
-                "method='paper': it goes through the documents one after the other, which no cluster makes "
-                "faster; leave out the cluster, or give another method",
-                code="conflicting-settings",
-            )
-        chains, weights = [OfChain(0, self.n_topics, self.draws)], np.ones(1)
-        if chain_weights is not None:
-            chains, weights = list(self.chains), mixture_weights(chain_weights, len(self.chains))
-        log_p, n_j, lengths = [], [], []
-        name = ""
-        scores = scores_on_ray(ray, chains, weights, _known(method), pieces, done, **options)
-        for piece, found in scores:
-            name = found.method
-            log_p.append(found.log_p)
-            n_j.append(found.n_j)
-            lengths.append(np.diff(piece.arrays.doc_ptr))
-        _warn_of(offsets_of(np.concatenate(lengths)), stacklevel)
-        return heldout.put_together(name, np.concatenate(log_p), np.concatenate(n_j))
-
     def stacked(
-        self,
-        new: Encoded,
-        method: str = "completion",
-        jobs: int | None = None,
-        ray: OnRay | None = None,
-        done: Done | None = None,
-        **options: Any,
+        self, new: Encoded, method: str = "completion", jobs: int | None = None, **options: Any
     ) -> Stacked:
         """Return how well each chain predicts, and weights of the chains (`predict.stacking`)."""
         if not self.chains:
@@ -193,12 +112,7 @@ class KnownTopics:
                 "there are no chains to compare: give a model folder", code="incomplete-model"
             )
         _warn_of(new.arrays.doc_ptr)
-        if ray is None:
-            found = densities(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
-        else:
-            check_to_compare(method)
-            pieces = in_pieces(new, self.words_a_piece(method))
-            found = densities_on_ray(ray, self.chains, method, pieces, done, **options)
+        found = densities(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
         return stacked(self.chains, found)
 
     def log_p_by_draw(self, new: Encoded, jobs: int | None = None, **options: Any) -> LogPByDraw:
@@ -229,12 +143,6 @@ class KnownTopics:
         return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
 
 
-def _listed(theta: Array) -> Array:
-    """Return the proportions without what no listed topic has."""
-    listed = theta[:, :-1]
-    return listed / listed.sum(axis=1, keepdims=True)
-
-
 def _known(method: str) -> str:
     if not is_one_of(method, _METHODS):
         raise SettingsError(
@@ -243,9 +151,9 @@ def _known(method: str) -> str:
     return method
 
 
-def _warn_of(doc_ptr: Array, stacklevel: int = 4) -> None:
+def _warn_of(doc_ptr: Array) -> None:
     for doubt in doubts_about_held_out(doc_ptr):
-        warnings.warn(doubt, stacklevel=stacklevel)  # where the user's call is, by way of the estimator
+        warnings.warn(doubt, stacklevel=4)  # where the user's call is, by way of the estimator
 
 
 def _threads(new: Encoded, jobs: int | None) -> int:

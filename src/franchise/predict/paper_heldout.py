@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from franchise._arrays import places_of
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.engines.workbench import Workbench
@@ -142,8 +143,6 @@ def _with_room(together: Corpus, state: State) -> State:
         getattr(wider, name)[: getattr(state, name).size] = getattr(state, name)
     wider = wider._replace(**{name: getattr(state, name).copy() for name in _ON_TOPIC_AXIS})
     # A term's pairs stand at the beginning of its places, of which there are more now.
-    length = state.row_len.astype(np.int64)
-    within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-    old, new = (np.repeat(ptr[:-1], length) + within for ptr in (state.row_ptr, wider.row_ptr))
+    old, new = (places_of(ptr[:-1], state.row_len) for ptr in (state.row_ptr, wider.row_ptr))
     wider.row_k[new], wider.row_n[new] = state.row_k[old], state.row_n[old]
     return wider

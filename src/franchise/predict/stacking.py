@@ -92,23 +92,13 @@ def densities(
     chains: Sequence[OfChain], documents: CorpusArrays, method: str = "completion", **options: Any
 ) -> Densities:
     """Return what each chain says of new documents; `method` is ``"completion"`` or ``"left-to-right"``."""
-    check_to_compare(method)
-    found: Densities = _METHODS[method]([chain.draws for chain in chains], documents, **options)
-    return found
-
-
-def check_to_compare(method: str) -> None:
-    """Refuse a method that does not compare chains."""
     if not is_one_of(method, _METHODS):
         raise SettingsError(
             f"method={method!r}: give 'completion' or 'left-to-right' to compare chains",
             code="unknown-choice",
         )
-
-
-def stack(chains: Sequence[OfChain], documents: CorpusArrays, method: str, **options: Any) -> Stacked:
-    """Compare chains on new documents, and weigh them (`densities` has the parameters)."""
-    return stacked(chains, densities(chains, documents, method, **options))
+    found: Densities = _METHODS[method]([chain.draws for chain in chains], documents, **options)
+    return found
 
 
 def stacked(chains: Sequence[OfChain], found: Densities) -> Stacked:

@@ -12,12 +12,12 @@ from matplotlib.ticker import FixedLocator, LogFormatter, NullLocator
 from scipy.stats import binomtest
 from scipy.stats import t as student_t
 
+from franchise._arrays import Floats
 from franchise.errors import SettingsError
 from franchise.report.figures_style import (
     COLOURS,
     GREY,
     LEVEL,
-    FloatArray,
     axes_or_new,
     extent,
     figure_of,
@@ -105,7 +105,7 @@ def plot_mode_difference(
     return figure_of(ax)
 
 
-def _check_race(when: FloatArray, runs: FloatArray, log: bool) -> None:
+def _check_race(when: Floats, runs: Floats, log: bool) -> None:
     if runs.ndim != 2 or runs.shape[1] != when.size:
         raise SettingsError(
             f"differences has shape {runs.shape} and there are {when.size} times: give runs by times",
@@ -126,7 +126,7 @@ def _check_race(when: FloatArray, runs: FloatArray, log: bool) -> None:
         )
 
 
-def mean_and_interval(runs: FloatArray, level: float = LEVEL) -> tuple[FloatArray, FloatArray, FloatArray]:
+def mean_and_interval(runs: Floats, level: float = LEVEL) -> tuple[Floats, Floats, Floats]:
     """Return, for each time, the mean over the runs that have a number, and the ends of its interval.
 
     The interval is Student's t. NaN stands where no run has a number; an interval needs two.
@@ -197,7 +197,7 @@ def plot_acceptance(
     return figure_of(ax)
 
 
-def _made(trials: Any, size: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], FloatArray]:
+def _made(trials: Any, size: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_], Floats]:
     """Return kind, acceptance and size of the trials that were made."""
     if size not in ("words", "tables"):
         raise SettingsError(f"size={size!r}: give 'words' or 'tables'", code="unknown-choice")
@@ -224,7 +224,7 @@ def _made(trials: Any, size: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool
     return fields[0][made], fields[1][made].astype(bool), sizes
 
 
-def _edges(sizes: FloatArray, most: int) -> FloatArray:
+def _edges(sizes: Floats, most: int) -> Floats:
     """Return the ends of classes of sizes: 1, 2, 5, 10, ..., or 1, 10, 100, ... if these are too many."""
     fine = np.array([step * 10.0**power for power in range(18) for step in (1, 2, 5)])
     for series in (fine, fine[::3]):
@@ -236,7 +236,7 @@ def _edges(sizes: FloatArray, most: int) -> FloatArray:
     return edges
 
 
-def _draw_classes(ax: Axes, edges: FloatArray) -> None:
+def _draw_classes(ax: Axes, edges: Floats) -> None:
     ax.set_xscale("log")
     ax.set_xlim(edges[0], edges[-1])
     ax.xaxis.set_major_locator(FixedLocator(edges.tolist()))
@@ -244,7 +244,7 @@ def _draw_classes(ax: Axes, edges: FloatArray) -> None:
     ax.xaxis.set_major_formatter("{x:.0f}")
 
 
-def _draw_rates(ax: Axes, x: FloatArray, n: Counts, yes: Counts, look: Mapping[str, Any]) -> float:
+def _draw_rates(ax: Axes, x: Floats, n: Counts, yes: Counts, look: Mapping[str, Any]) -> float:
     """Draw rates and their intervals; return up to where there is something to see."""
     tried = np.flatnonzero(n)
     if not tried.size:
@@ -259,7 +259,7 @@ def _draw_rates(ax: Axes, x: FloatArray, n: Counts, yes: Counts, look: Mapping[s
     return float(max(rates.max(), high[enough].max(initial=0.0) if enough.any() else high.max()))
 
 
-def _write_counts(ax: Axes, x: FloatArray, n: Counts, name: str, colour: str, below: float) -> None:
+def _write_counts(ax: Axes, x: Floats, n: Counts, name: str, colour: str, below: float) -> None:
     """Write a row of numbers under the axis, `below` points away."""
     look: dict[str, Any] = {
         "textcoords": "offset points",

@@ -9,14 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from franchise._arrays import Floats
 from franchise.errors import SettingsError
-
-FloatArray = npt.NDArray[np.float64]
 
 # Okabe and Ito's palette without its yellow, which is lost on white paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -131,7 +129,7 @@ def percent_ticks(axis: Any) -> None:
     axis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
 
 
-def numbers(name: str, values: Any, dimensions: int) -> FloatArray:
+def numbers(name: str, values: Any, dimensions: int) -> Floats:
     """Return the input as an array of finite numbers, or say what is wrong with it."""
     shapes = {1: "a list of numbers", 2: "a table of numbers"}
     try:

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.lines import Line2D
 
+from franchise._arrays import Floats
 from franchise._settings import whole_number
+from franchise._text import shortened
 from franchise.errors import SettingsError
 from franchise.posterior.coherence import top_terms
 from franchise.report.figures_model import terms_of
@@ -21,7 +23,6 @@ from franchise.report.figures_style import (
     MOST_SHAPES,
     PAGE,
     PALE,
-    FloatArray,
     NotebookFigure,
     axes_or_new,
     dressed,
@@ -84,7 +85,7 @@ def plot_topics(
     """
     phi, vocabulary, labels, _ = terms_of(phi, vocabulary, labels)
     topics, terms = _topics_of(phi, vocabulary)
-    called = [_shortened(name) for name in topic_ticks(len(topics), labels)]
+    called = [shortened(name, _LONGEST_TERM) for name in topic_ticks(len(topics), labels)]
     chosen = _chosen_terms(topics, whole_number("n_terms", n_terms, 1))
     shown, names = topics[:, chosen], [terms[v] for v in chosen]
     ax = axes_or_new(ax, *_size_of_dots(shown.shape, names, called))
@@ -98,7 +99,7 @@ def plot_topics(
     return figure_of(ax)
 
 
-def _draw_dots(ax: Axes, shown: FloatArray) -> None:
+def _draw_dots(ax: Axes, shown: Floats) -> None:
     """Draw a dot for each probability above 0, and the key to their sizes."""
     k, v = np.nonzero(shown > 0)
     few = len(shown) <= len(COLOURS)
@@ -125,11 +126,14 @@ def _draw_dots(ax: Axes, shown: FloatArray) -> None:
         dot.set_markersize(math.sqrt(scale * value))
 
 
-def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[FloatArray, list[str]]:
+def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[Floats, list[str]]:
     topics = numbers("phi", phi, 2)
     if topics.min() < 0 or topics.max() <= 0:
         raise SettingsError("phi: give probabilities, none below 0 and not all 0", code="invalid-weights")
-    terms = [_shortened(str(v)) for v in (range(topics.shape[1]) if vocabulary is None else vocabulary)]
+    terms = [
+        shortened(str(v), _LONGEST_TERM)
+        for v in (range(topics.shape[1]) if vocabulary is None else vocabulary)
+    ]
     if len(terms) != topics.shape[1]:
         raise SettingsError(
             f"vocabulary has {len(terms)} terms and phi {topics.shape[1]} columns: give as many of each",
@@ -138,11 +142,7 @@ def _topics_of(phi: npt.ArrayLike, vocabulary: Sequence[str] | None) -> tuple[Fl
     return topics, terms
 
 
-def _shortened(term: str) -> str:
-    return term if len(term) <= _LONGEST_TERM else term[: _LONGEST_TERM - 1] + "…"
-
-
-def _chosen_terms(topics: FloatArray, most: int) -> list[int]:
+def _chosen_terms(topics: Floats, most: int) -> list[int]:
     """Return all terms if they are few; else the first terms of the topics, each with the topic it is of."""
     if topics.shape[1] <= most:
         return list(range(topics.shape[1]))
@@ -249,7 +249,7 @@ def plot_topic_bars(
         heights = probabilities[topic, own]
         bounds = None if interval is None else np.asarray(interval(topic, own), float)
         _draw_bars(panel, [terms[v] for v in own], heights, bounds)
-        title = _shortened(f"topic {called[topic]}")
+        title = shortened(f"topic {called[topic]}", _LONGEST_TERM)
         panel.set_title(title, fontsize=panel.xaxis.label.get_fontsize(), parse_math=False)
         ends += [heights.max(), 0.0 if bounds is None else bounds.max()]
     for panel in panels:
@@ -272,7 +272,7 @@ def _panels(n_panels: int, n_bars: int) -> list[Axes]:
     return [dressed(panel) for panel in grid[:n_panels]]
 
 
-def _draw_bars(ax: Axes, names: Sequence[str], heights: FloatArray, bounds: FloatArray | None) -> None:
+def _draw_bars(ax: Axes, names: Sequence[str], heights: Floats, bounds: Floats | None) -> None:
     rows = np.arange(len(names))
     ax.barh(rows, heights, height=0.7, color=COLOURS[5])
     if bounds is not None:

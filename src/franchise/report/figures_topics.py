@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.lines import Line2D
 
+from franchise._arrays import Floats
 from franchise.errors import SettingsError
 from franchise.report.figures_model import is_model, similarities_of
 from franchise.report.figures_style import (
     COLOURS,
     LEVEL,
     MOST_SHAPES,
-    FloatArray,
     axes_or_new,
     figure_of,
     legend_above,
@@ -145,7 +145,7 @@ def plot_similarity(similarities: Any, *, ax: Axes | None = None) -> Figure:
     return figure_of(ax)
 
 
-def _shares(name: str, values: npt.ArrayLike) -> FloatArray:
+def _shares(name: str, values: npt.ArrayLike) -> Floats:
     if not np.size(values):
         return np.zeros(0)  # one topic alone has no other to be like
     array = numbers(f"similarities[{name!r}]", np.ravel(values), 1)
@@ -157,6 +157,6 @@ def _shares(name: str, values: npt.ArrayLike) -> FloatArray:
     return array
 
 
-def _jitter(n: int) -> FloatArray:
+def _jitter(n: int) -> Floats:
     """Return random offsets, the same in every drawing."""
     return np.random.default_rng(n).uniform(-0.32, 0.32, n)

@@ -11,6 +11,7 @@ from matplotlib import colormaps
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise.errors import SettingsError
 from franchise.report.figures_model import draws_of, is_model, traces_of
@@ -18,7 +19,6 @@ from franchise.report.figures_style import (
     COLOURS,
     GREY,
     PALE,
-    FloatArray,
     axes_or_new,
     figure_of,
     legend_above,
@@ -142,7 +142,7 @@ def _one_or_more(traces: Any) -> list[Any]:
     return several
 
 
-def _columns_of(traces: Iterable[Any], column: str) -> list[tuple[FloatArray, FloatArray]]:
+def _columns_of(traces: Iterable[Any], column: str) -> list[tuple[Floats, Floats]]:
     """Return the sweeps and numbers of each chain, without those that are NaN."""
     chains = []
     for number, trace in enumerate(traces):
@@ -188,7 +188,7 @@ def _events_of(events: Sequence[Any] | None, n_chains: int) -> list[Sequence[Eve
 
 
 def _mark_events(
-    ax: Axes, chains: Sequence[tuple[FloatArray, FloatArray]], families: Sequence[Sequence[Event]]
+    ax: Axes, chains: Sequence[tuple[Floats, Floats]], families: Sequence[Sequence[Event]]
 ) -> list[Line2D]:
     """Mark accepted splits and merges on the lines; return what the legend needs."""
     handles = []
@@ -289,7 +289,7 @@ def plot_topic_mass(
     return figure_of(ax)
 
 
-def _sizes_of(sizes: Any, sweeps: npt.ArrayLike | None) -> tuple[list[FloatArray], FloatArray]:
+def _sizes_of(sizes: Any, sweeps: npt.ArrayLike | None) -> tuple[list[Floats], Floats]:
     """Return the words of each topic that has some, and the sweep, for each draw or row."""
     rows = list(sizes)
     if not rows:
@@ -319,7 +319,7 @@ def _sizes_of(sizes: Any, sweeps: npt.ArrayLike | None) -> tuple[list[FloatArray
     return [row[row > 0] for row in counts], when
 
 
-def _alone(share: FloatArray) -> list[int]:
+def _alone(share: Floats) -> list[int]:
     """Return the numbers without neighbours, which a line alone would not show."""
     known = np.pad(np.isfinite(share), 1)
     return [int(i) for i in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:])]

@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
+from franchise._arrays import Floats
 from franchise._settings import is_positive
 from franchise.errors import SettingsError
 from franchise.report.figures_style import (
     COLOURS,
     COLUMN,
     GREY,
-    FloatArray,
     dressed,
     numbers,
     percent_ticks,
@@ -73,7 +73,7 @@ def plot_eta(table: Any, *, recommended: float | None = None) -> Figure:
     return figure
 
 
-def _draw(ax: Axes, name: str, columns: dict[str, FloatArray]) -> None:
+def _draw(ax: Axes, name: str, columns: dict[str, Floats]) -> None:
     values, etas = columns[name], columns["eta"]
     errors = columns["behind_error"] if name == "per_word" else None
     ax.errorbar(
@@ -97,7 +97,7 @@ def _draw(ax: Axes, name: str, columns: dict[str, FloatArray]) -> None:
     ax.set_ylabel(words[name])
 
 
-def _label_etas(ax: Axes, etas: FloatArray) -> None:
+def _label_etas(ax: Axes, etas: Floats) -> None:
     ax.set_xscale("log")
     ax.set_xticks(etas, [f"{eta:g}" for eta in etas])
     ax.xaxis.set_minor_formatter(NullFormatter())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._text import printable
+from franchise._text import printable, shortened
 from franchise.corpus import Corpus
 from franchise.corpus.groups import MISSING, Groups, group
 from franchise.corpus.metadata import Column
@@ -151,14 +151,10 @@ def _written(column: Column, chosen: npt.NDArray[np.int64]) -> list[str]:
     if column.kind == "date":
         texts = np.where(some.missing, "", some.values.astype(f"datetime64[{_finest(column)}]").astype(str))
         return [str(text).replace("T", " ") for text in texts]
-    return ["" if value is None else _shortened(str(value)) for value in some.as_list()]
+    return ["" if value is None else shortened(str(value), _LONGEST_FACT) for value in some.as_list()]
 
 
 def _finest(column: Column) -> str:
     """Return the longest unit that all dates of a column can be written in: what was a month is no day."""
     dates = column.values[~column.missing]
     return next((unit for unit in "MD" if np.all(dates.astype(f"datetime64[{unit}]") == dates)), "s")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_FACT else f"{text[: _LONGEST_FACT - 1]}…"

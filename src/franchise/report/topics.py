@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
+from franchise._arrays import Floats
 from franchise.corpus import Corpus
 from franchise.posterior.coherence import coherence, top_terms
 from franchise.posterior.labels import own_terms, relevance
@@ -20,7 +21,6 @@ from franchise.posterior.tables import MostAbout
 if TYPE_CHECKING:
     from franchise.posterior.estimates import Posterior
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 RELEVANCE_STEPS = np.linspace(0.0, 1.0, 21)

@@ -12,6 +12,7 @@ from franchise.engines import GPU, RAY_GPU, engine_named
 from franchise.engines.cells import CellsEngine
 from franchise.engines.cluster import ClusterEngine
 from franchise.engines.collapsed import CollapsedEngine
+from franchise.engines.compiling import FEW_WORDS
 from franchise.engines.parallel import ParallelEngine
 from franchise.sampling.chain import SHARED, Chain
 from franchise.sampling.choices import start_for
@@ -25,7 +26,6 @@ _MOST = 100_000  # words, or cells: what a few sweeps take a second or two for
 # A GPU is quicker, and does not do the same in every sweep, but in every ten.
 _SWEEPS_ON_GPU, _MOST_ON_GPU = 10, 2_000_000
 _LARGE_DRAWS = 3  # that a chain has in memory: one that is kept, one that is written, and the mode
-_FEW = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
 
 
 class Forecast(NamedTuple):
@@ -67,7 +67,7 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     # A chain alone cannot start from what chains of a run find together.
     starts = ["fitted" if is_one_of(start, SHARED) else start for start in starts]
     plan = replace(plan, engine=here.get(engine, engine), starts=tuple(starts))
-    Chain(_FEW, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
+    Chain(FEW_WORDS, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
     at_once, own = shares(jobs, len(plan.starts), engine_named(plan.engine).at_once)
     most = _MOST_ON_GPU if plan.engine == GPU else _MOST
     part = _timed(plan, _part_of(plan, corpus, most), own)

@@ -8,7 +8,7 @@ import numpy as np
 
 from franchise._settings import is_one_of, is_positive, whole_number
 from franchise.corpus import Corpus
-from franchise.engines import SEED_WORDS, GivenTopics, Start, check_engine, engine_for, engine_named
+from franchise.engines import SEED_WORDS, GivenTopics, Start, engine_for, engine_named
 from franchise.errors import SettingsError
 from franchise.model import Priors
 from franchise.model.priors import Setting
@@ -169,7 +169,8 @@ def plan_of(
         warm_up_from=warm_up_from,
         merges=merges,  # type: ignore[arg-type]
     )
-    check_engine(engine)
+    if engine != "auto":
+        engine_named(engine)
     starts = starts_of(init, chains)
     return Plan(priors=priors, schedule=schedule, starts=starts, seed=seed, engine=engine)
 

@@ -1,14 +1,12 @@
 """What a chain leaves behind: numbers for each sweep, and draws."""
 
-import csv
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.engines.draw_parts import Documents, PartsOfDraw
+from franchise._draw_parts import Documents, PartsOfDraw
 from franchise.model.state import Array
 
 _COLUMNS = (
@@ -107,13 +105,6 @@ class Trace:
         trace._numbers[: len(numbers), : len(columns)] = numbers
         trace._n_rows = len(numbers)
         return trace
-
-    def write_csv(self, path: str | Path) -> None:
-        """Write the trace as CSV, numbers in full."""
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, self.columns)
-            writer.writeheader()
-            writer.writerows(self.rows)
 
 
 class Draw(NamedTuple):

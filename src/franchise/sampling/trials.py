@@ -9,11 +9,11 @@ import numpy as np
 from franchise._settings import flag, is_one_of, positive_number, whole_number
 from franchise.errors import SettingsError
 from franchise.model.state import Array
-from franchise.moves.shared.anchors import BALANCED, SIMILAR, SIZE, UNIFORM
+from franchise.moves.shared.anchors import BALANCED, SIMILAR, UNIFORM
 from franchise.moves.split_merge import RECORD
 from franchise.sampling.trace import Trace
 
-_ANCHORS = {"uniform": UNIFORM, "size": SIZE, "balanced": BALANCED, "similar": SIMILAR}
+_ANCHORS = {"uniform": UNIFORM, "balanced": BALANCED, "similar": SIMILAR}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +24,8 @@ class Proposal:
     ----------
     anchors
         How the two tables that decide whether to split or merge are chosen: ``"uniform"`` (the
-        paper), ``"size"`` (in proportion to their words), ``"balanced"`` (as many splits as merges), or
-        ``"similar"`` (the same, and topics to merge are chosen by similarity).
+        paper), ``"balanced"`` (as many splits as merges), or ``"similar"`` (the same, and topics to merge
+        are chosen by similarity).
     scans
         Restricted Gibbs scans after the sequential allocation (Jain & Neal); 0 is the paper's.
     weight

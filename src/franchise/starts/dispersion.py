@@ -14,9 +14,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Floats
 from franchise.corpus.cells import CellArrays, selected
 from franchise.moves.fit_cells import set_all_means, set_growth
-from franchise.starts.table_fits import Array, Fit, Table, dense, from_topics, hide
+from franchise.starts.table_fits import Fit, Table, dense, from_topics, hide
 
 MOST_DOCUMENTS = 2_000  # that the concentration is estimated by
 _STEPS = 100
@@ -95,7 +96,7 @@ def effective_counts(lengths: npt.ArrayLike, concentration: float) -> npt.NDArra
     return np.asarray(np.minimum(np.maximum(worth, 1), n))
 
 
-def _growth(table: Table, fit: Fit, means: Array) -> Array:
+def _growth(table: Table, fit: Fit, means: Floats) -> Floats:
     """Return by how much residuals grow because mixtures are estimated from the seen cells."""
     n_topics = len(fit.h)
     growth = np.empty_like(means)
@@ -113,7 +114,7 @@ def _growth(table: Table, fit: Fit, means: Array) -> Array:
     return growth
 
 
-def _solved(excess: Array, n_cells: npt.NDArray[np.int64], lengths: Array) -> float:
+def _solved(excess: Floats, n_cells: npt.NDArray[np.int64], lengths: Floats) -> float:
     """Return c, where the expected excess of a document is (N - 1) / (1 + c).
 
     Squares vary with the factor's square, so documents are weighted by its inverse, which needs c itself.

@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Floats
 from franchise.corpus.cells import CellArrays, selected
 from franchise.starts.table_fits import (
-    Array,
     Fit,
     Table,
     dense,
@@ -94,11 +94,11 @@ class Choice:
     """
 
     number: int
-    topics: Array
+    topics: Floats
     scores: tuple[Score, ...]
     plausible: tuple[int, ...]
-    topics_of: dict[int, Array]
-    most_detailed: Array
+    topics_of: dict[int, Floats]
+    most_detailed: Floats
     least: float
 
 
@@ -151,7 +151,7 @@ def choose_number(
     return Choice(plausible[0], topics_of[plausible[0]], scores, tuple(plausible), topics_of, best, least)
 
 
-def topics_for_chain(choice: Choice, chain: int) -> Array:
+def topics_for_chain(choice: Choice, chain: int) -> Floats:
     """Return the topics that a chain starts from.
 
     Most chains get the chosen number. Every third one gets another plausible number, if there is any. If
@@ -239,7 +239,7 @@ def _compared(fits: dict[int, Fit]) -> tuple[Score, ...]:
     return tuple(Score(number, *_difference(best, fits[number])) for number in sorted(fits))
 
 
-def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration: float) -> Array:
+def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration: float) -> Floats:
     """Return the counts of documents, each times the share of its words that are independent."""
     x = dense(selected(cells, documents))
     if math.isfinite(concentration):
@@ -247,7 +247,7 @@ def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration
     return x
 
 
-def _on_all_cells(x: Array, h: Array, least: float) -> Array:
+def _on_all_cells(x: Floats, h: Floats, least: float) -> Floats:
     """Fit topics to all cells, from those of a fit that has seen most of them."""
     # A term that a topic lacks could never get in.
     h = 0.999 * h + 0.001 * x.sum(axis=0) / x.sum()

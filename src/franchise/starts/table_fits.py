@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Floats
 from franchise.corpus.cells import CellArrays
 from franchise.moves.fit_cells import fit_step, leave_documents, mixture_step, score_cells
 
-Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 HIDDEN = 0.1  # share of the cells (document, term) that a fit does not see, cells without words included
@@ -33,7 +33,7 @@ _CONE_STEPS, _MIXTURE_STEPS = 20, 100
 class Table(NamedTuple):
     """Counts of documents by terms, and which of them a fit sees."""
 
-    x: Array
+    x: Floats
     seen: Mask
 
 
@@ -52,13 +52,13 @@ class Fit(NamedTuple):
         Log probability of each document's hidden cells, given how many words they have.
     """
 
-    w: Array
-    h: Array
+    w: Floats
+    h: Floats
     likelihood: float
-    scores: Array
+    scores: Floats
 
 
-def dense(cells: CellArrays) -> Array:
+def dense(cells: CellArrays) -> Floats:
     """Return the counts as an array of documents by terms."""
     x = np.zeros((len(cells.cell_ptr) - 1, cells.n_terms))
     documents = np.repeat(np.arange(len(x)), np.diff(cells.cell_ptr))
@@ -66,12 +66,12 @@ def dense(cells: CellArrays) -> Array:
     return x
 
 
-def hide(x: Array, generator: np.random.Generator) -> Table:
+def hide(x: Floats, generator: np.random.Generator) -> Table:
     """Hide each cell with the same probability."""
     return Table(x, generator.random(x.shape) >= HIDDEN)
 
 
-def evenly(x: Array, h: Array) -> Array:
+def evenly(x: Floats, h: Floats) -> Floats:
     """Return mixtures to begin with: the words of each document in equal parts."""
     return np.repeat(x.sum(axis=1, keepdims=True) / len(h), len(h), axis=1)
 
@@ -82,7 +82,7 @@ def fitted(table: Table, n_topics: int, most_steps: int, generator: np.random.Ge
     return improved(table, evenly(table.x, h), h, most_steps)
 
 
-def improved(table: Table, w: Array, h: Array, most_steps: int, least: float = 0.0) -> Fit:
+def improved(table: Table, w: Floats, h: Floats, most_steps: int, least: float = 0.0) -> Fit:
     """Make steps from these mixtures and topics until they no longer pay.
 
     Then topics leave the documents in which they explain less than `least` (`moves.fit_cells`), and some
@@ -96,7 +96,7 @@ def improved(table: Table, w: Array, h: Array, most_steps: int, least: float = 0
     return fit
 
 
-def _after_steps(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
+def _after_steps(table: Table, w: Floats, h: Floats, most_steps: int) -> Fit:
     w, h = np.ascontiguousarray(w).copy(), np.ascontiguousarray(h).copy()
     new_h, ratios = np.empty_like(h), np.empty(h.shape[1])
     scores, background = np.empty(len(w)), _BACKGROUND * table.x.sum(axis=0) / table.x.sum()
@@ -111,7 +111,7 @@ def _after_steps(table: Table, w: Array, h: Array, most_steps: int) -> Fit:
     return Fit(w, h, float(likelihood), scores)
 
 
-def from_topics(table: Table, h: Array, most_steps: int, least: float = 0.0) -> Fit:
+def from_topics(table: Table, h: Floats, most_steps: int, least: float = 0.0) -> Fit:
     """Fit a table from topics that suit it.
 
     Where topics leave documents they do so before the topics change: those fitted to mixtures of all of them
@@ -146,7 +146,7 @@ def without_one(table: Table, fit: Fit, least: float = 0.0) -> Fit:
     return improved(table, best.w, best.h, _STEPS_DROPPED, least)
 
 
-def _cone(fit: Fit) -> tuple[Array, Array]:
+def _cone(fit: Fit) -> tuple[Floats, Floats]:
     """Return each topic as a mixture of the others, and the nats that this loses over all words."""
     h = fit.h
     shares = np.full((len(h), len(h)), 1.0 / (len(h) - 1))
@@ -161,7 +161,7 @@ def _cone(fit: Fit) -> tuple[Array, Array]:
     return shares, np.asarray(fit.w.sum(axis=0) * (entropy - after))
 
 
-def _seeds(table: Table, n_topics: int, generator: np.random.Generator) -> Array:
+def _seeds(table: Table, n_topics: int, generator: np.random.Generator) -> Floats:
     """Choose documents that differ (k-means++ on the square roots of their profiles) to begin topics at."""
     frequencies = table.x.sum(axis=0) / table.x.sum()
     x = np.where(table.seen, table.x, 0.0)

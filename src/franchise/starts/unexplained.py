@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from franchise._arrays import Floats
 from franchise.moves.fit_cells import set_all_means, set_likeness
-from franchise.starts.table_fits import Array, Fit, Table, improved
+from franchise.starts.table_fits import Fit, Table, improved
 
 _LOOKED_AT = 200  # documents that a group may form around
 _ALIKE = 0.8  # cosine of what is unexplained in the documents of a group
@@ -41,21 +42,21 @@ def with_more(table: Table, fit: Fit, number: int, most_steps: int, least: float
     return improved(table, np.hstack([old_w, np.repeat(new_w, len(new), axis=1)]), h, most_steps, least)
 
 
-def _excess(x: Array, means: Array, table: Table) -> Array:
+def _excess(x: Floats, means: Floats, table: Table) -> Floats:
     """Return by how much the deviance of each document exceeds its number of seen cells."""
     ratios = np.where(x > 0.0, x / np.maximum(means, 1e-300), 1.0)
     deviance = 2.0 * np.sum(x * np.log(ratios) - (x - means), axis=1)
     return np.asarray(np.maximum(deviance - table.seen.sum(axis=1), 0.0))
 
 
-def _groups(rest: Array, excess: Array, number: int) -> Array:
+def _groups(rest: Floats, excess: Floats, number: int) -> Floats:
     """Return what is unexplained in groups of documents, as topics by terms."""
     lengths = np.sqrt((rest**2).sum(axis=1, keepdims=True))
     directions = rest / np.maximum(lengths, 1e-300)
     chosen = np.argsort(-excess, kind="stable")[:_LOOKED_AT]
     likeness = np.empty((chosen.size, len(rest)))
     set_likeness(directions, chosen, likeness)
-    is_alike, left, found = likeness >= _ALIKE, excess.copy(), list[Array]()
+    is_alike, left, found = likeness >= _ALIKE, excess.copy(), list[Floats]()
     while len(found) < number:
         explained = np.where(is_alike, left, 0.0).sum(axis=1)
         best = int(np.argmax(explained))

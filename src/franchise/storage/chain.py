@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._draw_parts import PARTS
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.engines import Engine, GivenTopics, Start
-from franchise.engines.draw_parts import PARTS
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
@@ -224,7 +224,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             engine=facts["engine"],
         )
         _fill(chain, folder, facts)
-    seats = folder / _SEATS / facts["seats"] if facts.get("seats") else None
+    seats = folder / _SEATS / facts["seats"] if facts["seats"] else None
     chain.take_up_later(partial(_restore, path, state, seats))
     if not is_large:
         chain.engine  # noqa: B018 (takes up the state)

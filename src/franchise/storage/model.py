@@ -16,7 +16,6 @@ The folder appears whole, under its name, with no chain in it; each file in it i
 on. So it can be loaded at any moment, and a run that was killed continues from it. Loading runs no code.
 """
 
-import hashlib
 import os
 import platform
 import shlex
@@ -30,6 +29,7 @@ from typing import NamedTuple
 from franchise._files import (
     Facts,
     cannot_write,
+    checksum_of,
     from_json,
     read_text,
     to_json,
@@ -121,7 +121,7 @@ def create(
                 write_pieces(temporary / _CORPUS, pieces_of(corpus))
             write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
             facts = _model_facts(corpus, settings)
-            write_text(temporary / _MODEL, to_json({**facts, "checksum": _checksum(facts)}))
+            write_text(temporary / _MODEL, to_json({**facts, "checksum": checksum_of(facts)}))
             if isinstance(start, GivenTopics):
                 write_start(temporary, start)
             if fill:
@@ -187,7 +187,7 @@ def read(folder: Path) -> Stored:
         )
     check_version(path, facts)
     stamp = facts.pop("checksum", None)
-    if stamp != _checksum(facts):
+    if stamp != checksum_of(facts):
         raise ModelError(
             f"{path}: the file is damaged or was edited; restore it from a copy", code="damaged-file"
         )
@@ -214,7 +214,7 @@ def change_settings(folder: Path, settings: Facts) -> None:
     path = folder / _MODEL
     facts = from_json(read_text(path), path) | {"settings": settings}
     facts.pop("checksum", None)
-    write_text(path, to_json({**facts, "checksum": _checksum(facts)}))
+    write_text(path, to_json({**facts, "checksum": checksum_of(facts)}))
     update_config(folder, settings)
 
 
@@ -246,7 +246,3 @@ def _corpus_facts(corpus: Corpus) -> Facts:
     if corpus.downsampling is not None:
         facts["downsampling"] = corpus.downsampling._asdict()
     return facts
-
-
-def _checksum(facts: Facts) -> str:
-    return hashlib.blake2b(to_json(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -4,13 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-from franchise._ray import check_memory, check_nodes, connected, in_words, lost, nodes, places, warn_if_busy
+from franchise._ray import check_memory, check_nodes, connected, in_words, lost, nodes, places
 from franchise.errors import ClusterError, CorpusError
-from tests.raising import check, raises, warns
+from tests.raising import check, raises
 
 pytestmark = pytest.mark.slow
 
@@ -71,23 +70,6 @@ def test_versions_that_differ(ray_cluster, monkeypatch):
         raises(ClusterError, "version-mismatch", "machine", "franchise", " 99"),
     ):
         check_nodes()
-
-
-def test_a_cluster_that_others_use(ray_cluster, monkeypatch):
-    class Other:
-        def ready(self):
-            pass
-
-    with connected(ray_cluster.address):
-        warn_if_busy(4)
-        other = ray.remote(Other).options(num_cpus=2).remote()
-        ray.get(other.ready.remote())
-        monkeypatch.setattr("franchise._ray.machines._PATIENCE", 0.5)
-        deadline = time.monotonic() + 20
-        while ray.available_resources()["CPU"] > 2 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        with warns("cluster-busy", "2 of 4 CPUs", "4 are needed"):
-            warn_if_busy(4)
 
 
 def test_faults(ray_cluster):

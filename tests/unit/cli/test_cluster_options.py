@@ -51,17 +51,9 @@ def test_fit(seen, options, engine, address, workers):
     assert (seen[0].engine, seen[0].ray_address, seen[0].ray_workers) == (engine, address, workers)
 
 
-@pytest.mark.parametrize(
-    ("command", "default"),
-    [
-        ("fit", "one per machine, or one per GPU"),
-        ("resume", "one per machine, or one per GPU"),
-        ("infer", "one per CPU"),
-        ("evaluate", "one per CPU"),
-    ],
-)
-def test_the_help_says_how_many_workers_there_are_by_default(command, default):
-    assert f"[default: {default}" in " ".join(call(command, "--help").output.split())
+@pytest.mark.parametrize("command", ["fit", "resume"])
+def test_the_help_says_how_many_workers_there_are_by_default(command):
+    assert "[default: one per machine, or one per GPU" in " ".join(call(command, "--help").output.split())
 
 
 def test_how_many_workers_a_fit_has_by_default(monkeypatch):

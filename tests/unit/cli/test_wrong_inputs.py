@@ -322,7 +322,6 @@ MISUSED = [
     "tune texts.txt --jobs 0",
     "tune texts.txt --plot eta.gif",
     "evaluate model texts.txt --jobs 0",
-    "evaluate model texts.txt --workers 0",
     "resume model --sweeps 2 --jobs 0",
     "resume model --burn-in -1",
     "resume model --workers 3",

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import gamma as gamma_distribution
 
+from franchise.compat.logs import HeldOutLine, TrainLine
 from tests.reference.enumeration import Concentrations, log_joint, log_p_tables, seating_of
 
 LAST_DIGIT = 0.5e-5  # the logs have five digits after the point
@@ -46,22 +47,24 @@ def read_files(folder, name):
     )
 
 
-def read_log(path, pattern, header):
-    """Read a log as rows of numbers, asserting its format."""
+def read_log(path, pattern, header, kind):
+    """Read the lines of a log, asserting its format."""
     first, *lines = path.read_text().split("\n")
     assert first == header
     assert lines.pop() == ""
     assert all(pattern.fullmatch(line) for line in lines)
-    return [[float(number) for number in line.split()] for line in lines]
+    types = kind.__annotations__.values()
+    return [kind(*(read(text) for read, text in zip(types, line.split(), strict=True))) for line in lines]
 
 
 def read_state_log(folder):
     header = "time iter num.topics num.tables likelihood gamma alpha split merge trial"
-    return read_log(folder / "state.log", STATE_LINE, header)
+    return read_log(folder / "state.log", STATE_LINE, header, TrainLine)
 
 
 def read_test_log(folder):
-    return read_log(folder / "test.log", TEST_LINE, "time iter num.topics num.tables likelihood")
+    header = "time iter num.topics num.tables likelihood"
+    return read_log(folder / "test.log", TEST_LINE, header, HeldOutLine)
 
 
 def in_documents(files):

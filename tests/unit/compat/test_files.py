@@ -9,10 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from franchise.compat.files import (
-    read_assignments,
     read_bin,
-    read_state,
-    read_topics,
     write_assignments,
     write_bin,
     write_state,
@@ -21,10 +18,11 @@ from franchise.compat.files import (
 from franchise.compat.saved import SavedModel, SavedState, saved_state
 from franchise.errors import ModelError
 from franchise.model import empty_state
+from franchise.model.seating import seat_all
 from franchise.model.state import ALPHA, ETA, GAMMA
-from franchise.moves.initialize import seat_all
 from tests.raising import raises
 from tests.reference.franchise import corpus_of
+from tests.unit.compat.recompute import read_files
 
 ENDINGS = ("-topics.dat", "-word-assignments.dat", ".bin")
 HEADER = 40
@@ -48,8 +46,8 @@ def small(tmp_path, model):
 
 @pytest.mark.parametrize("name", ["00020", "test-00010"])
 def test_a_state_of_the_program_is_written_as_the_program_wrote_it(program, tmp_path, name):
-    state = read_state(program, name)
-    write_state(tmp_path, name, state)
+    model, assignments = read_bin(program / f"{name}.bin"), read_files(program, name).rows
+    write_state(tmp_path, name, SavedState(model=model, assignments=assignments))
     for ending in ENDINGS:
         assert (tmp_path / (name + ending)).read_bytes() == (program / (name + ending)).read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(name + ending for ending in ENDINGS)
@@ -105,28 +103,6 @@ def test_topics_are_as_printf_writes_them(tmp_path, counts):
     path = tmp_path / "topics.dat"
     write_topics(path, sp.csr_array(np.array(counts, np.int32)))
     assert path.read_text() == "".join("".join(f"{n:05d} " for n in row) + "\n" for row in counts)
-    assert read_topics(path).toarray().tolist() == counts
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "facts"),
-    [
-        ("", "file-cut-short", [": "]),
-        ("00001 00002 ", "file-cut-short", [": "]),
-        ("00001 00002\n", "bad-line", [":1: "]),
-        ("00001 0002 \n", "bad-line", [":1: "]),
-        ("00001 000002 \n", "bad-line", [":1: "]),
-        ("00001 -0002 \n", "bad-line", [":1: "]),
-        ("00001 \n\n", "bad-line", [":2: "]),
-        ("00001 00002 \n00001 \n", "bad-line", [":2: ", "1 counts", "2 on line 1"]),
-        ("00001 9999999999 \n", "number-too-large", [":1: ", "9999999999"]),
-    ],
-)
-def test_topics_that_are_none_are_refused(tmp_path, text, code, facts):
-    path = tmp_path / "topics.dat"
-    path.write_text(text)
-    with raises(ModelError, code, f"{path}{facts[0]}", *facts[1:]):
-        read_topics(path)
 
 
 # ---------------------------------------------------------------- word assignments
@@ -138,34 +114,6 @@ def test_assignments_are_as_printf_writes_them(tmp_path, monkeypatch):
     path = tmp_path / "assignments.dat"
     write_assignments(path, np.array(rows))
     assert path.read_text() == "d w z t\n" + "".join(" ".join(map(str, row)) + "\n" for row in rows)
-    assert read_assignments(path).tolist() == rows
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "facts"),
-    [
-        ("", "unknown-format", [":1: ", "'d w z t'"]),
-        ("d w z t", "unknown-format", [":1: "]),
-        ("0 0 0 0\n", "unknown-format", [":1: "]),
-        ("d w z t\n", "bad-line", [":2: "]),
-        ("d w z t\n0 0 0 0", "bad-line", [":2: "]),
-        ("d w z t\n0 0 0 0\n\n", "bad-line", [":3: "]),
-        ("d w z t\n0 0 0 0\n0 0 0\n0 0 0 0\n", "bad-line", [":3: "]),
-        ("d w z t\n0 0 0 0\n0 -1 0 0\n", "bad-line", [":3: "]),
-        ("d w z t\n0 0 0 0\n0 0  0 0\n", "bad-line", [":3: "]),
-        ("d w z t\n0 0 0 0\n0 9999999999 0 0\n", "number-too-large", [":3: ", "9999999999"]),
-        (
-            "d w z t\n0 0 0 0\n1 0 1 0\n0 0 1 0\n",
-            "damaged-file",
-            [":4: ", "table 0 of document 0", "topic 1"],
-        ),
-    ],
-)
-def test_assignments_that_are_none_are_refused(tmp_path, text, code, facts):
-    path = tmp_path / "assignments.dat"
-    path.write_text(text)
-    with raises(ModelError, code, f"{path}{facts[0]}", *facts[1:]):
-        read_assignments(path)
 
 
 # ---------------------------------------------------------------- binary
@@ -226,59 +174,3 @@ def test_a_missing_file_and_a_folder_are_said(tmp_path):
         read_bin(tmp_path)
     with pytest.raises(ModelError, match="cannot write it"):
         write_assignments(tmp_path, np.zeros((1, 4), int))  # a folder
-
-
-# ---------------------------------------------------------------- the three together
-
-
-@pytest.fixture
-def state(program):
-    return read_state(program, "00020")
-
-
-def write_with(folder, state, **changes):
-    """Write a state of which the topics, or the words, are changed."""
-    model = SavedModel(
-        topic_terms=changes.get("topic_terms", state.model.topic_terms),
-        m_k=changes.get("m_k", state.model.m_k),
-        alpha=1.0,
-        gamma=1.0,
-        eta=1.0,
-    )
-    write_state(folder, "00020", SavedState(model=model, assignments=changes.get("rows", state.assignments)))
-
-
-def test_files_of_two_states_are_refused(tmp_path, state):
-    write_with(tmp_path, state)
-    write_topics(tmp_path / "00020-topics.dat", state.model.topic_terms[::-1])
-    with raises(ModelError, "files-disagree", "00020-topics.dat", "00020.bin"):
-        read_state(tmp_path, "00020")
-    write_topics(tmp_path / "00020-topics.dat", state.model.topic_terms[:20])
-    with raises(ModelError, "files-disagree", "00020-topics.dat", "00020.bin"):
-        read_state(tmp_path, "00020")
-
-
-def test_words_that_do_not_fit_the_topics_are_refused(tmp_path, state):
-    rows = state.assignments.copy()
-    alone = np.flatnonzero(np.bincount(rows[:, 0] * 1000 + rows[:, 3])[rows[:, 0] * 1000 + rows[:, 3]] == 1)[
-        0
-    ]
-    for column, value, *facts in (
-        (2, 21, "has topic 21", "21 topics"),
-        (1, 1143, "has term 1143", "1143 terms"),
-        (2, (rows[alone, 2] + 1) % 21, "fewer words"),
-    ):
-        changed = rows.copy()
-        changed[alone, column] = value
-        write_with(tmp_path, state, rows=changed)
-        with raises(ModelError, "files-disagree", "00020-word-assignments.dat", "00020.bin", *facts):
-            read_state(tmp_path, "00020")
-
-
-@pytest.mark.parametrize(("change", "word"), [(1, "more"), (-1, "fewer")])
-def test_tables_that_do_not_fit_the_topics_are_refused(tmp_path, state, change, word):
-    m_k = state.model.m_k.copy()
-    m_k[3] += change
-    write_with(tmp_path, state, m_k=m_k)
-    with raises(ModelError, "files-disagree", "00020-word-assignments.dat", "00020.bin", f"{word} tables"):
-        read_state(tmp_path, "00020")

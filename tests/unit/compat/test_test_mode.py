@@ -8,8 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from franchise.compat import test_mode
-from franchise.compat.files import read_state, write_bin
-from franchise.compat.logs import read_test_log
+from franchise.compat.files import write_bin
 from franchise.compat.options import HdpOptions
 from franchise.compat.saved import SavedModel
 from franchise.errors import CorpusError, ModelError, SettingsError
@@ -19,7 +18,13 @@ from tests.raising import raises
 from tests.reference.enumeration import Concentrations, Seating, by_first_appearance, log_joint, partitions
 from tests.reference.franchise import corpus_of
 from tests.statistical.means import assert_means
-from tests.unit.compat.recompute import LAST_DIGIT, counts_of_rows, held_out_likelihood, read_files
+from tests.unit.compat.recompute import (
+    LAST_DIGIT,
+    counts_of_rows,
+    held_out_likelihood,
+    read_files,
+    read_test_log,
+)
 
 # Training documents and their seating; one topic has three tables, the other one.
 TRAINED, N_TERMS = [[0, 0, 1], [1, 2], [0]], 3
@@ -124,7 +129,7 @@ def test_the_topics_of_the_model_stay_and_keep_their_rows(seed):
 def test_the_programs_likelihood_is_what_it_is_said_to_be(program):
     """The definition that ours is tested against gives the number that the program logged."""
     files = read_files(program, "test-00010")
-    last = read_test_log(program / "test.log")[-1]
+    last = read_test_log(program)[-1]
     expected = held_out_likelihood(files, read_files(program, "00020"))
     assert last.likelihood == pytest.approx(expected, rel=0, abs=1.01 * LAST_DIGIT)
     assert (last.n_topics, last.n_tables) == (len(files.m_k), files.m_k.sum())
@@ -151,12 +156,11 @@ def options(program, tmp_path):
 def test_every_line_is_of_the_state_saved_beside_it(options, program, tmp_path):
     shown = []
     test_mode.test(options(max_iter=5, save_lag=1), progress=shown.append)
-    lines = read_test_log(tmp_path / "out" / "test.log")
+    lines = read_test_log(tmp_path / "out")
     model = read_files(program, "00020")
     assert [line.iteration for line in lines] == list(range(5))
     for line, text in zip(lines, shown, strict=True):
         files = read_files(tmp_path / "out", f"test-{line.iteration:05d}")
-        read_state(tmp_path / "out", f"test-{line.iteration:05d}")
         assert (line.n_topics, line.n_tables) == (len(files.m_k), files.m_k.sum())
         assert line.likelihood == pytest.approx(
             held_out_likelihood(files, model), rel=0, abs=1.01 * LAST_DIGIT
@@ -174,7 +178,7 @@ def test_every_line_is_of_the_state_saved_beside_it(options, program, tmp_path):
 
 def test_states_are_saved_as_in_training(options, tmp_path):
     test_mode.test(options(max_iter=8, save_lag=5))
-    lines = read_test_log(tmp_path / "out" / "test.log")
+    lines = read_test_log(tmp_path / "out")
     names = {path.stem for path in (tmp_path / "out").glob("*.bin")}
     assert names - {"test-mode"} == {"test-00000", "test-00005", "test-final"}
     test_mode.test(options(max_iter=8, save_lag=1, directory=tmp_path / "all"))

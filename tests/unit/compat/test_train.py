@@ -6,17 +6,22 @@ import numpy as np
 import pytest
 
 from franchise import Chain, CorpusError, Priors, Proposal, Schedule, SettingsError, SplitMerge, read_ldac
-from franchise.compat.logs import read_train_log
 from franchise.compat.options import HdpOptions
 from franchise.compat.starts import start
 from franchise.compat.train import priors_of, started_chain, train, trials_of, try_splits_and_merges
 from franchise.errors import ModelError
 from franchise.model import broken_invariants, copy_state, empty_state
+from franchise.model.seating import seat_all
 from franchise.model.state import TABLES, TOPICS
-from franchise.moves.initialize import seat_all
 from tests.raising import raises
 from tests.reference.franchise import corpus_of
-from tests.unit.compat.recompute import LAST_DIGIT, counts_of_rows, read_files, training_likelihood
+from tests.unit.compat.recompute import (
+    LAST_DIGIT,
+    counts_of_rows,
+    read_files,
+    read_state_log,
+    training_likelihood,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +62,7 @@ def test_the_priors_are_by_shape_and_scale(options):
 
 @pytest.mark.parametrize(("restrict_scan", "scans"), [(-1, 0), (0, 1), (5, 6)])
 def test_the_scans_count_the_last(options, restrict_scan, scans):
-    expected = SplitMerge(trials=15, proposals=(Proposal(anchors="size", scans=scans),))
+    expected = SplitMerge(trials=15, proposals=(Proposal(scans=scans),))
     assert trials_of(options(restrict_scan=restrict_scan)) == expected
 
 
@@ -158,7 +163,7 @@ def test_every_line_is_of_the_state_saved_beside_it(options, tmp_path, sample_hy
             alpha_b=0.4,
         )
     )
-    lines = read_train_log(tmp_path / "out" / "state.log")
+    lines = read_state_log(tmp_path / "out")
     assert [line.iteration for line in lines] == list(range(6))
     for line in lines:
         files = read_files(tmp_path / "out", f"{line.iteration:05d}")
@@ -199,7 +204,7 @@ def test_the_mode_is_the_best_state_if_it_beats_the_start(options, tmp_path):
         settings = options(max_iter=4, save_lag=1, random_seed=seed, directory=folder)
         chain = started_chain(read_ldac(settings.data), settings)
         train(settings)
-        lines = read_train_log(folder / "state.log")
+        lines = read_state_log(folder)
         best = max(lines, key=lambda line: line.likelihood)
         # The start is the state that a run without iterations ends with.
         train(options(max_iter=0, random_seed=seed, directory=folder / "start"))
@@ -234,7 +239,7 @@ def test_the_same_seed_gives_the_same_files(options, tmp_path):
 def test_trials_are_made_in_the_first_iteration(options, tmp_path):
     shown = []
     train(options(max_iter=3, split_merge=True), progress=shown.append)
-    lines = read_train_log(tmp_path / "out" / "state.log")
+    lines = read_state_log(tmp_path / "out")
     assert [line.trials for line in lines] == [15, 0, 0]
     assert [line.splits + line.merges for line in lines[1:]] == [0, 0]
     assert shown[-1] == f"accept rate: {100 * (lines[0].splits + lines[0].merges) / 15:.2f}%"
@@ -276,7 +281,7 @@ def test_trials_find_room_for_topics(options):
 def test_progress_is_what_the_program_shows(options, tmp_path):
     shown = []
     train(options(max_iter=2), progress=shown.append)
-    lines = read_train_log(tmp_path / "out" / "state.log")
+    lines = read_state_log(tmp_path / "out")
     assert shown == [
         f"iter = {line.iteration:05d}, #topics = {line.n_topics:04d}, #tables = {line.n_tables:04d}, "
         f"gamma = 1.00000, alpha = 1.00000, likelihood = {line.likelihood:.5f}"
@@ -291,7 +296,7 @@ def test_an_interrupted_run_leaves_its_last_state_and_log(options, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         train(options(max_iter=50, save_lag=-1), progress=interrupt)
-    assert [line.iteration for line in read_train_log(tmp_path / "out" / "state.log")] == [0, 1]
+    assert [line.iteration for line in read_state_log(tmp_path / "out")] == [0, 1]
     train(options(max_iter=3, save_lag=-1, directory=tmp_path / "whole"))
     for name in ("final.bin", "final-word-assignments.dat"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

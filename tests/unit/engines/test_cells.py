@@ -15,7 +15,7 @@ from franchise.engines.cells import CellsEngine
 from franchise.engines.engine import EngineSettings, Trials
 from franchise.model import broken_invariants, empty_state, joint
 from franchise.model.cell_packing import broken_cells, packed_cells
-from franchise.model.seating import seat_everyone
+from franchise.model.seating import seat_all
 from franchise.model.state import TOPICS, topic_term_counts
 from franchise.random import CELLS, Key
 from franchise.starts.em import fitted_topics
@@ -141,7 +141,7 @@ def test_the_joint_is_that_of_the_words_laid_out(seed):
             sizes = [table.size for table in own]
             state.t_ji[doc_ptr[j] : doc_ptr[j + 1]] = np.repeat(np.arange(len(own)), sizes)
             state.k_jt[doc_ptr[j] : doc_ptr[j] + len(own)] = [table.column for table in own]
-        seat_everyone(corpus, state, engine.state.totals[TOPICS])
+        seat_all(corpus, state, engine.state.totals[TOPICS])
         assert broken_invariants(corpus, state) == []
         expected = joint(corpus, state, engine._settings.priors)
         for name in ("log_p_tables", "log_p_topics", "log_p_words", "log_prior"):

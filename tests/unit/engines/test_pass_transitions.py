@@ -14,8 +14,8 @@ from franchise.corpus import CorpusArrays
 from franchise.engines import EngineSettings
 from franchise.model import Priors, broken_invariants, empty_state
 from franchise.model.measure import FREE
+from franchise.model.seating import seat_all
 from franchise.model.state import ALPHA, BORN
-from franchise.moves.initialize import seat_all
 from franchise.random import Key
 from tests.reference.enumeration import by_first_appearance
 from tests.reference.given_measure import ERRORS, Given, PassOfDocument

@@ -7,8 +7,8 @@ from scipy.stats import norm
 from franchise.corpus import CorpusArrays
 from franchise.engines import EngineSettings
 from franchise.model import Priors, broken_invariants, empty_state
+from franchise.model.seating import seat_all
 from franchise.model.state import ALPHA, tables_in_use
-from franchise.moves.initialize import seat_all
 from franchise.random import Key
 from tests.reference.given_measure import Given
 from tests.reference.parallel import Held

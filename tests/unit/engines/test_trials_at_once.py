@@ -20,8 +20,7 @@ from tests.unit.engines.test_table_source import in_parts
 
 AT = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
 KINDS = [
-    Proposal(anchors="uniform"),
-    Proposal(anchors="size", scans=1),
+    Proposal(anchors="uniform", scans=1),
     Proposal(anchors="balanced"),
     Proposal(anchors="similar", scans=2),
 ]
@@ -88,7 +87,7 @@ def accepted(records):
     return np.frombuffer(records).reshape(-1, 9)[:, 2].sum()
 
 
-@pytest.mark.parametrize("anchors", ["uniform", "size", "balanced", "similar"])
+@pytest.mark.parametrize("anchors", ["uniform", "balanced", "similar"])
 @pytest.mark.parametrize("scans", [0, 1, 2])
 def test_every_kind_is_the_same(seed, anchors, scans):
     """Room for one topic to begin with; many are accepted, in the middle of those made at once."""

@@ -97,7 +97,7 @@ def test_a_start_is_between_the_ends(pair):
 def test_chains_run_at_the_ends(eta, concentration):
     """Words, tables, trials of every kind and their ratios stay within doubles."""
     proposals = tuple(
-        Proposal(anchors=anchors, scans=scans) for anchors in ("size", "similar") for scans in (0, 1)
+        Proposal(anchors=anchors, scans=scans) for anchors in ("uniform", "similar") for scans in (0, 1)
     )
     schedule = Schedule(sweeps=6, burn_in=0, split_merge=SplitMerge(proposals=proposals, keep_trials=True))
     documents = Corpus(list(range(12)) * 20, range(0, 241, 24), [f"w{v}" for v in range(12)])

@@ -20,7 +20,7 @@ from tests.reference.trials import name_of, split_merge
 TOLERANCE = 1e-12  # of probabilities
 MODERATE = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
 SPARSE = Concentrations(alpha=0.2, gamma=3.0, eta=0.1)
-ANCHORS = ("uniform", "size", "balanced", "similar")
+ANCHORS = ("uniform", "balanced", "similar")
 
 # All seatings of these, at most five tables.
 WHOLE = {
@@ -112,7 +112,7 @@ def test_a_mixture_of_kinds():
     """The kinds of a mixture are taken in proportion to their weights."""
     kinds = [
         Proposal(anchors="similar", weight=2.0),
-        Proposal(anchors="size", weight=0.5),
+        Proposal(weight=0.5),
         Proposal(anchors="balanced", scans=1),
     ]
     mixture = check("four tables", kinds)

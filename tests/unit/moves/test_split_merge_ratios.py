@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 AT = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
 KINDS = [
     Proposal(anchors=anchors, scans=scans)
-    for anchors in ("uniform", "size", "balanced", "similar")
+    for anchors in ("uniform", "balanced", "similar")
     for scans in (0, 1)
 ]
 

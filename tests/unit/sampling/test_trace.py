@@ -1,5 +1,3 @@
-import csv
-
 import numpy as np
 import pytest
 
@@ -68,13 +66,3 @@ def test_an_unknown_column_is_named_beside_the_known_ones(trace):
 def test_changing_the_last_row_does_not_change_the_trace(trace):
     trace.last["n_topics"] = -1
     assert trace["n_topics"][-1] > 0
-
-
-def test_csv_gives_back_every_number(trace, tmp_path):
-    trace.write_csv(tmp_path / "trace.csv")
-    with open(tmp_path / "trace.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert tuple(rows[0]) == trace.columns
-    for name in trace.columns:
-        read = [float(row[name]) if row[name] else np.nan for row in rows]
-        assert np.array_equal(read, trace[name], equal_nan=True), name

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franchise import Corpus, HDPTopicModel, ModelError
+from franchise._files import checksum_of
 from franchise.corpus.strings import packed, unpacked
 from franchise.storage import model as store
 from tests.raising import raises
@@ -43,7 +44,7 @@ def change_json(path, **changes):
     """Change facts of model.json and give it the checksum of what it says then."""
     facts = json.loads(path.read_text("utf-8")) | changes
     del facts["checksum"]
-    path.write_text(json.dumps(facts | {"checksum": store._checksum(facts)}), "utf-8")
+    path.write_text(json.dumps(facts | {"checksum": checksum_of(facts)}), "utf-8")
 
 
 def test_a_good_folder_is_read(folder):
@@ -79,9 +80,10 @@ def test_a_foreign_folder(tmp_path):
         HDPTopicModel.load(tmp_path)
 
 
-def test_a_newer_version(copy):
-    change_json(copy / "model.json", version=store.VERSION + 1)
-    with raises(ModelError, "newer-format", copy / "model.json", store.VERSION + 1):
+@pytest.mark.parametrize(("step", "code"), [(1, "newer-format"), (-1, "outdated-format")])
+def test_another_version(copy, step, code):
+    change_json(copy / "model.json", version=store.VERSION + step)
+    with raises(ModelError, code, copy / "model.json", store.VERSION + step):
         HDPTopicModel.load(copy)
 
 

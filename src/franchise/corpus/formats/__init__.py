@@ -8,6 +8,7 @@ corpus, and so does Franchise's own. A module knows how its files look; which fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -53,13 +54,13 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "txt": Format("text, one document per line", (".txt",), rows=txt.rows, write=txt.write),
         "folder": Format("folder of text files (*.txt), one document per file", ()),
         "csv": Format(
-            "comma-separated table, texts in one column", (".csv",), has_columns=True, rows=delimited.csv_rows
+            "comma-separated table, texts in one column", (".csv",), has_columns=True, rows=delimited.rows
         ),
         "tsv": Format(
             "tab-separated table, texts in one column",
             (".tsv", ".tab"),
             has_columns=True,
-            rows=delimited.tsv_rows,
+            rows=partial(delimited.rows, delimiter="\t"),
         ),
         "jsonl": Format(
             "JSON lines, one object per document",

@@ -15,16 +15,6 @@ from franchise.errors import SettingsError
 _OTHERS = (";", "\t", "|", ",")  # delimiters that files have, whatever they are called
 
 
-def csv_rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
-    """Read rows of fields separated by commas, or what is given."""
-    return _rows(source, columns, delimiter)
-
-
-def tsv_rows(source: Source, columns: Columns, delimiter: str = "\t") -> Rows:
-    """Read rows of fields separated by tabs, or what is given."""
-    return _rows(source, columns, delimiter)
-
-
 def checked_delimiter(given: object) -> str | None:
     """Return the character that separates fields; "tab" is a tab.
 
@@ -43,7 +33,8 @@ def checked_delimiter(given: object) -> str | None:
     return value
 
 
-def _rows(source: Source, columns: Columns, delimiter: str) -> Rows:
+def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
+    """Read rows of fields separated by commas, or by what is given."""
     # The limit is the process's; raised, and never lowered, it disturbs no one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
     numbered = _numbered(source, delimiter)

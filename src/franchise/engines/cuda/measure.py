@@ -6,13 +6,10 @@ import numpy as np
 
 from franchise.engines.cuda.device import Device, counter_key
 from franchise.engines.cuda.source import CHUNK, TERMS
-from franchise.model.measure import FREE, Measure
+from franchise.model.measure import FREE, MOST_SEATED, Measure
 from franchise.model.state import Array
-from franchise.moves.reveal import ENOUGH
+from franchise.moves.reveal import ATTEMPTS, ENOUGH
 from franchise.random import TOPIC_TERMS, Key
-
-_ATTEMPTS = 100
-_MOST_SEATED = 256  # survival is tabulated up to so many words
 
 
 class Counts(NamedTuple):
@@ -85,13 +82,13 @@ def draw_measure(
     if small.any():
         which = device.put(np.flatnonzero(small).astype(np.int32))
         device.launch(
-            "redraw_topics", which.size, draw_key, n_terms, eta, which, _ATTEMPTS, phi, stride, totals
+            "redraw_topics", which.size, draw_key, n_terms, eta, which, ATTEMPTS, phi, stride, totals
         )
     chunks = max(1, -(-moving // CHUNK))
     rest = xp.empty((n_terms, chunks))
     device.launch("share_terms", n_terms * chunks, moving, chunks, totals, mass, phi, stride, rest)
     device.launch("sum_chunks", n_terms, chunks, rest)
-    known = min(longest, _MOST_SEATED) + 1
+    known = min(longest, MOST_SEATED) + 1
     survival = xp.empty((columns, known + 1))
     device.launch("fill_survival", columns, mass, known, survival)
     return GivenMeasure(moving, columns, phi, rest, mass, survival, known), counts
@@ -99,7 +96,7 @@ def draw_measure(
 
 def no_new_tables(device: Device, columns: int, longest: int) -> GivenMeasure:
     """Return a G_0 of which nothing is known but that all words of a topic in a document sit together."""
-    xp, known = device.xp, min(longest, _MOST_SEATED) + 1
+    xp, known = device.xp, min(longest, MOST_SEATED) + 1
     nothing = xp.zeros((1, 1))
     return GivenMeasure(0, columns, nothing, nothing, xp.zeros(columns), xp.ones((columns, known + 1)), known)
 

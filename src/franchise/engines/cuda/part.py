@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
+from franchise._arrays import narrow
 from franchise.corpus import CorpusArrays
 from franchise.engines.cuda.device import Device
 from franchise.engines.cuda.layout import LONG
@@ -31,7 +32,6 @@ from franchise.engines.table_source import TablesInParts, TableSource
 from franchise.engines.threads import Threads
 from franchise.errors import GpuError
 from franchise.model.measure import Measure
-from franchise.model.packing import narrow
 from franchise.model.rows import Rows
 from franchise.model.state import TOPICS, Array, State, word_topics
 from franchise.random import Key

@@ -6,12 +6,10 @@ import numpy as np
 
 from franchise.engines.cuda.piece import Piece
 from franchise.engines.cuda.source import SIDE_BY_SIDE
-from franchise.engines.table_source import Tables
+from franchise.engines.table_source import RANGES_EACH, Tables
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.state import Array
 from franchise.moves.gather_tables import GatherScratch, group_tables, new_gather_scratch
-
-_RANGES_EACH = 3  # for every thread
 
 
 class PieceTables:
@@ -96,7 +94,7 @@ class PieceTables:
         def group(one: Range, own: GatherScratch) -> None:
             group_tables(tables.words, ends, own, *one)
 
-        self.threads.each(group, falling_ranges(ends, number, each=_RANGES_EACH), self._own)
+        self.threads.each(group, falling_ranges(ends, number, each=RANGES_EACH), self._own)
 
     def relabel(self, slots: Array, topic: int, counts: Any) -> None:
         """Give the tables at these slots to a topic; those that are not here are passed over.

@@ -4,7 +4,6 @@ If they are of one topic, the trial tries to split it; if of two, to merge them.
 pair enters the acceptance ratio only where it depends on the topics, which a trial changes::
 
     uniform   any two tables (the paper)                                        rho cancels
-    size      two different tables in proportion to their words                 rho cancels
     balanced  a by its words; then b, with chance 1/2 each, any other table of a's topic (split), or any
               table of another topic (merge), all other topics being equally likely
     similar   as balanced, but the topic to merge with is chosen by its similarity to a's: in proportion to
@@ -14,8 +13,8 @@ For the last two, log rho is, up to what a trial does not change, in the united 
 log 1/2 - log(m - 1), m being the tables of the topic, and in the divided state
 log 1/2 + log r(k2 | k1) - log m_2, r being the chance of the second topic given the first.
 
-A choice knows the counts of the topics, not the tables. It goes on until it needs more: at which table a
-word sits (`WORDS`), or what tables a topic has (`LIKENESS`). Whoever makes the trial finds that out, nearby
+A choice knows the counts of the topics, not the tables. It goes on until it needs more: at which table its
+word sits (`WORD`), or what tables a topic has (`LIKENESS`). Whoever makes the trial finds that out, nearby
 or far away, and lets the choice go on, from the same random stream.
 """
 
@@ -27,17 +26,17 @@ from franchise._jit import helper, inlined
 from franchise.model.state import NUMBERED, TABLES, TOPICS
 from franchise.random import integer, uniform
 
-UNIFORM, SIZE, BALANCED, SIMILAR = 0, 1, 2, 3
+UNIFORM, BALANCED, SIMILAR = 0, 1, 2
 _EVENLY = 0.2
 
-# A choice is a row of integers: what it needs to go on; which proposal it follows; the words whose tables are
-# asked for (-1: none), the answers, as slots and topics; of a table that is not known by its slot, the how
-# manyeth of its topic's it is, else -1.
-CHOICE = ("needs", "proposal", "word_a", "word_b", "slot_a", "slot_b", "topic_a", "topic_b", "nth_a", "nth_b")
-NEEDS, FOLLOWS, WORD_A, WORD_B, SLOT_A, SLOT_B, TOPIC_A, TOPIC_B, NTH_A, NTH_B = range(10)
-# What a choice needs: the tables of its topics, to be made; the tables of its words; those of topic a; it
+# A choice is a row of integers: what it needs to go on; which proposal it follows; the word whose table is a
+# (-1: none), and the slot of that table; the topics of both tables; the index of each among the tables of its
+# topic, -1 for a table that is known by its slot.
+CHOICE = ("needs", "proposal", "word_a", "slot_a", "topic_a", "topic_b", "nth_a", "nth_b")
+NEEDS, FOLLOWS, WORD_A, SLOT_A, TOPIC_A, TOPIC_B, NTH_A, NTH_B = range(8)
+# What a choice needs: the tables of its topics, to be made; the table of its word; those of topic a; it
 # needs nothing, as no trial is possible.
-READY, WORDS, LIKENESS, NO_TRIAL = 0, 1, 2, 3
+READY, WORD, LIKENESS, NO_TRIAL = 0, 1, 2, 3
 
 
 @helper
@@ -57,7 +56,7 @@ def place_of(ends, i):
 def begin_choice(state, stream, choice, anchors, n_words, most_words):
     """Choose anchors, in a corpus of `n_words` words, as far as that goes without a look at any table."""
     choice[WORD_A:] = -1
-    choice[NEEDS] = WORDS
+    choice[NEEDS] = WORD
     if state.totals[TABLES] < 2:
         choice[NEEDS] = NO_TRIAL
         return
@@ -72,8 +71,6 @@ def begin_choice(state, stream, choice, anchors, n_words, most_words):
         _finish_choice(state, choice, most_words)
         return
     choice[WORD_A] = integer(stream, n_words)
-    if anchors == SIZE:
-        choice[WORD_B] = integer(stream, n_words)
 
 
 @helper
@@ -87,14 +84,8 @@ def _table_at(state, position):
 
 
 @helper
-def continue_choice(state, stream, choice, anchors, n_words, most_words):
-    """Go on with a choice whose words' slots and topics have been filled in."""
-    if anchors == SIZE:
-        if choice[SLOT_A] == choice[SLOT_B]:
-            choice[WORD_B] = integer(stream, n_words)
-        else:
-            _finish_choice(state, choice, most_words)
-        return
+def continue_choice(state, stream, choice, anchors, most_words):
+    """Continue a choice after the slot and the topic of its word have been filled in."""
     k = choice[TOPIC_A]
     choice[NEEDS] = NO_TRIAL
     if state.n_k[k] > most_words:
@@ -149,8 +140,6 @@ def position_a(state, trial, choice):
 def position_b(state, trial, choice, of_a):
     """Return the position of table b: where the choice says, or the last of its topic if a is there."""
     first, m_k = trial.start_k[choice[TOPIC_B]], state.m_k[choice[TOPIC_B]]
-    if choice[NTH_B] < 0:
-        return _position_of(trial, choice[SLOT_B], first, m_k)
     position = first + choice[NTH_B]
     return first + m_k - 1 if position == of_a else position
 

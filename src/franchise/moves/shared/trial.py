@@ -18,9 +18,9 @@ from franchise.moves.shared.allocation import add_table, allocate, clear_sides
 from franchise.moves.shared.anchors import (
     FOLLOWS,
     SIMILAR,
-    SIZE,
     TOPIC_A,
     TOPIC_B,
+    UNIFORM,
     begin_choice,
     likeness_of_sides,
     log_chance_of_topic,
@@ -114,7 +114,7 @@ def _collect(state, trial, choice):
 @inlined
 def _log_pair_divided(state, trial, anchors, k1, k2, n_seen, n_others):
     """Return log rho of the anchors in a divided state, sides as they are (see `moves.shared.anchors`)."""
-    if anchors <= SIZE:
+    if anchors == UNIFORM:
         return 0.0
     likeness, total = 0.0, 0.0
     if anchors == SIMILAR:
@@ -144,7 +144,7 @@ def _log_acceptance(state, trial, proposal, k1, k2, n_seen, n_items):
     split = k1 == k2
     eta = state.concentrations[ETA]
     log_united = _log_united(trial, eta, state.row_len.size * eta, n_seen)
-    if proposal[ANCHORS] > SIZE:
+    if proposal[ANCHORS] != UNIFORM:
         log_united += math.log(0.5) - math.log(n_items + 1)
     n_others = state.totals[TOPICS] if split else state.totals[TOPICS] - 1
     log_w = _log_divided(state, trial, proposal, k1, k2, n_seen, n_items, n_others, not split)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import narrow, offsets_of, places_of
 from franchise._files import Array, Facts, read_arrays, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.errors import ModelError
@@ -49,9 +50,8 @@ class NarrowCounts(NamedTuple):
         else:
             first = self.indptr[documents]
             lengths = self.indptr[documents + 1] - first
-            indptr = np.zeros(lengths.size + 1, self.indptr.dtype)
-            np.cumsum(lengths, out=indptr[1:])
-            places = np.repeat(first - indptr[:-1], lengths) + np.arange(indptr[-1])
+            indptr = offsets_of(lengths).astype(self.indptr.dtype)
+            places = places_of(first, lengths)
         return _wide(self.data[places], self.indices[places], indptr, self.n_topics)
 
     def check(self, n_documents: int) -> None:
@@ -72,8 +72,8 @@ class NarrowCounts(NamedTuple):
 def narrow_arrays(counts: sp.csr_array) -> dict[str, Array]:
     """Return the arrays of counts as files have them."""
     return {
-        "data": _narrowed(counts.data),
-        "indices": _narrowed(counts.indices),
+        "data": narrow(counts.data),
+        "indices": narrow(counts.indices),
         "indptr": counts.indptr,
     }
 
@@ -284,12 +284,6 @@ def _damaged(path: Path, reason: str) -> ModelError:
     return ModelError(
         f"{path}: the part of a draw is damaged ({reason}); restore it from a copy", code="damaged-file"
     )
-
-
-def _narrowed(numbers: Array) -> Array:
-    """Return numbers from 0 on in the narrowest type that holds all of them."""
-    kind = np.min_scalar_type(int(numbers.max(initial=0)))
-    return numbers.astype(kind) if kind.itemsize < numbers.dtype.itemsize else numbers
 
 
 def _wide(data: Array, indices: Array, indptr: Array, n_topics: int) -> sp.csr_array:

@@ -35,12 +35,13 @@ def test_a_row_says_what_was_found():
         posterior_, n_topics_interval_ = Posterior(), (2, 3)
 
     class Reference:
-        n_topics_interval_ = (4, 5)
+        posterior_, n_topics_interval_ = Posterior(), (4, 5)
 
     truth = Truth(None, [], np.array([[0.9, 0.1, 0.0], [0.0, 0.1, 0.9]]), np.array([0.7, 0.3]))
     found, reference = Measured(Model(), -2.0, -3.0, -2.5, 7.0), Measured(Reference(), -1.5, -2.0, -2.0, 1.0)
     said = dict(zip(COLUMNS, row(Case("x", None), 1, truth, found, reference), strict=True))
-    assert (said["planted"], said["large"], said["matched"], said["missing"]) == ("2", "2", "1", "30.0%")
+    assert (said["planted"], said["from truth"], said["large"]) == ("2", "2", "2")
+    assert (said["matched"], said["missing"]) == ("1", "30.0%")
     assert (said["doubled"], said["log p"], said["joint"]) == ("1", "-0.5000", "-1.0000")
     assert said["covers"] == "no (4 to 5)"
 

@@ -16,13 +16,16 @@ def completion(draw: Draw, test: list[npt.NDArray[np.int32]], seed: int = 0) -> 
     Proportions are fitted to the first half by EM under the prior alpha m_k / (m + gamma), topics fixed
     at (n_kv + eta) / (n_k + V eta); what is left of the prior is a topic with all terms alike.
     """
-    alpha, gamma, eta = draw.concentrations
+    alpha, gamma, _ = draw.concentrations
+    scale = alpha / (draw.m_k.sum() + gamma)
+    return of_topics(topics_of(draw), scale * draw.m_k, test, scale * gamma, seed)
+
+
+def topics_of(draw: Draw) -> Array:
+    """Return topics by terms, (n_kv + eta) / (n_k + V eta)."""
     counts = draw.topic_terms.toarray()
-    n_terms = counts.shape[1]
-    phi = (counts + eta) / (counts.sum(axis=1, keepdims=True) + n_terms * eta)
-    terms = np.vstack([phi, np.full(n_terms, 1.0 / n_terms)]).T.copy()
-    prior = alpha * np.append(draw.m_k, gamma) / (draw.m_k.sum() + gamma)
-    return completion_of(terms, prior, test, seed)
+    eta = draw.concentrations[2]
+    return np.asarray((counts + eta) / (counts.sum(axis=1, keepdims=True) + counts.shape[1] * eta))
 
 
 def of_topics(

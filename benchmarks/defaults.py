@@ -148,27 +148,43 @@ def cosines(one: Array, other: Array) -> Array:
     return unit[0] @ unit[1].T
 
 
+class Found(NamedTuple):
+    """How many topics a fit has, and which of the planted ones."""
+
+    large: int
+    matched: int
+    missing: float
+    doubled: int
+
+
+def compared(truth: Truth | None, phi: Array, weights: Array) -> Found:
+    """Compare topics by terms, the largest first, with the planted ones; without a truth, count them."""
+    phi = phi[weights >= LARGE * weights.sum()]
+    among = np.tril(cosines(phi, phi) >= SAME, -1)
+    matched, missing = 0, 0.0
+    if truth is not None:
+        is_matched = (cosines(truth.topics, phi) >= SAME).any(axis=1)
+        matched = int((is_matched & (truth.weights >= LARGE)).sum())
+        missing = float(truth.weights[~is_matched].sum())
+    return Found(len(phi), matched, missing, int(among.any(axis=1).sum()))
+
+
 def row(case: Case, seed: int, truth: Truth, found: Measured, reference: Measured) -> list[str]:
     """Compare a fit with the truth."""
     posterior = found.model.posterior_
-    shares = posterior.weights / posterior.weights.sum()
-    large = np.flatnonzero(shares >= LARGE)
+    topics = compared(truth, posterior.phi, posterior.weights)
     its_weights = reference.model.posterior_.weights
-    phi = posterior.phi[large]
-    is_matched = (cosines(truth.topics, phi) >= SAME).any(axis=1)
-    is_planted = truth.weights >= LARGE
-    among = np.tril(cosines(phi, phi) >= SAME, -1)  # reported topics come largest first
     low, high = found.model.n_topics_interval_
     its_low, its_high = reference.model.n_topics_interval_
     return [
         case.name,
         str(seed),
-        f"{int(is_planted.sum())}",
+        f"{int((truth.weights >= LARGE).sum())}",
         f"{int(np.sum(its_weights >= LARGE * its_weights.sum()))}",
-        f"{large.size}",
-        f"{int((is_matched & is_planted).sum())}",
-        f"{truth.weights[~is_matched].sum():.1%}",
-        f"{int(among.any(axis=1).sum())}",
+        f"{topics.large}",
+        f"{topics.matched}",
+        f"{topics.missing:.1%}",
+        f"{topics.doubled}",
         f"{found.log_p - reference.log_p:+.4f}",
         f"{found.log_joint - reference.log_joint:+.4f}",
         f"{found.held_out - reference.held_out:+.4f}",

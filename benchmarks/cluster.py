@@ -27,11 +27,11 @@ from benchmarks.planted_start import planted_state
 from benchmarks.tables import console, show
 from franchise import Chain, Schedule, SplitMerge
 from franchise.corpus.synthetic import Planted
-from franchise.engines.ray_crew import RayCrew
+from franchise.engines.pools.ray import RayWorkers
 from franchise.model import State, copy_state
 
 BYTES_A_WORD = 32  # with a worker: documents, and seats and counts of one chain
-CALLS = ("update", "take", "put", "tables", "finish")
+CALLS = ("update", "name", "take", "put", "tables_of", "finish")
 # What is measured for the model of cost: words, terms, topics.
 SIZES = ((2e6, 20_000, 50), (5e6, 20_000, 400), (20e6, 20_000, 100), (20e6, 60_000, 300))
 # Corpora of which there is only a forecast: words, terms, topics; pairs of a term and a topic that has it.
@@ -60,22 +60,22 @@ class Measured(NamedTuple):
 
 
 @contextmanager
-def timed_calls(crew: RayCrew) -> Iterator[dict[str, float]]:
-    """Add up the seconds that the head waits for workers, by what it asks for."""
+def timed_calls(held: RayWorkers) -> Iterator[dict[str, float]]:
+    """Add up the seconds that the coordinator waits for workers, by what it asks for."""
     seconds: dict[str, float] = dict.fromkeys((*CALLS, "number"), 0.0)
-    call = crew.call
+    call = held.call
 
-    def timed(what: str, arguments: Any) -> Any:
+    def timed(generation: int, what: str, arguments: Any) -> Any:
         began = time.perf_counter()
-        answers = call(what, arguments)
-        name = arguments[0][1] if what == "ask" else what
+        answers = call(generation, what, arguments)
+        name = arguments[0][1] if what in ("all", "each") else what
         seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - began
         seconds["number"] += 1
         return answers
 
-    crew.call = timed  # type: ignore[method-assign]
+    held.call = timed  # type: ignore[method-assign]
     yield seconds
-    crew.call = call  # type: ignore[method-assign]
+    held.call = call  # type: ignore[method-assign]
 
 
 def new_chain(truth: Planted, engine: str, trials: int, threads: int = 1) -> Chain:
@@ -99,29 +99,29 @@ def by_workers(
 ) -> tuple[Measured, dict[str, float]]:
     """Time a few sweeps on so many workers."""
     sweeps = options.sweeps
-    with RayCrew(truth.corpus, options.ray, workers, threads=options.each) as crew:
+    with RayWorkers(truth.corpus, options.ray, workers, threads=options.each) as held:
         chain = new_chain(truth, "ray", trials, threads=joblib.cpu_count())
-        chain.use_crew(crew)
+        chain.use_workers(held)
         chain.start_at(state)
         chain.run(SETTLE)
-        with timed_calls(crew) as seconds:
-            sent, received, began = crew.sent, crew.received, time.perf_counter()
+        with timed_calls(held) as seconds:
+            sent, received, began = held.sent, held.received, time.perf_counter()
             chain.run(sweeps)
             took = (time.perf_counter() - began) / sweeps
-        head = chain.engine.workbench.state
+        state = chain.engine._coordinator.state
         parts = {name: part / sweeps for name, part in seconds.items()}
         measured = Measured(
             words=truth.corpus.n_words,
             terms=truth.corpus.n_terms,
             topics=float(chain.trace.last["n_topics"] + chain.trace.last["documents.topics_revealed"]),
-            pairs=int(head.row_len.sum(dtype=np.int64)),
+            pairs=int(state.row_len.sum(dtype=np.int64)),
             workers=workers,
-            machines=crew.machines,
-            threads=crew.threads,
+            machines=held.machines,
+            threads=held.threads,
             seconds=took,
             update=parts["update"],
-            sent=(crew.sent - sent) / sweeps,
-            received=(crew.received - received) / sweeps,
+            sent=(held.sent - sent) / sweeps,
+            received=(held.received - received) / sweeps,
             calls=parts.pop("number"),
         )
     return measured, parts
@@ -142,7 +142,7 @@ def speed(options: argparse.Namespace) -> None:
         console.print("  ".join(rows[-1]))
     for workers in options.workers:
         found, parts = by_workers(truth, state, options, workers, options.trials)
-        head = found.seconds - sum(parts[name] for name in CALLS)
+        rest = found.seconds - sum(parts[name] for name in CALLS)
         rows.append(
             [
                 "ray",
@@ -151,14 +151,14 @@ def speed(options: argparse.Namespace) -> None:
                 f"{found.seconds:.3f}",
                 f"{one / found.seconds:.2f}",
                 *(f"{1e3 * parts[name]:.0f}" for name in CALLS),
-                f"{1e3 * head:.0f}",
+                f"{1e3 * rest:.0f}",
                 f"{found.sent / 1e6:.1f}",
                 f"{found.received / 1e6:.1f}",
             ]
         )
         console.print("  ".join(rows[-1]))
     columns = ["", "workers", "threads each", "s/sweep", "ratio"]
-    columns += [*(f"{name} ms" for name in CALLS), "head ms", "MB out", "MB in"]
+    columns += [*(f"{name} ms" for name in CALLS), "coordinator ms", "MB out", "MB in"]
     title = f"{options.words:,.0f} words, {options.terms:,} terms, {options.topics:,} topics, from the truth"
     show(title, columns, rows)
 
@@ -172,12 +172,12 @@ class Cost(NamedTuple):
     word: float  # drawn in the pass
     gamma: float  # of a term of a topic; workers of one machine share these
     pair: float  # of a term and a topic: unpacked and packed by every worker
-    head_pair: float  # packed, added up and looked at by the head
-    part_pair: float  # unpacked and added up by the head, of the rows of every worker
+    head_pair: float  # packed, added up and looked at by the coordinator
+    part_pair: float  # unpacked and added up by the coordinator, of the rows of every worker
     rest: float  # documents drawn word by word, concentrations, calls
 
     def seconds(self, of: Measured, bandwidth: float = np.inf, latency: float = 0.0) -> float:
-        """Return what a sweep takes, where the head sends and receives so many bytes a second."""
+        """Return what a sweep takes, where the coordinator sends and receives so many bytes a second."""
         working = np.dot(self, [*work_of_workers(of), *work_of_head(of)])
         return float(working) + (of.sent + of.received) / bandwidth + latency * of.calls
 
@@ -190,7 +190,7 @@ def work_of_workers(of: Measured) -> list[float]:
 
 
 def work_of_head(of: Measured) -> list[float]:
-    """Return what the head has to do."""
+    """Return what the coordinator has to do."""
     return [float(of.pairs), of.workers * pairs_of_a_part(of.words, of.pairs, of.workers), 1.0]
 
 
@@ -200,7 +200,7 @@ def pairs_of_a_part(words: float, pairs: float, workers: int) -> float:
 
 
 def bytes_of(words: float, terms: float, pairs: float, workers: int, machines: int) -> tuple[float, float]:
-    """Return the bytes that the head sends and receives in a sweep, without trials.
+    """Return the bytes that the coordinator sends and receives in a sweep, without trials.
 
     Of a pair, topic and count; of a term, how many pairs it has; of each word that is drawn alone, term,
     table, and words and topic of a table. Counts go to each machine once.
@@ -294,7 +294,7 @@ def forecast(options: argparse.Namespace) -> None:
     show(
         f"Forecast: machines of {options.cores} cores, {options.bandwidth / 1e9:g} GB/s, "
         f"{options.latency * 1e3:g} ms",
-        ["", "machines", "s/sweep", "M words/s", "GB by the head", "GB of seats a machine"],
+        ["", "machines", "s/sweep", "M words/s", "GB by the coordinator", "GB of seats a machine"],
         rows,
     )
 

@@ -92,12 +92,7 @@ def speed_from_truth(truth: Planted, options: argparse.Namespace) -> dict[str, A
     )
     start = start_at_truth(chain, truth, options.threads)
     chain.run(TEN)  # of both kinds, so that all is compiled
-    before = dict(getattr(chain.engine, "seconds", {}))
     seconds = np.array([_sweep_seconds(chain) for _ in range(TEN * options.tens)]).reshape(-1, TEN)
-    parts = {
-        name: (value - before.get(name, 0.0)) / seconds.size
-        for name, value in getattr(chain.engine, "seconds", {}).items()
-    }
     words, plain, full, tens = truth.corpus.n_words, seconds[:, :-1], seconds[:, -1], seconds.sum(axis=1)
     found = {
         "topics": int(chain.trace.last["n_topics"]),
@@ -112,15 +107,11 @@ def speed_from_truth(truth: Planted, options: argparse.Namespace) -> dict[str, A
         "gpu_bytes": gpu_bytes(),
         "log_p_per_word": score_per_word(chain),
         "seconds": seconds.tolist(),
-        "parts": parts,
     }
     console.print(
         f"{found['topics']:,} topics: {_millions(found['plain'])} million words a second in plain sweeps, "
         f"{_millions(found['full'])} in every tenth, {_millions(found['ten'])} in ten"
     )
-    if parts:
-        named = sorted(parts.items(), key=lambda part: -part[1])
-        console.print("  ms a sweep: " + ", ".join(f"{name} {1e3 * value:.2f}" for name, value in named))
     return found
 
 

@@ -24,7 +24,7 @@ from benchmarks.tables import console, show
 from franchise import Chain, Corpus, Priors, Schedule
 from franchise.corpus.synthetic import Planted, planted
 from franchise.engines import Trials
-from franchise.engines.workbench import Workbench
+from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.model import copy_state
 from franchise.moves.split_merge import RECORD
 from franchise.random import SPLIT_MERGE, Key
@@ -246,12 +246,12 @@ def cost(n_topics: int) -> list[list[str]]:
     for method in ("paper", "default"):
         setting = VARIANTS[method]
         trials = Trials(10, setting.as_array())
-        bench = Workbench(truth.corpus.arrays, copy_state(chain.state))
+        sampler = CollapsedSampler(truth.corpus.arrays, copy_state(chain.state))
         spent, words = [], []
         for sweep_number in range(_CALLS + 1):  # the first compiles
             key = Key(1, 0, sweep_number, SPLIT_MERGE)
             began = time.thread_time()
-            _, records = bench.try_splits_and_merges(key, trials)
+            _, records = sampler.try_splits_and_merges(key, trials)
             spent.append(time.thread_time() - began)
             words.append(records[:, RECORD.index("words")].mean())
         each = np.mean(spent[1:]) / 10

@@ -86,17 +86,20 @@ def speed_row(truth: Planted, state: State, engine: str, threads: int, trials: i
     chain.run(SETTLE)
     clock = Clock()
     if engine == "parallel":
-        clock.on_work(chain.engine._threads)
-        clock.on(chain.engine, "_reveal")
-    clock.on(chain.engine.workbench, "gibbs")
-    clock.on(chain.engine.workbench, "try_splits_and_merges")
+        (partition,), sampler = chain.engine._pool.partitions, chain.engine._coordinator.sampler
+        clock.on_work(partition._pass._threads)
+        clock.on(partition._instantiator, "terms")
+    else:
+        sampler = chain.engine.sampler
+    clock.on(sampler, "gibbs")
+    clock.on(sampler, "try_splits_and_merges")
     clock.on(chain.engine, "numbers")
     began = time.perf_counter()
     chain.run(TIMED)
     seconds = (time.perf_counter() - began) / TIMED
     parts = {name: part / TIMED for name, part in clock.seconds.items()}
     millions = truth.corpus.n_words / 1e6
-    shown = ("_reveal", "update", "gibbs", "try_splits_and_merges", "numbers")
+    shown = ("terms", "update", "gibbs", "try_splits_and_merges", "numbers")
     return [
         engine,
         str(threads),
@@ -122,7 +125,7 @@ def speed(options: argparse.Namespace) -> None:
         rows.append(speed_row(truth, state, *kind))
         console.print("  ".join(rows[-1]))
     columns = ["engine", "threads", "trials", "K", "s/sweep", "M words/s", "pass alone"]
-    columns += ["G_0 ms", "pass ms", "some words ms", "trials ms", "joint ms"]
+    columns += ["terms ms", "pass ms", "some words ms", "trials ms", "joint ms"]
     title = f"{options.words:,.0f} words, {options.terms:,} terms, {options.topics:,} topics, from the truth"
     show(title, columns, rows)
 

@@ -49,7 +49,7 @@ def planted_state_of_many(planted: Planted, priors: Priors, threads: int | None 
         _seat_documents(arrays, state, z, *own, *one)
 
     def add_up(one: Range, own: None) -> None:
-        add_up_counts(state, counts, number, *one)
+        add_up_counts(state, counts, columns, *one)
 
     def name(one: Range, own: None) -> None:
         number_tables(arrays, state, number, *one)
@@ -58,8 +58,8 @@ def planted_state_of_many(planted: Planted, priors: Priors, threads: int | None 
     pool.each(seat, documents, [*zip(counts, n_k, m_k, table, strict=True)])
     words, tables = n_k.sum(axis=0), m_k.sum(axis=0)
     is_used = words > 0
-    number = (np.cumsum(is_used) - 1).astype(np.int32)
-    n_topics = int(is_used.sum())
+    columns, number = np.flatnonzero(is_used), (np.cumsum(is_used) - 1).astype(np.int32)
+    n_topics = columns.size
     pool.each(add_up, falling_ranges(np.arange(arrays.n_terms + 1), pool.number), [None] * pool.number)
     if n_topics < highest:
         pool.each(name, documents, [None] * pool.number)

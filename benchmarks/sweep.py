@@ -24,7 +24,7 @@ from benchmarks.planted_start import planted_state, started
 from benchmarks.tables import show
 from franchise import Chain, Schedule
 from franchise.corpus.synthetic import Planted, planted
-from franchise.engines.workbench import Workbench
+from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.model import Priors, copy_state, joint
 from franchise.model.state import NUMBERED, TOPICS
 from franchise.moves import complete_move
@@ -153,8 +153,8 @@ def beside_a_sweep(n_documents: int) -> list[list[str]]:
     """Compare with a sweep what is done after it: a draw, numbers without gaps, a checkpoint."""
     corpus = planted(n_topics=100, n_terms=10_000, n_documents=n_documents, document_length=100, seed=1)
     chain = started(corpus, PRIORS, Schedule(sweeps=10**6, burn_in=10**6, split_merge=None), 0, "truth")
-    bench = chain.engine.workbench
-    rows = {"a draw": chain.draw, "compaction": bench.compact, "a checkpoint's arrays": chain.engine.arrays}
+    sampler = chain.engine.sampler
+    rows = {"a draw": chain.draw, "compaction": sampler.compact, "a checkpoint's arrays": chain.engine.arrays}
     times = [[seconds(chain.sweep), *map(seconds, rows.values())] for _ in range(SETTLE + 5)]
     sweep, *others = np.median(np.array(times[SETTLE:]), axis=0)
     return [
@@ -171,17 +171,17 @@ def dead_numbers() -> list[str]:
     corpus = planted(n_topics=100, n_terms=5_000, n_documents=1_000, document_length=100, seed=1)
     chain = Chain(corpus.corpus, Priors(alpha=20.0, gamma=5.0, eta=0.1), start=5_000)
     chain.start()
-    uneven = chain.engine.workbench  # no sweep of a chain, whose topics are numbered without gaps
+    uneven = chain.engine.sampler  # no sweep of a chain, whose topics are numbered without gaps
     sweep = 0
     while 4 * uneven.state.totals[TOPICS] > uneven.state.totals[NUMBERED]:
         sweep += 1
         uneven.gibbs(Key(0, 0, sweep, WORD_TABLES))
-    even = Workbench(uneven.corpus, copy_state(uneven.state))
+    even = CollapsedSampler(uneven.corpus, copy_state(uneven.state))
     even.compact()
     numbered, topics = int(uneven.state.totals[NUMBERED]), int(uneven.state.totals[TOPICS])
     times = []
     for i in range(sweep + 1, sweep + 6):
-        times.append([seconds(bench.gibbs, Key(0, 0, i, WORD_TABLES)) for bench in (uneven, even)])
+        times.append([seconds(sampler.gibbs, Key(0, 0, i, WORD_TABLES)) for sampler in (uneven, even)])
     each = np.median(np.array(times), axis=0) / corpus.corpus.n_words * 1e9
     return [f"{numbered:,}", f"{topics:,}", f"{each[0]:.0f}", f"{each[1]:.0f}", f"{each[0] / each[1]:.1f}"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from franchise.engines.cuda.source import kernel_source
+from franchise.engines.partitions.cuda.source import kernel_source
 
 COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler on this machine")
@@ -34,7 +34,7 @@ def _library(source: str) -> ctypes.CDLL:
 
 
 class HostDevice:
-    """What `franchise.engines.cuda.device.Device` describes, one thread at a time.
+    """What `franchise.engines.partitions.cuda.device.Device` describes, one thread at a time.
 
     Parameters
     ----------

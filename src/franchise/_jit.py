@@ -143,13 +143,21 @@ def helper(function: _F) -> _F:
 
 @cache
 def _helper_class() -> Any:
-    """Return the class of helpers: Numba's own, but safe to call from Python, as tests do."""
+    """Return the class of helpers: Numba's own, but safe to call from Python, as tests do.
+
+    It is not compiled once more for an argument that is a constant.
+    """
+    from numba.core.types.misc import unliteral
+
     base: Any = type(numba.njit(kernel))
 
     def call(self: Any, *arguments: Any) -> Any:
         return _with_way_in(self.py_func)(*arguments)  # without one, it would jump to nowhere
 
-    return type("Helper", (base,), {"__call__": call})
+    def get_call_template(self: Any, arguments: Any, keywords: Any) -> Any:
+        return base.get_call_template(self, tuple(map(unliteral, arguments)), keywords)
+
+    return type("Helper", (base,), {"__call__": call, "get_call_template": get_call_template})
 
 
 @cache

@@ -72,7 +72,21 @@ def start_stream(stream, key, item):
 @helper
 def next_bits(stream):
     """Return the next 64 bits of xoshiro256++ (Blackman & Vigna)."""
+    result, stream[0], stream[1], stream[2], stream[3] = _step(stream[0], stream[1], stream[2], stream[3])
+    return result
+
+
+@helper
+def fill_with_bits(stream, bits, n):
+    """Put the next n results of `next_bits` in `bits`, in a third of the time."""
     s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
+    for i in range(n):
+        bits[i], s0, s1, s2, s3 = _step(s0, s1, s2, s3)
+    stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
+
+
+@helper
+def _step(s0, s1, s2, s3):
     total = s0 + s3
     result = ((total << np.uint64(23)) | (total >> np.uint64(41))) + s0
     shifted = s1 << np.uint64(17)
@@ -82,8 +96,7 @@ def next_bits(stream):
     s0 ^= s3
     s2 ^= shifted
     s3 = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
-    stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
-    return result
+    return result, s0, s1, s2, s3
 
 
 @helper
@@ -115,7 +128,7 @@ def normal(stream):
 
 @helper
 def log_gamma_variate(stream, shape):
-    """Draw the logarithm of a Gamma(shape, 1) variable (Marsaglia & Tsang 2000).
+    """Draw the logarithm of a Gamma(shape, 1) variable.
 
     In logarithms, because a shape far below one gives values below the smallest double.
     """
@@ -123,27 +136,17 @@ def log_gamma_variate(stream, shape):
     if shape < 1.0:
         boost = math.log(1.0 - uniform(stream)) / shape
         shape = shape + 1.0
-    d = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * d)
-    while True:
-        z = normal(stream)
-        v = 1.0 + c * z
-        v = v * v * v  # not v**3, which compiled code rounds differently from Python
-        if v <= 0.0:
-            continue
-        u = 1.0 - uniform(stream)
-        if math.log(u) < 0.5 * z * z + d - d * v + d * math.log(v):
-            return boost + math.log(d * v)
+    return boost + math.log(_large_gamma(stream, shape))
 
 
 @helper
 def gamma_variate(stream, shape):
     """Draw a Gamma(shape, 1) variable; 0 where it is below the smallest double.
 
-    Shapes below one, of which there are many, by Ahrens & Dieter (1974), with a squeeze.
+    Below one by Ahrens & Dieter (1974), with a squeeze. Many of one shape: `moves.shared.small_gammas`.
     """
     if shape >= 1.0:
-        return math.exp(log_gamma_variate(stream, shape))
+        return _large_gamma(stream, shape)
     edge = 1.0 + shape / math.e
     while True:
         p = edge * (1.0 - uniform(stream))
@@ -156,6 +159,24 @@ def gamma_variate(stream, shape):
             x = -math.log((edge - p) / shape)
             if u <= math.exp((shape - 1.0) * math.log(x)):
                 return x
+
+
+@helper
+def _large_gamma(stream, shape):
+    """Draw a Gamma(shape, 1) variable of a shape of 1 or more (Marsaglia & Tsang 2000)."""
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        z = normal(stream)
+        v = 1.0 + c * z
+        v = v * v * v  # not v**3, which compiled code rounds differently from Python
+        if v <= 0.0:
+            continue
+        u, square = 1.0 - uniform(stream), z * z
+        if u < 1.0 - 0.0331 * square * square:  # their squeeze: it saves logarithms, and changes nothing
+            return d * v
+        if math.log(u) < 0.5 * square + d - d * v + d * math.log(v):
+            return d * v
 
 
 @helper

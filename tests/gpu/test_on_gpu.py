@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from franchise.corpus import planted
-from franchise.engines import parallel
-from franchise.engines.cuda import device as device_module
-from franchise.engines.cuda import engine as module
-from franchise.engines.cuda.availability import problem
-from franchise.engines.cuda.device import Gpu
-from franchise.engines.cuda.engine import CudaEngine
-from franchise.engines.cuda.part import CudaPart
-from franchise.engines.cuda.source import kernel_source
+from franchise.engines import kinds
+from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
+from franchise.engines.partitions.cuda import device as device_module
+from franchise.engines.partitions.cuda import partition
+from franchise.engines.partitions.cuda.availability import problem
+from franchise.engines.partitions.cuda.device import Gpu
+from franchise.engines.partitions.cuda.source import kernel_source
+from franchise.engines.pools import ranges
 from tests.host_device import COMPILER, HostDevice
 from tests.reference import gpu_kernels
-from tests.reference.gpu_runs import CASES, WAYS, Case, cases, seldom, steps_of, visited
+from tests.reference.gpu_runs import CASES, WAYS, Case, cases, on_device, seldom, steps_of, visited
 from tests.statistical import test_engines_agree as agree
 from tests.statistical.test_enumerated_posterior import BURN_IN, CORPORA
 from tests.statistical.test_enumerated_posterior import compare as compare_with_posterior
@@ -81,14 +81,21 @@ def test_same_bits_as_on_the_host(case):
 
 @pytest.mark.parametrize(("cuts", "resident"), [((3,), 1), ((4, 40), 0)])
 @pytest.mark.parametrize("case", ["odd lengths, many topics", "mixed"])
-def test_same_bits_in_pieces(case, cuts, resident, monkeypatch):
+def test_same_bits_in_blocks(case, cuts, resident, monkeypatch):
     one = cases()[case]
-    in_one_piece = steps_of(one, gpu(), SWEEPS)
-    pieces = [0, *cuts, one.corpus.doc_ptr.size - 1]
-    monkeypatch.setattr(
-        module, "CudaPart", lambda device, corpus, *_: CudaPart(device, corpus, pieces, resident)
-    )
-    assert_same(steps_of(one, gpu(), SWEEPS), in_one_piece)
+    in_one_block = steps_of(one, gpu(), SWEEPS)
+    blocks = [0, *cuts, one.corpus.doc_ptr.size - 1]
+    monkeypatch.setattr(partition, "blocks_for", lambda *_, **__: (blocks, resident))
+    assert_same(steps_of(one, gpu(), SWEEPS), in_one_block)
+
+
+@pytest.mark.parametrize("case", ["plain", "fitted", "odd lengths, many topics", "long", "mixed"])
+def test_same_bits_in_partitions(case, monkeypatch):
+    """As if 32 bits counted 720 words."""
+    one = cases()[case]
+    in_one_partition = steps_of(one, gpu(), SWEEPS)
+    monkeypatch.setattr(ranges, "MOST_WORDS", 720)
+    assert_same(steps_of(one, gpu(), SWEEPS), in_one_partition)
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
@@ -114,7 +121,7 @@ def test_same_bits_again(case):
 @needs_compiler
 def test_many_documents_have_the_bits_of_the_host():
     """Blocks beyond the first, neighbourhoods, queues of some length."""
-    corpus = planted(n_topics=30, n_terms=5_000, n_documents=3_000, document_length=100, seed=3).corpus.arrays
+    corpus = planted(n_topics=30, n_terms=5_000, n_documents=3_000, document_length=100, seed=3).corpus
     one = Case(corpus, cases()["sampled eta"].priors, "fitted", every=2)
     assert_same(steps_of(one, gpu(), 4), steps_of(one, HostDevice(), 4))
 
@@ -139,13 +146,13 @@ def test_the_enumerated_posterior_in_a_long_run(name):
     compare_with_posterior(posterior, numbers, posterior)
 
 
-class OnGpu(CudaEngine):
+class OnGpu(PartiallyCollapsedEngine):
     def __init__(self, corpus, settings):
-        super().__init__(corpus, settings, gpu())
+        super().__init__(kinds.KINDS["gpu"], corpus, settings)
 
 
 def test_topics_and_joint_of_the_collapsed_engine():
     """5,000 sweeps see a probability off by 0.11."""
-    with seldom(every=3), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "COLLAPSED_WORDS", 18)
+    with seldom(every=3), on_device(gpu()), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kinds, "COLLAPSED_WORDS", 18)
         agree.compare(SEED, 5_000, (2.0, 4.0), OnGpu)

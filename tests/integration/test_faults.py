@@ -120,7 +120,7 @@ def test_a_chain_that_was_cut_off_goes_no_further(monkeypatch, tmp_path):
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setattr(chain.engine.workbench, "draw_tables", fail)
+    monkeypatch.setattr(chain.engine.sampler, "draw_tables", fail)
     with pytest.raises(MemoryError):
         chain.sweep()
     assert not chain.is_whole

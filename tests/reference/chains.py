@@ -1,10 +1,10 @@
 """All that a chain has gathered, to compare it with another to the bit."""
 
-from franchise.engines import ENGINES, GPU
+from franchise.engines import ENGINES, GPU, ON_RAY
 from franchise.model.packing import packed
 
 # Engines that need neither workers nor a GPU.
-ALONE = [name for name, one in ENGINES.items() if not one.takes_corpus and name != GPU]
+ALONE = [name for name in ENGINES if name not in (GPU, *ON_RAY)]
 
 
 def everything(chain):

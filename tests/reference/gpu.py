@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.engines.cuda.device import counter_key
-from franchise.engines.cuda.source import CHUNK
+from franchise.engines.partitions.cuda.device import counter_key
+from franchise.engines.partitions.cuda.source import CHUNK
 from franchise.random import Key
 
 _MASK = 2**32 - 1

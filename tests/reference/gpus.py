@@ -2,14 +2,17 @@
 
 import sys
 from contextlib import contextmanager
+from functools import partial
 from threading import local
 from types import ModuleType, SimpleNamespace
-from typing import ClassVar
 
-from franchise.engines import ENGINES, GPU
-from franchise.engines.cuda import availability
-from franchise.engines.parallel import ParallelEngine
+from franchise.engines import ENGINES, GPU, EngineKind
+from franchise.engines.kinds import Kind
+from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
+from franchise.engines.partitions.cuda import availability
 
+# Makes the chain of the parallel engine, under the name of the engine that needs a GPU.
+ON_GPU = Kind(GPU, "host", at_once=2)
 GIB = 2**30
 
 
@@ -84,13 +87,7 @@ def with_cupy(monkeypatch, cupy):
     availability._look.cache_clear()
 
 
-class EngineOnGpu(ParallelEngine):
-    """Makes the chain of the parallel engine, under the name of the engine that needs a GPU."""
-
-    name: ClassVar[str] = GPU
-    at_once: ClassVar[int | None] = 2
-
-
 def let_there_be_engine(monkeypatch):
     """Let "gpu" be an engine that runs anywhere: what is tested is all that goes on around it."""
-    monkeypatch.setitem(ENGINES, GPU, EngineOnGpu)
+    new = partial(PartiallyCollapsedEngine, ON_GPU)
+    monkeypatch.setitem(ENGINES, GPU, EngineKind(GPU, new, ON_GPU.at_once))

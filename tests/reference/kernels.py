@@ -6,20 +6,24 @@ from importlib import import_module
 import numpy as np
 
 from franchise._jit import kernel
+from franchise.engines.engine import Trials
+from franchise.engines.table_source import HeldTables
+from franchise.engines.trials import TrialMaker
 from franchise.model import State, empty_state
 from franchise.model.seating import seat_all
 from franchise.model.state import GAMMA
 from franchise.moves import complete_move
+from franchise.moves.fit_topics import number_as_they_appear
 from franchise.moves.initialize import draw_topics, shuffle_documents
-from franchise.moves.shared.scratch import follow_eta, new_scratch, with_room_for_tables
-from franchise.moves.shared.table_index import lay_out_document
-from franchise.moves.split_merge import RECORD, split_merge
+from franchise.moves.shared.scratch import follow_eta, new_scratch
+from franchise.moves.split_merge import RECORD
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.random import INITIALIZE, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.trials import Proposal, SplitMerge
 from tests.reference.enumeration import Concentrations, Documents, Seating
 from tests.reference.franchise import Plain, corpus_of, plain
+from tests.reference.one_after_another import new_one_by_one, one_after_another
 
 MOVES = {
     INITIALIZE: "word_tables",  # on words that sit nowhere yet
@@ -57,6 +61,8 @@ class Kernels:
 
     def _renew(self, state: State) -> None:
         self.state, self.scratch = state, new_scratch(self.corpus, state)
+        tables = self.scratch.tables
+        self.trials = TrialMaker(self.corpus.n_terms, tables.lg, tables.lgv)
 
     def set(self, at: Concentrations) -> None:
         """Change the concentrations."""
@@ -77,7 +83,8 @@ class Kernels:
     def start_random(self, seed: int, n_topics: int) -> None:
         number, table = np.full((2, n_topics), -1, np.int32)
         key = Key(seed, 0, 0, INITIALIZE)
-        used = draw_topics(key, self.corpus, self.state, self.scratch.words.stream, number, table, 0)
+        draw_topics(key, self.corpus, self.state, self.scratch.words.stream, table, 0)
+        used = number_as_they_appear(self.corpus, self.state, number)
         state = empty_state(self.corpus, max(used, self.state.n_k.size))
         for name in ("t_ji", "k_jt", "concentrations"):
             getattr(state, name)[:] = getattr(self.state, name)
@@ -113,37 +120,26 @@ class Kernels:
         """
         n_words = self.corpus.x.size
         assert self.state.n_k.size >= n_words
-        state = self.state._replace(totals=np.full_like(self.state.totals, n_words))
-        self.scratch = with_room_for_tables(self.scratch, state)
         proposals = SplitMerge(proposals=tuple(kinds)).as_array() if kinds else np.zeros((0, 5))
         records = np.zeros((trials if kinds else 0, len(RECORD)))
         seats = np.empty((n, 2 * n_words), np.int8)
-        own = self.scratch.words, self.scratch.tables, self.scratch.trial
+        tables = self.scratch.tables
+        one = new_one_by_one(self.corpus, self.state, tables.lg, tables.lgv)
+        own = self.scratch.words, tables, one
         _sweep_often(seed, chain, self.corpus, self.state, *own, proposals, records, table_move, error, seats)
         return seats
 
     def split_merge(self, kinds: Sequence[Proposal], trials: int, seed: int, sweep: int = 1):
         """Make split-merge trials and return their records and Info."""
-        self.scratch = with_room_for_tables(self.scratch, self.state)
-        lay_out_words(self.corpus, self.state, self.scratch.tables)
-        proposals, records = SplitMerge(proposals=tuple(kinds)).as_array(), np.zeros((trials, len(RECORD)))
-        key = Key(seed, 0, sweep, SPLIT_MERGE)
-        self.state, self.scratch, info = complete_move(
-            split_merge, key, self.corpus, self.state, self.scratch, "trial", proposals, records
-        )
+        proposals = SplitMerge(proposals=tuple(kinds)).as_array()
+        source, key = HeldTables(self.corpus, self.state), Key(seed, 0, sweep, SPLIT_MERGE)
+        self.state, info, records = self.trials.make(self.state, source, key, Trials(trials, proposals))
         return records, info
 
 
 @kernel
-def lay_out_words(corpus, state, tables):
-    """Lay out the words of all documents, as the table move leaves them."""
-    for j in range(state.m_j.size):
-        lay_out_document(corpus, state, tables, j)
-
-
-@kernel
 def _sweep_often(
-    seed, chain, corpus, state, words, tables, trial, proposals, records, table_move, error, seats
+    seed, chain, corpus, state, words, tables, one, proposals, records, table_move, error, seats
 ):
     gamma = state.concentrations[GAMMA]
     for i in range(seats.shape[0]):
@@ -152,8 +148,7 @@ def _sweep_often(
             table_topics(Key(seed, chain, i + 1, TABLE_TOPICS), corpus, state, tables)
         if records.shape[0] > 0:
             state.concentrations[GAMMA] = gamma * error
-            lay_out_words(corpus, state, tables)
-            split_merge(Key(seed, chain, i + 1, SPLIT_MERGE), corpus, state, trial, proposals, records)
+            one_after_another(Key(seed, chain, i + 1, SPLIT_MERGE), corpus, state, one, proposals, records)
             state.concentrations[GAMMA] = gamma
         for j in range(state.m_j.size):
             first = corpus.doc_ptr[j]

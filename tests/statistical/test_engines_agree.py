@@ -11,10 +11,10 @@ import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import EngineSettings, arrays_for
-from franchise.engines.cells import CellsEngine
+from franchise.engines import EngineSettings
 from franchise.engines.collapsed import CollapsedEngine
-from franchise.engines.parallel import ParallelEngine
+from franchise.engines.kinds import KINDS, Kind
+from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.model.state import GAMMA, TOPICS
 from tests.statistical.means import BATCHES, assert_means, batch_means
 
@@ -25,37 +25,42 @@ RAREST = 0.02
 COLUMNS = ("n_tables", "log_joint", "alpha", "gamma", "eta")
 
 
-class Few(ParallelEngine):
+class _Few(Kind):
+    """Collapsed moves of a tenth of the documents in a sweep."""
+
+    def turn(self, sweep, n_words, n_cells):
+        return sweep % 10, 10
+
+
+class Few(PartiallyCollapsedEngine):
     """Collapsed moves of a tenth of the documents in a sweep."""
 
     def __init__(self, corpus, settings):
-        super().__init__(corpus, settings)
-        self._turns = np.array_split(np.random.default_rng(0).permutation(corpus.doc_ptr.size - 1), 10)
+        super().__init__(_Few(*KINDS["parallel"]), corpus, settings)
 
 
-class FewTables(CellsEngine):
+class FewTables(PartiallyCollapsedEngine):
     """The engine for cells; table moves of a tenth of the documents in a sweep."""
 
     def __init__(self, corpus, settings):
-        super().__init__(corpus, settings)
-        self._turns = np.array_split(np.random.default_rng(0).permutation(corpus.doc_ptr.size - 1), 10)
+        super().__init__(_Few(*KINDS["cells"]), corpus, settings)
 
 
 class GammaTooLarge(Few):
     """Known to be wrong: there are twice as many topics that nobody uses."""
 
-    def _update_documents(self, key):
-        self.state.concentrations[GAMMA] *= 2.0
+    def _update_documents(self, key, with_rows=True):
+        self._coordinator.state.concentrations[GAMMA] *= 2.0
         info = super()._update_documents(key)
-        self.state.concentrations[GAMMA] /= 2.0
+        self._coordinator.state.concentrations[GAMMA] /= 2.0
         return info
 
 
 class EpsilonByState(Few):
     """Known to be wrong: with many topics, the small ones among them rest."""
 
-    def _update_documents(self, key):
-        self._epsilon = 0.1 if self.state.totals[TOPICS] > 4 else 0.001
+    def _update_documents(self, key, with_rows=True):
+        self._epsilon = 0.1 if self._coordinator.state.totals[TOPICS] > 4 else 0.001
         return super()._update_documents(key)
 
 
@@ -70,7 +75,7 @@ def run(engine_class, seed, number, sweeps, eta):
         sweeps=BURN_IN + sweeps, burn_in=BURN_IN, thin=sweeps, split_merge=SplitMerge(trials=2)
     )
     chain = Chain(corpus, priors, schedule, seed=seed, number=number, start="one")
-    chain._engine = engine_class(arrays_for(engine_class, corpus), EngineSettings(priors))
+    chain._engine = engine_class(corpus, EngineSettings(priors))
     chain.run()
     kept = slice(BURN_IN + 1, None)
     return chain.trace["n_topics"][kept], np.column_stack([chain.trace[name][kept] for name in COLUMNS])

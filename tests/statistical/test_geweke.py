@@ -16,16 +16,18 @@ import pytest
 from franchise import Priors
 from franchise.corpus import CorpusArrays, draw_hdp
 from franchise.model import empty_state, joint, topic_term_counts, word_topics
+from franchise.model.capacity import grown
 from franchise.model.seating import seat_all
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
-from franchise.moves.shared.scratch import new_scratch, with_room_for_tables
-from franchise.moves.split_merge import RECORD, split_merge
+from franchise.moves.shared.scratch import new_scratch
+from franchise.moves.split_merge import RECORD
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.random import CONCENTRATIONS, SPLIT_MERGE, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling.trials import Proposal, SplitMerge
+from tests.reference.one_after_another import new_one_by_one, one_after_another
 from tests.reference.trials import KINDS
 from tests.statistical.means import assert_means
 
@@ -126,6 +128,8 @@ def draw_words(rng, corpus, state):
 
 def sweep(key, corpus, state, case, error=1.0, error_of_trials=1.0):
     """Make the moves of a chain's sweep; with errors, the word move's alpha or the trials' gamma is wrong."""
+    while state.n_k.size < corpus.x.size:  # there may be as many topics as words
+        state = grown(state)
     scratch = new_scratch(corpus, state)
     state.concentrations[ALPHA] *= error
     state, scratch, _ = complete_move(
@@ -136,12 +140,10 @@ def sweep(key, corpus, state, case, error=1.0, error_of_trials=1.0):
         table_topics, key._replace(move=TABLE_TOPICS), corpus, state, scratch, "tables"
     )
     if case.kinds:
-        proposals, records = SplitMerge(proposals=case.kinds).as_array(), np.zeros((5, len(RECORD)))
-        scratch = with_room_for_tables(scratch, state)
         state.concentrations[GAMMA] *= error_of_trials
-        state, scratch, _ = complete_move(
-            split_merge, key._replace(move=SPLIT_MERGE), corpus, state, scratch, "trial", proposals, records
-        )
+        one = new_one_by_one(corpus, state, scratch.tables.lg, scratch.tables.lgv)
+        proposals, records = SplitMerge(proposals=case.kinds).as_array(), np.zeros((5, len(RECORD)))
+        one_after_another(key._replace(move=SPLIT_MERGE), corpus, state, one, proposals, records)
         state.concentrations[GAMMA] /= error_of_trials
     case.concentrations(
         key._replace(move=CONCENTRATIONS), corpus, state, scratch.concentrations, case.priors.as_array()

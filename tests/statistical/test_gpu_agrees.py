@@ -1,8 +1,8 @@
 """The GPU engine, on the host, has the posterior of the collapsed one where nothing can be enumerated.
 
-Its head moves a tenth of the documents in every third sweep, so that the exact moves do not put right what
-the pass would get wrong. With one term the prior comes back, and so it does with new words in turn (Geweke
-2004).
+Collapsed moves are made of a tenth of the documents in every third sweep, so that the exact moves do not put
+right what the pass would get wrong. With one term the prior comes back, and so it does with new words in turn
+(Geweke 2004).
 """
 
 from functools import cache
@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from franchise import Chain, Priors
-from franchise.engines import EngineSettings, parallel
-from franchise.engines.cuda import engine as module
-from franchise.engines.cuda.engine import CudaEngine
+from franchise.corpus import Corpus
+from franchise.engines import EngineSettings, kinds
+from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
+from franchise.model.state import ALPHA
 from franchise.random import Key
 from tests.host_device import HostDevice, needs_compiler
-from tests.reference.gpu_runs import NOW_AND_THEN, WAYS, seldom
+from tests.reference.gpu_runs import NOW_AND_THEN, WAYS, on_device, seldom
 from tests.reference.parallel import trials_of
 from tests.reference.trials import KINDS
 from tests.statistical import test_engines_agree as agree
@@ -37,9 +38,9 @@ from tests.statistical.test_prior import statistics as prior_statistics
 pytestmark = [pytest.mark.slow, needs_compiler]
 
 
-class OnHost(CudaEngine):
+class OnHost(PartiallyCollapsedEngine):
     def __init__(self, corpus, settings):
-        super().__init__(corpus, settings, HostDevice())
+        super().__init__(kinds.KINDS["gpu"], corpus, settings)
 
 
 class LongOnHost(OnHost):
@@ -49,10 +50,10 @@ class LongOnHost(OnHost):
 class AlphaTooLarge(OnHost):
     """Known to be wrong: the pass has an alpha three tenths too large."""
 
-    def _update_documents(self, key):
-        self.workbench.state.concentrations[0] *= 1.3
-        info = super()._update_documents(key)
-        self.workbench.state.concentrations[0] /= 1.3
+    def _update_documents(self, key, with_rows=True):
+        self._coordinator.state.concentrations[ALPHA] *= 1.3
+        info = super()._update_documents(key, with_rows)
+        self._coordinator.state.concentrations[ALPHA] /= 1.3
         return info
 
 
@@ -61,8 +62,8 @@ class AlphaTooLarge(OnHost):
 
 def compare(seed, sweeps, eta, engine_class=OnHost):
     way = "long" if engine_class is LongOnHost else "regular"
-    with seldom(way, every=3), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "COLLAPSED_WORDS", 18)
+    with seldom(way, every=3), on_device(HostDevice()), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kinds, "COLLAPSED_WORDS", 18)
         agree.compare(seed, sweeps, eta, engine_class)
 
 
@@ -90,11 +91,10 @@ def test_it_sees_an_error(seed):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("alpha", "way"), [(0.5, "regular"), (5.0, "regular"), (5.0, "long")])
-def test_one_term_gives_back_the_prior(seed, alpha, way, monkeypatch):
+def test_one_term_gives_back_the_prior(seed, alpha, way):
     """5,000 sweeps see a mean number of tables off by 5%, of topics by 10%."""
-    monkeypatch.setattr(module, "gpu", HostDevice)
     rows = []
-    with seldom(way):
+    with seldom(way), on_device(HostDevice()):
         priors = Priors(alpha=alpha, gamma=GAMMA, eta=0.5)
         chain = Chain(one_term(5, 20), priors, seed=seed, start="one", engine="gpu")
         chain.run(100)
@@ -109,11 +109,11 @@ def test_one_term_gives_back_the_prior(seed, alpha, way, monkeypatch):
 def in_turn(seed, steps, engine_class, way, method):
     """Return the names of the statistics, and their values along a chain of sweeps and new words."""
     rng, settings = np.random.default_rng([seed, 1]), EngineSettings(ALL_SAMPLED, method)
-    corpus, state = draw_prior(rng, geweke.LENGTHS, geweke.N_TERMS, ALL_SAMPLED)
+    corpus, state = draw_prior(rng, geweke.LENGTHS, len(geweke.TERMS), ALL_SAMPLED)
     trials, rows = trials_of(KINDS), []
-    with seldom(way):
+    with seldom(way), on_device(HostDevice()):
         for i in range(steps):
-            engine = engine_class(corpus, settings)
+            engine = engine_class(Corpus(corpus.x, corpus.doc_ptr, geweke.TERMS), settings)
             engine._epsilon = 0.02
             engine.seat(state)
             engine.sweep(Key(seed, 0, i, 0), trials if i % NOW_AND_THEN == 0 else None)
@@ -124,7 +124,7 @@ def in_turn(seed, steps, engine_class, way, method):
 
 def compare_in_turn(seed, steps, engine_class=OnHost, way="regular", method="slice"):
     names, chain = in_turn(seed, steps, engine_class, way, method)
-    draws = forward(seed, geweke.LENGTHS, geweke.N_TERMS, ALL_SAMPLED)
+    draws = forward(seed, geweke.LENGTHS, len(geweke.TERMS), ALL_SAMPLED)
     assert_means(names, chain, draws.mean(axis=0), draws.var(axis=0, ddof=1) / FORWARD)
 
 

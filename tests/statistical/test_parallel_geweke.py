@@ -10,10 +10,10 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from franchise.engines import EngineSettings, revealer
-from franchise.engines.parallel import ParallelEngine
+from franchise.corpus import Corpus
+from franchise.engines import EngineSettings, instantiation
 from franchise.random import Key
-from tests.reference.parallel import NOW_AND_THEN, OneByOne, trials_of
+from tests.reference.parallel import NOW_AND_THEN, OneByOne, Parallel, trials_of
 from tests.reference.trials import KINDS
 from tests.statistical.means import assert_means
 from tests.statistical.test_geweke import (
@@ -26,38 +26,38 @@ from tests.statistical.test_geweke import (
     statistics,
 )
 
-LENGTHS, N_TERMS = (0, 2, 4, 5), 4
+LENGTHS, TERMS = (0, 2, 4, 5), ["a", "b", "c", "d"]
 
 
 class AlphaTooLarge(OneByOne):
     """Known to be wrong: the pass has an alpha three tenths too large."""
 
-    def _update_documents(self, key):
-        self.state.concentrations[0] *= 1.3
+    def _update_documents(self, key, with_rows=True):
+        self._coordinator.state.concentrations[0] *= 1.3
         info = super()._update_documents(key)
-        self.state.concentrations[0] /= 1.3
+        self._coordinator.state.concentrations[0] /= 1.3
         return info
 
 
 class FewFree(OneByOne):
-    """G_0 is revealed down to a weight that rises with gamma, as it does where gamma is in the thousands.
+    """G_0 is sampled down to a weight that rises with gamma, as it does where gamma is in the thousands.
 
     About 0.05 at a gamma of 1, 0.2 at 2, a third from 3 on.
     """
 
-    def _reveal(self, key):
-        with mock.patch.object(revealer, "_MOST_FREE", 3):
-            return super()._reveal(key)
+    def _update_documents(self, key, with_rows=True):
+        with mock.patch.object(instantiation, "_MOST_FREE", 3):
+            return super()._update_documents(key)
 
 
 @cache
 def in_turn(seed, steps, engine_class, epsilon, method, kinds):
     """Return the names of the statistics, and their values along a chain of sweeps and new words."""
     rng, settings = np.random.default_rng([seed, 1]), EngineSettings(ALL_SAMPLED, method)
-    corpus, state = draw_prior(rng, LENGTHS, N_TERMS, ALL_SAMPLED)
+    corpus, state = draw_prior(rng, LENGTHS, len(TERMS), ALL_SAMPLED)
     trials, rows = trials_of(kinds), []
     for i in range(steps):
-        engine = engine_class(corpus, settings)
+        engine = engine_class(Corpus(corpus.x, corpus.doc_ptr, TERMS), settings)
         engine._epsilon = epsilon
         engine.seat(state)
         engine.sweep(Key(seed, 0, i, 0), trials if i % NOW_AND_THEN == 0 else None)
@@ -69,7 +69,7 @@ def in_turn(seed, steps, engine_class, epsilon, method, kinds):
 def compare(seed, steps, engine_class=OneByOne, epsilon=0.02, method="slice", kinds=KINDS):
     """Draw both ways and compare all means."""
     names, chain = in_turn(seed, steps, engine_class, epsilon, method, kinds)
-    draws = forward(seed, LENGTHS, N_TERMS, ALL_SAMPLED)
+    draws = forward(seed, LENGTHS, len(TERMS), ALL_SAMPLED)
     assert_means(names, chain, draws.mean(axis=0), draws.var(axis=0, ddof=1) / FORWARD)
 
 
@@ -82,7 +82,7 @@ def test_all_moves_together(seed, epsilon, method):
 
 @pytest.mark.statistical
 def test_as_it_is_for_a_corpus_this_small(seed):
-    compare(seed, 6_000, ParallelEngine)
+    compare(seed, 6_000, Parallel)
 
 
 @pytest.mark.statistical

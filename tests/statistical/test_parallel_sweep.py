@@ -8,8 +8,7 @@ in `test_parallel_engine`; here are errors in it as well, each of which the comp
 import numpy as np
 import pytest
 
-from franchise.engines.parallel import ParallelEngine
-from tests.reference.parallel import EpsilonByState, FewestTables, OneByOne, engine_at, visited
+from tests.reference.parallel import EpsilonByState, FewestTables, OneByOne, Parallel, engine_at, visited
 from tests.reference.passes import ERRORS, MeanWeights, NoneStays, Pass, SeatedByAlpha
 from tests.reference.trials import KINDS
 from tests.statistical.test_enumerated_posterior import BURN_IN, CORPORA, compare, name
@@ -46,7 +45,7 @@ def test_long_run(name, seed, epsilon):
 @pytest.mark.statistical
 def test_long_run_as_it_is(name, seed):
     """Collapsed moves of all documents in every sweep, as there are for a corpus this small."""
-    numbers = run(name, seed, 10_000, engine_class=ParallelEngine)
+    numbers = run(name, seed, 10_000, engine_class=Parallel)
     compare(CORPORA[name], numbers, CORPORA[name])
 
 

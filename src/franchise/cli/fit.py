@@ -339,7 +339,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from franchise.corpus.sharded import metadata_names
     from franchise.engines import ON_RAY, RAY_GPU
     from franchise.engines.compiling import is_compiled
-    from franchise.engines.cuda.availability import problem
+    from franchise.engines.partitions.cuda.availability import problem
     from franchise.estimator.settings import of_chains
     from franchise.sampling.choices import why_chosen
     from franchise.sampling.plan import plan_of
@@ -371,6 +371,6 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
 def _in_words(engine: str) -> str:
     """Return the name of an engine, and on what it would run where that is not plain."""
     from franchise.engines import GPU
-    from franchise.engines.cuda.availability import gpu_facts
+    from franchise.engines.partitions.cuda.availability import gpu_facts
 
     return f"{engine}: {gpu_facts().in_words()}" if engine == GPU else engine

@@ -3,7 +3,7 @@
 import numpy as np
 
 from franchise.corpus import Corpus, CorpusArrays
-from franchise.engines.workbench import Workbench
+from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import SettingsError
 from franchise.model import State, empty_state
 from franchise.model.seating import seat_all
@@ -51,7 +51,7 @@ def start(corpus: Corpus, concentrations: Array, init_topics: int, seed: int) ->
         state.t_ji[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]] = 0
         state.k_jt[corpus.doc_ptr[j]] = topic
         seat(corpus.arrays, state, j, j + 1, n_topics=1)
-    bench = Workbench(corpus.arrays, state, documents[init_topics:])
+    bench = CollapsedSampler(corpus.arrays, state, documents[init_topics:])
     bench.gibbs(Key(seed, 0, 0, WORD_TABLES))
     return bench.state
 

@@ -2,7 +2,7 @@
 
 A saved model has no documents, and none are needed: the moves look at documents other than their own through
 the counts of the topics alone. So each topic becomes a document that holds its words, at as many tables as
-the topic has; these are never visited (`engines.workbench`). The likelihood is ::
+the topic has; these are never visited (`engines.collapsed_sampler`). The likelihood is ::
 
     log p(t of the test) + log p(k of all) + log p(x of all) - log p(k of the model) - log p(x of the model)
 
@@ -26,7 +26,7 @@ from franchise.compat.saver import Saver
 from franchise.compat.starts import seat, some_documents
 from franchise.corpus import Corpus, CorpusArrays, read_ldac
 from franchise.corpus.corpus import numbered
-from franchise.engines.workbench import Workbench
+from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import CorpusError, SettingsError
 from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
@@ -131,7 +131,7 @@ class Guests:
         hosts = some_documents(self._corpus, state, 0, self._n_hosts)
         self._likelihood_of_model = joint(*hosts, self._priors).log_joint
         order = np.random.default_rng(seed).permutation(documents.n_documents)
-        self._bench = Workbench(self._corpus, state, self._n_hosts + order)
+        self._bench = CollapsedSampler(self._corpus, state, self._n_hosts + order)
         self._seed, self._sweeps_done = seed, 0
 
     @property

@@ -16,7 +16,7 @@ from franchise.compat.saver import Saver
 from franchise.compat.starts import start
 from franchise.corpus import Corpus, read_ldac
 from franchise.engines import Trials
-from franchise.engines.workbench import Workbench
+from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.model import Priors, joint
 from franchise.moves.split_merge import SplitMergeInfo
 from franchise.random import SPLIT_MERGE, Key
@@ -115,10 +115,10 @@ def trials_of(options: HdpOptions) -> SplitMerge:
 @interrupts_deferred()
 def try_splits_and_merges(chain: Chain, setting: SplitMerge) -> SplitMergeInfo:
     """Make the trials of an iteration after its sweep."""
-    bench = Workbench(chain.corpus.arrays, chain.state)
+    sampler = CollapsedSampler(chain.corpus.arrays, chain.state)
     key = Key(chain.seed, chain.number, chain.sweeps_done, SPLIT_MERGE)
-    info, _ = bench.try_splits_and_merges(key, Trials(setting.trials, setting.as_array()))
-    chain.engine.seat(bench.state)
+    info, _ = sampler.try_splits_and_merges(key, Trials(setting.trials, setting.as_array()))
+    chain.engine.seat(sampler.state)
     return SplitMergeInfo(*info)
 
 

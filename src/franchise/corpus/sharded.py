@@ -18,6 +18,7 @@ import numpy.typing as npt
 from franchise._arrays import offsets_of
 from franchise.corpus.by_shard import NamesOfShards, TextsOfShards
 from franchise.corpus.checks import (
+    MAX_WORDS,
     check_distinct,
     check_document,
     check_n_names,
@@ -139,6 +140,12 @@ class ShardedCorpus(Corpus):
 
     @cached_property
     def _x(self) -> npt.NDArray[np.int32]:
+        if self.n_words > MAX_WORDS:
+            raise CorpusError(
+                f"{self.n_words:,} words are more than the {MAX_WORDS:,} that one piece can have; fit them "
+                "with engine='parallel', 'gpu' or 'ray', which leave them in their shards",
+                code="too-many-words",
+            )
         words = Growing()
         for _, arrays in self._arrays_of_shards():
             words.extend(arrays.x)

@@ -19,7 +19,7 @@ from franchise._arrays import offsets_of
 from franchise._folders import new_folder, take_place, writing_in
 from franchise._settings import whole_number
 from franchise.corpus.cells import blocks_of_documents
-from franchise.corpus.checks import MAX_WORDS, Fingerprint
+from franchise.corpus.checks import Fingerprint
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.formats.guess import by_name
@@ -46,6 +46,8 @@ Progress = Callable[[int, int], None]
 
 _PIECES = "pieces"
 SHARDS = 64  # many more than there are machines, so that each can have about its share
+# Words of a shard, about: half of what 32 bits count, so that a partition has room for one.
+_MOST_WORDS = 2**30
 
 
 def shard(
@@ -67,7 +69,8 @@ def shard(
     folder
         Where to; created, whole or not at all.
     shards
-        How many ranges of documents of about equal numbers of words; fewer where documents are few.
+        How many ranges of documents of about equal numbers of words; fewer where documents are few, more
+        where one would have over a billion words.
     text_options
         For texts, how they become words.
     overwrite
@@ -184,7 +187,7 @@ class _Writing:
             again.append(self._again(piece, len(again), in_memory=isinstance(pieces, list)))
         self._vocabulary, term_counts = terms.chosen()
         self._total = int(term_counts.sum())
-        _check_size(self._total)
+        self._number = max(self._number, -(-self._total // _MOST_WORDS))
         self._columns, self._named, self._with_texts = columns.settled(), named, with_texts
         self._fingerprint = Fingerprint(self._total, terms.n_documents, len(self._vocabulary))
         self._write_all(again)
@@ -307,15 +310,6 @@ def _cut(about: About, begin: int, end: int) -> About:
         None if texts is None else texts[begin:end],
         None if metadata is None else metadata.select(np.arange(begin, end)),
     )
-
-
-def _check_size(n_words: int) -> None:
-    if n_words > MAX_WORDS:
-        raise CorpusError(
-            f"{n_words:,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; "
-            "give fewer documents",
-            code="too-many-words",
-        )
 
 
 def _pieces_of_shards(corpus: ShardedCorpus) -> Iterator[Piece]:

@@ -1,34 +1,39 @@
 """How one sweep of a chain is made, and where its documents live."""
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 from franchise._settings import is_one_of
-from franchise.corpus import Corpus, ShardedCorpus
-from franchise.engines.cells import CellsEngine
-from franchise.engines.cluster import ClusterEngine
+from franchise.corpus import Corpus
 from franchise.engines.collapsed import CollapsedEngine
-from franchise.engines.cuda.availability import problem
-from franchise.engines.cuda.cluster import GpuClusterEngine
-from franchise.engines.cuda.engine import CudaEngine
 from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
 from franchise.engines.given_topics import SEED_WORDS, TOPICS, GivenTopics
-from franchise.engines.parallel import ParallelEngine
+from franchise.engines.kinds import KINDS
+from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
+from franchise.engines.partitions.cuda.availability import problem
 from franchise.errors import SettingsError
 
-ENGINES: dict[str, type[Engine]] = {
-    one.name: one
-    for one in (
-        CollapsedEngine,
-        ParallelEngine,
-        CudaEngine,
-        CellsEngine,
-        ClusterEngine,
-        GpuClusterEngine,
+
+class EngineKind(NamedTuple):
+    """An engine, as it is known before there is one."""
+
+    name: str
+    new: Callable[[Corpus, EngineSettings], Engine]
+    at_once: int | None = None  # so many chains at most make sweeps at a time; None: as cores allow
+    seats_in_turn: bool = True  # it can seat word after word (the sequential start)
+
+
+ENGINES = {"collapsed": EngineKind("collapsed", CollapsedEngine)} | {
+    kind.name: EngineKind(
+        kind.name, partial(PartiallyCollapsedEngine, kind), kind.at_once, kind.seats_in_turn
     )
+    for kind in KINDS.values()
 }
+GPU = "gpu"  # the name of the engine that needs one
 # Those whose documents live with the workers of a cluster; of the second, each worker has a GPU.
-RAY_GPU = GpuClusterEngine.name
-ON_RAY = (ClusterEngine.name, RAY_GPU)
+RAY_GPU = "ray-gpu"
+ON_RAY = ("ray", RAY_GPU)
 
 __all__ = [
     "ENGINES",
@@ -39,12 +44,12 @@ __all__ = [
     "TOPICS",
     "Counts",
     "Engine",
+    "EngineKind",
     "EngineSettings",
     "GivenTopics",
     "Start",
     "Swept",
     "Trials",
-    "arrays_for",
     "engine_for",
     "engine_named",
 ]
@@ -55,7 +60,6 @@ _MANY_WORDS = 1_000_000
 # Words from which on a GPU does, where there is one: of fewer, most of a sweep is work of the CPU beside it
 # (see the benchmarks).
 GPU_WORDS = 10_000_000
-GPU = "gpu"  # the name of the engine that needs one
 
 
 def engine_for(name: str, corpus: Corpus) -> str:
@@ -71,24 +75,16 @@ def engine_for(name: str, corpus: Corpus) -> str:
     if _is_for_gpu(corpus) and problem() is None:
         return GPU
     if corpus.n_words < _MANY_WORDS:
-        return CollapsedEngine.name
-    return CellsEngine.name if corpus.keeps_cells else ParallelEngine.name
+        return "collapsed"
+    return "cells" if corpus.keeps_cells else "parallel"
 
 
 def _is_for_gpu(corpus: Corpus) -> bool:
-    """Return whether a GPU would be the best place: large, and laid out as words in one piece."""
-    is_apart = corpus.keeps_cells or isinstance(corpus, ShardedCorpus)
-    return corpus.n_words >= GPU_WORDS and not is_apart
+    """Return whether a GPU would be the best place: large, and laid out as words."""
+    return corpus.n_words >= GPU_WORDS and not corpus.keeps_cells
 
 
-def arrays_for(engine: type[Engine], corpus: Corpus) -> Any:
-    """Return the corpus as an engine takes it: words, cells, or whole."""
-    if engine.takes_corpus:
-        return corpus
-    return corpus.cells if engine.takes_cells else corpus.arrays
-
-
-def engine_named(name: str) -> type[Engine]:
+def engine_named(name: str) -> EngineKind:
     """Return the engine with this name."""
     if not is_one_of(name, ENGINES):
         known = ", ".join(repr(one) for one in ENGINES)

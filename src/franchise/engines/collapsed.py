@@ -6,30 +6,25 @@ concentrations, and numbers the topics without gaps.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.corpus import CorpusArrays
+from franchise.corpus import Corpus, CorpusArrays
+from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.engines.copies import merge_copies, names_of_merged
-from franchise.engines.engine import Counts, EngineSettings, Swept, Trials
-from franchise.engines.starting_topics import StartingTopics
-from franchise.engines.threads import Range, Threads, falling_ranges
-from franchise.engines.workbench import Workbench
-from franchise.model import Joint, State, broken_invariants, empty_state, joint
+from franchise.engines.engine import Counts, EngineSettings, Swept, Trials, names_of, numbers_of
+from franchise.engines.starting_topics import StartingTopics, number_of_topics, words_begin_with
+from franchise.engines.starts import draw_first_topics
+from franchise.engines.threads import Threads
+from franchise.model import State, broken_invariants, empty_state, joint
 from franchise.model.counts import count_document_topics, count_topic_terms, ranks
 from franchise.model.packing import packed, unpacked
 from franchise.model.seating import seat_all
-from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
-from franchise.moves.fit_topics import (
-    DrawScratch,
-    draw_fitted_topics,
-    list_topics,
-    new_draw_scratch,
-    number_as_they_appear,
-)
-from franchise.moves.initialize import draw_topics, shuffle_documents
+from franchise.model.state import ETA, TOPICS, Array
+from franchise.moves.fit_topics import number_as_they_appear
+from franchise.moves.initialize import shuffle_documents
 from franchise.random import INITIALIZE, Key
 
 
@@ -38,39 +33,35 @@ class CollapsedEngine:
 
     Attributes
     ----------
-    workbench
+    sampler
         The state and its working memory; before `start` or `restore`, a state in which nobody sits.
     """
 
-    name: ClassVar[str] = "collapsed"
-    takes_cells: ClassVar[bool] = False
-    seats_in_turn: ClassVar[bool] = True
-    takes_corpus: ClassVar[bool] = False
-    at_once: ClassVar[int | None] = None
-    progress = 0.0
+    name = "collapsed"
+    at_once: int | None = None
+    progress = 0.0  # nobody looks while words are sampled one by one
 
-    def __init__(self, corpus: Any, settings: EngineSettings) -> None:
-        self._corpus, self._settings = corpus, settings
+    def __init__(self, corpus: Corpus, settings: EngineSettings) -> None:
+        self._corpus, self._settings = corpus.arrays, settings
         self._gamma_priors = settings.priors.as_array()
-        self._threads = Threads(1)  # engines that use several have others
-        self._workbench: Workbench | None = None
+        self._sampler: CollapsedSampler | None = None
 
     @property
-    def workbench(self) -> Workbench:
+    def sampler(self) -> CollapsedSampler:
         """The state and its working memory, made when first asked for."""
-        if self._workbench is None:
-            self._workbench = Workbench(self._corpus, self._empty_state(self._settings.capacity))
-        return self._workbench
+        if self._sampler is None:
+            self._sampler = CollapsedSampler(self._corpus, self._empty_state(self._settings.capacity))
+        return self._sampler
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the state and of the words laid out by table."""
-        return sum(array.nbytes for array in self.state) + 4 * int(self._corpus.x.size)
+        """Memory of the state."""
+        return sum(array.nbytes for array in self.state)
 
     def use_threads(self, number: int) -> None:
         """Go on in the calling thread: words are drawn one by one."""
 
-    def use_crew(self, crew: Any, chain: int) -> None:
+    def use_workers(self, workers: Any, chain: int) -> None:
         """Go on in this process."""
 
     def rest(self) -> None:
@@ -82,103 +73,66 @@ class CollapsedEngine:
     @property
     def state(self) -> State:
         """The current state."""
-        return self.workbench.state
+        return self.sampler.state
 
     def seat(self, state: State) -> None:
         """Take up a state, with every word seated, as if the engine had reached it."""
-        self._workbench = Workbench(self._corpus, state)
+        self._sampler = CollapsedSampler(self._corpus, state)
 
     def start(self, key: Key, start: str | int | StartingTopics) -> None:
         """Seat every word: one after another (``"sequential"``), by topics, or by random ones."""
         key = key._replace(move=INITIALIZE)
-        if isinstance(start, StartingTopics):
-            self._start_from_topics(key, start)
-        elif start == "sequential":
+        if start == "sequential":
             self._start_sequentially(key)
         else:
-            self._start_at_random(key, 1 if start == "one" else int(start))
-        self._compact()
+            self._start_from_topics(key, words_begin_with(start))
+        self.sampler.compact()
 
     def _start_sequentially(self, key: Key) -> None:
         in_order = np.arange(self.state.m_j.size, dtype=np.int64)
         shuffled = in_order.copy()
         shuffle_documents(key, np.zeros(4, np.uint64), shuffled)
-        self.workbench.visit(shuffled)
-        self.workbench.draw_words(key)
-        self.workbench.visit(in_order)
+        self.sampler.visit(shuffled)
+        self.sampler.draw_words(key)
+        self.sampler.visit(in_order)
 
-    def _start_from_topics(self, key: Key, topics: StartingTopics) -> None:
-        corpus, n_topics, threads = self._corpus, topics.phi.shape[1], self._threads
-        listed = list_topics(*topics)
-        state = self._empty_state(max(self._settings.capacity, n_topics + 1))
-
-        def draw(one: Range, own: DrawScratch) -> None:
-            draw_fitted_topics(key, corpus, state, listed, own, 0, *one)
-
-        longest = int(np.diff(corpus.doc_ptr).max(initial=0))
-        own = [new_draw_scratch(n_topics, longest) for _ in range(threads.number)]
-        threads.each(draw, falling_ranges(corpus.doc_ptr, threads.number), own)
-        used = number_as_they_appear(corpus, state, np.full(n_topics + 1, -1, np.int32))
-        seat_all(corpus, state, used)
-        self.seat(state)
-
-    def _start_at_random(self, key: Key, n_topics: int) -> None:
-        number, table = np.full((2, n_topics), -1, np.int32)
+    def _start_from_topics(self, key: Key, start: int | StartingTopics) -> None:
+        corpus, columns = self._corpus, number_of_topics(start)
         # A topic that no word has drawn needs no room.
-        state = self._empty_state(max(self._settings.capacity, min(n_topics, self._corpus.x.size)))
-        used = draw_topics(key, self._corpus, state, np.zeros(4, np.uint64), number, table, 0)
-        seat_all(self._corpus, state, used)
+        state = self._empty_state(max(self._settings.capacity, min(columns, corpus.x.size)))
+        draw_first_topics(key, corpus, state, start, Threads(1))
+        seat_all(corpus, state, number_as_they_appear(corpus, state, np.full(columns, -1, np.int32)))
         self.seat(state)
 
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
         """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
-        bench, records, gamma_priors = self.workbench, None, self._gamma_priors
+        sampler, records, gamma_priors = self.sampler, None, self._gamma_priors
         if eta is not None:
-            bench.set_eta(eta)
+            sampler.set_eta(eta)
             gamma_priors = gamma_priors.copy()
             gamma_priors[ETA] = 0.0
-        infos = self._gibbs(key)
+        infos = sampler.gibbs(key)
         if trials is not None:
-            infos["split_merge"], records = bench.try_splits_and_merges(key, trials)
+            infos["split_merge"], records = sampler.try_splits_and_merges(key, trials)
         method = self._settings.concentrations
-        infos["concentrations"] = bench.draw_concentrations(key, method, gamma_priors)
-        into = self._merge() if merge else np.arange(0)
-        merged = names_of_merged(self.workbench.state, into)
-        self._compact()
+        infos["concentrations"] = sampler.draw_concentrations(key, method, gamma_priors)
+        merged = self._merge_copies() if merge else []
+        sampler.compact()
         return Swept(infos, records, merged)
 
-    def _merge(self) -> Array:
-        """Merge topics that are copies of each other; return the topic that each number goes to."""
-        state = self.workbench.state
+    def _merge_copies(self) -> list[tuple[int, int]]:
+        """Merge topics that are copies of each other; return the names of those that are gone."""
+        state = self.state
         live = np.sort(state.live[: state.totals[TOPICS]])
-        return merge_copies(state, live, topic_terms_of(state, live))
-
-    def _gibbs(self, key: Key) -> dict[str, Any]:
-        return self.workbench.gibbs(key)
-
-    def _compact(self) -> None:
-        self.workbench.compact()
+        return names_of_merged(state, merge_copies(state, live, topic_terms_of(state, live)))
 
     def numbers(self) -> dict[str, float]:
-        """Return numbers of topics and tables, the log joint and its parts, and the concentrations."""
-        state, parts = self.workbench.state, self._joint()
-        return {
-            "n_topics": int(state.totals[TOPICS]),
-            "n_tables": int(state.totals[TABLES]),
-            **parts._asdict(),
-            "log_joint": parts.log_joint,
-            "alpha": float(state.concentrations[ALPHA]),
-            "gamma": float(state.concentrations[GAMMA]),
-            "eta": float(state.concentrations[ETA]),
-        }
-
-    def _joint(self) -> Joint:
-        return joint(self._corpus, self.state, self._settings.priors)
+        """Return the numbers of the current state that a trace has."""
+        return numbers_of(self.state, joint(self._corpus, self.state, self._settings.priors))
 
     def names(self) -> Array:
         """Return the names of the living topics."""
-        state = self.workbench.state
-        return state.name_k[state.live[: state.totals[TOPICS]]]
+        return names_of(self.state)
 
     def counts(self) -> Counts:
         """Return the counts of the current state."""
@@ -188,11 +142,11 @@ class CollapsedEngine:
         """Return the used parts of the state's arrays."""
         return packed(self._corpus, self.state)
 
-    def write_seats(self, folder: Path) -> bool:
+    def write_seating(self, folder: Path) -> bool:
         """Write nothing: all is in the arrays."""
         return False
 
-    def restore(self, arrays: dict[str, Array], seats: Path | None = None) -> None:
+    def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
         """Take up a state; one that does not add up is refused before compiled code sees it."""
         state = unpacked(self._corpus, arrays)
         if broken := broken_invariants(self._corpus, state):

@@ -8,15 +8,15 @@ same name that is given the same key makes the same sweep, wherever it runs.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import scipy.sparse as sp
 
 from franchise._draw_parts import PartsOfDraw
 from franchise.engines.given_topics import GivenTopics
 from franchise.engines.starting_topics import StartingTopics
-from franchise.model import Priors, State
-from franchise.model.state import Array
+from franchise.model import Joint, Priors, State
+from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.random import Key
 
 Start = str | int | GivenTopics
@@ -63,14 +63,12 @@ class Engine(Protocol):
     holds can be trusted, and nobody asks for it.
     """
 
-    name: ClassVar[str]
-    takes_cells: ClassVar[bool]  # its corpus is `CellArrays`
-    seats_in_turn: ClassVar[bool]  # it can seat word after word (the sequential start)
-    takes_corpus: ClassVar[bool]  # its corpus is a `Corpus`; it may live elsewhere
-    at_once: ClassVar[int | None]  # so many chains at most make sweeps at a time; None: as cores allow
-    progress: float  # share of the sweep under way that is done, for people who wait
+    name: str
+    at_once: int | None  # so many chains at most make sweeps at a time; None: as cores allow
 
-    def __init__(self, corpus: Any, settings: EngineSettings) -> None: ...
+    @property
+    def progress(self) -> float:
+        """The share of the sweep under way that is done, for people who wait."""
 
     @property
     def state(self) -> State:
@@ -83,8 +81,8 @@ class Engine(Protocol):
     def use_threads(self, number: int) -> None:
         """Make sweeps in so many threads from now on, if it can; that changes no bit."""
 
-    def use_crew(self, crew: Any, chain: int) -> None:
-        """Let the workers of a crew do the work, if it is done by such; the chain has this number there."""
+    def use_workers(self, workers: Any, chain: int) -> None:
+        """Let workers hold the documents, if it is made for that; the chain has this number for them."""
 
     def rest(self) -> None:
         """Leave to others what they may need, as no sweep is made for a while; that changes no bit."""
@@ -101,8 +99,8 @@ class Engine(Protocol):
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
         """Make one sweep; `key.move` is the engine's to set.
 
-        Given an `eta`, the state takes it up for this sweep and those after, and it is not drawn in this one.
-        With `merge`, topics that are copies of each other are merged after it (`engines.copies`).
+        Given an `eta`, the state takes it up for this sweep and those after, and it is not sampled in this
+        one. With `merge`, topics that are copies of each other are merged after it (`engines.copies`).
         """
 
     def numbers(self) -> dict[str, float]:
@@ -117,14 +115,32 @@ class Engine(Protocol):
     def arrays(self) -> dict[str, Array]:
         """Return what a checkpoint stores, in arrays of their own: it is written while the engine goes on."""
 
-    def write_seats(self, folder: Path) -> bool:
+    def write_seating(self, folder: Path) -> bool:
         """Write what `arrays` leaves out because it lives elsewhere; return whether there is any."""
 
-    def restore(self, arrays: dict[str, Array], seats: Path | None = None) -> None:
-        """Take up what `arrays` returned, and what `write_seats` wrote.
+    def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
+        """Take up what `arrays` returned, and what `write_seating` wrote.
 
         ValueError, KeyError or TypeError say what is unsound in it.
         """
 
     def remembered(self) -> Callable[[Any], None]:
         """Return a function that gives another engine of this kind the present state of this one."""
+
+
+def numbers_of(state: State, parts: Joint) -> dict[str, float]:
+    """Return numbers of topics and tables, the log joint and its parts, and the concentrations."""
+    return {
+        "n_topics": int(state.totals[TOPICS]),
+        "n_tables": int(state.totals[TABLES]),
+        **parts._asdict(),
+        "log_joint": parts.log_joint,
+        "alpha": float(state.concentrations[ALPHA]),
+        "gamma": float(state.concentrations[GAMMA]),
+        "eta": float(state.concentrations[ETA]),
+    }
+
+
+def names_of(state: State) -> Array:
+    """Return the names of the living topics."""
+    return state.name_k[state.live[: state.totals[TOPICS]]]

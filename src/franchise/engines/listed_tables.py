@@ -7,10 +7,11 @@ import numpy as np
 from franchise.engines.table_source import Tables, TableSource, joined
 from franchise.model import State
 from franchise.model.state import Array
+from franchise.moves.shared.scratch import Listing
 
 
 class ListedTables:
-    """An index as `moves.shared.table_index` makes it, of the topics that have been asked for.
+    """A `Listing`, of the topics that have been asked for.
 
     Parameters
     ----------
@@ -25,8 +26,13 @@ class ListedTables:
         self._n_tables: dict[int, int] = {}  # of the topics listed
         self.start_k = np.zeros(0, np.int64)  # -1: not listed
         self.slot, self.begin, self.end = np.zeros((3, 0), np.int64)
-        self.words = np.zeros(0, np.int32)
+        self.words, self.counts = np.zeros((2, 0), np.int32)
         self._used_tables, self._used_words = 0, 0
+
+    @property
+    def listing(self) -> Listing:
+        """What kernels take; a call of any method makes another."""
+        return Listing(self.start_k, self.slot, self.begin, self.end, self.words, self.counts)
 
     def make_room_for_topics(self, capacity: int) -> None:
         """Let topics have numbers up to `capacity`."""
@@ -50,11 +56,24 @@ class ListedTables:
         fetched = self._source.tables_of(missing)
         for k, tables in zip(missing, fetched, strict=True):
             # Kernels trust these sizes.
-            if (tables.slot.size, tables.words.size) != (state.m_k[k], state.n_k[k]):
+            n_words = tables.counts.sum(dtype=np.int64) if tables.counts.size else tables.words.size
+            if (tables.slot.size, n_words) != (state.m_k[k], state.n_k[k]):
                 raise RuntimeError(f"the tables of topic {k} are not those that were counted")
         if state.n_k[[*self._n_tables, *missing]].sum() > self._most_words:
             self._forget(self._n_tables.keys() - topics)
         self._append(dict(zip(missing.tolist(), fetched, strict=True)))
+
+    def positions(self, topic: int, slots: Array) -> Array:
+        """Return where the tables at these slots are, all of a topic that is listed."""
+        first = self.start_k[topic]
+        found: Array = first + np.searchsorted(self.slot[first : first + self._n_tables[topic]], slots)
+        return found
+
+    def n_words(self, topic: int, slots: Array) -> int:
+        """Return how many words the tables at these slots have, all of a topic that is listed."""
+        tables = self._tables(topic)
+        tables = tables.taken(np.searchsorted(tables.slot, slots))
+        return int(tables.counts.sum(dtype=np.int64) if tables.counts.size else tables.words.size)
 
     def pass_on(self, leaves: int, goes_to: int, positions: Array) -> Array:
         """Note that the tables at these positions, of one topic, go to another; return their slots.
@@ -75,7 +94,9 @@ class ListedTables:
     def _tables(self, k: int) -> Tables:
         positions = slice(self.start_k[k], self.start_k[k] + self._n_tables[k])
         begin, end = self.begin[positions], self.end[positions]
-        return Tables(self.slot[positions], (end - begin).astype(np.int32), self.words[begin[0] : end[-1]])
+        words = slice(begin[0], end[-1])
+        n, counts = (end - begin).astype(np.int32), self.counts[words] if self.counts.size else self.counts
+        return Tables(self.slot[positions], n, self.words[words], counts)
 
     def _forget(self, topics: Iterable[int]) -> None:
         for k in topics:
@@ -94,9 +115,12 @@ class ListedTables:
             np.cumsum(tables.n, out=self.end[at])
             self.end[at] += self._used_words
             self.begin[at] = self.end[at] - tables.n
-            self.words[self._used_words : self._used_words + tables.words.size] = tables.words
+            words = slice(self._used_words, self._used_words + tables.words.size)
+            self.words[words] = tables.words
+            if tables.counts.size:
+                self.counts[words] = tables.counts
             self.start_k[k], self._n_tables[k] = at.start, tables.slot.size
-            self._used_tables, self._used_words = at.stop, self._used_words + tables.words.size
+            self._used_tables, self._used_words = at.stop, words.stop
 
     def _renew(self, contents: dict[int, Tables]) -> None:
         """Make room for these tables, and half as many more."""
@@ -104,4 +128,6 @@ class ListedTables:
         n_words = sum(tables.words.size for tables in contents.values())
         self.slot, self.begin, self.end = np.empty((3, n_tables + n_tables // 2), np.int64)
         self.words = np.empty(n_words + n_words // 2, np.int32)
+        holds_counts = any(tables.counts.size for tables in contents.values())
+        self.counts = np.empty(self.words.size if holds_counts else 0, np.int32)
         self._used_tables, self._used_words = 0, 0

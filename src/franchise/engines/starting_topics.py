@@ -19,3 +19,15 @@ class StartingTopics(NamedTuple):
     row: Array  # of each term in phi
     common: Array  # of each term: its words that belong to no topic in particular get a topic of their own
     steps: int = STEPS_PER_DOCUMENT
+
+
+def number_of_topics(start: int | StartingTopics) -> int:
+    """Return how many topics words may begin with; common words have one of their own, the last."""
+    return start if isinstance(start, int) else start.phi.shape[1] + 1
+
+
+def words_begin_with(start: str | int | StartingTopics) -> int | StartingTopics:
+    """Return the topics, or their number, of a start at which words are not seated one after another."""
+    if isinstance(start, StartingTopics):
+        return start
+    return 1 if start == "one" else int(start)

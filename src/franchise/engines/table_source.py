@@ -1,36 +1,41 @@
 """Where split-merge trials get tables from: all documents, a range of them, or several ranges kept apart.
 
 Words are numbered through the whole corpus, 0 to N - 1, and so are slots: table t of a document whose first
-word is i is at slot i + t. Whoever holds a range of documents knows the number of its first word.
+word is i is at slot i + t. Whoever holds a range of documents knows the number of its first word. Where
+tables hold counts, slots have no gaps, and words are numbered table by table.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from franchise._arrays import offsets_of, places_of
 from franchise.corpus import CorpusArrays
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model import State
+from franchise.model.cell_tables import CellTables
 from franchise.model.state import Array
 from franchise.moves.gather_tables import GatherScratch, count_tables, list_tables, new_gather_scratch
 
 RANGES_EACH = 3  # for every thread: documents are soon gone through
+_NO_COUNTS = np.zeros(0, np.int32)
 
 
 class Tables(NamedTuple):
     """The tables of a topic, by document."""
 
     slot: Array  # int64, increasing
-    n: Array  # int32: words of each table
-    words: Array  # int32: their terms, tables end to end, each as `moves.shared.table_index` lays it out
+    n: Array  # int32: how many words, or terms with counts, are listed of each table
+    words: Array  # int32: their terms, tables end to end, each as `moves.shared.table_words` lays it out
+    counts: Array = _NO_COUNTS  # int32: how many words each of these stands for; empty where that is 1
 
     def taken(self, which: Array) -> "Tables":
         """Return some of the tables, in the order of `which`."""
         n = self.n[which]
-        begin = (np.cumsum(self.n, dtype=np.int64) - self.n)[which]
-        new_begin = np.cumsum(n, dtype=np.int64) - n
-        return Tables(self.slot[which], n, self.words[np.repeat(begin - new_begin, n) + np.arange(n.sum())])
+        places = places_of(offsets_of(self.n)[which], n)
+        counts = self.counts[places] if self.counts.size else self.counts
+        return Tables(self.slot[which], n, self.words[places], counts)
 
 
 def joined(parts: Sequence[Tables]) -> Tables:
@@ -129,35 +134,40 @@ class HeldTables:
         self._state.k_jt[local[(local >= 0) & (local < self._corpus.x.size)]] = topic
 
 
-class TablesInParts:
-    """The tables of documents in several parts, which are asked all at once.
+class CountedTables:
+    """The tables of documents of cells, which hold counts.
 
     Parameters
     ----------
-    first_words
-        The number of the first word of each part, in order.
-    ask
-        Calls a method of the `HeldTables` of every part: ``ask(name, arguments)`` returns the answers of all
-        parts, `arguments` being those for each.
+    tables
+        What they hold.
+    state
+        Of it n_jt and k_jt are taken.
+    first_word
+        The number of the first word, and of the first slot, where there are documents before these.
     """
 
-    def __init__(
-        self, first_words: Sequence[int], ask: Callable[[str, list[tuple[Any, ...]]], Sequence[Any]]
-    ) -> None:
-        self._first_words, self._ask = np.array(first_words, np.int64), ask
+    def __init__(self, tables: CellTables, state: State, first_word: int = 0) -> None:
+        self._tables, self._state, self._first_word = tables, state, first_word
+        self._word_ends = np.cumsum(state.n_jt, dtype=np.int64)
 
     def tables_of_words(self, words: Array) -> tuple[Array, Array]:
-        """Return the slot of the table of each of these words, and its topic."""
-        answers = self._ask("tables_of_words", [(words,)] * self._first_words.size)
-        slots, topics = np.max(answers, axis=0)  # -1 from all but one
+        """Return slots and topics of the tables of these words; -1 and -1 for words that are not here."""
+        i = np.asarray(words, np.int64) - self._first_word
+        here = (i >= 0) & (i < self._word_ends[-1:].sum())
+        slots, topics = np.full((2, i.size), -1, np.int64)
+        own = np.searchsorted(self._word_ends, i[here], side="right")
+        slots[here], topics[here] = own + self._first_word, self._state.k_jt[own]
         return slots, topics
 
     def tables_of(self, topics: Array) -> list[Tables]:
-        """Return the tables of each of these topics."""
-        answers = self._ask("tables_of", [(topics,)] * self._first_words.size)
-        return [joined([Tables(*part) for part in of_topic]) for of_topic in zip(*answers, strict=True)]
+        """Return the tables that each of these topics has here."""
+        pair_ptr, term, count = self._tables.pair_ptr, self._tables.term, self._tables.words
+        slots = self._first_word + np.arange(pair_ptr.size - 1)
+        every = Tables(slots, np.diff(pair_ptr).astype(np.int32), term, count)
+        return [every.taken(np.flatnonzero(self._state.k_jt == k)) for k in topics]
 
     def relabel(self, slots: Array, topic: int) -> None:
-        """Give the tables at these slots, in increasing order, to a topic."""
-        parts = np.split(slots, np.searchsorted(slots, self._first_words[1:]))
-        self._ask("relabel", [(part, topic) for part in parts])
+        """Give the tables at these slots to a topic; those that are not here are passed over."""
+        local = np.asarray(slots, np.int64) - self._first_word
+        self._state.k_jt[local[(local >= 0) & (local < self._state.k_jt.size)]] = topic

@@ -19,7 +19,6 @@ from franchise._settings import flag, whole_number
 from franchise.corpus.doubts import doubts_about_topics
 from franchise.corpus.files import StrPath
 from franchise.errors import ModelError, SettingsError
-from franchise.estimator.crews import crew_for
 from franchise.estimator.exports import Exports
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
 from franchise.estimator.plans import begun_shorter, longer, plan_to_fit, settled
@@ -28,6 +27,7 @@ from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import check_to_run, check_to_try, folder_of, from_kept, of_chains, to_keep
 from franchise.estimator.starts import Starts
 from franchise.estimator.summary import interrupted_after, nothing_started, posterior_of, trace_frame
+from franchise.estimator.workers import workers_for
 from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, extended, plan_of, what_to_keep
@@ -310,7 +310,7 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
 
     def _run(self, folder: Path | None, time_budget: float | None) -> None:
         self._kept = {folder.resolve(): store.stamp(folder)} if folder else {}
-        with crew_for(self.get_params() | self._made_with, self.corpus_, self.chains_) as crew:
+        with workers_for(self.get_params() | self._made_with, self.corpus_, self.chains_) as workers:
             self.ending_: Ending = run_chains(
                 self.chains_,
                 jobs=self.n_jobs,
@@ -318,7 +318,7 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
                 callback=self.callback,
                 keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
                 time_budget=time_budget,
-                **crew,
+                **workers,
             )
             self._summarise()  # for which the state of a chain may be needed, and that is with the workers
             if folder:

@@ -14,7 +14,7 @@ from franchise._ray import check_address, check_reachable
 from franchise._settings import LARGEST_SEED, flag, is_one_of, positive_number, whole_number
 from franchise.corpus import Corpus
 from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
-from franchise.engines.cuda.availability import problem
+from franchise.engines.partitions.cuda.availability import problem
 from franchise.errors import GpuError, SettingsError
 from franchise.estimator.starts import start_of
 from franchise.sampling import Chain, SplitMerge

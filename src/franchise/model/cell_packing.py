@@ -1,55 +1,12 @@
-"""A state of cells as a checkpoint stores it, and back: nothing is trusted before it adds up."""
+"""Whether the seating of cells that a checkpoint stores adds up: nothing is trusted before that.
+
+The tables of all documents have sizes n_jt, topics k_jt, and pairs of a term and a count, table after table.
+"""
 
 import numpy as np
 
-from franchise._arrays import offsets_of
 from franchise.corpus.cells import CellArrays
-from franchise.model.cell_tables import CellTables, empty_cell_state
-from franchise.model.packing import CAPACITY
-from franchise.model.state import BORN, DEAD, NUMBERED, TABLES, TOPICS, Array, State
-
-
-def packed_cells(state: State, tables: CellTables) -> dict[str, Array]:
-    """Return what a state is made of, topics in the order of `live`, numbered without gaps.
-
-    The arrays share no memory with it.
-    """
-    live = state.live[: state.totals[TOPICS]]
-    return {
-        "m_j": state.m_j.copy(),
-        "n_jt": state.n_jt.copy(),
-        "k_jt": state.place[state.k_jt],
-        "n_pairs": np.diff(tables.pair_ptr).astype(np.int32),
-        "term": tables.term.copy(),
-        "count": tables.words.copy(),
-        "name_k": state.name_k[live],
-        "born": state.totals[BORN : BORN + 1].copy(),
-        "concentrations": state.concentrations.copy(),
-    }
-
-
-def unpacked_cells(cells: CellArrays, arrays: dict[str, Array]) -> tuple[State, CellTables]:
-    """Return the state of the arrays that `packed_cells` returned, all but its rows, and its tables.
-
-    ValueError and KeyError say what does not add up.
-    """
-    if broken := broken_cells(cells, arrays):
-        raise ValueError(broken)
-    arrays = {name: values.copy() for name, values in arrays.items()}
-    name_k, k_jt = arrays["name_k"], arrays["k_jt"]
-    n_topics = name_k.size
-    state = empty_cell_state(cells, max(CAPACITY, 2 * n_topics))
-    state.concentrations[:] = arrays["concentrations"]
-    state.name_k[:n_topics] = name_k
-    state.live[:n_topics] = state.place[:n_topics] = np.arange(n_topics)
-    state.m_k[:n_topics] = np.bincount(k_jt, minlength=n_topics)
-    state.n_k[:n_topics] = np.bincount(k_jt, weights=arrays["n_jt"], minlength=n_topics)
-    state.totals[[TOPICS, TABLES, DEAD, NUMBERED]] = n_topics, k_jt.size, 0, n_topics
-    state.totals[BORN] = arrays["born"][0]
-    tables = CellTables(
-        offsets_of(arrays["m_j"]), offsets_of(arrays["n_pairs"]), arrays["term"], arrays["count"]
-    )
-    return state._replace(m_j=arrays["m_j"], n_jt=arrays["n_jt"], k_jt=k_jt), tables
+from franchise.model.state import BORN, Array
 
 
 def broken_cells(cells: CellArrays, arrays: dict[str, Array]) -> str:
@@ -59,7 +16,7 @@ def broken_cells(cells: CellArrays, arrays: dict[str, Array]) -> str:
 
 def _out_of_bounds(cells: CellArrays, arrays: dict[str, Array]) -> str:
     kinds = dict.fromkeys(("m_j", "n_jt", "k_jt", "n_pairs", "term", "count"), np.int32)
-    kinds |= {"name_k": np.int64, "born": np.int64, "concentrations": np.float64}  # type: ignore[dict-item]
+    kinds |= {"name_k": np.int64, "totals": np.int64, "concentrations": np.float64}  # type: ignore[dict-item]
     for name, kind in kinds.items():
         if arrays[name].dtype != kind or arrays[name].ndim != 1:
             return f"{name} is not a list of numbers of the right kind"
@@ -75,8 +32,8 @@ def _out_of_bounds(cells: CellArrays, arrays: dict[str, Array]) -> str:
         "a table has a term that does not exist": _within(arrays["term"], cells.n_terms),
         "a table has less than one word of a term": np.all(arrays["count"] >= 1),
         "the names of topics are impossible": np.unique(arrays["name_k"]).size == n_topics
-        and arrays["born"].size == 1
-        and _within(arrays["name_k"], int(arrays["born"][0])),
+        and arrays["totals"].size == 5
+        and _within(arrays["name_k"], int(arrays["totals"][BORN])),
         "a concentration is not a positive number": c.size == 3 and np.all(np.isfinite(c) & (c > 0)),
     }
     return next((complaint for complaint, passes in checks.items() if not passes), "")

@@ -45,19 +45,6 @@ def log_p_tables(corpus, state, alpha):
 
 
 @kernel
-def log_p_tables_of_counts(doc_ptr, state, alpha):
-    """Return log p(t) of a state whose slots have no gaps (`model.cell_tables`)."""
-    at_alpha = math.lgamma(alpha)
-    total = state.totals[TABLES] * math.log(alpha)
-    for j in range(state.m_j.size):
-        if doc_ptr[j + 1] > doc_ptr[j]:
-            total += at_alpha - math.lgamma(alpha + (doc_ptr[j + 1] - doc_ptr[j]))
-    for slot in range(state.n_jt.size):
-        total += math.lgamma(state.n_jt[slot])
-    return total
-
-
-@kernel
 def count_table_sizes(corpus, state, tables_of_size, begin, end):
     """Add to `tables_of_size` how many tables of documents `begin` to `end` have each number of words."""
     for j in range(begin, end):
@@ -67,12 +54,11 @@ def count_table_sizes(corpus, state, tables_of_size, begin, end):
 
 
 @kernel
-def log_p_tables_by_size(tables_of_size, lengths, documents_of_length, alpha):
+def log_p_tables_by_size(sizes, tables_of_size, lengths, documents_of_length, alpha):
     """Return log p(t) from how many tables and documents there are of each size: few logarithms of gammas."""
     total, at_alpha, log_alpha = 0.0, math.lgamma(alpha), math.log(alpha)
-    for n in range(1, tables_of_size.size):
-        if tables_of_size[n] > 0:
-            total += tables_of_size[n] * (log_alpha + math.lgamma(n))
+    for i in range(sizes.size):
+        total += tables_of_size[i] * (log_alpha + math.lgamma(sizes[i]))
     for i in range(lengths.size):
         total += documents_of_length[i] * (at_alpha - math.lgamma(alpha + lengths[i]))
     return total

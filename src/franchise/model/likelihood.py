@@ -88,11 +88,11 @@ def log_p_sizes(state, eta):
 
 
 @kernel
-def log_p_terms(state, lg, sums, size, begin, end):
+def log_p_terms(state, lg, eta, sums, size, begin, end):
     """Set `sums` to what terms `begin` to `end` add to log p(x | c), by blocks of `size` terms."""
     for v in range(begin, end):
         if v % size == 0:
             sums[v // size] = 0.0
         first = state.row_ptr[v]
         for place in range(first, first + state.row_len[v]):
-            sums[v // size] += lg[state.row_n[place]] - lg[0]
+            sums[v // size] += log_gamma(lg, eta, np.int64(state.row_n[place])) - lg[0]

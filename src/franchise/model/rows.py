@@ -10,8 +10,7 @@ import numpy as np
 from franchise._arrays import narrow, offsets_of
 from franchise._jit import kernel
 from franchise.model.packing import gathered
-from franchise.model.seating import put_in_row
-from franchise.model.state import Array, State
+from franchise.model.state import Array, State, state_of_counts
 
 
 class Rows(NamedTuple):
@@ -49,12 +48,12 @@ def widened(rows: Rows) -> WideRows:
     return WideRows(offsets_of(rows.lengths), rows.topics.astype(np.uint32), rows.counts.astype(np.uint32))
 
 
-@kernel
-def append_rows(state, rows):
-    """Add counts to those of a state; topics that a row does not have yet come behind those that it has."""
-    for v in range(state.row_len.size):
-        for pair in range(rows.row_ptr[v], rows.row_ptr[v + 1]):
-            put_in_row(state, v, rows.row_k[pair], np.int64(rows.row_n[pair]))
+def state_of_rows(rows: Rows) -> State:
+    """Return a state that has these rows, and knows nothing else of documents or topics."""
+    wide = widened(rows)
+    state = state_of_counts(np.zeros(rows.lengths.size, np.int64), 0, 0)
+    lengths = np.diff(wide.row_ptr).astype(np.int32)
+    return state._replace(row_ptr=wide.row_ptr, row_len=lengths, row_k=wide.row_k, row_n=wide.row_n)
 
 
 @kernel

@@ -79,51 +79,40 @@ def end_of_run(words, first, end):
 
 
 @helper
-def run_at(tables, at, end):
+def run_at(words, counts, at, end):
     """Return the term at `at` in the words of tables, how many words of it stand there, and what is next.
 
     Words are laid out one by one, equal ones of a table side by side, or as terms with counts.
     """
-    v = np.int64(tables.table_words[at])
-    if tables.table_counts.size:
-        return v, np.int64(tables.table_counts[at]), at + 1
-    after = end_of_run(tables.table_words, at, end)
+    v = np.int64(words[at])
+    if counts.size:
+        return v, np.int64(counts[at]), at + 1
+    after = end_of_run(words, at, end)
     return v, np.int64(after - at), after
 
 
 @helper
-def words_in(tables, begin, end):
-    """Return how many words a table has that is laid out from `begin` to `end`."""
-    if tables.table_counts.size == 0:
-        return np.int64(end - begin)
-    n = np.int64(0)
-    for i in range(begin, end):
-        n += tables.table_counts[i]
-    return n
-
-
-@helper
-def move_table(state, slot, k, tables, begin, end):
+def move_table(state, slot, k, words, counts, begin, end):
     """Give the table at `slot`, whose words are laid out from `begin` to `end`, to the live topic k.
 
     The topic that it leaves is closed when this was its last table.
     """
-    move_words(state, np.int64(state.k_jt[slot]), k, tables, begin, end, state.n_jt[slot])
+    move_words(state, np.int64(state.k_jt[slot]), k, words, counts, begin, end)
     state.k_jt[slot] = k
 
 
 @helper
-def move_words(state, old, k, tables, begin, end, n):
-    """Count a table of n words, laid out from `begin` to `end`, to the live topic k instead of `old`.
+def move_words(state, old, k, words, counts, begin, end):
+    """Count a table, whose words are laid out from `begin` to `end`, to the live topic k instead of `old`.
 
     The old topic is closed when this was its last table.
     """
-    first = begin
-    while first < end:
-        v, count, after = run_at(tables, first, end)
+    n = np.int64(0)
+    while begin < end:
+        v, count, begin = run_at(words, counts, begin, end)
         take_from_row(state, v, find_in_row(state, v, old), count)
         put_in_row(state, v, k, count)
-        first = after
+        n += count
     state.n_k[old] -= n
     state.m_k[old] -= 1
     state.n_k[k] += n

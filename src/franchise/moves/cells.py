@@ -93,15 +93,16 @@ def room_for(room: int) -> dict[str, Array]:
 
 
 @kernel
-def update_cells(key, cells, state, tables, measure, scratch, m_j, begin, end):
+def update_cells(key, cells, state, tables, measure, scratch, m_j, first_document, begin, end):
     """Draw the topics of the words of documents `begin` to `end`, then their tables.
 
     Returns the document for whose tables or pairs there was no more room, `end` if there was enough: what
-    is before it has been done. k_jt holds columns.
+    is before it has been done. k_jt holds columns. The documents may be some of a larger corpus, in which the
+    first has the number `first_document`.
     """
     moving = measure.sizes[0]
     for j in range(begin, end):
-        start_stream(scratch.stream, key, j)
+        start_stream(scratch.stream, key, first_document + j)
         n_entries = _enter(state, tables, measure, scratch, j)
         n_active = _draw_weights(state.concentrations[ALPHA], measure.beta, moving, scratch)
         n_entries = _divide_cells(cells, measure.phi, n_active, scratch, j, n_entries)
@@ -112,7 +113,7 @@ def update_cells(key, cells, state, tables, measure, scratch, m_j, begin, end):
 
 
 @kernel
-def start_cells(key, cells, phi, steps, scratch, m_j, begin, end):
+def start_cells(key, cells, phi, steps, scratch, m_j, first_document, begin, end):
     """Draw the topic of every word for the first time; each topic of a document has one table.
 
     A word of term v has topic k with probability proportional to theta_jk phi_vk. theta_j is fitted in so
@@ -121,7 +122,7 @@ def start_cells(key, cells, phi, steps, scratch, m_j, begin, end):
     n_topics = phi.shape[1] - 1
     theta, expected, beta = scratch.theta, scratch.tree, scratch.theta
     for j in range(begin, end):
-        start_stream(scratch.stream, key, j)
+        start_stream(scratch.stream, key, first_document + j)
         theta[:n_topics] = 1.0 / max(1, n_topics)
         theta[n_topics] = 1.0
         for _ in range(steps):

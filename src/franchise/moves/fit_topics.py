@@ -176,8 +176,7 @@ class DrawScratch(NamedTuple):
     theta: Array
     weight: Array
     own: Array  # (word, place): what phi has of each word of the document
-    number: Array  # of each topic, and of one more: its own
-    table: Array
+    table: Array  # of each topic, and of one more
 
 
 def new_draw_scratch(n_topics: int, longest: int) -> DrawScratch:
@@ -191,7 +190,6 @@ def new_draw_scratch(n_topics: int, longest: int) -> DrawScratch:
         theta=np.zeros(most),
         weight=np.zeros(most),
         own=np.zeros((longest, most + 1)),
-        number=np.arange(n_topics + 1, dtype=np.int32),
         table=np.full(n_topics + 1, -1, np.int32),
     )
 
@@ -312,7 +310,7 @@ def draw_fitted_topics(key, corpus, state, topics, scratch, first_document, begi
         n_tables = 0
         for i in range(last - first):
             k = _draw_topic(scratch, i, n_listed, topics.common[words[i]])
-            t, _ = take_table(state, first, k, scratch.number, scratch.table, n_tables, 0)
+            t = take_table(state, first, k, scratch.table, n_tables)
             n_tables = max(n_tables, t + 1)
             state.t_ji[first + i] = t
         state.m_j[j] = n_tables

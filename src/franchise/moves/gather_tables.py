@@ -1,6 +1,6 @@
 """List the tables of some topics with their words: in one pass over documents, without an index of all.
 
-The words of a table stand as `moves.shared.table_index` lays them out. Documents are gone through in ranges,
+The words of a table stand as `moves.shared.table_words` lays them out. Documents are gone through in ranges,
 which threads, or machines, share: what they list of a topic, one range after another, is what one pass lists.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from franchise._jit import helper, kernel
 from franchise.model.state import Array
-from franchise.moves.shared.table_index import group_terms
+from franchise.moves.shared.table_words import group_terms, lay_out
 
 
 class GatherScratch(NamedTuple):
@@ -70,22 +70,7 @@ def list_tables(corpus, state, column, at, slots, sizes, words, own, begin, end)
                 at[c, 0] += 1
                 at[c, 1] += state.n_jt[first + t]
         if is_asked_for:
-            _lay_out(corpus, state, words, own, j)
-
-
-@helper
-def _lay_out(corpus, state, words, own, j):
-    """Put the words of the tables of document j that are asked for where their places begin."""
-    first = corpus.doc_ptr[j]
-    for i in range(first, corpus.doc_ptr[j + 1]):
-        place = own.table_end[state.t_ji[i]]
-        if place >= 0:
-            words[place] = corpus.x[i]
-            own.table_end[state.t_ji[i]] = place + 1
-    for t in range(state.m_j[j]):
-        end, n = own.table_end[t], state.n_jt[first + t]
-        if end >= 0 and n > 2:  # of two, equal ones stand together already
-            group_terms(words, own.count_v, own.terms, end - n, end)
+            lay_out(corpus, state, j, words, own.table_end, own.count_v, own.terms)
 
 
 @kernel

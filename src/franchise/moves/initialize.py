@@ -19,20 +19,18 @@ def shuffle_documents(key, stream, documents):
 
 
 @kernel
-def draw_topics(key, corpus, state, stream, number, table, first_document):
-    """Set t_ji, k_jt: a random topic for each word, one table per topic in each document.
+def draw_topics(key, corpus, state, stream, table, first_document):
+    """Set t_ji, k_jt, m_j: a random topic for each word, one table per topic in each document.
 
-    `number` and `table`, filled with -1, are as long as there are topics to draw from. Returns how
-    many were drawn at least once; they are numbered in the order in which they appear. The documents may be
-    some of a larger corpus, in which the first has the number `first_document`.
+    `table`, filled with -1, is as long as there are topics to draw from. The documents may be some of a
+    larger corpus, in which the first has the number `first_document`.
     """
-    used = 0
     for j in range(state.m_j.size):
         start_stream(stream, key, first_document + j)
         first, end = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
         n_tables = 0
         for i in range(first, end):
-            t, used = take_table(state, first, integer(stream, number.size), number, table, n_tables, used)
+            t = take_table(state, first, integer(stream, table.size), table, n_tables)
             n_tables = max(n_tables, t + 1)
             state.t_ji[i] = t
-    return used
+        state.m_j[j] = n_tables

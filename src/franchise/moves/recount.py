@@ -8,48 +8,49 @@ from franchise._jit import helper, kernel
 
 
 @kernel
-def add_up_counts(state, counts, number, begin, end):
+def add_up_counts(state, counts, columns, begin, end):
     """Fill in the rows of terms `begin` to `end` from the counts of all threads, which are 0 afterwards.
 
-    `number` has the topic number of every column.
+    `columns` has the column of every topic; others have no words.
     """
     for v in range(begin, end):
         total = counts[0, v]
         for thread in range(1, counts.shape[0]):
-            for c in range(number.size):
+            for c in columns:
                 total[c] += counts[thread, v, c]
                 counts[thread, v, c] = 0
-        _fill_row(state, total, number, v)
+        _fill_row(state, total, columns, v)
 
 
 @kernel
-def fill_rows(state, dense, number, begin, end):
+def fill_rows(state, dense, columns, begin, end):
     """Fill in the rows of terms `begin` to `end` from `dense`, by column, which is 0 afterwards.
 
     Its first row is that of `begin`.
     """
     for v in range(begin, end):
-        _fill_row(state, dense[v - begin], number, v)
+        _fill_row(state, dense[v - begin], columns, v)
 
 
 @kernel
-def recount_terms(state, z_all, places, number, count, begin, end):
-    """Fill in the rows of terms `begin` to `end`; `places` lists the words of each term.
+def recount_terms(state, term_ptr, z_all, places, columns, count, begin, end):
+    """Fill in the rows of terms `begin` to `end`; `places` lists the words of each term, from term_ptr[v] on.
 
     `count`, on the column axis, is 0 between uses.
     """
     for v in range(begin, end):
-        for p in range(state.row_ptr[v], state.row_ptr[v + 1]):
+        for p in range(term_ptr[v], term_ptr[v + 1]):
             count[z_all[places[p]]] += 1
-        _fill_row(state, count, number, v)
+        _fill_row(state, count, columns, v)
 
 
 @helper
-def _fill_row(state, count, number, v):
+def _fill_row(state, count, columns, v):
     first, length = state.row_ptr[v], 0
-    for c in range(number.size):
+    for k in range(columns.size):
+        c = columns[k]
         if count[c] > 0:
-            state.row_k[first + length] = number[c]
+            state.row_k[first + length] = k
             state.row_n[first + length] = count[c]
             count[c] = 0
             length += 1
@@ -74,10 +75,10 @@ def list_places(x, next_place, places):
 
 
 @kernel
-def recount_cells(state, tables, counts):
-    """Fill in the rows of all terms; `counts` (term, topic) is 0."""
-    for slot in range(state.k_jt.size):
-        k = state.k_jt[slot]
+def recount_cells(state, k_jt, tables, counts):
+    """Fill in the rows of all terms from tables of topics k_jt; `counts` (term, topic) is 0."""
+    for slot in range(k_jt.size):
+        k = k_jt[slot]
         for pair in range(tables.pair_ptr[slot], tables.pair_ptr[slot + 1]):
             counts[tables.term[pair], k] += tables.words[pair]
     for v in range(state.row_len.size):

@@ -7,7 +7,8 @@ import numpy as np
 from franchise._jit import helper, kernel
 from franchise.model.measure import FREE
 from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS
-from franchise.random import gamma_variate, integer, log_gamma_variate, start_stream, uniform
+from franchise.moves.shared.small_gammas import fill_with_gammas, small_gamma
+from franchise.random import gamma_variate, integer, log_gamma_variate, next_bits, start_stream, uniform
 
 ENOUGH = 1e-12  # a sum of gammas from which the shares can be told
 ATTEMPTS = 100  # to draw gammas with such a sum, before one term has it all
@@ -68,41 +69,43 @@ def _add_column(measure, columns, number, beta):
 
 
 @kernel
-def draw_terms(key, state, measure, count, block, block_sums, stream, begin, end):
+def draw_terms(key, state, measure, strips, block, block_sums, stream, bits, count, begin, end):
     """Draw the gammas of terms `begin` to `end` for every column that moves.
 
-    They are added up in `block_sums` by blocks of so many terms, or the last digits would depend on who drew
-    which; `begin` is where one begins. `count` is as long as there are columns, and 0 between uses.
+    All are first drawn with the shape eta, which is fast; those with words are then drawn again, by column,
+    since pairs may come in any order. Sums are taken in `block_sums` over blocks of terms, or their last
+    digits would depend on who drew which; `begin` is where a block begins. `bits` and `count` are as long as
+    there are columns, and `count` is 0 between uses.
     """
     moving, eta = measure.sizes[0], state.concentrations[ETA]
     for v in range(begin, end):
-        sums = block_sums[v // block]
         start_stream(stream, key, v)
-        first = state.row_ptr[v]
+        row, sums, first = measure.phi[v], block_sums[v // block], state.row_ptr[v]
+        fill_with_gammas(stream, strips, bits, row, moving)
         for pair in range(first, first + state.row_len[v]):
             count[measure.column[state.row_k[pair]]] = state.row_n[pair]
-        row = measure.phi[v]
         for c in range(moving):
-            value = gamma_variate(stream, eta + count[c])
-            row[c] = value
-            sums[c] += value
+            if count[c] > 0:
+                row[c] = gamma_variate(stream, eta + count[c])
         for pair in range(first, first + state.row_len[v]):
             count[measure.column[state.row_k[pair]]] = 0
+        for c in range(moving):
+            sums[c] += row[c]
 
 
 @kernel
-def redraw_topic(key, state, measure, c, attempts, stream):
+def redraw_topic(key, measure, strips, c, attempts, stream):
     """Draw again the gammas of a free column until they add up to enough; return their sum.
 
     Their shares do not depend on their sum, so sums may be refused. With an eta so small that this never
     ends, one term has it all.
     """
-    n_terms, eta = measure.phi.shape[0], state.concentrations[ETA]
+    n_terms = measure.phi.shape[0]
     start_stream(stream, key, n_terms + c)
     for _ in range(attempts):
         total = 0.0
         for v in range(n_terms):
-            value = gamma_variate(stream, eta)
+            value = small_gamma(stream, strips, next_bits(stream))
             measure.phi[v, c] = value
             total += value
         if total >= ENOUGH:

@@ -11,11 +11,12 @@ Let W = divided / q, q the chance of the division. A split is accepted with prob
 a merge with min(1, united / W); chances of the pair of anchors multiply both sides where they depend on
 the topics.
 
-A trial goes through the words of the topics concerned; with similar anchors also through the other topics
-of their terms. The kernel here makes trials one after another, from an index of all tables that it makes once
-and after every acceptance; `moves.single_trials` makes them one by one, from the tables of their topics.
+A trial goes through the tables of the topics concerned; with similar anchors also through the other topics
+of their terms. It leaves the state as it is until it is carried out. So many can be made at once, each from
+its own stream, against the same state: up to the first that is accepted they are what one after another would
+be (`engines.trials`).
 
-Topics that have more than `parts.scratch.MOST_WORDS_OF_A_TRIAL` words together are left alone, so that what
+Topics that have more than `shared.scratch.MOST_WORDS_OF_A_TRIAL` words together are left alone, so that what
 a trial takes in time and memory has a bound. The words of a split and of the merge that undoes it are the
 same: both are made or neither, and detailed balance holds.
 
@@ -27,25 +28,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._jit import helper, inlined, kernel
-from franchise.model.capacity import is_full
-from franchise.model.state import Array
+from franchise._jit import inlined, kernel
+from franchise.model.capacity import open_topic
+from franchise.model.seating import move_words
+from franchise.model.state import NUMBERED, Array
 from franchise.moves.shared.anchors import (
+    DONE,
     FOLLOWS,
     LIKENESS,
     NEEDS,
-    NO_TRIAL,
-    SIMILAR,
-    SLOT_A,
+    START,
+    TABLES_OF_BOTH,
     TOPIC_A,
+    TOPIC_B,
     WORD,
-    WORD_A,
     choose_by_likeness,
     continue_choice,
-    place_of,
 )
-from franchise.moves.shared.scratch import TRIAL
-from franchise.moves.shared.table_index import index_tables, square_topics
 from franchise.moves.shared.trial import (
     ACCEPTED,
     ANCHORS,
@@ -54,20 +53,18 @@ from franchise.moves.shared.trial import (
     SPLIT,
     WORDS_MOVED,
     begin_trial,
-    carry_out,
     clear_trial,
     gather_topic,
     make_trial,
-    note_no_trial,
 )
 
-__all__ = ["RECORD", "SplitMergeInfo", "info_of", "split_merge"]
+__all__ = ["RECORD", "SplitMergeInfo", "info_of"]
 
 
 class SplitMergeInfo(NamedTuple):
     """What the trials of a sweep did."""
 
-    complete: bool  # False: out of topic numbers; make room and call again
+    complete: bool
     splits_tried: int
     splits: int  # accepted
     merges_tried: int
@@ -76,79 +73,72 @@ class SplitMergeInfo(NamedTuple):
     words_visited: int  # of the topics concerned
 
 
-@helper
-def _find_table(corpus, state, trial, i):
-    """Return the slot of the table of word i."""
-    if trial.size_ptr.size:
-        return np.int64(place_of(trial.size_ptr, i))
-    return np.int64(corpus.doc_ptr[place_of(corpus.doc_ptr, i)] + state.t_ji[i])
-
-
 @inlined
-def _answer(corpus, state, trial, choice):
-    """Fill in the table of the word that a choice asks for."""
-    choice[SLOT_A] = _find_table(corpus, state, trial, choice[WORD_A])
-    choice[TOPIC_A] = state.k_jt[choice[SLOT_A]]
-
-
-@inlined
-def _trial(key, number, corpus, state, trial, proposals, record):
-    """Make one trial; fill in its record."""
-    choice, most_words = trial.choice, trial.most_words[0]
-    n_words = trial.size_ptr[-1] if trial.size_ptr.size else np.int64(corpus.x.size)
-    begin_trial(key, number, state, trial.stream, proposals, choice, n_words, most_words)
-    anchors, n_seen = int(proposals[choice[FOLLOWS], ANCHORS]), np.int64(0)
-    if choice[NEEDS] == WORD:
-        _answer(corpus, state, trial, choice)
-        continue_choice(state, trial.stream, choice, anchors, most_words)
-    if choice[NEEDS] == LIKENESS:
-        n_seen = gather_topic(state, trial, choice[TOPIC_A], np.int64(0), np.int64(0))
-        choose_by_likeness(state, trial, choice, n_seen)
-    if choice[NEEDS] == NO_TRIAL:
-        clear_trial(trial, n_seen)
-        note_no_trial(choice, record)
-        return
-    n_items = make_trial(state, trial, proposals, choice, n_seen, record)
-    if record[ACCEPTED]:
-        side, k = carry_out(state, trial, choice, n_items, record)
-        for i in range(n_items + 2):
-            if trial.kept[i] == side:
-                state.k_jt[trial.slot[trial.item[i]]] = k
+def _can_be_made(state, listing, own, choice, most_words):
+    """Return whether the tables of a trial are listed, with room for them; give up one that is too large."""
+    k1, k2 = choice[TOPIC_A], choice[TOPIC_B]
+    n, m = state.n_k[k1], state.m_k[k1]
+    if k1 != k2:
+        n, m = n + state.n_k[k2], m + state.m_k[k2]
+    if n > most_words:
+        choice[NEEDS] = DONE
+        return False
+    return listing.start_k[k1] >= 0 and listing.start_k[k2] >= 0 and m <= own.item.size
 
 
 @kernel
-def split_merge(key, corpus, state, trial, proposals, records):
-    """Make one trial for every row of `records`.
+def try_splits_and_merges(
+    key, first, state, listing, own, proposals, choices, streams, records, begin, end, n_words, most_words
+):
+    """Go on with the trials in rows `begin` to `end` as far as the tables that are listed allow.
 
-    The words must have been laid out by tables, as the table move leaves them.
+    Row r is trial number `first` + r. A trial begins without tables, and asks for some in its choice. Words
+    that it has asked for must have been answered. Returns the row of the first trial that is accepted, whose
+    tables are then in own.item and own.kept, else `end`.
     """
-    splits_tried, splits, merges_tried, merges, words_moved, words_visited = 0, 0, 0, 0, 0, 0
-    by_likeness = False
-    for which in range(proposals.shape[0]):
-        by_likeness |= proposals[which, ANCHORS] == SIMILAR
-    stale = True
-    for number in range(trial.cursor[TRIAL], records.shape[0]):
-        if is_full(state):
-            trial.cursor[TRIAL] = number
-            return SplitMergeInfo(
-                False, splits_tried, splits, merges_tried, merges, words_moved, words_visited
-            )
-        if stale:
-            index_tables(corpus, state, trial)
-            if by_likeness:
-                square_topics(state, trial.squares_k)
-        record = records[number]
-        _trial(key, number, corpus, state, trial, proposals, record)
-        stale = record[ACCEPTED] == 1.0
-        if record[SPLIT] >= 0.0:
-            splits_tried += record[SPLIT] == 1.0
-            merges_tried += record[SPLIT] == 0.0
-            splits += record[SPLIT] == 1.0 and stale
-            merges += record[SPLIT] == 0.0 and stale
-            words_moved += int(record[WORDS_MOVED])
-            words_visited += int(record[N_WORDS])
-    trial.cursor[TRIAL] = 0
-    return SplitMergeInfo(True, splits_tried, splits, merges_tried, merges, words_moved, words_visited)
+    for row in range(begin, end):
+        choice, stream, record = choices[row], streams[row], records[row]
+        if choice[NEEDS] == START:
+            begin_trial(key, first + row, state, stream, proposals, choice, record, n_words)
+        elif choice[NEEDS] == WORD:
+            anchors = proposals[choice[FOLLOWS], ANCHORS]
+            continue_choice(state, stream, choice, anchors, most_words)
+        if choice[NEEDS] == LIKENESS and listing.start_k[choice[TOPIC_A]] >= 0:
+            n_seen = gather_topic(state.m_k, listing, own, choice[TOPIC_A], np.int64(0), np.int64(0))
+            choose_by_likeness(state, own, stream, choice, n_seen)
+            clear_trial(own, n_seen)
+        if choice[NEEDS] == TABLES_OF_BOTH and _can_be_made(state, listing, own, choice, most_words):
+            make_trial(state, listing, own, stream, proposals, choice, record)
+            choice[NEEDS] = DONE
+            if record[ACCEPTED] == 1.0:
+                return row
+    return end
+
+
+@kernel
+def move_tables(state, listing, positions, leaves, goes_to):
+    """Count the tables at some positions of the listing to topic `goes_to` instead of `leaves`.
+
+    -1 is a new topic, for which there must be a number. Returns the topic. Whoever holds the tables is to
+    be told.
+    """
+    if goes_to < 0:
+        goes_to = np.int64(open_topic(state))
+    for position in positions:
+        begin, end = listing.begin[position], listing.end[position]
+        move_words(state, leaves, goes_to, listing.table_words, listing.table_counts, begin, end)
+    return goes_to
+
+
+@kernel
+def square_topics(state, squares_k):
+    """Add up the squared counts of every topic."""
+    squares_k[: state.totals[NUMBERED]] = 0.0
+    for v in range(state.row_len.size):
+        first = state.row_ptr[v]
+        for place in range(first, first + state.row_len[v]):
+            count = float(state.row_n[place])
+            squares_k[state.row_k[place]] += count * count
 
 
 def info_of(records: Array) -> SplitMergeInfo:

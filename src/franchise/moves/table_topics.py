@@ -26,8 +26,8 @@ from franchise.model.capacity import is_full, open_topic
 from franchise.model.seating import move_table, prefetch_row, run_at
 from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
 from franchise.moves.shared.scratch import DOCUMENT, INSIDE, NOT_ENTERED
-from franchise.moves.shared.table_index import lay_out_document, table_span
 from franchise.moves.shared.table_logs import draw_topic_by_logs
+from franchise.moves.shared.table_words import lay_out
 from franchise.moves.shared.weights import add_four
 from franchise.random import start_stream, uniform
 
@@ -77,7 +77,7 @@ def _multiply_shared_terms(state, scratch, eta, k_old, begin, end):
     ratio, shared = scratch.ratio, scratch.shared
     at = begin
     while at < end:
-        v, c, at = run_at(scratch, at, end)
+        v, c, at = run_at(scratch.table_words, scratch.table_counts, at, end)
         first = state.row_ptr[v]
         row_k = state.row_k[first : first + state.row_len[v]]
         row_n = state.row_n[first : first + state.row_len[v]]
@@ -136,6 +136,26 @@ def _draw_topic(state, scratch, eta, gamma, v_eta, k_old, begin, end):
     return k
 
 
+@inlined
+def _lay_out_tables(corpus, state, scratch, j):
+    """Lay out the words of document j, unless tables hold counts, which are laid out as they are."""
+    if scratch.pair_ptr.size:
+        return
+    begin = 0
+    for t in range(state.m_j[j]):
+        scratch.table_end[t] = begin
+        begin += state.n_jt[corpus.doc_ptr[j] + t]
+    lay_out(corpus, state, j, scratch.table_words, scratch.table_end, scratch.count_v, scratch.terms)
+
+
+@inlined
+def _words_of(state, scratch, slot, t):
+    """Return where the words of table t, at `slot`, begin and end, in the document that was laid out last."""
+    if scratch.pair_ptr.size:
+        return scratch.pair_ptr[slot], scratch.pair_ptr[slot + 1]
+    return scratch.table_end[t] - state.n_jt[slot], scratch.table_end[t]
+
+
 @kernel
 def table_topics(key, corpus, state, scratch):
     """Draw a new topic for every table of two words or more."""
@@ -154,7 +174,7 @@ def table_topics(key, corpus, state, scratch):
         begin = scratch.cursor[INSIDE]
         if begin == NOT_ENTERED:
             start_stream(scratch.stream, key, scratch.numbers[d])
-            lay_out_document(corpus, state, scratch, j)
+            _lay_out_tables(corpus, state, scratch, j)
             begin = 0
         for t in range(begin, state.m_j[j]):
             n = np.int64(state.n_jt[first + t])
@@ -165,7 +185,7 @@ def table_topics(key, corpus, state, scratch):
                 return TableTopicsInfo(False, tables, moved, born)
             tables += 1
             k_old = np.int64(state.k_jt[first + t])
-            here, end = table_span(state, scratch, first + t, t)
+            here, end = _words_of(state, scratch, first + t, t)
             for i in range(here, end):
                 prefetch_row(state, scratch.table_words[i])
             if n <= largest_small:
@@ -178,7 +198,7 @@ def table_topics(key, corpus, state, scratch):
                 k = np.int64(open_topic(state))
                 born += 1
             moved += 1
-            move_table(state, first + t, k, scratch, here, end)
+            move_table(state, first + t, k, scratch.table_words, scratch.table_counts, here, end)
             _prepare(scratch, k_old, state.m_k[k_old], state.n_k[k_old] + v_eta)
             _prepare(scratch, k, state.m_k[k], state.n_k[k] + v_eta)
         scratch.cursor[INSIDE] = NOT_ENTERED

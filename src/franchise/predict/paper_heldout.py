@@ -16,7 +16,7 @@ import numpy as np
 from franchise._arrays import places_of
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
-from franchise.engines.workbench import Workbench
+from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import CorpusError, FranchiseError
 from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import TABLES, TOPICS, Array
@@ -98,7 +98,7 @@ def paper_held_out(
     arrays = together.arrays
     new = np.arange(corpus.n_documents, together.n_documents)
     new = np.arange(corpus.n_documents, together.n_documents)
-    bench = Workbench(arrays, _with_room(together, state), new)
+    bench = CollapsedSampler(arrays, _with_room(together, state), new)
     before = joint(corpus.arrays, state, priors).log_joint
     rows = []
     with interrupts_deferred():

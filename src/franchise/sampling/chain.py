@@ -16,7 +16,6 @@ from franchise.engines import (
     Start,
     Swept,
     Trials,
-    arrays_for,
     engine_for,
     engine_named,
 )
@@ -130,8 +129,8 @@ class Chain:
         self._cut_off = False
         self._take_up: Callable[[Engine], None] | None = None
         made_by = engine_named(engine_for(engine, corpus))
-        self._engine: Engine = made_by(
-            arrays_for(made_by, corpus),
+        self._engine: Engine = made_by.new(
+            corpus,
             EngineSettings(
                 self.priors,
                 self.schedule.concentrations,
@@ -171,10 +170,10 @@ class Chain:
         """Make sweeps in so many threads from now on, where the engine can."""
         self._engine.use_threads(whole_number("threads", number, 1))
 
-    def use_crew(self, crew: Any) -> None:
-        """Let the workers of a crew make the sweeps, where the engine has them do it; None: leave them."""
+    def use_workers(self, workers: Any) -> None:
+        """Let workers hold the documents, where the engine is made for that; None: leave them."""
         if self.is_whole:
-            self.engine.use_crew(crew, self.number)
+            self.engine.use_workers(workers, self.number)
 
     @property
     def at_once(self) -> int | None:
@@ -381,7 +380,6 @@ class Chain:
 
     def _record(self, sweep: int, infos: dict[str, Any], began: float) -> None:
         numbers = self.engine.numbers()
-        self.engine.progress = 0.0  # of the next sweep
         self.trace.append(numbers | {"sweep": sweep, "seconds": time.perf_counter() - began}, infos)
 
 

@@ -9,11 +9,7 @@ import numpy as np
 from franchise._settings import is_one_of
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines import GPU, RAY_GPU, engine_named
-from franchise.engines.cells import CellsEngine
-from franchise.engines.cluster import ClusterEngine
-from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.compiling import FEW_WORDS
-from franchise.engines.parallel import ParallelEngine
 from franchise.sampling.chain import SHARED, Chain
 from franchise.sampling.choices import start_for
 from franchise.sampling.plan import Plan
@@ -61,7 +57,7 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     """
     engine = plan.engine_of(corpus)  # not by the size of a part
     # What a cluster would take depends on its machines; this one makes the same chain by itself.
-    here = {ClusterEngine.name: ParallelEngine.name, RAY_GPU: GPU}
+    here = {"ray": "parallel", RAY_GPU: GPU}
     starts = [start_for(start, corpus) for start in plan.starts]
     has_short_runs = any(is_one_of(start, ["consensus"]) for start in starts)
     # A chain alone cannot start from what chains of a run find together.
@@ -73,7 +69,7 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     part = _timed(plan, _part_of(plan, corpus, most), own)
     size = _size(plan, corpus)
     larger, start, sweep = size / part.size, part.start, part.sweep
-    if plan.engine == CollapsedEngine.name:
+    if plan.engine == "collapsed":
         start, sweep = larger * start, larger * sweep
     elif part.size < size:
         more = _timed(plan, _part_of(plan, corpus, 3 * most), own)
@@ -91,7 +87,7 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
 
 def _of_short_runs(plan: Plan, corpus: Corpus, jobs: int | None) -> float:
     """Return the seconds of the short runs before the chains, which have an engine of their own."""
-    plan = replace(plan, engine=CollapsedEngine.name)
+    plan = replace(plan, engine="collapsed")
     one = _timed(plan, _part_of(plan, corpus, _MOST), 1)
     each = _size(plan, corpus) / one.size * (one.start + SWEEPS * one.sweep)
     return NUMBER * SHARE * each / threads(jobs, NUMBER)
@@ -111,7 +107,7 @@ def _timed(plan: Plan, part: Corpus, own_threads: int) -> _Timed:
 
 def _size(plan: Plan, corpus: Corpus) -> int:
     """Return how many there are of what a sweep goes through."""
-    return corpus.cells.terms.size if plan.engine == CellsEngine.name else corpus.n_words
+    return corpus.cells.terms.size if plan.engine == "cells" else corpus.n_words
 
 
 def _part_of(plan: Plan, corpus: Corpus, most: int) -> Corpus:
@@ -123,7 +119,7 @@ def _part_of(plan: Plan, corpus: Corpus, most: int) -> Corpus:
         chosen = corpus.spread(max(2, n_documents))
     else:
         chosen = np.unique(np.linspace(0, corpus.n_documents - 1, max(2, n_documents)).astype(int))
-    if plan.engine == CellsEngine.name:
+    if plan.engine == "cells":
         part = corpus.select(chosen)
         return part if part.n_words else corpus
     documents = [corpus.document(j)[:most] for j in chosen]

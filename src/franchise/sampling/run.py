@@ -15,8 +15,7 @@ from typing import Literal, Protocol
 
 from franchise._settings import cores, whole_number
 from franchise.engines import GPU
-from franchise.engines.compiling import trials_compiled_ahead
-from franchise.engines.cuda.device import choice_of_gpu
+from franchise.engines.partitions.cuda.device import choice_of_gpu
 from franchise.errors import ClusterError, GpuError, ModelError, SettingsError
 from franchise.sampling.chain import SHARED, Chain
 from franchise.sampling.monitor import Monitor
@@ -95,7 +94,7 @@ def run_chains(
     callback: Callback | None = None,
     keeper: Keeper | None = None,
     time_budget: float | None = None,
-    crew: object = None,
+    workers: object = None,
 ) -> Ending:
     """Let every chain make the sweeps that its schedule still has.
 
@@ -121,8 +120,8 @@ def run_chains(
     time_budget
         Seconds after which no new sweep is begun. Nor is a chain started that, to judge by the others, would
         not have started by then. Finding the topics to start from is not cut short.
-    crew
-        The workers of a cluster, for chains whose engine has them do the work (`engines.crew`).
+    workers
+        Those of a cluster, for chains whose documents they hold (`engines.pools.workers`).
 
     Returns
     -------
@@ -130,21 +129,21 @@ def run_chains(
         How the run ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     """
     limits = [chain.at_once for chain in chains if chain.at_once is not None]
-    workers, own_threads = shares(jobs, len(chains), min(limits, default=None))
+    at_once, own_threads = shares(jobs, len(chains), min(limits, default=None))
     for chain in chains:
         chain.use_threads(own_threads)
         chain.keep_in(None)  # unless the keeper has a folder for it
-        if crew is not None:
-            chain.use_crew(crew)
+        if workers is not None:
+            chain.use_workers(workers)
     keeper = keeper or _NoKeeper()
     run = _Run(chains, monitor or Monitor(), callback, keeper, time_budget)
     # A second Ctrl-C must not cut off the saving.
-    with keeper.keeping(chains), _compiling_ahead(chains, jobs), _interrupts_end(run):
+    with keeper.keeping(chains), _interrupts_end(run):
         run.monitor.begin(chains)
         try:
             run.prepare(jobs)
-            with ThreadPoolExecutor(workers, "franchise", _chosen_gpu(chains)) as pool:
-                futures = [pool.submit(run.work) for _ in range(workers)]
+            with ThreadPoolExecutor(at_once, "franchise", _chosen_gpu(chains)) as pool:
+                futures = [pool.submit(run.work) for _ in range(at_once)]
                 while wait(futures, _SECONDS_A_LOOK).not_done:
                     run.monitor.look()
             for future in futures:
@@ -165,14 +164,6 @@ def run_chains(
 def _chosen_gpu(chains: Sequence[Chain]) -> Callable[[], object] | None:
     """Return what a thread calls first, so that chains on a GPU are on the one that the caller has chosen."""
     return choice_of_gpu() if any(chain.engine_name == GPU for chain in chains) else None
-
-
-def _compiling_ahead(chains: Sequence[Chain], jobs: int | None) -> AbstractContextManager[None]:
-    """Let another process compile a part of what the chains need, where it may have a core."""
-    has_trials = any(_is_open(chain) and chain.schedule.split_merge for chain in chains)
-    if not has_trials or threads(jobs, 2) < 2:
-        return nullcontext()
-    return trials_compiled_ahead(chains[0].engine_name)
 
 
 @contextmanager

@@ -116,7 +116,7 @@ class ChainWriter:
     def _write_seats(self, chain: Chain) -> str | None:
         """Let an engine write what lives elsewhere; return the name of the folder, None if there is none."""
         name = f"{chain.sweeps_done:06d}"
-        return name if chain.engine.write_seats(self._folder / _SEATS / name) else None
+        return name if chain.engine.write_seating(self._folder / _SEATS / name) else None
 
     def new_draws(self, chain: Chain) -> list[Draw]:
         """Return the draws that the folder does not have yet."""

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
-from franchise.engines.ray_crew import RayCrew  # noqa: E402 (after ray is known to be there)
+from franchise.engines.pools.ray import RayWorkers  # noqa: E402 (after ray is known to be there)
 
 SWEEPS = 8
 
@@ -31,11 +31,11 @@ def corpus():
     return planted(n_topics=8, n_terms=400, n_documents=300, document_length=100, seed=3).corpus
 
 
-def new_chain(engine, crew=None):
+def new_chain(engine, workers=None):
     schedule = Schedule(sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
     chain = Chain(corpus(), Priors(), schedule, seed=5, start="fitted", engine=engine)
-    if crew is not None:
-        chain.use_crew(crew)
+    if workers is not None:
+        chain.use_workers(workers)
     return chain
 
 
@@ -61,36 +61,36 @@ def soon(action, *arguments):
 
 @pytest.mark.filterwarnings("ignore:a worker was lost")
 def test_workers_that_are_killed(ray_cluster):
-    with RayCrew(corpus(), ray_cluster.address, 3) as crew:
-        chain, before = new_chain("ray", crew), crew.generation
+    with RayWorkers(corpus(), ray_cluster.address, 3) as workers:
+        chain, before = new_chain("ray", workers), workers.generation
         chain.run(2)
-        soon(ray.kill, crew._actors[0])
+        soon(ray.kill, workers._actors[0])
         chain.run(2)
-        soon(os.kill, process_of(crew._actors[1]), signal.SIGKILL)
+        soon(os.kill, process_of(workers._actors[1]), signal.SIGKILL)
         chain.run(2)
-        for actor in crew._actors:  # and all at once
+        for actor in workers._actors:  # and all at once
             ray.kill(actor)
         chain.run(2)
-        assert crew.generation == before + 3
+        assert workers.generation == before + 3
         assert differences(chain, by_threads()) == []
-        assert crew.sent > 0
-        assert crew.received > 0
+        assert workers.sent > 0
+        assert workers.received > 0
 
 
 @pytest.mark.filterwarnings("ignore:a worker was lost")
 def test_a_node_that_goes_and_one_that_comes(ray_cluster):
     ray_cluster.add_node(**NODE)
-    with RayCrew(corpus(), ray_cluster.address, 3) as crew:
-        chain, before = new_chain("ray", crew), crew.generation
+    with RayWorkers(corpus(), ray_cluster.address, 3) as workers:
+        chain, before = new_chain("ray", workers), workers.generation
         chain.run(3)
         # Neither that of the cluster's own processes, nor that of this process.
         needed = {ray_cluster.head_node.node_id, ray.get_runtime_context().get_node_id()}
         goes = next(node for node in ray_cluster.list_all_nodes() if node.node_id not in needed)
-        assert goes.node_id in {node_of(actor) for actor in crew._actors}
+        assert goes.node_id in {node_of(actor) for actor in workers._actors}
         ray_cluster.remove_node(goes, allow_graceful=False)
         comes = ray_cluster.add_node(**NODE)
         chain.run()
-        assert crew.generation > before
+        assert workers.generation > before
         assert differences(chain, by_threads()) == []
     ray_cluster.remove_node(comes)  # two again, for the other tests
 
@@ -133,7 +133,7 @@ import os, signal, sys
 from pathlib import Path
 from franchise import Priors, Schedule, SplitMerge
 from franchise.corpus import open_shards, planted, shard
-from franchise.engines.ray_crew import RayCrew
+from franchise.engines.pools.ray import RayWorkers
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import run_chains
 from franchise.storage.checkpoints import Checkpoints
@@ -146,9 +146,9 @@ def kill(chain):
     if chain.sweeps_done == 5:
         os.kill(os.getpid(), signal.SIGKILL)
 
-with RayCrew(corpus, sys.argv[1], 2) as crew:
+with RayWorkers(corpus, sys.argv[1], 2) as workers:
     chains, folder = plan.chains(corpus), Path(sys.argv[2])
-    run_chains(chains, keeper=Checkpoints(folder, 0), callback=kill, crew=crew)
+    run_chains(chains, keeper=Checkpoints(folder, 0), callback=kill, workers=workers)
 """
 
 
@@ -162,8 +162,8 @@ def test_killed_and_resumed_on_other_workers(ray_cluster, tmp_path):
     assert answer.returncode == -signal.SIGKILL, answer.stderr
     chain = load_chain(tmp_path / "0", corpus())
     assert 4 <= chain.sweeps_done <= 5
-    with RayCrew(corpus(), ray_cluster.address, 1) as crew:
-        chain.use_crew(crew)
+    with RayWorkers(corpus(), ray_cluster.address, 1) as workers:
+        chain.use_workers(workers)
         chain.run()
         assert differences(chain, by_threads()) == []
 

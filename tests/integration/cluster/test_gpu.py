@@ -6,24 +6,22 @@ import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines.cuda import engine as on_one
-from franchise.engines.cuda.worker_part import CudaWorkerPart
+from franchise.engines.pools import partitions
 from tests.host_device import HostDevice, needs_compiler
 from tests.reference.chains import differences
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
-from franchise.engines import ray_crew  # noqa: E402 (after ray is known to be there)
+from franchise.engines.pools import ray as on_ray  # noqa: E402 (after ray is known to be there)
 
 pytestmark = [pytest.mark.slow, needs_compiler]
 
 
-class PartOnHost(CudaWorkerPart):
+class WorkerOnHost(on_ray.RayWorker):
     def __init__(self, *given):
-        super().__init__(*given, device=HostDevice())
+        super().__init__(*given)
+        partitions.gpu = HostDevice  # in a process of its own
 
-
-class WorkerOnHost(ray_crew.RayWorker):
     def gpu(self):
         assert len(ray.get_gpu_ids()) == 1
         return "here", "the host"
@@ -40,13 +38,12 @@ def new_chain(engine):
 
 
 def test_workers_with_gpus(ray_cluster, monkeypatch):
-    monkeypatch.setattr(on_one, "gpu", HostDevice)
-    monkeypatch.setattr(ray_crew, "CudaWorkerPart", PartOnHost)
-    monkeypatch.setattr(ray_crew, "RayWorker", WorkerOnHost)
+    monkeypatch.setattr(partitions, "gpu", HostDevice)
+    monkeypatch.setattr(on_ray, "RayWorker", WorkerOnHost)
     alone, chain = new_chain("gpu"), new_chain("ray-gpu")
     alone.run()
-    with ray_crew.RayCrew(corpus(), ray_cluster.address, gpus=True) as crew:
-        assert (crew.size, crew.machines) == (2, 2)
-        chain.use_crew(crew)
+    with on_ray.RayWorkers(corpus(), ray_cluster.address, gpus=True) as workers:
+        assert (workers.size, workers.machines) == (2, 2)
+        chain.use_workers(workers)
         chain.run()
         assert differences(chain, alone) == []

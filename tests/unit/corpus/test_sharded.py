@@ -346,10 +346,21 @@ class TestWriting:
         assert len(seen) == 5
         assert seen[-1] == (many.n_words, many.n_words)
 
-    def test_too_many_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("franchise.corpus.sharding.MAX_WORDS", 100)
-        with raises(CorpusError, "too-many-words", "100 that"):
-            shard(iter(TEXTS), tmp_path / "s")
+    def test_a_shard_has_no_more_words_than_a_partition_can_count(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("franchise.corpus.sharding._MOST_WORDS", 20)
+        many = shard(iter(TEXTS), tmp_path / "s", 1)
+        assert len(many.shards) == -(-many.n_words // 20)
+
+    def test_more_words_than_one_piece_can_have(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        many = shard(iter(TEXTS), tmp_path / "s")
+        monkeypatch.setattr("franchise.corpus.sharded.MAX_WORDS", 30)
+        with raises(CorpusError, "too-many-words", "30 that", "engine='parallel'"):
+            _ = many.x
+        assert many.select(range(len(TEXTS))).n_words == many.n_words
 
 
 class TestDamage:

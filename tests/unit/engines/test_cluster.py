@@ -11,16 +11,18 @@ from hypothesis import strategies as st
 
 from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
 from franchise.corpus import five_topics, open_shards, planted, shard
-from franchise.engines import crew as crews
-from franchise.engines import parallel
-from franchise.engines.crew import CrewInProcess, jobs_for
-from franchise.engines.part import Part
-from franchise.engines.worker import Worker, WorkersLostError
+from franchise.engines import kinds
+from franchise.engines.partitions.host_seating import HostSeating
+from franchise.engines.pools import ranges
+from franchise.engines.pools import workers as module
+from franchise.engines.pools.ranges import jobs_for
+from franchise.engines.pools.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError, ModelError, SettingsError
 from franchise.model import broken_invariants
 from franchise.storage.chain import load_chain, save_chain
 from tests.raising import raises, warns
 from tests.reference.chains import differences
+from tests.reference.workers import Unreliable, WorkersHere
 
 SWEEPS = 8
 pytestmark = pytest.mark.filterwarnings("ignore:a worker was lost")
@@ -41,16 +43,16 @@ def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), merges=(), **sett
     return Chain(of or corpus(), Priors(eta=eta), schedule, seed=5, start=start, engine=engine, **settings)
 
 
-def on_workers(crew, *more, **settings):
+def on_workers(workers, *more, **settings):
     chain = new_chain("ray", *more, **settings)
-    chain.use_crew(crew)
+    chain.use_workers(workers)
     return chain
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _two_turns():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "COLLAPSED_WORDS", 10_000)
+        patch.setattr(kinds, "COLLAPSED_WORDS", 10_000)
         yield
 
 
@@ -58,32 +60,9 @@ def _two_turns():
 def by_threads(start="fitted"):
     chain = new_chain("parallel", start, threads=2)
     chain.run()
-    assert len(chain.engine._turns) == 2
+    assert len(chain.engine._pool.partitions[0]._turns) == 2
     assert chain.trials
     return chain
-
-
-class Unreliable(CrewInProcess):
-    """Loses a worker in certain calls: before it has done its work, or after."""
-
-    def __init__(self, *arguments, lose=(), after=False):
-        self._lose, self._after, self.calls, self.lost = set(lose), after, 0, 0
-        super().__init__(*arguments)
-
-    def call(self, generation, what, arguments):
-        self.calls += 1
-        loses = self.calls in self._lose
-        if loses and not self._after:
-            self._drop()
-        answers = super().call(generation, what, arguments)
-        if loses:
-            self._drop()
-            raise WorkersLostError
-        return answers
-
-    def _drop(self):
-        self.workers[self.calls % self.size] = None
-        self.lost += 1
 
 
 # ---------------------------------------------------------------- same bits
@@ -93,7 +72,7 @@ class Unreliable(CrewInProcess):
 def test_merges(workers):
     alone, chain = (
         new_chain("parallel", 12, merges=(1, 2)),
-        on_workers(CrewInProcess(corpus(), workers), 12, merges=(1, 2)),
+        on_workers(WorkersHere(corpus(), workers), 12, merges=(1, 2)),
     )
     for one in (alone, chain):
         one.run()
@@ -105,7 +84,7 @@ def test_merges(workers):
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 5])
 def test_any_number_of_workers(workers):
-    chain = on_workers(CrewInProcess(corpus(), workers, workers % 2 + 1))
+    chain = on_workers(WorkersHere(corpus(), workers, workers % 2 + 1))
     chain.run()
     assert broken_invariants(corpus().arrays, chain.state) == []
     assert differences(chain, by_threads()) == []
@@ -113,14 +92,14 @@ def test_any_number_of_workers(workers):
 
 @pytest.mark.parametrize("start", ["one", 20])
 def test_any_start(start):
-    chain = on_workers(CrewInProcess(corpus(), 3), start)
+    chain = on_workers(WorkersHere(corpus(), 3), start)
     chain.run()
     assert differences(chain, by_threads(start)) == []
 
 
 def test_room_for_topics_changes_nothing():
-    """Rows of the head have room for as many topics as there are, and grow."""
-    chain = on_workers(CrewInProcess(corpus(), 2), capacity=1, threads=3)
+    """Rows of the coordinator have room for as many topics as there are, and grow."""
+    chain = on_workers(WorkersHere(corpus(), 2), capacity=1, threads=3)
     chain.run()
     assert differences(chain, by_threads()) == []
 
@@ -130,7 +109,7 @@ def test_rows_whose_room_adds_up_to_the_words():
     x = np.repeat(np.arange(5), [3, 5, 3, 2, 7])
     words = Corpus(np.random.default_rng(0).permutation(x), [0, 20], list("abcde"))
     chains = [new_chain("parallel", 40, of=words, eta=0.01)]
-    chains.append(on_workers(CrewInProcess(words, 1), 40, of=words, eta=0.01, capacity=2))
+    chains.append(on_workers(WorkersHere(words, 1), 40, of=words, eta=0.01, capacity=2))
     for chain in chains:
         chain.run()
     assert differences(*chains) == []
@@ -139,25 +118,35 @@ def test_rows_whose_room_adds_up_to_the_words():
 def test_documents_in_shards(tmp_path):
     shard(corpus(), tmp_path / "shards", shards=7)
     sharded = open_shards(tmp_path / "shards")
-    chain = on_workers(CrewInProcess(sharded, 3), of=sharded)
+    chain = on_workers(WorkersHere(sharded, 3), of=sharded)
+    chain.run()
+    assert differences(chain, by_threads()) == []
+
+
+@pytest.mark.parametrize(("workers", "most_words"), [(1, 7_000), (2, 7_000), (3, 500)])
+def test_workers_with_several_partitions(monkeypatch, workers, most_words):
+    """As if 32 bits counted so many words."""
+    monkeypatch.setattr(ranges, "MOST_WORDS", most_words)
+    chain = on_workers(among := WorkersHere(corpus(), workers))
+    assert all(n > 1 for n in among.partitions_each)
     chain.run()
     assert differences(chain, by_threads()) == []
 
 
 def test_more_workers_than_documents():
     few = Corpus([0, 1, 1, 0, 2], [0, 2, 2, 5], ["a", "b", "c"])
-    crew = CrewInProcess(few, 9)
-    assert crew.size == 2
-    chain, other = on_workers(crew, of=few), new_chain("parallel", of=few)
+    workers = WorkersHere(few, 9)
+    assert workers.size == 2
+    chain, other = on_workers(workers, of=few), new_chain("parallel", of=few)
     for one in (chain, other):
         one.run()
     assert differences(chain, other) == []
 
 
 def test_two_chains_of_one_crew():
-    crew, chains = CrewInProcess(corpus(), 2), []
+    workers, chains = WorkersHere(corpus(), 2), []
     for number in (0, 1):
-        chains.append(on_workers(crew, number=number))
+        chains.append(on_workers(workers, number=number))
         chains[-1].start()
     for _ in range(SWEEPS):
         for chain in chains:
@@ -172,18 +161,18 @@ def test_two_chains_of_one_crew():
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("every", [17, 19, 23])
 def test_workers_lost_all_the_time(tmp_path, every, after):
-    chain = on_workers(crew := Unreliable(corpus(), 3, lose=range(every, 10_000, every), after=after))
+    chain = on_workers(workers := Unreliable(corpus(), 3, lose=range(every, 10_000, every), after=after))
     chain.keep_in(tmp_path)
-    chain.run(callback=lambda chain: chain.engine.write_seats(tmp_path / str(chain.sweeps_done)))
-    assert crew.lost > 3
+    chain.run(callback=lambda chain: chain.engine.write_seating(tmp_path / str(chain.sweeps_done)))
+    assert workers.lost > 3
     assert differences(chain, by_threads()) == []
 
 
 @pytest.mark.parametrize("lost", range(1, 14))
 def test_a_worker_lost_in_the_start_and_the_first_sweep(lost):
-    chain = on_workers(crew := Unreliable(corpus(), 2, lose=[lost]))
+    chain = on_workers(workers := Unreliable(corpus(), 2, lose=[lost]))
     chain.run(2)
-    assert crew.lost == 1
+    assert workers.lost == 1
     other = new_chain("parallel")
     other.run(2)
     for name in ("log_joint", "n_tables", "alpha"):
@@ -191,16 +180,17 @@ def test_a_worker_lost_in_the_start_and_the_first_sweep(lost):
 
 
 def test_sweeps_since_the_last_checkpoint_are_made_again(tmp_path):
-    chain = on_workers(crew := CrewInProcess(corpus(), 2))
+    chain = on_workers(workers := WorkersHere(corpus(), 2))
     chain.keep_in(tmp_path)
     chain.run(4)
-    assert chain.engine.write_seats(tmp_path / "seats")
+    assert chain.engine.write_seating(tmp_path / "seats")
     chain.run(2)
-    crew.workers[1] = None
+    workers.workers[1] = None
     made = []
     sweep = chain.engine._sweep
     chain.engine._sweep = lambda key, *more: made.append(key.sweep) or sweep(key, *more)
-    chain.engine._since = [type(step)(chain.engine._sweep, *step.args) for step in chain.engine._since]
+    since = chain.engine._pool._since
+    since[:] = [type(step)(chain.engine._sweep, *step.args) for step in since]
     chain.run(2)
     assert made == [7, 5, 6, 7, 8]  # 7 failed
     assert differences(chain, by_threads()) == []
@@ -212,30 +202,30 @@ def test_a_worker_lost_in_any_call_of_sweeps_with_merges(after):
     whole = on_workers(counted := Unreliable(corpus(), 2), **settings)
     whole.run(4)
     for call in range(2 + after, counted.calls + 1, 2):
-        chain = on_workers(crew := Unreliable(corpus(), 2, lose=[call], after=after), **settings)
+        chain = on_workers(workers := Unreliable(corpus(), 2, lose=[call], after=after), **settings)
         chain.run(4)
-        assert crew.lost == 1
+        assert workers.lost == 1
         assert differences(chain, whole) == []
 
 
 @pytest.mark.filterwarnings("default:a worker was lost")
 def test_a_lost_worker_is_told_of():
-    chain = on_workers(crew := CrewInProcess(corpus(), 2))
+    chain = on_workers(workers := WorkersHere(corpus(), 2))
     chain.run(1)
-    crew.workers[0] = None
+    workers.workers[0] = None
     with warns("worker-lost"):
         chain.run(1)
 
 
 def test_both_chains_take_up_their_snapshots():
-    crew = CrewInProcess(corpus(), 2)
-    chains = [on_workers(crew, number=number) for number in (0, 1)]
+    workers = WorkersHere(corpus(), 2)
+    chains = [on_workers(workers, number=number) for number in (0, 1)]
     for chain in chains:
         chain.run(3)
-    crew.workers[0] = None
+    workers.workers[0] = None
     for chain in chains[::-1]:
         chain.run(5)
-    assert crew.generation == 1
+    assert workers.generation == 1
     assert differences(chains[0], by_threads()) == []
 
 
@@ -243,22 +233,22 @@ def test_both_chains_take_up_their_snapshots():
 @pytest.mark.parametrize("call", range(5))
 def test_a_loss_while_one_is_being_mended(tmp_path, call, after):
     """With sweeps since the last checkpoint, which must not be forgotten."""
-    chain = on_workers(crew := Unreliable(corpus(), 3, after=after))
+    chain = on_workers(workers := Unreliable(corpus(), 3, after=after))
     chain.keep_in(tmp_path)
     chain.run(3)
-    chain.engine.write_seats(tmp_path / "seats")
+    chain.engine.write_seating(tmp_path / "seats")
     chain.run(2)
-    crew.workers[0] = None
-    crew._lose = {crew.calls + 2 + call}
+    workers.workers[0] = None
+    workers._lose = {workers.calls + 2 + call}
     chain.run()
-    assert crew.lost == 1
+    assert workers.lost == 1
     assert differences(chain, by_threads()) == []
 
 
 def test_a_loss_in_a_repair(monkeypatch):
-    chain = on_workers(crew := CrewInProcess(corpus(), 3))
+    chain = on_workers(workers := WorkersHere(corpus(), 3))
     chain.run(2)
-    replace, tried = crew.replace_lost, []
+    replace, tried = workers.replace_lost, []
 
     def fails_twice():
         tried.append(1)
@@ -266,21 +256,21 @@ def test_a_loss_in_a_repair(monkeypatch):
             raise WorkersLostError
         return replace()
 
-    monkeypatch.setattr(crew, "replace_lost", fails_twice)
-    crew.workers[1] = None
+    monkeypatch.setattr(workers, "replace_lost", fails_twice)
+    workers.workers[1] = None
     chain.run()
     assert len(tried) == 3
     assert differences(chain, by_threads()) == []
 
 
 def test_chains_in_threads_share_losses():
-    """One chain repairs the crew while another is anywhere in its sweep."""
-    crew = Unreliable(corpus(), 3, lose=range(20, 400, 37))
-    chains = [on_workers(crew, number=number) for number in range(3)]
-    with ThreadPoolExecutor(3) as pool:
-        for done in [pool.submit(chain.run) for chain in chains]:
+    """One chain replaces workers while another is anywhere in its sweep."""
+    workers = Unreliable(corpus(), 3, lose=range(20, 400, 37))
+    chains = [on_workers(workers, number=number) for number in range(3)]
+    with ThreadPoolExecutor(3) as threads:
+        for done in [threads.submit(chain.run) for chain in chains]:
             done.result()
-    assert crew.lost > 3
+    assert workers.lost > 3
     assert differences(chains[0], by_threads()) == []
     alone = new_chain("parallel", number=2)
     alone.run()
@@ -288,16 +278,16 @@ def test_chains_in_threads_share_losses():
 
 
 def test_a_cluster_that_is_gone_is_waited_for_once(monkeypatch):
-    crew = CrewInProcess(corpus(), 2)
-    chains = [on_workers(crew, number=number) for number in (0, 1)]
+    workers = WorkersHere(corpus(), 2)
+    chains = [on_workers(workers, number=number) for number in (0, 1)]
     tried = []
 
     def gone():
         tried.append(1)
         raise ClusterError("no place for 1 worker", code="no-place-for-workers")
 
-    monkeypatch.setattr(crew, "replace_lost", gone)
-    crew.workers[0] = None
+    monkeypatch.setattr(workers, "replace_lost", gone)
+    workers.workers[0] = None
     for chain in chains:
         with raises(ClusterError, "no-place-for-workers", "1 worker"):
             chain.run(1)
@@ -305,59 +295,59 @@ def test_a_cluster_that_is_gone_is_waited_for_once(monkeypatch):
 
 
 def test_a_crew_that_is_gone_is_left_behind(tmp_path, monkeypatch):
-    """What was done since the last checkpoint is done again with the next crew."""
-    chain = on_workers(crew := CrewInProcess(corpus(), 2))
+    """What was done since the last checkpoint is done again with the next workers."""
+    chain = on_workers(workers := WorkersHere(corpus(), 2))
     chain.run(3)
     monkeypatch.setattr(
-        crew, "replace_lost", lambda: (_ for _ in ()).throw(ClusterError("gone", code="no-cluster"))
+        workers, "replace_lost", lambda: (_ for _ in ()).throw(ClusterError("gone", code="no-cluster"))
     )
-    crew.workers[0] = None
+    workers.workers[0] = None
     with raises(ClusterError, "no-cluster", "gone"):
-        chain.use_crew(None)
+        chain.use_workers(None)
     with raises(ClusterError, "seating-lost", "ray"):
-        chain.engine.write_seats(tmp_path)
-    chain.use_crew(CrewInProcess(corpus(), 3))
+        chain.engine.write_seating(tmp_path)
+    chain.use_workers(WorkersHere(corpus(), 3))
     chain.run()
     assert differences(chain, by_threads()) == []
 
 
 def test_a_chain_is_made_again_as_it_was():
-    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain = on_workers(WorkersHere(corpus(), 2))
     chain.run(3)
-    chain.use_crew(None)
+    chain.use_workers(None)
     again = chain.remembered()
-    chain.use_crew(CrewInProcess(corpus(), 2))
+    chain.use_workers(WorkersHere(corpus(), 2))
     chain.run(2)
     same = again()
     assert (same.sweeps_done, len(same.trace), chain.sweeps_done) == (3, 4, 5)
-    same.use_crew(CrewInProcess(corpus(), 3))
+    same.use_workers(WorkersHere(corpus(), 3))
     same.run()
     assert differences(same, by_threads()) == []
 
 
 def test_a_folder_that_machines_do_not_share(tmp_path, monkeypatch):
-    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain = on_workers(WorkersHere(corpus(), 2))
     chain.run(1)
-    monkeypatch.setattr(Worker, "write_seats", lambda *_: None)  # as on a disk of its own
+    monkeypatch.setattr(Worker, "write_seating", lambda *_: None)  # as on a disk of its own
     with raises(ModelError, "folder-not-shared", tmp_path):
         save_chain(chain, tmp_path)
 
 
 def test_workers_that_are_lost_again_and_again(monkeypatch):
-    monkeypatch.setattr(crews, "_MOST_LOSSES", 3)
+    monkeypatch.setattr(module, "_MOST_LOSSES", 3)
     chain = on_workers(Unreliable(corpus(), 2, lose=range(1, 100)))
     with raises(ClusterError, "workers-lost-repeatedly", 3):
         chain.run()
     assert not chain.is_whole
 
 
-class KilledByChain(CrewInProcess):
+class KilledByChain(WorkersHere):
     """Chain 1 kills a worker whenever it asks for a pass; all others are well."""
 
     killed = 0
 
     def call(self, generation, what, arguments):
-        if what == "ask" and arguments[0][:2] == (1, "update"):
+        if what == "all" and arguments[0][:2] == (1, "update"):
             self.killed += 1
             self.workers[0] = None
         return super().call(generation, what, arguments)
@@ -366,15 +356,15 @@ class KilledByChain(CrewInProcess):
 @pytest.mark.parametrize("finder", [0, 1])
 def test_sweeps_of_one_chain_do_not_excuse_the_losses_of_another(monkeypatch, finder):
     """Whichever chain finds out first that a worker is gone, and so has it replaced."""
-    monkeypatch.setattr(crews, "_MOST_LOSSES", 3)
-    crew = KilledByChain(corpus(), 2)
-    well, killer = (on_workers(crew, number=number) for number in (0, 1))
-    repair = crew.repair
+    monkeypatch.setattr(module, "_MOST_LOSSES", 3)
+    workers = KilledByChain(corpus(), 2)
+    well, killer = (on_workers(workers, number=number) for number in (0, 1))
+    repair = workers.repair
 
     def between(generation, chain):
         if chain == 0:
             return repair(generation, chain)
-        assert crew.killed < 10, "it would be repaired for ever"
+        assert workers.killed < 10, "it would be repaired for ever"
         if finder == 0:
             well.run(1)
         done = repair(generation, chain)
@@ -384,10 +374,10 @@ def test_sweeps_of_one_chain_do_not_excuse_the_losses_of_another(monkeypatch, fi
 
     well.start()
     killer.start()
-    monkeypatch.setattr(crew, "repair", between)
+    monkeypatch.setattr(workers, "repair", between)
     with raises(ClusterError, "workers-lost-repeatedly", 3):
         killer.run(1)
-    assert crew.killed == 4
+    assert workers.killed == 4
     assert well.sweeps_done >= 3
 
 
@@ -396,21 +386,21 @@ def test_sweeps_of_one_chain_do_not_excuse_the_losses_of_another(monkeypatch, fi
 
 @pytest.mark.parametrize(("sweep", "workers"), [(0, 1), (3, 5), (6, 3)])
 def test_taken_up_on_another_number_of_workers(tmp_path, sweep, workers):
-    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain = on_workers(WorkersHere(corpus(), 2))
     chain.start()
     chain.run(sweep)
     save_chain(chain, tmp_path)
     taken_up = load_chain(tmp_path, corpus())
     assert taken_up.engine_name == "ray"
-    taken_up.use_crew(CrewInProcess(corpus(), workers))
+    taken_up.use_workers(WorkersHere(corpus(), workers))
     taken_up.run()
     assert differences(taken_up, by_threads()) == []
 
 
 def test_a_chain_that_has_left_its_workers(tmp_path):
-    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain = on_workers(WorkersHere(corpus(), 2))
     chain.run()
-    chain.use_crew(None)
+    chain.use_workers(None)
     assert differences(chain, by_threads()) == []
     save_chain(chain, tmp_path / "a")
     again = load_chain(tmp_path / "a", corpus())
@@ -423,11 +413,11 @@ def test_a_chain_that_has_left_its_workers(tmp_path):
 
 
 def test_a_chain_can_be_pickled():
-    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain = on_workers(WorkersHere(corpus(), 2))
     chain.run(3)
-    chain.use_crew(None)
+    chain.use_workers(None)
     again = pickle.loads(pickle.dumps(chain))
-    again.use_crew(CrewInProcess(corpus(), 1))
+    again.use_workers(WorkersHere(corpus(), 1))
     again.run()
     assert differences(again, by_threads()) == []
 
@@ -435,7 +425,7 @@ def test_a_chain_can_be_pickled():
 def test_a_franchise_from_elsewhere():
     other = new_chain("parallel")
     other.run(3)
-    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain = on_workers(WorkersHere(corpus(), 2))
     chain.start_at(other.state)
     assert chain.trace["log_joint"][0] == other.trace["log_joint"][-1]
     chain.run(1)
@@ -460,12 +450,12 @@ def damage(seats, which):
 
 @pytest.mark.parametrize("which", ["table", "topic", "nobody", "other topic", "length"])
 def test_seats_that_are_unsound(which):
-    chain = on_workers(CrewInProcess(five_topics(0).corpus, 2), of=five_topics(0).corpus)
+    chain = on_workers(WorkersHere(five_topics(0).corpus, 2), of=five_topics(0).corpus)
     chain.run(1)
-    chain.use_crew(None)
-    snapshot = chain.engine._snapshot
-    snapshot.seats[3] = damage(snapshot.seats[3], which)
-    chain.use_crew(CrewInProcess(five_topics(0).corpus, 2))
+    chain.use_workers(None)
+    snapshot = chain.engine._pool._snapshot
+    snapshot.seating[3] = damage(snapshot.seating[3], which)
+    chain.use_workers(WorkersHere(five_topics(0).corpus, 2))
     with raises(ModelError, "seats-mismatch" if which == "other topic" else "damaged-file"):
         chain.run(1)
 
@@ -473,33 +463,33 @@ def test_seats_that_are_unsound(which):
 @pytest.mark.parametrize("m_j", [(3, 1), (1, 3)])
 def test_a_document_has_no_more_tables_than_words(m_j):
     """Further tables would lie in the next document, or behind the end of all."""
-    part = Part(Corpus(np.zeros(4, np.int32), [0, 2, 4], ("term",)).arrays, 2, 1)
-    seats = {"t_ji": np.array([0, m_j[0] > 1, 0, m_j[1] > 1]), "m_j": np.array(m_j), "k_jt": np.zeros(4)}
+    documents = HostSeating(Corpus(np.zeros(4, np.int32), [0, 2, 4], ("term",)).arrays)
+    seating = {"t_ji": np.array([0, m_j[0] > 1, 0, m_j[1] > 1]), "m_j": np.array(m_j), "k_jt": np.zeros(4)}
     with pytest.raises(ValueError, match="more tables than words"):
-        part.seat(0, 2, seats)
+        documents.seat(0, 2, seating)
 
 
 def test_files_of_seats_that_are_missing_or_others(tmp_path):
-    chain = on_workers(CrewInProcess(corpus(), 2))
+    chain = on_workers(WorkersHere(corpus(), 2))
     chain.run(1)
     save_chain(chain, tmp_path)
     seats = sorted((tmp_path / "seats").rglob("*.safetensors"))
     assert len(seats) == 64
     seats[5].write_bytes(seats[6].read_bytes())
     taken_up = load_chain(tmp_path, corpus())
-    taken_up.use_crew(CrewInProcess(corpus(), 1))
+    taken_up.use_workers(WorkersHere(corpus(), 1))
     with raises(ModelError, "damaged-file", seats[5]):
         taken_up.run(1)
     seats[5].unlink()
     taken_up = load_chain(tmp_path, corpus())
-    taken_up.use_crew(CrewInProcess(corpus(), 1))
+    taken_up.use_workers(WorkersHere(corpus(), 1))
     with raises(ModelError, "no-such-file", seats[5]):
         taken_up.run(1)
 
 
 def test_what_cannot_be_started():
     with raises(SettingsError, "conflicting-settings", "start='sequential'"):
-        on_workers(CrewInProcess(corpus(), 2), "sequential").start()
+        on_workers(WorkersHere(corpus(), 2), "sequential").start()
     with raises(ClusterError, "no-workers", "engine='ray'"):
         new_chain("ray").start()
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from franchise import GpuError
-from franchise.engines.cuda.availability import cupy_module, gpu_facts, problem
+from franchise.engines.partitions.cuda.availability import cupy_module, gpu_facts, problem
 from tests.raising import check, raises
 from tests.reference.gpus import GIB, fake_cupy, with_cupy
 
@@ -133,7 +133,7 @@ def test_warnings_of_cupy_are_none_of_ours(monkeypatch, tmp_path):
 
 def test_nothing_imports_cupy_before_a_gpu_is_asked_for():
     code = (
-        "import sys, franchise.cli, franchise.estimator, franchise.engines.cuda.availability\n"
+        "import sys, franchise.cli, franchise.estimator, franchise.engines.partitions.cuda.availability\n"
         "assert 'cupy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

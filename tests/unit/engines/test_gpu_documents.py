@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from franchise.engines.cuda import engine as module
-from franchise.engines.cuda import layout
-from franchise.engines.cuda.device import counter_key
-from franchise.engines.cuda.engine import CudaEngine
-from franchise.engines.cuda.part import CudaPart
-from franchise.engines.cuda.source import NEAR, kernel_source
-from franchise.engines.engine import EngineSettings
+from franchise.engines import ENGINES, EngineSettings
+from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
+from franchise.engines.partitions.cuda import layout
+from franchise.engines.partitions.cuda import partition as module
+from franchise.engines.partitions.cuda.device import counter_key
+from franchise.engines.partitions.cuda.source import NEAR, kernel_source
+from franchise.engines.partitions.partition import Range
 from franchise.engines.table_source import HeldTables
-from franchise.engines.threads import Threads
 from franchise.model import Priors, broken_invariants, copy_state
 from franchise.model.state import TOPICS, word_topics
 from franchise.random import DOCUMENTS, Key
@@ -25,6 +24,8 @@ from tests.reference import gpu_kernels
 from tests.reference.enumeration import Concentrations
 from tests.reference.franchise import corpus_of
 from tests.reference.gpu import Given, counted, draw, draw_long, seat
+from tests.reference.gpu_runs import documents_of, on_device
+from tests.reference.parallel import pass_once
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
 
 pytestmark = needs_compiler
@@ -36,9 +37,10 @@ def host():
 
 
 def engine_of(corpus, at, seed, start, epsilon=None):
-    engine = CudaEngine(corpus, EngineSettings(Priors(**at._asdict()), capacity=1), host())
+    engine = ENGINES["gpu"].new(corpus, EngineSettings(Priors(**at._asdict()), capacity=1))
     engine._epsilon = engine._epsilon if epsilon is None else epsilon
-    engine.start(Key(seed, 0, 0, 0), start)
+    with on_device(host()):
+        engine.start(Key(seed, 0, 0, 0), start)
     return engine
 
 
@@ -47,22 +49,21 @@ def engine_of(corpus, at, seed, start, epsilon=None):
 
 def compare_pass(documents, n_terms, at, seed, start, epsilon, passes, sweeps=2, long=layout.LONG):
     """Make sweeps, and the same with the twin; return how many topics rested, and the most in a document."""
-    corpus, rested, most = corpus_of(documents, n_terms).arrays, 0, 0
+    corpus, rested, most = corpus_of(documents, n_terms), 0, 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "passes_for", lambda *_: passes)
+        patch.setattr(PartiallyCollapsedEngine, "_passes", lambda *_: passes)
         patch.setattr(layout, "LONG", long)
         engine = engine_of(corpus, at, seed, start, epsilon)
         for sweep in range(1, sweeps + 1):
             before, key = engine.state, Key(seed, 0, sweep, 0)
-            weights = engine._revealer.weights(key, before, engine._epsilon)
-            columns = weights.column[word_topics(corpus, before)]
+            weights = engine._instantiator.weights(key, before, engine._epsilon)
+            columns = weights.column[word_topics(corpus.arrays, before)]
             rested += np.count_nonzero(columns >= weights.sizes[0])
-            engine._on_gpu()
-            engine._update_documents(key)
-            part = engine._on_gpu()
-            g, key = Given.of(part._last[1]), key._replace(move=DOCUMENTS)
-            counts, sizes, state = part._counts, engine._sizes, engine.state
-            assert broken_invariants(corpus, state) == []
+            pass_once(engine, key)
+            there = documents_of(engine)
+            g, key = Given.of(there._last[1]), key._replace(move=DOCUMENTS)
+            counts, sizes, state = there._counts, there.table_sizes, engine.state
+            assert broken_invariants(corpus.arrays, state) == []
             all_columns, all_sizes = [], []
             for j, words in enumerate(documents):
                 own = slice(corpus.doc_ptr[j], corpus.doc_ptr[j + 1])
@@ -79,7 +80,7 @@ def compare_pass(documents, n_terms, at, seed, start, epsilon, passes, sweeps=2,
                 all_sizes += np.bincount(t_ji).tolist()
             expected = counted(corpus.x, np.array(all_columns, int), n_terms, counts.stride)
             assert_array_equal(counts.array, expected)
-            assert_array_equal(sizes, np.bincount(all_sizes))
+            assert_array_equal(sizes, np.bincount(all_sizes, minlength=sizes.size))
     return rested, most
 
 
@@ -121,26 +122,29 @@ def test_documents_whose_words_all_have_a_topic_of_their_own():
     assert most == NEAR + 2
 
 
-# ---------------------------------------------------------------- what the head asks for
+# ---------------------------------------------------------------- what the coordinator asks for
 
 
-def opened(seed, pieces=None, long=layout.LONG, resident=None):
-    """Return documents, their state, and a part that has them, opened for the head."""
+def opened(seed, blocks=None, long=layout.LONG, resident=None):
+    """Return documents, their state, and a partition opened for collapsed moves, which has them."""
     rng = np.random.default_rng(seed)
     lengths = rng.permutation([0, 1, 1, 30, 0, *rng.integers(1, 25, 40)])
-    corpus = corpus_of([rng.integers(0, 12, n).tolist() for n in lengths], 12).arrays
+    corpus = corpus_of([rng.integers(0, 12, n).tolist() for n in lengths], 12)
     engine = engine_of(corpus, Concentrations(4.0, 3.0, 0.5), seed, 8)
-    engine._update_documents(Key(seed, 0, 1, 0))
+    pass_once(engine, Key(seed, 0, 1, 0))
     state = engine.state
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "LONG", long)
-        part = CudaPart(host(), corpus, pieces, resident)
-        part.take_up(state)
-    part.open(state.n_k.size)
-    return corpus, state, part
+        if blocks is not None:
+            patch.setattr(module, "blocks_for", lambda *_, **__: (blocks, resident))
+        place = Range(0, 0, int(lengths.max()))
+        partition = module.CudaPartition(corpus.arrays, place, 1, True, 0, host)
+        partition._host.state = state
+        partition._to_gpu(int(state.totals[TOPICS])).open(state.n_k.size)
+    return corpus.arrays, state, partition
 
 
-WAYS = [{}, {"pieces": [0, 3, 3, 20, 45]}, {"long": 8}, {"long": 0, "pieces": [0, 11, 45], "resident": 1}]
+WAYS = [{}, {"blocks": [0, 3, 3, 20, 45]}, {"long": 8}, {"long": 0, "blocks": [0, 11, 45], "resident": 1}]
 
 
 def assert_same_tables(found, expected):
@@ -153,8 +157,9 @@ def assert_same_tables(found, expected):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("way", WAYS)
 def test_tables_are_those_that_the_cpu_lists(way, threads):
-    corpus, state, part = opened(5, **way)
-    own, held = part.tables(Threads(threads)), HeldTables(corpus, state)
+    corpus, state, own = opened(5, **way)
+    own.use_threads(threads)
+    held = HeldTables(corpus, state)
     n_topics = int(state.totals[TOPICS])
     some = np.random.default_rng(0).permutation(n_topics)
     assert_same_tables(own.tables_of(some), held.tables_of(some))
@@ -164,11 +169,11 @@ def test_tables_are_those_that_the_cpu_lists(way, threads):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_relabelled_tables(way):
-    corpus, state, part = opened(6, **way)
-    state = copy_state(state)
-    own, held = part.tables(Threads(1)), HeldTables(corpus, state)
+    corpus, state, own = opened(6, **way)
+    state, there = copy_state(state), own._on_gpu()
+    held = HeldTables(corpus, state)
     n_topics = int(state.totals[TOPICS])
-    far = part._counts.stride + 70  # beyond the room of the counts
+    far = there._counts.stride + 70  # beyond the room of the counts
     for step, topic in enumerate([0, 1, n_topics - 1, far, 2, far]):
         (tables,) = held.tables_of(np.array([step % n_topics]))
         moved = tables.slot[::2]
@@ -177,12 +182,13 @@ def test_relabelled_tables(way):
         topics = np.array([*range(n_topics), far])
         assert_same_tables(own.tables_of(topics), held.tables_of(topics))
     z = word_topics(corpus, state)
-    assert_array_equal(part._counts.array, counted(corpus.x, z, corpus.n_terms, part._counts.stride))
-    assert part._counts.stride > far
+    assert_array_equal(there._counts.array, counted(corpus.x, z, corpus.n_terms, there._counts.stride))
+    assert there._counts.stride > far
     live = np.unique(z)
-    sizes = part.close(live)
-    assert_array_equal(sizes, np.bincount(state.n_jt[state.n_jt > 0]))
-    seats = part.seats()
+    there.close(live)
+    sizes = there.table_sizes
+    assert_array_equal(sizes, np.bincount(state.n_jt[state.n_jt > 0], minlength=sizes.size))
+    seats = there.seats()
     assert_array_equal(seats["t_ji"], state.t_ji)
     is_table = state.n_jt > 0
     assert_array_equal(live[seats["k_jt"]][is_table], state.k_jt[is_table])
@@ -191,15 +197,15 @@ def test_relabelled_tables(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_documents_that_come_back_in_another_way(way):
     """Those whose turn it is get the seats of another state."""
-    corpus, state, part = opened(7, **way)
+    corpus, state, partition = opened(7, **way)
     _, other, _ = opened(7)
-    other = copy_state(other)
+    other, there = copy_state(other), partition._on_gpu()
     rng = np.random.default_rng(0)
     for j, begin in enumerate(corpus.doc_ptr[:-1]):  # topics as they never were, some beyond the room
         other.k_jt[begin : begin + other.m_j[j]] = rng.integers(0, 60, other.m_j[j])
     visited = []
     for turn in range(3):
-        taken = part.take(turn, 3)
+        taken = there.take(turn, 3)
         numbers = np.concatenate([own.numbers for own in taken])
         visited += numbers.tolist()
         words = np.concatenate([np.arange(*corpus.doc_ptr[j : j + 2]) for j in numbers]).astype(int)
@@ -212,15 +218,15 @@ def test_documents_that_come_back_in_another_way(way):
             break  # these stay as they are
         seats = type(taken[0])(*(np.concatenate(parts) for parts in zip(*taken, strict=True)))
         seats = seats._replace(**{name: getattr(other, name)[words] for name in ("t_ji", "k_jt", "n_jt")})
-        part.put(seats._replace(m_j=other.m_j[numbers]), taken)
+        there.put(seats._replace(m_j=other.m_j[numbers]), taken)
         state.t_ji[words], state.k_jt[words], state.n_jt[words] = seats.t_ji, seats.k_jt, seats.n_jt
         state.m_j[numbers] = other.m_j[numbers]
     assert sorted(visited) == list(range(corpus.doc_ptr.size - 1))
     z = word_topics(corpus, state)
-    assert_array_equal(part._counts.array, counted(corpus.x, z, corpus.n_terms, part._counts.stride))
+    assert_array_equal(there._counts.array, counted(corpus.x, z, corpus.n_terms, there._counts.stride))
     live = np.unique(z)
-    part.close(live)
-    seats = part.seats()
+    there.close(live)
+    seats = there.seats()
     assert_array_equal(seats["t_ji"], state.t_ji)
     assert_array_equal(seats["m_j"], state.m_j)
     assert_array_equal(live[seats["k_jt"][state.n_jt > 0]], state.k_jt[state.n_jt > 0])

@@ -9,10 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special, stats
 
-from franchise.engines.cuda.device import counter_key
-from franchise.engines.cuda.layout import lay_out
-from franchise.engines.cuda.measure import Counts, add_up, draw_measure, wide
-from franchise.engines.cuda.source import CHUNK, SIDE_BY_SIDE, TERMS, kernel_source
+from franchise.engines.partitions.cuda.device import counter_key
+from franchise.engines.partitions.cuda.layout import lay_out
+from franchise.engines.partitions.cuda.measure import Counts, add_up, draw_measure, wide
+from franchise.engines.partitions.cuda.source import CHUNK, SIDE_BY_SIDE, TERMS, kernel_source
 from franchise.model.measure import FREE, new_measure
 from franchise.random import TOPIC_TERMS, Key
 from tests.host_device import HostDevice, needs_compiler

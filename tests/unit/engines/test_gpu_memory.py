@@ -7,52 +7,45 @@ import numpy as np
 import pytest
 
 from franchise.corpus import Corpus
-from franchise.engines import EngineSettings
-from franchise.engines.cuda import layout, part, steps
-from franchise.engines.cuda.engine import CudaEngine
+from franchise.engines import ENGINES, EngineSettings, kinds
+from franchise.engines.partitions.cuda import documents, layout
+from franchise.engines.partitions.cuda.documents import GpuDocuments, blocks_for
 from franchise.errors import GpuError
 from franchise.model import Priors
 from franchise.random import Key
 from tests.host_device import HostDevice, needs_compiler
 from tests.raising import raises
+from tests.reference.gpu_runs import documents_of, on_device
 
 pytestmark = needs_compiler
 SPARE = 500_000
 LONG = 40
 
 
-class Sized(HostDevice):
-    def __init__(self, free):
-        self._free = free
-
-    def free_bytes(self):
-        return self._free
-
-
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    for module in (layout, part):
+    for module in (layout, documents):
         monkeypatch.setattr(module, "LONG", LONG)
-    monkeypatch.setattr(part, "_SPARE", SPARE)
-    monkeypatch.setattr(steps, "MANY_WORDS", 10)  # the head, which lives elsewhere, makes no moves
+    monkeypatch.setattr(documents, "_SPARE", SPARE)
+    monkeypatch.setattr(kinds, "MANY_WORDS", 10)  # no collapsed moves, for which documents go elsewhere
 
 
 def corpus_of(n_documents, length):
     x = np.random.default_rng(0).integers(0, 20, n_documents * length)
-    return Corpus(x, np.arange(0, x.size + 1, length), [str(v) for v in range(20)]).arrays
+    return Corpus(x, np.arange(0, x.size + 1, length), [str(v) for v in range(20)])
 
 
 def stays(there):
     """Return the bytes that documents have on a GPU between calls."""
-    (piece,) = there._pieces
-    held = [there._counts.array, piece.base, piece.length, piece.number, piece.m_j, piece._n_listed]
-    held += [*piece._arrays.values(), *(piece._long or ())]
+    (block,) = there._blocks
+    held = [there._counts.array, block.base, block.length, block.number, block.m_j, block._n_listed]
+    held += [*block._arrays.values(), *(block._long or ())]
     return sum(array.nbytes for array in held if isinstance(array, np.ndarray))
 
 
 def taken(corpus, n_topics, monkeypatch):
     """Return the most bytes that a pass and its seats take, and the columns that there were."""
-    engine, most = CudaEngine(corpus, EngineSettings(Priors()), device=HostDevice()), []
+    engine, most = ENGINES["gpu"].new(corpus, EngineSettings(Priors())), []
 
     def counted(call):
         def count(there, *arguments):
@@ -65,14 +58,15 @@ def taken(corpus, n_topics, monkeypatch):
 
         return count
 
-    engine.start(Key(0, 0, 0, 0), n_topics)
+    with on_device(HostDevice()):
+        engine.start(Key(0, 0, 0, 0), n_topics)
     with monkeypatch.context() as patch:
         for name in ("update", "_write_seats"):
-            patch.setattr(part.CudaPart, name, counted(getattr(part.CudaPart, name)))
+            patch.setattr(GpuDocuments, name, counted(getattr(GpuDocuments, name)))
         engine.sweep(Key(0, 0, 1, 0), None)
-        engine._on_gpu()._write_seats()
+        documents_of(engine)._write_seats()
     assert len(most) == 2
-    return max(most), engine._on_gpu()._counts.stride
+    return max(most), documents_of(engine)._counts.stride
 
 
 def needed(corpus, columns):
@@ -80,7 +74,7 @@ def needed(corpus, columns):
 
     def fits(free):
         try:
-            return part.pieces_for(Sized(free), corpus, columns // 2)[1] == 1
+            return blocks_for(free, corpus.arrays, columns // 2)[1] == 1
         except GpuError:
             return False
 
@@ -96,13 +90,13 @@ def test_what_is_needed_is_no_less_than_what_is_taken(monkeypatch, n_documents, 
     assert most <= needed(corpus, columns) < 2 * most
 
 
-def test_pieces_that_come_and_go_leave_long_documents_behind(monkeypatch):
-    """What a piece keeps on the GPU is counted for every piece."""
-    monkeypatch.setattr(part, "_WORDS_A_PIECE", 5_000)
+def test_blocks_that_come_and_go_leave_long_documents_behind(monkeypatch):
+    """What a block keeps on the GPU is counted for every block."""
+    monkeypatch.setattr(documents, "_WORDS_A_BLOCK", 5_000)
     corpus, n_topics = corpus_of(1_000, LONG + 1), 250
     everything = needed(corpus, 2 * n_topics) - SPARE
-    pieces, resident = part.pieces_for(Sized(SPARE + everything // 2), corpus, n_topics)
-    assert len(pieces) > 5
-    assert 0 < resident < len(pieces) // 2
+    blocks, resident = blocks_for(SPARE + everything // 2, corpus.arrays, n_topics)
+    assert len(blocks) > 5
+    assert 0 < resident < len(blocks) // 2
     with raises(GpuError, "gpu-memory", "500 topics", "0.0 GB"):
-        part.pieces_for(Sized(SPARE + everything // 10), corpus, 500)
+        blocks_for(SPARE + everything // 10, corpus.arrays, 500)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from franchise.engines.cuda import layout
-from franchise.engines.cuda.part import CudaPart
+from franchise.engines.partitions.cuda import layout
+from franchise.engines.partitions.cuda.documents import GpuDocuments
 from franchise.engines.starting_topics import StartingTopics
 from franchise.random import INITIALIZE, Key
 from tests.host_device import HostDevice, needs_compiler
@@ -24,19 +24,19 @@ FITTED = StartingTopics(
 )
 
 
-def started(start, long=layout.LONG, pieces=None, resident=None):
+def started(start, long=layout.LONG, blocks=None, resident=None):
     """Return topics and tables of the words of many documents that are alike, and what was counted."""
     corpus = corpus_of([WORDS, []] * COPIES, 4).arrays
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(layout, "LONG", long)
-        part = CudaPart(HostDevice(), corpus, pieces, resident)
-        passed = part.start(Key(8, 0, 0, INITIALIZE), start)
-    seats = part.seats()
+        there = GpuDocuments(HostDevice(), corpus, blocks, resident)
+        passed = there.start(Key(8, 0, 0, INITIALIZE), start)
+    seats = there.seats()
     t_ji, k_jt = (seats[name].reshape(COPIES, -1) for name in ("t_ji", "k_jt"))
     z = np.take_along_axis(k_jt, t_ji, axis=1)
-    assert_array_equal(part._counts.array, counted(corpus.x, z.ravel(), 4, part._counts.stride))
+    assert_array_equal(there._counts.array, counted(corpus.x, z.ravel(), 4, there._counts.stride))
     n_jt = seats["n_jt"][seats["n_jt"] > 0]
-    assert_array_equal(passed.sizes, np.bincount(n_jt))
+    assert_array_equal(there.table_sizes, np.bincount(n_jt, minlength=there.table_sizes.size))
     assert_array_equal(passed.words, np.bincount(z.ravel(), minlength=passed.words.size))
     assert passed.tables.sum() == n_jt.size == seats["m_j"].sum()
     for own, tables in zip(z, t_ji):
@@ -106,8 +106,8 @@ def test_of_many_fitted_topics_those_are_drawn_that_a_document_has_most_of():
 
 
 @pytest.mark.parametrize("start", [3, FITTED], ids=["random", "fitted"])
-def test_pieces_and_layout_change_no_bit(start):
+def test_blocks_and_layout_change_no_bit(start):
     expected = started(start)
     for long in (0, layout.LONG):
-        for pieces, resident in (([0, 2 * COPIES], 0), ([0, 7, 900, 2 * COPIES], 1)):
-            assert_array_equal(started(start, long, pieces, resident), expected)
+        for blocks, resident in (([0, 2 * COPIES], 0), ([0, 7, 900, 2 * COPIES], 1)):
+            assert_array_equal(started(start, long, blocks, resident), expected)

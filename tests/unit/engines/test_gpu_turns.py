@@ -1,17 +1,19 @@
 """Chains that share a GPU: in threads, and leaving it to others between sweeps; the same bits."""
 
+import pickle
 import threading
 
 import pytest
 
 from franchise import Chain, GpuError, Priors, Schedule
 from franchise.corpus import planted
-from franchise.engines.cuda import device, steps
-from franchise.engines.cuda import engine as module
+from franchise.engines import kinds
+from franchise.engines.partitions.cuda import device
 from franchise.sampling.run import run_chains
 from tests.host_device import HostDevice, needs_compiler
 from tests.raising import raises
 from tests.reference.chains import differences
+from tests.reference.gpu_runs import on_device
 from tests.reference.gpus import fake_cupy, let_there_be_engine, with_cupy
 
 CORPUS = planted(n_topics=4, n_terms=40, n_documents=40, document_length=20, seed=1).corpus
@@ -25,9 +27,14 @@ def chain(number):
 
 @pytest.fixture(params=["small", "large"])
 def on_host(request, monkeypatch):
-    monkeypatch.setattr(module, "gpu", HostDevice)
-    if request.param == "large":  # the head makes its moves in every tenth sweep only
-        monkeypatch.setattr(steps, "MANY_WORDS", 10)
+    if request.param == "large":  # collapsed moves are made in every tenth sweep only
+        monkeypatch.setattr(kinds, "MANY_WORDS", 10)
+    with on_device(HostDevice()):
+        yield
+
+
+def is_on_gpu(chain):
+    return any(partition._there for partition in chain.engine._pool.partitions)
 
 
 @needs_compiler
@@ -38,8 +45,12 @@ def test_resting_changes_no_bit():
     other.start()
     for _ in range(SWEEPS):
         other.sweep()
+        assert is_on_gpu(other)
+        copy = pickle.loads(pickle.dumps(other))
         other.rest()
-        assert other.engine._part is None
+        for resting in (other, copy):
+            assert resting.engine.counts().topic_terms.sum() == CORPUS.n_words
+        assert not is_on_gpu(other)
     assert not differences(one, other)
 
 
@@ -50,7 +61,7 @@ def test_chains_in_threads_change_no_bit_and_leave_the_gpu_in_the_end(monkeypatc
     together, alone = [chain(i) for i in range(3)], [chain(i) for i in range(3)]
     run_chains(together, jobs=4)
     for one, other in zip(together, alone, strict=True):
-        assert one.engine._part is None
+        assert not is_on_gpu(one)
         other.run()
         assert not differences(one, other)
 

@@ -2,6 +2,7 @@
 
 import math
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ from scipy import special, stats
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import document_pass, parallel, revealing
+from franchise.engines import ENGINES, EngineKind, kinds
 from franchise.engines.engine import EngineSettings
-from franchise.engines.parallel import ParallelEngine, passes_for
-from franchise.engines.revealer import epsilon_at, epsilon_for
+from franchise.engines.instantiation import Instantiator, epsilon_at, epsilon_for
+from franchise.engines.kinds import KINDS
+from franchise.engines.partitions import document_pass
+from franchise.engines.pools import partitions
 from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE, new_measure
@@ -26,12 +29,14 @@ from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update
 from tests.reference.enumeration import Concentrations
 from tests.reference.franchise import corpus_of, plain
+from tests.reference.parallel import Parallel, instantiated
+from tests.reference.statistics import FALSE_FAIL_RATE
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
 
 
 def engine_of(documents, n_terms, at, **settings):
-    arrays = corpus_of(documents, n_terms).arrays
-    return ParallelEngine(arrays, EngineSettings(Priors(**at._asdict()), capacity=1, **settings))
+    corpus = corpus_of(documents, n_terms)
+    return Parallel(corpus, EngineSettings(Priors(**at._asdict()), capacity=1, **settings))
 
 
 # ---------------------------------------------------------------- the pass
@@ -45,11 +50,11 @@ def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon):
     engine._epsilon = epsilon
     engine.start(Key(seed, 0, 0, 0), "sequential")
     for sweep in (1, 2, 3):
-        before, arrays = engine.state, engine._corpus
+        before, arrays = engine.state, engine._corpus.arrays
         old_names = dict(zip(engine.names().tolist(), before.live[: before.totals[TOPICS]].tolist()))
         born, seated = int(before.totals[BORN]), plain(arrays, before)
         key = Key(seed, 0, sweep, 0)
-        measure = engine._reveal(key)
+        measure = instantiated(engine, key)
         moving, n_columns = measure.sizes.tolist()
         number = measure.number[:n_columns].tolist()
         revealed = Revealed(
@@ -59,7 +64,7 @@ def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon):
         )
         k_jt = [measure.column[own].tolist() for own in seated.k_jt]
         choose = Drawn((seed, 0, sweep, DOCUMENTS))
-        passes = passes_for(measure, arrays.n_terms, arrays.x.size)
+        passes = engine._passes(measure)
         tables, columns_of_tables = update(documents, seated.t_ji, k_jt, revealed, choose, passes)
         info = engine._update_documents(key)
         found = plain(arrays, engine.state)
@@ -81,7 +86,7 @@ def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon):
 def test_what_is_revealed_adds_up(corpus, at, seed):
     engine = engine_of(*corpus, at)
     engine.start(Key(seed, 0, 0, 0), 3)
-    measure = engine._reveal(Key(seed, 0, 1, 0))
+    measure = instantiated(engine, Key(seed, 0, 1, 0))
     moving, n_columns = measure.sizes.tolist()
     assert np.all(measure.beta[:moving] >= engine._epsilon)
     assert np.all(measure.beta[moving:n_columns] < engine._epsilon)
@@ -94,12 +99,39 @@ def test_what_is_revealed_adds_up(corpus, at, seed):
     np.testing.assert_allclose(measure.rest[:, :moving], np.cumsum(parts, axis=1))
 
 
+@pytest.mark.parametrize("eta", [0.05, 0.7, 1.5])
+def test_terms_are_drawn_given_the_counts(eta, seed):
+    """Shares of a term in a topic are Beta(eta + n_kv, the rest); 4,000 of each see a distance of 0.045."""
+    engine = engine_of([[0, 1, 1, 1, 1], [1, 0, 2]], 4, Concentrations(1.0, 1.0, eta))
+    engine.start(Key(seed, 0, 0, 0), "one")
+    shares = []
+    for sweep in range(4_000):
+        measure = instantiated(engine, Key(seed, 0, sweep, 0))
+        shares.append(measure.phi[:, measure.column[engine._coordinator.state.live[0]]].astype(float))
+    for v, n in enumerate([2, 5, 1, 0]):
+        law, share = stats.beta(eta + n, 3 * eta + 8 - n), np.transpose(shares)[v]
+        assert stats.kstest(share, law.cdf).pvalue > FALSE_FAIL_RATE
+
+
+def test_the_order_of_topics_in_a_row_changes_no_bit(seed):
+    """A chain that is restored lists them in another order."""
+    engine = engine_of([[0, 1, 2, 3] * 5, [1, 0, 2]], 4, Concentrations(1.0, 1.0, 0.1))
+    engine.start(Key(seed, 0, 0, 0), 9)
+    state, found = engine._coordinator.state, []
+    for _ in range(2):
+        found.append(instantiated(engine, Key(seed, 0, 1, 0)).phi.tobytes())
+        for first, length in zip(state.row_ptr, state.row_len):
+            for array in (state.row_k, state.row_n):
+                array[first : first + length] = array[first : first + length][::-1].copy()
+    assert found[0] == found[1]
+
+
 def test_an_eta_so_small_that_all_gammas_vanish():
     engine = engine_of([[0, 1], [1]], 2, Concentrations(1.0, 1.0, 1e-100))
     engine.start(Key(0, 0, 0, 0), "one")
     for sweep in range(1, 20):
         engine._update_documents(Key(0, 0, sweep, 0))
-        assert broken_invariants(engine._corpus, engine.state) == []
+        assert broken_invariants(engine._corpus.arrays, engine.state) == []
 
 
 @pytest.mark.parametrize("gamma", [0.5, 36.0, 38.0, 1_000.0, 30_000.0])
@@ -155,8 +187,8 @@ def test_gammas(shape, seed):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(revealing, "BLOCK", 7)
-    monkeypatch.setattr(parallel, "COLLAPSED_WORDS", 300)
+    monkeypatch.setattr(partitions, "Instantiator", partial(Instantiator, block=7))
+    monkeypatch.setattr(kinds, "COLLAPSED_WORDS", 300)
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []
     for threads in (1, 2, 3, 16):
@@ -176,7 +208,7 @@ def test_how_words_are_counted_changes_no_bit(monkeypatch):
         monkeypatch.setattr(document_pass, "_BYTES_TO_COUNT", budget)
         chain = Chain(corpus, schedule=Schedule(sweeps=6, burn_in=3), seed=2, engine="parallel", threads=2)
         chain.run()
-        assert bool(chain.engine._pass._counts.size) == bool(budget)
+        assert bool(chain.engine._pool.partitions[0]._pass._counts.size) == bool(budget)
         assert broken_invariants(corpus.arrays, chain.state) == []
         found.append((chain.state.t_ji.tobytes(), chain.state.k_jt.tobytes()))
     assert found[0] == found[1]
@@ -252,8 +284,9 @@ def test_every_range_is_taken_once_without_an_atomic_iterator():
 )
 def test_trials_of_ten_sweeps_come_together_where_words_are_many(monkeypatch, many, most, expected):
     """There are 200 words."""
-    monkeypatch.setattr(parallel, "_MANY_WORDS", many)
-    monkeypatch.setattr(parallel, "_MOST_AT_ONCE", most)
+    monkeypatch.setattr(kinds, "MANY_WORDS", many)
+    new = partial(Parallel, kind=KINDS["parallel"]._replace(most_at_once=most))
+    monkeypatch.setitem(ENGINES, "parallel", EngineKind("parallel", new))
     corpus = planted(n_topics=3, n_terms=20, n_documents=20, document_length=10, seed=3).corpus
     schedule = Schedule(sweeps=20, burn_in=10, split_merge=SplitMerge(trials=2, keep_trials=True))
     chain = Chain(corpus, schedule=schedule, seed=2, engine="parallel")

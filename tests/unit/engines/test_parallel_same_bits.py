@@ -6,7 +6,8 @@ import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines import document_pass, parallel
+from franchise.engines import kinds
+from franchise.engines.partitions import document_pass
 from franchise.storage.chain import load_chain, save_chain
 from tests.reference.chains import differences
 
@@ -30,7 +31,7 @@ def new_chain(threads, **changes):
 @pytest.fixture(scope="module", autouse=True)
 def _two_turns():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "COLLAPSED_WORDS", 20_000)
+        patch.setattr(kinds, "COLLAPSED_WORDS", 20_000)
         yield
 
 
@@ -38,7 +39,7 @@ def _two_turns():
 def in_one_piece():
     chain = new_chain(1)
     chain.run()
-    assert len(chain.engine._turns) > 1
+    assert len(chain.engine._pool.partitions[0]._turns) > 1
     assert chain.trials
     assert chain.draws
     return chain
@@ -48,8 +49,9 @@ def in_one_piece():
 def test_any_number_of_threads(in_one_piece, threads):
     chain = new_chain(threads)
     chain.run()
-    assert len(chain.engine._revealer.terms) > 3
-    assert len(chain.engine._pass.ranges) > 3
+    (partition,) = chain.engine._pool.partitions
+    assert len(partition._instantiator._terms) > 3
+    assert len(partition._pass.ranges) > 3
     assert differences(chain, in_one_piece) == []
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from franchise.corpus import CorpusArrays
+from franchise.corpus import Corpus
 from franchise.engines import EngineSettings
 from franchise.model import Priors, broken_invariants, empty_state
 from franchise.model.measure import FREE
@@ -70,21 +70,20 @@ def transitions(name, copies, seed, threads=1, passes=1):
     starts, numbers = starts_of(words, g), numbers_of(g)
     n, n_documents = len(words), copies * len(starts)
     x = np.tile(np.array(words, np.int32), n_documents)
-    x.flags.writeable = False
-    corpus = CorpusArrays(x, np.arange(0, x.size + 1, n), 3)
-    state = empty_state(corpus)
+    corpus = Corpus(x, np.arange(0, x.size + 1, n), ["a", "b", "c"])
+    state = empty_state(corpus.arrays)
     state.concentrations[ALPHA] = g.alpha
     state.t_ji[:] = np.tile(np.concatenate([t for _, t in starts]), copies)
     tables = np.zeros((len(starts), n), np.int32)
     for own, (z, t) in zip(tables, starts):
         own[list(t)] = [numbers[c] for c in z]
     state.k_jt[:] = np.tile(tables.ravel(), copies)
-    seat_all(corpus, state, IN_USE)
+    seat_all(corpus.arrays, state, IN_USE)
     engine = Held(corpus, EngineSettings(Priors(alpha=g.alpha, gamma=1.0, eta=0.5), threads=threads))
     engine.hold(g, numbers, passes)
     engine.seat(state)
     engine._update_documents(Key(seed, 0, 1, 0))
-    assert broken_invariants(corpus, engine.state) == []
+    assert broken_invariants(corpus.arrays, engine.state) == []
     return starts, ends_of(engine, numbers, n).reshape(copies, len(starts), 2, n)
 
 

@@ -2,11 +2,14 @@
 
 import platform
 
+import pytest
+
 from franchise import ClusterError, Corpus, GpuError
-from franchise.corpus import shards_of
-from franchise.engines.cuda import part
-from franchise.engines.cuda.worker_part import CudaWorkerPart
-from franchise.engines.ray_crew import RayWorker
+from franchise.engines.partitions.cuda import documents
+from franchise.engines.partitions.partition import Partition
+from franchise.engines.pools import partitions
+from franchise.engines.pools.ranges import jobs_for
+from franchise.engines.pools.ray import RayWorker
 from franchise.random import Key
 from tests.host_device import HostDevice
 from tests.raising import raises
@@ -29,17 +32,11 @@ class OutOfMemoryError(MemoryError):
     __module__ = "cupy.cuda.memory"
 
 
-def worker_on(device):
-    worker = RayWorker(1, lambda *given: CudaWorkerPart(*given, device=device))
-    worker.load(shards_of(FEW, 1), FEW.arrays, 3)
-    return worker
-
-
 def test_which_gpu_it_has(monkeypatch):
     cupy = fake_cupy()
     cupy.__version__ = "13.4.1"
     with with_cupy(monkeypatch, cupy):
-        assert RayWorker(1).gpu() == (platform.node(), "NVIDIA H200 (9.0) with CuPy 13.4.1")
+        assert RayWorker(1, "cuda").gpu() == (platform.node(), "NVIDIA H200 (9.0) with CuPy 13.4.1")
 
 
 def test_a_machine_without_a_gpu_is_named(monkeypatch):
@@ -47,12 +44,14 @@ def test_a_machine_without_a_gpu_is_named(monkeypatch):
         with_cupy(monkeypatch, None),
         raises(ClusterError, "missing-package", f"machine {platform.node()}", "CuPy"),
     ):
-        RayWorker(1).gpu()
+        RayWorker(1, "cuda").gpu()
 
 
-def test_too_little_memory_on_the_gpu_of_a_machine(monkeypatch):
-    monkeypatch.setattr(part, "_SPARE", 2_000_000_000)
-    with raises(GpuError, "gpu-memory", f"machine {platform.node()}", "1.0 GB"):
-        worker_on(Small()).ask(0, "start", Key(0, 0, 0, 0), 2)
-    with raises(GpuError, "gpu-memory", f"machine {platform.node()}"):
-        worker_on(Full()).ask(0, "start", Key(0, 0, 0, 0), 2)
+@pytest.mark.parametrize(("device", "said"), [(Small, ["1.0 GB"]), (Full, [])])
+def test_too_little_memory_on_the_gpu_of_a_machine(monkeypatch, device, said):
+    monkeypatch.setattr(documents, "_SPARE", 2_000_000_000)
+    monkeypatch.setattr(partitions, "gpu", device)
+    worker = RayWorker(1, "cuda")
+    worker.load(jobs_for(FEW, 1)[0], True)
+    with raises(GpuError, "gpu-memory", f"machine {platform.node()}", *said):
+        worker.all(0, Partition.start.__name__, Key(0, 0, 0, 0), 2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from franchise.corpus import CorpusArrays
+from franchise.corpus import Corpus
 from franchise.engines import EngineSettings
 from franchise.model import Priors, broken_invariants, empty_state
 from franchise.model.seating import seat_all
@@ -30,18 +30,17 @@ def distribution_of_sum(chances):
 def seated(length, n_documents, mass, seed):
     """Seat documents of one topic; return the corpus and the state."""
     x = np.zeros(length * n_documents, np.int32)
-    x.flags.writeable = False
-    corpus = CorpusArrays(x, np.arange(0, x.size + 1, length), 1)
-    state = empty_state(corpus)
+    corpus = Corpus(x, np.arange(0, x.size + 1, length), ["a"])
+    state = empty_state(corpus.arrays)
     state.t_ji[:] = 0
     state.concentrations[ALPHA] = mass
-    seat_all(corpus, state, 1)
+    seat_all(corpus.arrays, state, 1)
     engine = Held(corpus, EngineSettings(Priors(alpha=mass, gamma=1.0, eta=0.5)))
     engine.hold(Given(1, mass, (1.0,), ((1.0,),)), [0])
     engine.seat(state)
     engine._update_documents(Key(seed, 0, 1, 0))
-    assert broken_invariants(corpus, engine.state) == []
-    return corpus, engine.state
+    assert broken_invariants(corpus.arrays, engine.state) == []
+    return corpus.arrays, engine.state
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,16 @@ from franchise.engines.table_source import HeldTables
 from franchise.engines.threads import Threads
 from franchise.engines.trials import TrialMaker
 from franchise.model import broken_invariants, copy_state
+from franchise.model.capacity import grown
 from franchise.model.state import DEAD, NUMBERED, TOPICS, pairs_in_use
-from franchise.random import Key
+from franchise.moves.split_merge import RECORD, info_of
+from franchise.random import SPLIT_MERGE, Key
 from franchise.sampling.trials import Proposal, SplitMerge
 from tests.reference.enumeration import Concentrations
 from tests.reference.kernels import Kernels
+from tests.reference.one_after_another import new_one_by_one, one_after_another
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
-from tests.unit.engines.test_table_source import in_parts
+from tests.unit.engines.test_table_source import in_partitions
 
 AT = Concentrations(alpha=1.3, gamma=0.9, eta=0.4)
 KINDS = [
@@ -55,24 +58,28 @@ def franchise(state, k_jt):
     return [array.tobytes() for array in arrays]
 
 
-def made_by_kernel(kernels, kinds, trials, seed, most_words=10**9):
+def made_one_by_one(kernels, kinds, trials, seed, most_words=10**9):
     """Return records, Info and state of trials made one after another."""
-    kernels.scratch.trial.most_words[0] = most_words
-    records, info = kernels.split_merge(kinds, trials, seed)
-    return records.tobytes(), info, franchise(kernels.state, kernels.state.k_jt)
+    state, tables, capacity = kernels.state, kernels.scratch.tables, kernels.state.n_k.size
+    for _ in range(trials):
+        state = grown(state) if state.n_k.size < capacity + trials else state
+    one = new_one_by_one(kernels.corpus, state, tables.lg, tables.lgv, most_words)
+    records = np.zeros((trials, len(RECORD)))
+    proposals = SplitMerge(proposals=tuple(kinds)).as_array()
+    one_after_another(Key(seed, 0, 1, SPLIT_MERGE), kernels.corpus, state, one, proposals, records)
+    kernels.state = state
+    return records.tobytes(), info_of(records), franchise(state, state.k_jt)
 
 
-def made_at_once(kernels, kinds, trials, seed, *, threads=1, source=None, head=None, **settings):
+def made_at_once(kernels, kinds, trials, seed, *, threads=1, source=None, has_words=True, **settings):
     """Return the same of trials made at once, by someone who has the counts alone."""
     state, tables = copy_state(kernels.state), kernels.scratch.tables
     held = HeldTables(kernels.corpus, state, Threads(threads))
     # Whoever looks at one of these finds nothing, or nonsense.
     counts = state._replace(**{name: np.full_like(getattr(state, name), -1) for name in BY_WORD})
-    if head == "without words":
+    if not has_words:
         counts = state._replace(**{name: np.zeros(0, np.int32) for name in BY_WORD})
-    maker = TrialMaker(
-        kernels.corpus.x.size, kernels.corpus.n_terms, tables.lg, tables.lgv, Threads(threads), **settings
-    )
+    maker = TrialMaker(kernels.corpus.n_terms, tables.lg, tables.lgv, Threads(threads), **settings)
     proposals = SplitMerge(proposals=tuple(kinds)).as_array()
     counts, info, records = maker.make(
         counts, held if source is None else source, Key(seed, 0, 1, 0), Trials(trials, proposals)
@@ -94,7 +101,7 @@ def test_every_kind_is_the_same(seed, anchors, scans):
     kinds = [Proposal(anchors=anchors, scans=scans)]
     kernels = started(longer(seed), 8, AT, seed, capacity=1)
     found = made_at_once(kernels, kinds, 60, seed, threads=2, at_once=7)
-    assert found == made_by_kernel(kernels, kinds, 60, seed)
+    assert found == made_one_by_one(kernels, kinds, 60, seed)
     assert accepted(found[0]) > 2
 
 
@@ -103,7 +110,7 @@ def test_every_kind_is_the_same(seed, anchors, scans):
 def test_threads_and_numbers_at_once_change_no_bit(seed, threads, at_once):
     kernels = started(longer(seed), 8, AT, seed, topics=4)
     found = made_at_once(kernels, KINDS, 100, seed, threads=threads, at_once=at_once)
-    assert found == made_by_kernel(kernels, KINDS, 100, seed)
+    assert found == made_one_by_one(kernels, KINDS, 100, seed)
     assert accepted(found[0]) > 2
 
 
@@ -111,32 +118,32 @@ def test_threads_and_numbers_at_once_change_no_bit(seed, threads, at_once):
 def test_small_corpora(corpus, at, seed, topics, at_once):
     kernels = started(*corpus, at, seed, topics)
     found = made_at_once(kernels, KINDS, 12, seed, threads=2, at_once=at_once)
-    assert found == made_by_kernel(kernels, KINDS, 12, seed)
+    assert found == made_one_by_one(kernels, KINDS, 12, seed)
 
 
 @pytest.mark.parametrize("most_kept", [0, 30, 60])
 def test_little_memory_changes_no_bit(seed, most_kept):
     kernels = started(longer(seed), 8, AT, seed, topics=4)
     found = made_at_once(kernels, KINDS, 60, seed, threads=2, most_kept=most_kept)
-    assert found == made_by_kernel(kernels, KINDS, 60, seed)
+    assert found == made_one_by_one(kernels, KINDS, 60, seed)
 
 
 @pytest.mark.nojit
-def test_a_head_without_words(seed):
+def test_a_coordinator_without_words(seed):
     """As on a cluster, where no array by word or document is where the counts are; the topics need room."""
     kernels = started(longer(seed), 8, AT._replace(gamma=20.0), seed, topics=1, capacity=1)
-    found = made_at_once(kernels, KINDS, 60, seed, head="without words")
-    assert found == made_by_kernel(kernels, KINDS, 60, seed)
+    found = made_at_once(kernels, KINDS, 60, seed, has_words=False)
+    assert found == made_one_by_one(kernels, KINDS, 60, seed)
     assert accepted(found[0]) > 2
 
 
-def test_tables_in_three_parts(seed):
+def test_tables_in_three_partitions(seed):
     kernels = started(longer(seed), 8, AT, seed, topics=4)
-    parts = in_parts(kernels.corpus, copy_state(kernels.state), [3, 11])
-    found = made_at_once(kernels, KINDS, 60, seed, threads=2, at_once=7, source=parts)
-    expected = made_by_kernel(kernels, KINDS, 60, seed)
+    several = in_partitions(kernels.corpus, copy_state(kernels.state), [3, 11])
+    found = made_at_once(kernels, KINDS, 60, seed, threads=2, at_once=7, source=several)
+    expected = made_one_by_one(kernels, KINDS, 60, seed)
     assert found[:2] == expected[:2]
-    listed = parts.tables_of(kernels.state.live[: kernels.state.totals[TOPICS]])
+    listed = several.tables_of(kernels.state.live[: kernels.state.totals[TOPICS]])
     whole = HeldTables(kernels.corpus, kernels.state).tables_of(
         kernels.state.live[: kernels.state.totals[TOPICS]]
     )
@@ -148,7 +155,7 @@ def test_trials_that_are_too_large_are_not_made(seed):
     live = kernels.state.live[: kernels.state.totals[TOPICS]]
     most_words = int(np.sort(kernels.state.n_k[live])[-2])
     found = made_at_once(kernels, KINDS, 60, seed, threads=2, most_words=most_words)
-    assert found == made_by_kernel(kernels, KINDS, 60, seed, most_words)
+    assert found == made_one_by_one(kernels, KINDS, 60, seed, most_words)
     records = np.frombuffer(found[0]).reshape(-1, 9)
     assert {-1, 1} <= set(records[:, 1])
     assert records[:, 7].max() <= most_words

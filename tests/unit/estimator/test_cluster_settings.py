@@ -6,8 +6,8 @@ import pytest
 from sklearn.base import clone
 
 from franchise import ClusterError, GpuError, HDPTopicModel, SettingsError, from_tokens
-from franchise.estimator.crews import crew_for
 from franchise.estimator.settings import check_gpu, check_moment, of_chains, to_keep
+from franchise.estimator.workers import workers_for
 from franchise.sampling.plan import plan_of
 from tests.raising import raises
 from tests.reference.gpus import with_cupy
@@ -98,20 +98,20 @@ def test_the_gpu_of_this_machine_is_looked_for_where_it_would_be_used(monkeypatc
             check_gpu("ray-gpu", "local")
 
 
-def test_what_a_crew_is_made_with(monkeypatch):
+def test_what_workers_are_made_with(monkeypatch):
     pytest.importorskip("ray", reason="ray is not installed")
     made = []
 
     @contextmanager
-    def crew(*given, **more):
+    def workers(*given, **more):
         made.append((given[1:], more))
-        yield "a crew"
+        yield "workers"
 
-    monkeypatch.setattr("franchise.engines.ray_crew.RayCrew", crew)
+    monkeypatch.setattr("franchise.engines.pools.ray.RayWorkers", workers)
     for engine in ("parallel", "ray", "ray-gpu"):
         given = settings(engine=engine, ray_address="local", ray_workers=2)
-        with crew_for(given, None, []) as found:
-            assert found == ({} if engine == "parallel" else {"crew": "a crew"})
+        with workers_for(given, None, []) as found:
+            assert found == ({} if engine == "parallel" else {"workers": "workers"})
     assert made == [(("local", 2, 0), {"gpus": False}), (("local", 2, 0), {"gpus": True})]
 
 

@@ -7,13 +7,12 @@ import pytest
 
 from franchise import HDPTopicModel, ModelError
 from franchise.corpus import planted
-from franchise.engines.crew import CrewInProcess
-from franchise.engines.cuda import engine as on_one
-from franchise.engines.cuda import worker_part
+from franchise.engines.pools import partitions
 from franchise.estimator import settings
 from tests.host_device import HostDevice, needs_compiler
 from tests.raising import raises
 from tests.reference.chains import differences
+from tests.reference.workers import WorkersHere
 
 pytestmark = [needs_compiler, pytest.mark.filterwarnings("ignore:there are .* topics")]
 CORPUS = planted(n_topics=4, n_terms=40, n_documents=40, document_length=20, seed=1).corpus
@@ -26,15 +25,14 @@ def on_host(monkeypatch):
     pytest.importorskip("ray", reason="ray is not installed")
 
     @contextmanager
-    def crew(corpus, address, workers, chains, gpus):
+    def here(corpus, address, workers, chains, gpus):
         assert (address, chains, gpus) == ("10.0.0.1:6379", 3, True)
-        yield CrewInProcess(corpus, workers, 1, worker_part.CudaWorkerPart)
+        yield WorkersHere(corpus, workers, kind="cuda")
 
-    monkeypatch.setattr("franchise.engines.ray_crew.RayCrew", crew)
+    monkeypatch.setattr("franchise.engines.pools.ray.RayWorkers", here)
     monkeypatch.setattr(settings, "check_reachable", lambda address: None)
     monkeypatch.setattr(settings, "problem", lambda: None)
-    for module in (on_one, worker_part):
-        monkeypatch.setattr(module, "gpu", HostDevice)
+    monkeypatch.setattr(partitions, "gpu", HostDevice)
 
 
 def on_cluster(folder, workers, **more):

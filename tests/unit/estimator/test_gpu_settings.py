@@ -6,7 +6,7 @@ from franchise import GpuError, HDPTopicModel, tune_eta
 from franchise.corpus import planted
 from franchise.sampling import forecast as forecasts
 from tests.raising import raises
-from tests.reference.gpus import EngineOnGpu, fake_cupy, let_there_be_engine, with_cupy
+from tests.reference.gpus import ON_GPU, fake_cupy, let_there_be_engine, with_cupy
 
 CORPUS = planted(n_topics=3, n_terms=30, n_documents=30, document_length=12, seed=1).corpus
 SETTINGS = {"sweeps": 4, "chains": 2, "init": "one", "random_state": 5, "verbose": 0}
@@ -48,7 +48,7 @@ def test_nothing_is_read_or_written_before_it_is_refused(no_gpu, tmp_path):
 def test_a_fit_on_a_gpu():
     model = HDPTopicModel(**SETTINGS, engine="gpu").fit(CORPUS)
     assert model.settings_["engine"] == "gpu"
-    assert {type(chain.engine) for chain in model.chains_} == {EngineOnGpu}
+    assert {chain.engine.kind for chain in model.chains_} == {ON_GPU}
 
 
 def test_a_model_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):

@@ -72,8 +72,8 @@ def test_moving_a_table_keeps_every_count(slot, words, to_new):
     kernels = Kernels.seated([[0, 1, 0], [1, 1], [0]], 2, AT, Seating(((0, 0, 0), (0, 0), (0,)), (0, 1, 0)))
     state = kernels.state
     k = open_topic(state) if to_new else 1 - state.k_jt[slot]
-    laid_out = kernels.scratch.tables._replace(table_words=np.array([9, *words, 9], np.int32))
-    move_table(state, slot, k, laid_out, 1, 1 + len(words))
+    laid_out = np.array([9, *words, 9], np.int32)
+    move_table(state, slot, k, laid_out, np.zeros(0, np.int32), 1, 1 + len(words))
     assert state.k_jt[slot] == k
     assert broken_invariants(kernels.corpus, state) == []
 

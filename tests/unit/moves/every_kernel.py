@@ -8,6 +8,7 @@ import pkgutil
 import tempfile
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
@@ -21,8 +22,7 @@ from franchise.compat.options import HdpOptions
 from franchise.compat.test_mode import test
 from franchise.compat.train import train
 from franchise.corpus import draw_hdp, five_topics
-from franchise.engines.crew import CrewInProcess
-from franchise.engines.cuda.engine import CudaEngine
+from franchise.engines import ENGINES
 from franchise.engines.engine import EngineSettings, Trials
 from franchise.moves.gather_tables import group_tables, new_gather_scratch
 from franchise.random import Key
@@ -30,6 +30,8 @@ from franchise.starts import first_topics
 from franchise.starts.dispersion import estimate_concentration
 from franchise.starts.number_of_topics import choose_number
 from tests.host_device import COMPILER, HostDevice
+from tests.reference.gpu_runs import on_device
+from tests.reference.workers import WorkersHere
 
 COUNTS = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 1]])
 PRIORS = [Priors(), Priors(alpha=1, gamma=2, eta=(1, 1)), Priors(alpha=(1, 2), gamma=0.5, eta=1)]
@@ -89,7 +91,7 @@ def run_chains_on_workers() -> None:
                 engine="ray",
                 capacity=1,
             )
-            chain.use_crew(CrewInProcess(corpus, 2, threads=2))
+            chain.use_workers(WorkersHere(corpus, 2, threads=2))
             chain.run()
 
 
@@ -98,10 +100,10 @@ def run_chains_for_a_gpu() -> None:
     if COMPILER is None:
         group_tables(np.zeros(3, np.int32), np.array([0, 3]), new_gather_scratch(1, 3), 0, 1)
         return
-    for corpus in corpora():
-        for start in ("one", "fitted", "sequential", 3):
+    with on_device(HostDevice()):
+        for corpus, start in product(corpora(), ("one", "fitted", "sequential", 3)):
             settings = EngineSettings(Priors(eta=(1, 1)), capacity=1, threads=2)
-            engine = CudaEngine(corpus.arrays, settings, HostDevice())
+            engine = ENGINES["gpu"].new(corpus, settings)
             engine.start(Key(0, 0, 0, 0), first_topics(start, corpus, settings.priors, 0))
             for sweep in (1, 2):
                 engine.sweep(Key(0, 0, sweep, 0), Trials(20, SplitMerge().as_array()), merge=True)

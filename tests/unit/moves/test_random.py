@@ -13,6 +13,7 @@ from scipy.stats import beta, binom, hypergeom, norm
 from franchise.random import (
     Key,
     binomial,
+    fill_with_bits,
     hypergeometric,
     integer,
     log_beta_variate,
@@ -65,6 +66,15 @@ def test_a_stream_equals_its_twin(key, item):
     ours, twin = stream_of(key, item), streams.Stream.named(key, item)
     assert [int(next_bits(ours)) for _ in range(20)] == [twin.next_bits() for _ in range(20)]
     assert [uniform(ours) for _ in range(20)] == [twin.uniform() for _ in range(20)]
+
+
+@pytest.mark.nojit
+@given(KEYS, st.integers(0, 20))
+def test_bits_drawn_at_once_are_those_drawn_one_by_one(key, n):
+    one, many, bits = stream_of(key), stream_of(key), np.zeros(20, np.uint64)
+    fill_with_bits(many, bits, n)
+    assert bits.tolist() == [int(next_bits(one)) for _ in range(n)] + [0] * (20 - n)
+    assert one.tolist() == many.tolist()
 
 
 @pytest.mark.nojit

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from franchise.engines.trials import TrialMaker
 from franchise.model import broken_invariants
 from franchise.model.state import BORN, TOPICS
 from franchise.moves.split_merge import RECORD
@@ -51,7 +52,7 @@ def make_both(kernels, twin, kinds, trials, seed, sweep, most_words=10**9):
     state = kernels.state
     names = {int(k): int(state.name_k[k]) for k in state.live[: state.totals[TOPICS]]}
     n_born = int(state.totals[BORN])
-    kernels.scratch.trial.most_words[0] = most_words
+    kernels.trials.most_words = most_words
     records, info = kernels.split_merge(kinds, trials, seed, sweep)
     made = split_merge(twin, Drawn((seed, 0, sweep, SPLIT_MERGE)), kinds, trials, most_words)
     np.testing.assert_allclose(records, named(made, names, n_born), rtol=0, atol=TOLERANCE)
@@ -148,8 +149,8 @@ def test_trials_agree_on_very_unlikely_divisions(seed):
 def test_trials_are_the_same_without_a_table_of_log_gamma(seed):
     """Sides beyond the end of the table are computed, to the same bits."""
     tabulated, computed = (moved(LARGE, 4, FEW_TABLES, seed, 2, 1)[0] for _ in range(2))
-    trial = computed.scratch.trial
-    computed.scratch = computed.scratch._replace(trial=trial._replace(lgv=trial.lgv[:1].copy()))
+    tables = computed.scratch.tables
+    computed.trials = TrialMaker(4, tables.lg, tables.lgv[:1].copy())
     records = [
         kernels.split_merge([Proposal(anchors="balanced")], 40, seed)[0] for kernels in (tabulated, computed)
     ]

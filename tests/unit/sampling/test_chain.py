@@ -299,7 +299,7 @@ def test_runs_no_negative_number_of_sweeps():
 def test_what_is_looked_up_follows_eta():
     chain = Chain(Corpus([0, 1, 1, 0], [0, 2, 4], list("ab")), Priors(eta=(2.0, 4.0)))
     chain.run(3)
-    own, fresh = chain.engine.workbench._scratch, new_scratch(chain.corpus.arrays, chain.state)
+    own, fresh = chain.engine.sampler.scratch, new_scratch(chain.corpus.arrays, chain.state)
     assert chain.trace["eta"][-1] != chain.trace["eta"][0]
     for name in ("lg", "lgv", "ratio"):
         assert getattr(own.tables, name).tolist() == getattr(fresh.tables, name).tolist()

@@ -6,24 +6,26 @@ import pytest
 
 from franchise import Chain, GpuError, Priors, Schedule
 from franchise.corpus import planted
-from franchise.engines import ENGINES
-from franchise.engines.parallel import ParallelEngine
+from franchise.engines import ENGINES, EngineKind
+from franchise.engines.kinds import KINDS
 from franchise.sampling import run as module
 from franchise.sampling.run import run_chains, shares
 from tests.reference.chains import differences
+from tests.reference.parallel import Parallel
 
 CORPUS = planted(n_topics=3, n_terms=30, n_documents=30, document_length=12, seed=1).corpus
 SWEEPS = 6
 
 
-class Scarce(ParallelEngine):
+class Scarce(Parallel):
     """Notes how many are at work at a time, and who has made room when."""
 
-    name = "scarce"
-    at_once = 2
     lock = threading.Lock()
     working = most = 0
     rested: list = []  # noqa: RUF012
+
+    def __init__(self, corpus, settings):
+        super().__init__(corpus, settings, KINDS["parallel"]._replace(name="scarce", at_once=2))
 
     def sweep(self, key, trials, eta=None, merge=False):
         with Scarce.lock:
@@ -41,7 +43,7 @@ class Scarce(ParallelEngine):
 
 @pytest.fixture
 def scarce(monkeypatch):
-    monkeypatch.setitem(ENGINES, "scarce", Scarce)
+    monkeypatch.setitem(ENGINES, "scarce", EngineKind("scarce", Scarce, at_once=2))
     monkeypatch.setattr(module, "_SECONDS_A_LONG_TURN", 0.0)
     Scarce.working = Scarce.most = 0
     Scarce.rested = []

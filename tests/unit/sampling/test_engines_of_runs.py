@@ -12,7 +12,7 @@ import pytest
 from franchise import HDPTopicModel, SettingsError, from_counts
 from franchise.corpus import planted, shard
 from franchise.engines import GPU_WORDS, engine_for
-from franchise.engines.parallel import ParallelEngine
+from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.random import Key
 from franchise.sampling.forecast import forecast
 from franchise.sampling.monitor import Progress
@@ -67,7 +67,13 @@ def test_where_there_is_a_gpu(monkeypatch, name, n_words, keeps_cells, expected)
     assert engine_for(name, SimpleNamespace(n_words=n_words, keeps_cells=keeps_cells)) == expected
 
 
-def test_nobody_looks_for_a_gpu_that_is_not_wanted(monkeypatch, tmp_path):
+def test_shards_go_to_a_gpu_too(monkeypatch, tmp_path):
+    monkeypatch.setattr("franchise.engines.problem", lambda: None)
+    monkeypatch.setattr("franchise.engines.GPU_WORDS", 1)
+    assert engine_for("auto", shard(CORPUS, tmp_path / "shards", 2)) == "gpu"
+
+
+def test_nobody_looks_for_a_gpu_that_is_not_wanted(monkeypatch):
     def never():
         raise AssertionError("asked")
 
@@ -76,8 +82,6 @@ def test_nobody_looks_for_a_gpu_that_is_not_wanted(monkeypatch, tmp_path):
     assert engine_for("auto", SimpleNamespace(n_words=GPU_WORDS - 1, **sizes)) != "gpu"
     assert engine_for("parallel", SimpleNamespace(n_words=GPU_WORDS, **sizes)) == "parallel"
     assert engine_for("auto", SimpleNamespace(n_words=GPU_WORDS, keeps_cells=True)) == "cells"
-    monkeypatch.setattr("franchise.engines.GPU_WORDS", 1)
-    assert engine_for("auto", shard(CORPUS, tmp_path / "shards", 2)) == "collapsed"
 
 
 def test_chains_of_cells_that_start_apart():
@@ -140,13 +144,13 @@ def test_a_fit_goes_on_with_the_engine_of_the_model_that_is_there(tmp_path):
 
 def test_a_forecast_is_of_the_engine_that_the_whole_corpus_gets(monkeypatch):
     monkeypatch.setattr("franchise.engines._MANY_WORDS", 100)
-    used, use_threads = [], ParallelEngine.use_threads
+    used, use_threads = [], PartiallyCollapsedEngine.use_threads
 
     def noted(self, number):
         used.append(number)
         use_threads(self, number)
 
-    monkeypatch.setattr(ParallelEngine, "use_threads", noted)
+    monkeypatch.setattr(PartiallyCollapsedEngine, "use_threads", noted)
     forecast(plan_of(**USUAL, chains=2, seed=0), CORPUS, jobs=8)
     assert used[-1] == 4
 
@@ -195,8 +199,9 @@ def test_threads_lose_no_share_of_a_sweep(engine):
     (chain,) = chains_of(engine, 1)
     chain.start()
     chain.use_threads(4)
+    (partition,) = chain.engine._pool.partitions
 
-    class Slow(type(chain.engine)):
+    class Slow(type(partition)):
         @property
         def progress(self):
             before = self.shown
@@ -207,10 +212,10 @@ def test_threads_lose_no_share_of_a_sweep(engine):
         def progress(self, share):
             self.shown = share
 
-    chain.engine.shown = 0.0
-    chain.engine.__class__ = Slow
-    chain.engine.sweep(Key(3, 0, 1, 0), None)
-    assert chain.engine.shown == pytest.approx(1.0)
+    partition.shown = 0.0
+    partition.__class__ = Slow
+    chain.engine._update_documents(Key(3, 0, 1, 0))
+    assert chain.engine.progress == pytest.approx(1.0)
 
 
 def test_a_sweep_that_takes_seconds_shows_how_far_it_is(monkeypatch):
@@ -221,10 +226,10 @@ def test_a_sweep_that_takes_seconds_shows_how_far_it_is(monkeypatch):
     assert chain.progress == 0.0
     other = chains_of("parallel", 1)[0]
     other.start()
-    other.engine.sweep(Key(3, 0, 1, 0), None)
+    other.engine._update_documents(Key(3, 0, 1, 0))
     assert other.progress == pytest.approx(1.0)
     monkeypatch.setattr("franchise.sampling.monitor._LONG_SWEEP", 0.0)
-    chain.engine.progress = 0.42
+    chain.engine._pool.partitions[0].progress = 0.42
     assert Progress(chain).facts["sweep"] == "1.4/4"
     chain.run()
     assert Progress(chain).facts["sweep"] == "4/4"

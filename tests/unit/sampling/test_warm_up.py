@@ -79,7 +79,7 @@ def test_what_is_looked_up_follows_eta(priors):
     chain = warmed_up(priors)
     for _ in range(SCHEDULE.sweeps):
         chain.sweep()
-        own, fresh = chain.engine.workbench._scratch, new_scratch(chain.corpus.arrays, chain.state)
+        own, fresh = chain.engine.sampler.scratch, new_scratch(chain.corpus.arrays, chain.state)
         for name in ("lg", "lgv", "ratio"):
             assert getattr(own.tables, name).tolist() == getattr(fresh.tables, name).tolist()
 

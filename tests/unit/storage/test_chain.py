@@ -293,7 +293,7 @@ def test_loading_builds_one_state(tmp_path, monkeypatch):
         return lambda *arguments: built.append(name) or make(*arguments)
 
     for module, name in (
-        ("franchise.engines.workbench", "new_scratch"),
+        ("franchise.engines.collapsed_sampler", "new_scratch"),
         ("franchise.model.packing", "empty_state"),
         ("franchise.engines.collapsed", "empty_state"),
     ):

@@ -205,7 +205,7 @@ def test_a_large_state_is_taken_up_when_it_is_needed(tmp_path, in_memory, states
     fitted(checkpoint_dir=tmp_path / "model")
     loaded = HDPTopicModel.load(tmp_path / "model")
     assert answer(loaded) == answer(in_memory)
-    assert all(chain._engine._workbench is None for chain in loaded.chains_)
+    assert all(chain._engine._sampler is None for chain in loaded.chains_)
     longer, expected = loaded.resume(10), fitted().resume(10)
     assert answer(longer) == answer(expected)
 

@@ -13,8 +13,8 @@ For the last two, log rho is, up to what a trial does not change, in the united 
 log 1/2 - log(m - 1), m being the tables of the topic, and in the divided state
 log 1/2 + log r(k2 | k1) - log m_2, r being the chance of the second topic given the first.
 
-A choice knows the counts of the topics, not the tables. It goes on until it needs more: at which table its
-word sits (`WORD`), or what tables a topic has (`LIKENESS`). Whoever makes the trial finds that out, nearby
+A choice knows the counts of the topics, not the tables. It goes on until it needs more: at which table a
+word sits (`WORD`), or what tables topic a has (`LIKENESS`). Whoever makes the trial finds that out, nearby
 or far away, and lets the choice go on, from the same random stream.
 """
 
@@ -26,131 +26,101 @@ from franchise._jit import helper, inlined
 from franchise.model.state import NUMBERED, TABLES, TOPICS
 from franchise.random import integer, uniform
 
-UNIFORM, BALANCED, SIMILAR = 0, 1, 2
+UNIFORM, BALANCED, SIMILAR = range(3)
 _EVENLY = 0.2
 
-# A choice is a row of integers: what it needs to go on; which proposal it follows; the word whose table is a
-# (-1: none), and the slot of that table; the topics of both tables; the index of each among the tables of its
-# topic, -1 for a table that is known by its slot.
+# A choice is a row of integers: what it needs to go on; which proposal it follows; the word whose table is
+# asked for (-1: none), and the answer, its slot; the topics; of a table that is not known by its slot, its
+# place among those of its topic, else -1.
 CHOICE = ("needs", "proposal", "word_a", "slot_a", "topic_a", "topic_b", "nth_a", "nth_b")
 NEEDS, FOLLOWS, WORD_A, SLOT_A, TOPIC_A, TOPIC_B, NTH_A, NTH_B = range(8)
-# What a choice needs: the tables of its topics, to be made; the table of its word; those of topic a; it
-# needs nothing, as no trial is possible.
-READY, WORD, LIKENESS, NO_TRIAL = 0, 1, 2, 3
+# What a choice needs: to begin; the table of its word; the tables of topic a, to choose b by its likeness;
+# those of both topics, for the trial; nothing any more.
+START, WORD, LIKENESS, TABLES_OF_BOTH, DONE = range(5)
 
 
-@helper
-def place_of(ends, i):
-    """Return the place of word i: the document, or the table, before which `ends` counts the words."""
-    low, high = 0, ends.size - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if ends[middle] <= i:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@helper
-def begin_choice(state, stream, choice, anchors, n_words, most_words):
+@inlined
+def begin_choice(state, stream, choice, anchors, n_words):
     """Choose anchors, in a corpus of `n_words` words, as far as that goes without a look at any table."""
     choice[WORD_A:] = -1
-    choice[NEEDS] = WORD
-    if state.totals[TABLES] < 2:
-        choice[NEEDS] = NO_TRIAL
-        return
-    if anchors == UNIFORM:
-        n_tables = state.totals[TABLES]
+    n_tables = state.totals[TABLES]
+    if n_tables < 2:
+        choice[NEEDS] = DONE
+    elif anchors == UNIFORM:
         p = integer(stream, n_tables)
         q = integer(stream, n_tables - 1)
         if q >= p:
             q += 1
-        choice[TOPIC_A], choice[NTH_A] = _table_at(state, p)
-        choice[TOPIC_B], choice[NTH_B] = _table_at(state, q)
-        _finish_choice(state, choice, most_words)
-        return
-    choice[WORD_A] = integer(stream, n_words)
+        for table, topic, nth in ((p, TOPIC_A, NTH_A), (q, TOPIC_B, NTH_B)):
+            k = np.int64(0)
+            while table >= state.m_k[k]:
+                table -= state.m_k[k]
+                k += 1
+            choice[topic], choice[nth] = k, table
+        choice[NEEDS] = TABLES_OF_BOTH
+    else:
+        choice[WORD_A] = integer(stream, n_words)
+        choice[NEEDS] = WORD
 
 
-@helper
-def _table_at(state, position):
-    """Return the topic of the table at this position, all in the order of topics, and its place there."""
-    k = np.int64(0)
-    while position >= state.m_k[k]:
-        position -= state.m_k[k]
-        k += 1
-    return k, position
-
-
-@helper
+@inlined
 def continue_choice(state, stream, choice, anchors, most_words):
-    """Continue a choice after the slot and the topic of its word have been filled in."""
+    """Go on with a choice whose word's slot and topic have been filled in."""
     k = choice[TOPIC_A]
-    choice[NEEDS] = NO_TRIAL
+    choice[NEEDS] = DONE
     if state.n_k[k] > most_words:
         return  # with any other topic it has more words still
     if uniform(stream) < 0.5:
         if state.m_k[k] > 1:
             choice[TOPIC_B], choice[NTH_B] = k, integer(stream, state.m_k[k] - 1)
-            choice[NEEDS] = READY
+            choice[NEEDS] = TABLES_OF_BOTH
     elif state.totals[TOPICS] > 1:
         choice[NEEDS] = LIKENESS
         if anchors == BALANCED:
-            _take_topic(state, stream, choice, _any_other_topic(state, stream, k), most_words)
+            _take_topic(state, stream, choice, _any_other_topic(state, stream, k))
 
 
-@helper
-def choose_by_likeness(state, trial, choice, n_seen):
+@inlined
+def choose_by_likeness(state, own, stream, choice, n_seen):
     """Choose topic b by its likeness to a's, whose words are on side 0, and a table of it."""
     k = choice[TOPIC_A]
-    total = weigh_likeness(state, trial, k, k, n_seen)
-    if total > 0.0 and uniform(trial.stream) >= _EVENLY:
-        other = _topic_by_weight(state, trial, total)
+    total = weigh_likeness(state, own, k, k, n_seen)
+    if total > 0.0 and uniform(stream) >= _EVENLY:
+        other = _topic_by_weight(state, own, stream, total)
     else:
-        other = _any_other_topic(state, trial.stream, k)
-    _take_topic(state, trial.stream, choice, other, trial.most_words[0])
+        other = _any_other_topic(state, stream, k)
+    _take_topic(state, stream, choice, other)
 
 
 @helper
-def _take_topic(state, stream, choice, k, most_words):
+def _take_topic(state, stream, choice, k):
     """Choose any table of topic k as b."""
     choice[TOPIC_B], choice[NTH_B] = k, integer(stream, state.m_k[k])
-    _finish_choice(state, choice, most_words)
+    choice[NEEDS] = TABLES_OF_BOTH
+
+
+@inlined
+def positions_of(m_k, listing, choice):
+    """Return the positions of tables a and b in the listing.
+
+    Where a table is given by its place among those of its topic, and b's place is a's, b is the last.
+    """
+    a = _position_of(listing, choice[SLOT_A], choice[NTH_A], choice[TOPIC_A], m_k)
+    b = listing.start_k[choice[TOPIC_B]] + choice[NTH_B]
+    if a == b:
+        b = listing.start_k[choice[TOPIC_B]] + m_k[choice[TOPIC_B]] - 1
+    return a, b
 
 
 @helper
-def _finish_choice(state, choice, most_words):
-    """Leave out a trial whose topics have more than so many words together."""
-    k1, k2 = choice[TOPIC_A], choice[TOPIC_B]
-    united = state.n_k[k1] if k1 == k2 else state.n_k[k1] + state.n_k[k2]
-    choice[NEEDS] = NO_TRIAL if united > most_words else READY
-
-
-@helper
-def position_a(state, trial, choice):
-    """Return the position of table a among the tables listed."""
-    first, m_k = trial.start_k[choice[TOPIC_A]], state.m_k[choice[TOPIC_A]]
-    if choice[NTH_A] >= 0:
-        return first + choice[NTH_A]
-    return _position_of(trial, choice[SLOT_A], first, m_k)
-
-
-@helper
-def position_b(state, trial, choice, of_a):
-    """Return the position of table b: where the choice says, or the last of its topic if a is there."""
-    first, m_k = trial.start_k[choice[TOPIC_B]], state.m_k[choice[TOPIC_B]]
-    position = first + choice[NTH_B]
-    return first + m_k - 1 if position == of_a else position
-
-
-@helper
-def _position_of(trial, slot, first, m_k):
-    """Return the position of the table at `slot` among the `m_k` from `first` on, which are by slot."""
-    low, high = first, first + m_k
+def _position_of(listing, slot, nth, k, m_k):
+    """Return the position of the table at `slot` among those of topic k, which are by slot, or of the nth."""
+    low, high = listing.start_k[k], listing.start_k[k] + m_k[k]
+    if nth >= 0:
+        return low + nth
     while high - low > 1:
         middle = (low + high) // 2
-        if trial.slot[middle] <= slot:
+        if listing.slot[middle] <= slot:
             low = middle
         else:
             high = middle
@@ -158,13 +128,13 @@ def _position_of(trial, slot, first, m_k):
 
 
 @helper
-def weigh_likeness(state, trial, k1, k2, n_seen):
-    """Set trial.weight to every topic's likeness to the words of side 0 (k1, k2: 0); return the sum."""
-    weight = trial.weight
+def weigh_likeness(state, own, k1, k2, n_seen):
+    """Set own.weight to every topic's likeness to the words of side 0 (k1, k2: 0); return the sum."""
+    weight = own.weight
     weight[: state.totals[NUMBERED]] = 0.0
     for e in range(n_seen):
-        v = trial.seen[e]
-        count = float(trial.words[v, 0])
+        v = own.seen[e]
+        count = float(own.words[v, 0])
         first = state.row_ptr[v]
         row_k = state.row_k[first : first + state.row_len[v]]
         row_n = state.row_n[first : first + state.row_len[v]]
@@ -174,17 +144,17 @@ def weigh_likeness(state, trial, k1, k2, n_seen):
     total = 0.0
     for i in range(state.totals[TOPICS]):
         other = state.live[i]
-        weight[other] = _likeness(weight[other], trial.squares_k[other])
+        weight[other] = _likeness(weight[other], own.squares_k[other])
         total += weight[other]
     return total
 
 
 @inlined
-def likeness_of_sides(trial, n_seen):
+def likeness_of_sides(own, n_seen):
     """Return the likeness of side 1 to side 0, on the scale of `weigh_likeness`."""
     product, squares = 0.0, 0.0
     for e in range(n_seen):
-        n0, n1 = float(trial.words[trial.seen[e], 0]), float(trial.words[trial.seen[e], 1])
+        n0, n1 = float(own.words[own.seen[e], 0]), float(own.words[own.seen[e], 1])
         product += n0 * n1
         squares += n1 * n1
     return _likeness(product, squares)
@@ -197,7 +167,7 @@ def _likeness(product, squares):
     return ratio * ratio
 
 
-@helper
+@inlined
 def log_chance_of_topic(likeness, total, n_others):
     """Return log r(k2 | k1): k2 has this likeness, the `n_others` topics to choose from have `total`."""
     if total <= 0.0:
@@ -205,16 +175,16 @@ def log_chance_of_topic(likeness, total, n_others):
     return math.log(_EVENLY / n_others + (1.0 - _EVENLY) * likeness / total)
 
 
-@helper
-def _topic_by_weight(state, trial, total):
-    """Draw a topic by trial.weight, whose sum is `total`."""
-    u = uniform(trial.stream) * total
+@inlined
+def _topic_by_weight(state, own, stream, total):
+    """Draw a topic by own.weight, whose sum is `total`."""
+    u = uniform(stream) * total
     last = -1
     for i in range(state.totals[TOPICS]):
         other = state.live[i]
-        if trial.weight[other] > 0.0:
+        if own.weight[other] > 0.0:
             last = other
-            u -= trial.weight[other]
+            u -= own.weight[other]
             if u < 0.0:
                 break
     return np.int64(last)

@@ -4,19 +4,15 @@ from franchise._jit import helper
 
 
 @helper
-def take_table(state, first, draw, number, table, n_tables, used):
-    """Return the table of the document at `first` for a topic drawn, and how many topics are in use.
+def take_table(state, first, k, table, n_tables):
+    """Return the table of the document at `first` for topic k.
 
-    `number` holds the number in the state of each topic that can be drawn, -1 before its first word;
-    `table` the last table that it was given, which may be another document's.
+    `table` holds the last table that each topic was given, which may be another document's.
     """
-    if number[draw] < 0:
-        number[draw] = used
-        used += 1
-    t = table[draw]
+    t = table[k]
     # A table number left over from another document does not serve this topic here.
-    if t < 0 or t >= n_tables or state.k_jt[first + t] != number[draw]:
+    if t < 0 or t >= n_tables or state.k_jt[first + t] != k:
         t = n_tables
-        table[draw] = t
-        state.k_jt[first + t] = number[draw]
-    return t, used
+        table[k] = t
+        state.k_jt[first + t] = k
+    return t

@@ -1,9 +1,8 @@
 """The working memory of the moves: allocated once, so that kernels allocate nothing.
 
 Each move has a tuple of its own: a helper that takes fifty arrays takes seconds to compile.
-Nothing here outlives a move but the functions that follow eta, the words laid out by table, which the table
-move leaves for split-merge, and, when a kernel handed back for want of topic numbers, what it was doing
-in the document at hand, from which it continues.
+Nothing here outlives a move but the functions that follow eta and, when a kernel handed back for want of
+topic numbers, what it was doing in the document at hand, from which it continues.
 """
 
 from typing import Any, NamedTuple
@@ -13,13 +12,11 @@ import numpy as np
 from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
-from franchise.model.state import ETA, TABLES, Array, State
-from franchise.moves.shared.anchors import CHOICE
+from franchise.model.state import ETA, Array, State
 
-# Places in a cursor: position in the list of documents, or the trial; the word or table of that
-# document to continue with; how many topics of the document are listed.
+# Places in a cursor: position in the list of documents; the word or table of that document to continue
+# with; how many topics of the document are listed.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
-TRIAL = DOCUMENT
 NOT_ENTERED = -1
 # The topics of a split-merge trial have at most so many words together.
 MOST_WORDS_OF_A_TRIAL = 20_000_000
@@ -60,9 +57,9 @@ class TableScratch(NamedTuple):
     candidate: Array
     base: Array  # (n, topic): m_k / [x_k ... (x_k + n - 1)], x_k = n_k + V eta
     # The words of tables.
-    table_words: Array  # word axis: the terms of every document, table by table (`table_index`)
-    table_counts: Array  # empty, or how many words each of these stands for
-    pair_ptr: Array  # empty, or where the words of each slot begin
+    table_words: Array  # the terms of the document at hand, table by table; or of all tables, with
+    table_counts: Array  # how many words each stands for, else empty, and
+    pair_ptr: Array  # where those of each slot begin, else empty
     table_end: Array  # end in table_words of each table of the document at hand
     count_v: Array  # term axis, 0 between uses
     terms: Array  # distinct terms of the table at hand
@@ -72,23 +69,25 @@ class TableScratch(NamedTuple):
     ratio: Array  # (n + eta) / eta
 
 
-class TrialScratch(NamedTuple):
-    """For split-merge: the tables by topic, and the two sides of a trial."""
+class Listing(NamedTuple):
+    """The tables of some topics, those of one topic together, in increasing order of their slots."""
 
-    stream: Array
-    cursor: Array
-    choice: Array  # of the anchors (`anchors.CHOICE`)
-    most_words: Array  # of a trial, one number
-    # Topic axis.
-    start_k: Array  # where the topic's tables begin on the table axis
-    squares_k: Array  # sum of the topic's squared counts
-    weight: Array
-    # Table axis, tables of one topic together.
+    start_k: Array  # topic axis: where the topic's tables begin, -1 if they are not listed
     slot: Array
     begin: Array  # where the table's words begin in table_words
     end: Array  # and end
-    # The tables of a trial: items in random order, behind them the anchors a and b.
-    item: Array  # positions on the table axis
+    table_words: Array  # as `table_words` lays them out
+    table_counts: Array  # empty, or how many words each of these stands for
+
+
+class TrialScratch(NamedTuple):
+    """For split-merge: the tables and the two sides of a trial."""
+
+    # Topic axis.
+    squares_k: Array  # sum of the topic's squared counts
+    weight: Array
+    # Items are tables in random order, behind them the anchors a and b.
+    item: Array  # positions in the listing
     side: Array  # int8: 0 with anchor a, 1 with anchor b
     kept: Array  # int8: sides to replay (merge), or of the proposed division (split)
     # The two sides.
@@ -97,10 +96,6 @@ class TrialScratch(NamedTuple):
     seen: Array  # terms of the trial
     is_seen: Array
     # Shared with the table move.
-    table_words: Array
-    table_counts: Array
-    pair_ptr: Array
-    size_ptr: Array  # empty, or words before each slot
     lg: Array
     lgv: Array
 
@@ -123,14 +118,12 @@ class Scratch(NamedTuple):
 
     words: WordScratch
     tables: TableScratch
-    trial: TrialScratch
     concentrations: ConcentrationScratch
 
 
 _TOPIC_AXIS = {
     "words": ("w_k", "mw_k", "nw_k", "p_k", "n_jk", "table_k", "here", "here_place", "weight"),
     "tables": ("log_shared", "log_x", "weight", "candidate"),
-    "trial": ("start_k", "squares_k", "weight"),
     "concentrations": ("sizes", "times"),
 }
 
@@ -143,13 +136,15 @@ def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
     return _scratch(corpus, state, tables, different_lengths(n_j), largest_count)
 
 
-def new_scratch_for_counts(slots: CorpusArrays, state: State, n_j: Array, largest_count: int) -> Scratch:
+def new_scratch_for_counts(
+    slots: CorpusArrays, state: State, lengths: tuple[Array, Array], largest_count: int
+) -> Scratch:
     """Allocate working memory for a state whose tables hold counts (`model.cell_tables`).
 
     There is none for the words of tables: their terms and counts are put in their place.
     """
-    tables = _table_scratch(slots, state, 0, min(largest_count, MOST_TABULATED), int(n_j.sum()))
-    return _scratch(slots, state, tables, different_lengths(n_j), -1)
+    tables = _table_scratch(slots, state, 0, min(largest_count, MOST_TABULATED), int(lengths[0] @ lengths[1]))
+    return _scratch(slots, state, tables, lengths, -1)
 
 
 def new_scratch_for_some(
@@ -170,14 +165,10 @@ def different_lengths(n_j: Array) -> tuple[Array, Array]:
     return np.unique(n_j[n_j > 0], return_counts=True)
 
 
-def with_words(scratch: Scratch, n_words: int) -> Scratch:
-    """Return the scratch with room for the words of other documents, so many in all."""
-    if scratch.tables.table_words.size >= n_words:
-        return scratch
-    words = np.zeros(n_words + n_words // 4, np.int32)
-    return scratch._replace(
-        tables=scratch.tables._replace(table_words=words), trial=scratch.trial._replace(table_words=words)
-    )
+def with_counts(scratch: Scratch, table_words: Array, table_counts: Array, pair_ptr: Array) -> Scratch:
+    """Return the scratch for tables that hold these terms and counts."""
+    held = {"table_words": table_words, "table_counts": table_counts, "pair_ptr": pair_ptr}
+    return scratch._replace(tables=scratch.tables._replace(**held))
 
 
 def _scratch(
@@ -206,9 +197,6 @@ def _scratch(
             weight=np.zeros(capacity),
         ),
         tables=tables,
-        trial=new_trial_scratch(corpus.n_terms, capacity, tables.lg, tables.lgv)._replace(
-            stream=stream, table_words=tables.table_words
-        ),
         concentrations=ConcentrationScratch(
             stream=stream,
             sizes=np.zeros(capacity, np.int64),
@@ -239,7 +227,7 @@ def _table_scratch(
         weight=np.zeros(capacity),
         candidate=np.zeros(capacity, np.int32),
         base=np.zeros((min(_SMALL_TABLE, longest) + 1, capacity)),
-        table_words=np.zeros(corpus.x.size, np.int32),
+        table_words=np.zeros(longest, np.int32),
         table_counts=np.zeros(0, np.int32),
         pair_ptr=np.zeros(0, np.int64),
         table_end=np.zeros(longest, np.int64),
@@ -251,35 +239,34 @@ def _table_scratch(
     )
 
 
-def new_trial_scratch(n_terms: int, capacity: int, lg: Array, lgv: Array) -> TrialScratch:
-    """Allocate working memory for trials, without tables; `lg` and `lgv` are those of the table move."""
-    words, slots = np.zeros(0, np.int32), np.zeros(0, np.int64)
+def new_trial_scratch(n_terms: int, lg: Array, lgv: Array) -> TrialScratch:
+    """Allocate working memory for trials; `lg` and `lgv` are those of the table move."""
     return TrialScratch(
-        stream=np.zeros(4, np.uint64),
-        cursor=np.array([0, NOT_ENTERED, 0]),
-        choice=np.zeros(len(CHOICE), np.int64),
-        most_words=np.array([MOST_WORDS_OF_A_TRIAL]),
-        start_k=np.zeros(capacity, np.int64),
-        squares_k=np.zeros(capacity),
-        weight=np.zeros(capacity),
-        **_table_axis(0),
+        squares_k=np.zeros(0),
+        weight=np.zeros(0),
+        **_items(0),
         sizes=np.zeros((2, 2), np.int64),
         words=np.zeros((n_terms, 2), np.int32),
         seen=np.zeros(n_terms, np.int32),
         is_seen=np.zeros(n_terms, np.bool_),
-        table_words=words,
-        table_counts=words,
-        pair_ptr=slots,
-        size_ptr=slots,
         lg=lg,
         lgv=lgv,
     )
 
 
-def _table_axis(n_tables: int) -> dict[str, Array]:
-    types = {"slot": np.int64, "begin": np.int64, "end": np.int64, "item": np.int64}
-    types |= {"side": np.int8, "kept": np.int8}  # type: ignore[dict-item]
-    return {name: np.zeros(n_tables, kind) for name, kind in types.items()}
+def _items(n_tables: int) -> dict[str, Array]:
+    return {
+        "item": np.zeros(n_tables, np.int64),
+        "side": np.zeros(n_tables, np.int8),
+        "kept": np.zeros(n_tables, np.int8),
+    }
+
+
+def with_room_for_trials(own: TrialScratch, capacity: int, n_tables: int) -> TrialScratch:
+    """Return the scratch with room for so many topics, and for a trial of so many tables."""
+    if own.weight.size < capacity:
+        own = own._replace(weight=np.zeros(capacity))
+    return own if own.item.size >= n_tables else own._replace(**_items(n_tables + n_tables // 4))
 
 
 @kernel
@@ -290,22 +277,6 @@ def follow_eta(state, tables):
     fill_log_gamma(tables.lgv, state.row_len.size * eta)
     for n in range(tables.ratio.size):
         tables.ratio[n] = (n + eta) / eta
-
-
-def with_room_for_tables(scratch: Scratch, state: State) -> Scratch:
-    """Return the scratch with room for all tables in split-merge."""
-    n_tables = int(state.totals[TABLES])
-    if scratch.trial.slot.size >= n_tables:
-        return scratch
-    return scratch._replace(trial=scratch.trial._replace(**_table_axis(n_tables + n_tables // 4)))
-
-
-def with_room_for_items(trial: TrialScratch, n_tables: int) -> TrialScratch:
-    """Return the scratch with room for a trial of so many tables, which are listed elsewhere."""
-    if trial.item.size >= n_tables:
-        return trial
-    axis = _table_axis(n_tables + n_tables // 4)
-    return trial._replace(**{name: axis[name] for name in ("item", "side", "kept")})
 
 
 def grown_scratch(scratch: Scratch) -> Scratch:

@@ -47,7 +47,7 @@ def _add_shared_terms(state, scratch, eta, k_old, begin, end):
     lg, shared = scratch.lg, scratch.log_shared
     at = begin
     while at < end:
-        v, count, at = run_at(scratch, at, end)
+        v, count, at = run_at(scratch.table_words, scratch.table_counts, at, end)
         c = np.uint32(count)
         alone = log_gamma(lg, eta, c) - lg[0]
         first = state.row_ptr[v]

@@ -1,0 +1,79 @@
+"""The partially collapsed engines: what each is made of, and what it does in which sweep."""
+
+from typing import Any, NamedTuple
+
+from franchise.engines.engine import Trials
+from franchise.engines.turns import number_of_turns
+
+# Words in a sweep, about, of documents whose words and tables are sampled one by one: more make the number of
+# topics move faster, but nothing else, and they are sampled by one thread.
+COLLAPSED_WORDS = 50_000
+# The same for count tables: cells of documents whose tables are sampled one by one.
+TABLE_CELLS = 10_000
+# Trials of ten sweeps are made at once where it takes long to find out which words each table has.
+MANY_WORDS, EVERY = 1_000_000, 10
+
+
+class Kind(NamedTuple):
+    """An engine: the kind of its partitions, and who holds them."""
+
+    name: str
+    partition: str  # "host", "cells" or "cuda" (`partitions`)
+    pool: str = "local"  # or "ray" (`pools`)
+    at_once: int | None = None  # so many chains at most make sweeps at a time; None: as cores allow
+    # Up to a tenth of so many words, the trials of ten sweeps are made at once; in larger corpora there are
+    # fewer, as topics are larger there.
+    most_at_once: int = 20_000_000
+    words_to_keep: int = 20_000_000  # of tables that are listed for trials
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether documents are on a GPU."""
+        return self.partition == "cuda"
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether documents are cells with counts."""
+        return self.partition == "cells"
+
+    @property
+    def seats_in_turn(self) -> bool:
+        """Whether words can be seated one after another (the sequential start)."""
+        return self.pool == "local" and not self.has_counts
+
+    def is_due(self, sweep: int, n_words: int) -> bool:
+        """Return whether collapsed moves are made in a sweep: bringing counts from a GPU takes long."""
+        return not self.on_gpu or n_words < MANY_WORDS or sweep % EVERY == 0
+
+    def turn(self, sweep: int, n_words: int, n_cells: int) -> tuple[int, int]:
+        """Return whose turn it is in a sweep to be sampled one by one, and how many turns there are."""
+        if self.has_counts:
+            n_turns = number_of_turns(n_cells, TABLE_CELLS)
+        else:
+            n_turns = number_of_turns(n_words, COLLAPSED_WORDS)
+        every = EVERY if self.on_gpu and n_words >= MANY_WORDS else 1
+        return sweep // every % n_turns, n_turns
+
+    def trials_due(self, trials: Trials | None, sweep: int, n_words: int) -> Trials | None:
+        """Return the trials to make in a sweep."""
+        if trials is None or self.has_counts or n_words < MANY_WORDS:
+            return trials
+        if sweep % EVERY:
+            return None
+        times = min(max(1, self.most_at_once // n_words), EVERY)
+        return trials._replace(number=times * trials.number)
+
+
+# On a GPU sweeps are soon made, so there is time for more trials, and to list more tables for them.
+_ON_GPU: dict[str, Any] = {"at_once": 2, "most_at_once": 2_000_000_000, "words_to_keep": 100_000_000}
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("parallel", "host"),
+        Kind("gpu", "cuda", **_ON_GPU),
+        Kind("cells", "cells"),
+        Kind("ray", "host", "ray"),
+        Kind("ray-gpu", "cuda", "ray", **_ON_GPU),
+    )
+}

@@ -1,0 +1,386 @@
+"""The partially collapsed engines: all documents at once, given weights and topics sampled for the sweep.
+
+A sweep samples G_0 given the franchise, down to topics of a certain weight (`model.measure`); samples the
+topics of all words given it, document by document; and seats the words again. That leaves a franchise, and
+G_0 is forgotten. Then come the collapsed moves: words and tables of some documents, other ones in every
+sweep, through which topics are born and large ones change hands; split-merge trials; concentrations.
+
+The documents lie in partitions (`partitions`), which a pool holds (`pools`). Topics and the counts of all
+documents are here, with the coordinator. Neither the number of partitions nor who holds them changes a bit.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from franchise._draw_parts import PARTS
+from franchise.corpus import Corpus, ShardedCorpus
+from franchise.engines.checkpoints import (
+    check_whole,
+    divided_seating,
+    joined_seating,
+    packed_coordinator,
+    unpacked_coordinator,
+)
+from franchise.engines.collapsed import CollapsedEngine, by_size, topic_terms_of
+from franchise.engines.coordinator import Coordinator, DocumentsInfo, facts_of, state_without_seating
+from franchise.engines.copies import merge_copies, names_of_merged
+from franchise.engines.engine import Counts, EngineSettings, Swept, Trials, names_of, numbers_of
+from franchise.engines.instantiation import Instantiator, epsilon_for
+from franchise.engines.kinds import Kind
+from franchise.engines.partitions.partition import (
+    CountingPartition,
+    GpuPartition,
+    Partition,
+    Passed,
+    divided,
+    joined,
+    sizes_together,
+    totals,
+)
+from franchise.engines.pools import lives_apart, pool_for
+from franchise.engines.pools.local import LocalPool
+from franchise.engines.pools.pool import Snapshot
+from franchise.engines.pools.ranges import shards_for
+from franchise.engines.pools.seating_files import other_seating
+from franchise.engines.pools.tables import PooledTables
+from franchise.engines.starting_topics import StartingTopics, words_begin_with
+from franchise.engines.threads import Threads
+from franchise.errors import SettingsError
+from franchise.model import Joint, State
+from franchise.model.capacity import compact
+from franchise.model.counts import ranks
+from franchise.model.measure import Measure
+from franchise.model.packing import packed, unpacked
+from franchise.model.state import DEAD, ETA, TOPICS, Array, copy_state
+from franchise.random import INITIALIZE, Key
+
+# About what a gamma variable costs, in words that are sampled.
+_GAMMA_IN_WORDS = 0.5
+_MOST_PASSES = 4
+
+
+class PartiallyCollapsedEngine:
+    """Makes sweeps of a franchise whose documents lie in partitions.
+
+    It can be made, and take up what was saved, where there are no workers or no GPU; sweeps need them.
+
+    Parameters
+    ----------
+    kind
+        What the partitions are, and who holds them.
+    corpus
+        The documents.
+    settings
+        What sweeps are made with.
+    """
+
+    def __init__(self, kind: Kind, corpus: Corpus, settings: EngineSettings) -> None:
+        self.kind, self.name, self.at_once = kind, kind.name, kind.at_once
+        self._corpus, self._settings = corpus, settings
+        self._facts = facts_of(corpus, kind.has_counts)
+        self._epsilon = epsilon_for(*self._facts.lengths)
+        self._gamma_priors = settings.priors.as_array()
+        self._instantiator = Instantiator(0, 0, 1)  # of weights alone; partitions sample terms
+        self._pool = pool_for(kind, corpus, settings.threads)
+        self._pool.serve(self)
+        self._is_apart = lives_apart(kind, corpus)  # documents are more than should come together
+        self._folder: Path | None = None
+        self.use_threads(settings.threads)
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin again without topics."""
+        state = state_without_seating(self._facts, self._settings.capacity)
+        state.concentrations[:] = self._settings.priors.initial()
+        self._coordinator = Coordinator(self._facts, state, self.kind.words_to_keep)
+        self._sizes = np.zeros((2, 0), np.int64)  # of tables: the different ones, and how many have each
+        self._log_p_terms: float | None = None  # what the terms of topics add to log p(x | c)
+        self._has_rows = True  # the coordinator has the counts of terms by topic
+        self._at = 0  # the last sweep
+
+    # ------------------------------------------------------------ a start
+
+    def start(self, key: Key, start: str | int | StartingTopics) -> None:
+        """Seat every word for the first time: by topics, by a number of random ones, or in turn."""
+        key = key._replace(move=INITIALIZE)
+        if start == "sequential":
+            self._start_in_turn(key)
+            return
+        begin = words_begin_with(start)
+        if isinstance(begin, int):  # more topics than words need no room
+            begin = min(begin, max(1, self._facts.n_words))
+        self._pool.complete(partial(self._start, key, begin))
+
+    def _start(self, key: Key, start: int | StartingTopics) -> None:
+        self.forget()
+        passed = totals(self._pool.all(Partition.start, key, self._pool.share(start)))
+        columns = self._coordinator.name_first_topics(*passed)
+        self._name(columns, with_rows=False)
+        self._finish(None)
+
+    def _start_in_turn(self, key: Key) -> None:
+        if not self.kind.seats_in_turn:
+            raise SettingsError(
+                "start='sequential': words that are seated one after another cannot be seated by several "
+                "workers, nor all words of a cell at once; start from 'fitted', 'one' or a number of random "
+                "topics",
+                code="conflicting-settings",
+            )
+        one_by_one = CollapsedEngine(self._corpus, self._settings)
+        one_by_one.start(key, "sequential")
+        self.seat(one_by_one.state)
+
+    # ------------------------------------------------------------ a sweep
+
+    def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
+        """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
+        return self._pool.complete(partial(self._sweep, key, trials, eta, merge))
+
+    def _sweep(self, key: Key, trials: Trials | None, eta: float | None, merge: bool) -> Swept:
+        sampler, gamma_priors = self._coordinator.sampler, self._gamma_priors
+        self._at = key.sweep
+        if eta is not None:
+            sampler.set_eta(eta)
+            gamma_priors = gamma_priors.copy()
+            gamma_priors[ETA] = 0.0
+        is_due = self.kind.is_due(key.sweep, self._facts.n_words)
+        needs_rows = is_due or merge or bool(gamma_priors[ETA, 0] > 0.0)
+        infos: dict[str, Any] = {"documents": self._update_documents(key, needs_rows)}
+        records, merged = None, []
+        if is_due:
+            infos |= self._visit_some(key)
+            if due := self.kind.trials_due(trials, key.sweep, self._facts.n_words):
+                tables = PooledTables(self._pool)
+                infos["split_merge"], records = sampler.try_splits_and_merges(key, due, tables, self._threads)
+        infos["concentrations"] = sampler.draw_concentrations(
+            key, self._settings.concentrations, gamma_priors
+        )
+        if merge:
+            merged = self._merge_copies()
+        has_changed = is_due or bool(self._coordinator.state.totals[DEAD])
+        self._finish(self._coordinator.new_order() if has_changed else None)
+        return Swept(infos, records, merged)
+
+    def _update_documents(self, key: Key, with_rows: bool = True) -> DocumentsInfo:
+        """Sample G_0, and given it topics and tables of all documents; then forget it."""
+        coordinator, pool = self._coordinator, self._pool
+        weights = self._instantiator.weights(key, coordinator.state, self._epsilon)
+        counts = pool.counts_to_send(coordinator) if self._has_rows else None
+        given = (key, counts, weights, coordinator.state.concentrations, self._passes(weights))
+        passed = totals(pool.all(Partition.update, *given))
+        columns, info = coordinator.renumber(weights, *passed)
+        self._name(columns, with_rows)
+        return info
+
+    def _passes(self, weights: Measure) -> int:
+        """Return how often to go through the words for this G_0: about as long as it took to sample it."""
+        if self.kind.has_counts:
+            return 1
+        gammas = self._facts.n_terms * int(weights.sizes[0])
+        return min(max(1, round(gammas * _GAMMA_IN_WORDS / self._facts.n_words)), _MOST_PASSES)
+
+    def _name(self, columns: Array, with_rows: bool) -> None:
+        """Let partitions know the topics; fill in their rows, unless they stay on the only GPU for now."""
+        pool, coordinator, on_gpu = self._pool, self._coordinator, self.kind.on_gpu
+        self._has_rows = with_rows or not on_gpu or pool.size > 1
+        in_place = isinstance(pool, LocalPool) and pool.size == 1 and not on_gpu  # nothing is copied
+        rows = pool.all(Partition.name, columns, self._has_rows and not in_place)
+        if in_place:
+            pool.first(CountingPartition.fill_rows, coordinator.state)
+        elif self._has_rows:
+            coordinator.fill_rows([own for own in rows if own is not None], self._threads)
+
+    def _bring_rows(self) -> None:
+        """Fill in the counts of terms by topic, if they are not here."""
+        if not self._has_rows:
+            self._pool.ask(lambda: self._coordinator.fill_rows(self._pool.all(Partition.rows), self._threads))
+            self._has_rows = True
+
+    def _visit_some(self, key: Key) -> dict[str, Any]:
+        """Make the collapsed moves of the documents whose turn it is."""
+        coordinator, pool, facts = self._coordinator, self._pool, self._facts
+        turn = self.kind.turn(key.sweep, facts.n_words, facts.n_cells)
+        taken = pool.all(Partition.take, coordinator.state.n_k.size, *turn)
+        brought = joined(taken)
+        coordinator.bring(brought)
+        infos = coordinator.sampler.gibbs(key)
+        pool.each(Partition.put, [(own,) for own in divided(coordinator.take_away(brought), taken)])
+        return infos
+
+    def _merge_copies(self) -> list[tuple[int, int]]:
+        """Merge topics that are copies of each other; return the names of those that are gone."""
+        state = self._coordinator.state
+        live = np.sort(state.live[: state.totals[TOPICS]])
+        into = merge_copies(state, live, topic_terms_of(state, live))
+        merged = names_of_merged(state, into)
+        if merged:
+            self._pool.all(Partition.merge, into)
+        return merged
+
+    def _finish(self, order: Array | None) -> None:
+        """End a sweep or a start: number the topics without gaps, and add up what the trace needs."""
+        pool, coordinator = self._pool, self._coordinator
+        self._sizes = np.stack(sizes_together(pool.all(Partition.finish, order)))
+        if self.kind.on_gpu:
+            eta = float(coordinator.state.concentrations[ETA])
+            counts = None if pool.size == 1 else pool.counts_to_send(coordinator)
+            self._log_p_terms = pool.first(GpuPartition.log_p_terms, eta, counts)
+
+    # ------------------------------------------------------------ what the chain asks for
+
+    @property
+    def n_topics(self) -> int:
+        """How many topics there are."""
+        return self._coordinator.n_topics
+
+    @property
+    def progress(self) -> float:
+        """The share of the pass under way that is done."""
+        return self._pool.progress
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the coordinator, and of the partitions in this process."""
+        return sum(array.nbytes for array in self._coordinator.state) + self._pool.n_bytes
+
+    def numbers(self) -> dict[str, float]:
+        """Return the numbers of the current state that a trace has."""
+        return numbers_of(self._coordinator.state, self._joint())
+
+    def _joint(self) -> Joint:
+        of_terms = self._log_p_terms
+        if of_terms is None:
+            of_terms = self._coordinator.log_p_terms(self._threads)
+        return self._coordinator.joint(self._settings.priors, (self._sizes[0], self._sizes[1]), of_terms)
+
+    def names(self) -> Array:
+        """Return the names of the living topics."""
+        return names_of(self._coordinator.state)
+
+    def counts(self) -> Counts:
+        """Return the counts of the current state."""
+        self._bring_rows()
+        state = self._coordinator.state
+        live = by_size(state)
+        return Counts(
+            names=state.name_k[live],
+            topic_terms=topic_terms_of(state, live),
+            document_topics=self._document_topics(ranks(state, live), live.size),
+            m_k=state.m_k[live],
+            concentrations=state.concentrations.copy(),
+        )
+
+    def _document_topics(self, rank: Array, n_topics: int) -> Any:
+        """Return n_j.k: in files, if there may be more than should come together."""
+        if self._folder is None or not (self._is_apart and isinstance(self._corpus, ShardedCorpus)):
+            return self._pool.document_topics(rank, n_topics)
+        return self._pool.write_document_topics((self._folder / PARTS).resolve(), self._at, rank, n_topics)
+
+    # ------------------------------------------------------------ who works
+
+    def use_threads(self, number: int) -> None:
+        """Make sweeps in so many threads from now on; it changes no bit."""
+        self._threads = Threads(number)
+        self._pool.use_threads(number)
+
+    def use_workers(self, workers: Any, chain: int) -> None:
+        """Let workers hold the documents, if that is where they are; the chain has this number there."""
+        self._pool.use_workers(workers, chain)
+
+    def rest(self) -> None:
+        """Leave to other chains what they may need, as no sweep is made for a while."""
+        self._pool.rest()
+
+    # ------------------------------------------------------------ on disk, and again
+
+    def keep_in(self, folder: Path | None) -> None:
+        """Write what lives elsewhere, and is to be kept, somewhere in this folder of the chain's own."""
+        self._folder = folder
+
+    @property
+    def state(self) -> State:
+        """The current state, gathered here."""
+        arrays = {
+            **self.arrays_of_coordinator(),
+            **joined_seating(self._pool.seating(), self.kind.has_counts),
+        }
+        if self.kind.has_counts:
+            return self._coordinator.state._replace(
+                **{name: arrays[name] for name in ("m_j", "n_jt", "k_jt")}
+            )
+        return unpacked(self._corpus.arrays, arrays)
+
+    def seat(self, state: State) -> None:
+        """Take up a franchise in which every word is seated, as if the engine had reached it."""
+        if self.kind.has_counts:
+            raise SettingsError(
+                f"engine={self.name!r}: a state of words cannot be taken up; start from topics",
+                code="unsupported-start",
+            )
+        state = copy_state(state)
+        compact(self._corpus.arrays, state)
+        arrays = packed(self._corpus.arrays, state)
+        sizes, times = np.unique(arrays["n_jt"], return_counts=True)
+        arrays |= {
+            "table_sizes": sizes.astype(np.int64),
+            "tables_of_size": times,
+            "at": np.zeros(1, np.int64),
+        }
+        self._begin_at(Snapshot(arrays, divided_seating(arrays, shards_for(self._corpus))))
+
+    def arrays(self) -> dict[str, Array]:
+        """Return what a checkpoint stores; where documents live apart, `write_seating` writes the rest."""
+        arrays = self.arrays_of_coordinator()
+        if not self._is_apart:
+            arrays |= joined_seating(self._pool.seating(), self.kind.has_counts)
+        return arrays
+
+    def write_seating(self, folder: Path) -> bool:
+        """Write what `arrays` leaves out because it lives elsewhere; return whether there is any."""
+        if self._is_apart:
+            stays = self._folder is not None and folder.is_relative_to(self._folder)
+            self._pool.write_seating(folder, stays)
+        return self._is_apart
+
+    def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
+        """Take up what `arrays` returned, and what `write_seating` wrote."""
+        if not self._is_apart:
+            check_whole(self._corpus, self.kind.has_counts, arrays)
+            self._begin_at(Snapshot(arrays, divided_seating(arrays, shards_for(self._corpus))))
+        elif seating is None:
+            raise ValueError("there is no seating")
+        else:
+            self._begin_at(Snapshot(arrays, seating))
+
+    def remembered(self) -> Callable[[Any], None]:
+        """Return a function that gives another engine the present state of this one."""
+        snapshot = Snapshot(self.arrays_of_coordinator(), self._pool.seating())
+        return lambda other: other._begin_at(snapshot)
+
+    def _begin_at(self, snapshot: Snapshot) -> None:
+        self.take_up_coordinator(snapshot.arrays)
+        self._pool.take_up(snapshot)
+
+    def arrays_of_coordinator(self) -> dict[str, Array]:
+        """Return what the coordinator is made of."""
+        self._bring_rows()
+        return packed_coordinator(self._coordinator, self._sizes, self._at)
+
+    def take_up_coordinator(self, arrays: dict[str, Array]) -> None:
+        """Make the coordinator of such arrays."""
+        state = unpacked_coordinator(self._facts, arrays)
+        self._coordinator = Coordinator(self._facts, state, self.kind.words_to_keep)
+        sizes = arrays["table_sizes"], arrays["tables_of_size"]
+        self._sizes = np.stack(sizes, dtype=np.int64, casting="safe")
+        self._at, self._has_rows, self._log_p_terms = int(arrays["at"].item()), True, None
+
+    def check_recount(self, counted: Passed, source: Any) -> None:
+        """Refuse a seating that does not belong to the counts."""
+        state, n_topics = self._coordinator.state, self.n_topics
+        expected = state.n_k[:n_topics], state.m_k[:n_topics]
+        if not all(np.array_equal(a, b) for a, b in zip(counted, expected, strict=True)):
+            raise other_seating(source)

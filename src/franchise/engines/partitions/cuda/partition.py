@@ -1,0 +1,212 @@
+"""A partition on a GPU; resting, or taken up from a checkpoint, in memory."""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from franchise.corpus import CorpusArrays
+from franchise.engines.partitions.cuda.device import Device, memory_in_words
+from franchise.engines.partitions.cuda.documents import GpuDocuments, blocks_for
+from franchise.engines.partitions.host_seating import HostSeating
+from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, joined
+from franchise.engines.starting_topics import StartingTopics, number_of_topics
+from franchise.engines.table_source import Tables
+from franchise.engines.table_source import joined as joined_tables
+from franchise.engines.threads import Threads
+from franchise.model.measure import FREE, Measure
+from franchise.model.rows import Rows, rows_of
+from franchise.model.state import ALPHA, ETA, Array, State
+from franchise.random import Key
+
+
+class CudaPartition:
+    """Documents on a GPU.
+
+    Parameters
+    ----------
+    corpus
+        The documents.
+    place
+        Which of the whole corpus they are.
+    threads
+        How many, for what is done on the host; they change no bit.
+    is_alone
+        Whether there are no documents elsewhere: then the counts of these are those of all.
+    still_to_come
+        How many partitions will come to the same GPU after this one, for which room is left.
+    device
+        Returns the GPU, when it is needed.
+    """
+
+    progress = 0.0  # a pass is soon done
+
+    def __init__(
+        self,
+        corpus: CorpusArrays,
+        place: Range,
+        threads: int,
+        is_alone: bool,
+        still_to_come: int,
+        device: Callable[[], Device],
+    ) -> None:
+        self._corpus, self._place, self._threads = corpus, place, Threads(threads)
+        self._is_alone, self._still_to_come, self._device = is_alone, still_to_come, device
+        # Both have the seating, if both are there; at least one has it.
+        self._host: HostSeating | None = HostSeating(corpus)
+        self._there: GpuDocuments | None = None
+        self._rows: Rows | None = None  # of documents that rest, where nobody else may know them
+        self._taken: list[SeatedDocuments] = []
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the seating, where it is in memory."""
+        return 0 if self._host is None else sum(array.nbytes for array in self._host.state)
+
+    def use_threads(self, number: int) -> None:
+        """Work in so many threads from now on, on the host."""
+        self._threads = Threads(number)
+
+    # ------------------------------------------------------------ here, and there
+
+    def _on_gpu(self) -> GpuDocuments:
+        """Return the documents on the GPU."""
+        assert self._there is not None
+        return self._there
+
+    def _to_gpu(self, n_topics: int) -> GpuDocuments:
+        """Return the documents on the GPU, with their seating, which will change there."""
+        if self._there is None:
+            assert self._host is not None
+            there = self._new_documents(n_topics)
+            there.take_up(self._host.state, n_topics)
+            self._there = there
+        self._host = self._rows = None
+        return self._there
+
+    def _new_documents(self, n_topics: int) -> GpuDocuments:
+        device = self._device()
+        free = device.free_bytes() // (1 + self._still_to_come)
+        blocks = blocks_for(free, self._corpus, n_topics, with_others=not self._is_alone)
+        return GpuDocuments(device, self._corpus, *blocks, *self._place)
+
+    def _on_host(self) -> HostSeating:
+        """Return the documents in memory, with their seating."""
+        if self._host is None:
+            self._host = HostSeating(self._corpus)
+            self._host.state = self._host.state._replace(**self._on_gpu().seats())
+        return self._host
+
+    def rest(self) -> None:
+        """Bring the seating to the host, and leave the memory of the GPU to other chains."""
+        if self._there is not None:
+            self._on_host()
+            self._rows, self._there = self._known_rows(), None
+
+    def _known_rows(self) -> Rows | None:
+        """Return the counts of these documents, if nobody else may know them."""
+        return self.rows() if self._is_alone and self._there is not None else self._rows
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what a copy, here or in another process, can go on from."""
+        return self.__dict__ | {"_host": self._on_host(), "_rows": self._known_rows(), "_there": None}
+
+    # ------------------------------------------------------------ a start and a pass
+
+    @memory_in_words()
+    def start(self, key: Key, start: int | StartingTopics) -> Passed:
+        """Sample the first topic of every word, from so many, or from fitted ones."""
+        self._host, self._there = None, None  # its memory first
+        self._there = self._new_documents(number_of_topics(start))
+        return self._there.start(key, start)
+
+    @memory_in_words()
+    def update(
+        self, key: Key, counts: State | Rows | None, weights: Measure, concentrations: Array, passes: int
+    ) -> Passed:
+        """Sample the terms of topics, then topics and tables of all documents; tables have columns then."""
+        n_topics = int((weights.number[: weights.sizes[1]] != FREE).sum())
+        alpha, eta = float(concentrations[ALPHA]), float(concentrations[ETA])
+        return self._to_gpu(n_topics).update(key, weights, alpha, eta, passes, self._of_others_too(counts))
+
+    def _of_others_too(self, counts: State | Rows | None) -> Rows | None:
+        """Return the counts of all documents, None where these are all."""
+        if counts is None or self._is_alone:
+            return None
+        return counts if isinstance(counts, Rows) else rows_of(counts)
+
+    def name(self, columns: Array, with_rows: bool) -> Rows | None:
+        """Take note of the topics that there are now: topic k has column columns[k]."""
+        self._on_gpu().name(columns)
+        return self.rows() if with_rows else None
+
+    def rows(self) -> Rows:
+        """Return the counts of every term by topic."""
+        if self._there is None and self._rows is not None:
+            return self._rows
+        return self._on_gpu().rows()
+
+    def log_p_terms(self, eta: float, counts: State | Rows | None) -> float:
+        """Return what the terms of all documents add to log p(x | c); without counts, these are all."""
+        return self._on_gpu().log_p_terms(eta, self._of_others_too(counts))
+
+    # ------------------------------------------------------------ collapsed moves
+
+    @memory_in_words()
+    def take(self, room: int, turn: int, n_turns: int) -> SeatedDocuments:
+        """Store topics under their numbers, with room for so many; return the documents whose turn it is."""
+        documents = self._on_gpu()
+        documents.open(room)
+        self._taken = documents.take(turn, n_turns)
+        return joined(self._taken)
+
+    def put(self, documents: SeatedDocuments) -> None:
+        """Take documents back, seated in another way."""
+        self._on_gpu().put(documents, self._taken)
+        self._taken = []
+
+    def tables_of_words(self, words: Array) -> tuple[Array, Array]:
+        """Return the slot of the table of each of these words, and its topic."""
+        found = [tables.tables_of_words(words) for tables in self._on_gpu().tables(self._threads)]
+        slots, topics = np.max(found, axis=0)  # -1 from all but one
+        return slots, topics
+
+    def tables_of(self, topics: Array) -> list[Tables]:
+        """Return the tables of each of these topics."""
+        found = [tables.tables_of(topics) for tables in self._on_gpu().tables(self._threads)]
+        return [joined_tables(of_topic) for of_topic in zip(*found, strict=True)]
+
+    def relabel(self, slots: Array, topic: int) -> None:
+        """Give the tables at these slots to a topic; those that are not here are passed over."""
+        self._on_gpu().relabel(slots, topic, self._threads)
+
+    def merge(self, into: Array) -> None:
+        """Give the words and tables of each topic k to topic into[k]."""
+        self._on_gpu().merge(into)
+
+    def finish(self, order: Array | None) -> tuple[Array, Array]:
+        """End the sweep; return the different sizes of tables, and how many tables have each."""
+        documents = self._on_gpu()
+        if order is not None:
+            documents.close(order)
+        sizes = np.flatnonzero(documents.table_sizes)
+        return sizes, documents.table_sizes[sizes]
+
+    # ------------------------------------------------------------ what is kept
+
+    def seating(self, begin: int, end: int) -> dict[str, Array]:
+        """Return the seating of documents `begin` to `end`, as a checkpoint stores it."""
+        return self._on_host().seating(begin, end)
+
+    def seat(self, begin: int, end: int, arrays: dict[str, Array]) -> None:
+        """Take up the seating of documents `begin` to `end`; ValueError and KeyError say what is unsound."""
+        self._on_host().seat(begin, end, arrays)
+
+    def recount(self, n_topics: int) -> Passed:
+        """Count the words and tables of each topic; ValueError where there are other topics."""
+        return self._on_host().recount(n_topics)
+
+    def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
+        """Return n_j.k of the documents; topic k is column rank[k]."""
+        holds = self._on_host() if self._there is None else self._there
+        return holds.document_topics(rank, n_topics)

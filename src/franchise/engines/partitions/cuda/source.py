@@ -1,0 +1,24 @@
+"""The text of the kernels, and the numbers that they and their callers have to agree on."""
+
+from functools import cache
+from importlib.resources import files
+
+BLOCK = 256  # threads that share fast memory
+TERMS = 64  # added up by one thread
+CHUNK = 8  # columns, of which a word looks up the sum
+NEAR = 8  # topics of a document that are kept in fast memory; what it has more, in slow memory
+SIDE_BY_SIDE = 32  # documents
+FEW = 64  # sizes of tables that are counted in fast memory
+TILE = 16  # fitted topics whose words in a document are added up together
+
+_FILES = ("portable", "random", "measure", "seats", "documents", "long_documents", "tables", "starts")
+
+
+@cache
+def kernel_source() -> str:
+    """Return the whole source, for any compiler of C++."""
+    numbers = {"BLOCK": BLOCK, "TERMS": TERMS, "CHUNK": CHUNK, "NEAR": NEAR}
+    numbers |= {"SIDE_BY_SIDE": SIDE_BY_SIDE, "FEW": FEW, "TILE": TILE}
+    defined = [f"#define {name} {value}\n" for name, value in numbers.items()]
+    folder = files("franchise.engines.partitions.cuda") / "kernels"
+    return "".join([*defined, *((folder / f"{name}.cuh").read_text("utf-8") for name in _FILES)])

@@ -1,0 +1,120 @@
+"""A pool: holds the partitions of one chain, and lets them do what the chain's sweeps ask for."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import scipy.sparse as sp
+
+from franchise._draw_parts import PartsOfDraw
+from franchise.engines.coordinator import Coordinator
+from franchise.engines.partitions.partition import Passed
+from franchise.model import State
+from franchise.model.rows import Rows
+from franchise.model.state import Array
+
+T = TypeVar("T")
+
+
+class Snapshot(NamedTuple):
+    """What a chain can be taken up from."""
+
+    arrays: dict[str, Array]  # of the coordinator
+    seating: Path | list[dict[str, Array]]  # of every shard: where it was written, or itself
+
+
+class Chain(Protocol):
+    """What a pool asks of the engine whose partitions it holds."""
+
+    name: str
+
+    def arrays_of_coordinator(self) -> dict[str, Array]:
+        """Return what the coordinator is made of."""
+
+    def take_up_coordinator(self, arrays: dict[str, Array]) -> None:
+        """Make the coordinator of such arrays."""
+
+    def forget(self) -> None:
+        """Begin again without topics."""
+
+    def check_recount(self, counted: Passed, source: Any) -> None:
+        """Refuse a seating that does not belong to the counts."""
+
+    @property
+    def n_topics(self) -> int:
+        """How many topics there are."""
+
+
+class Pool(Protocol):
+    """Holds the partitions of one chain.
+
+    A method is named by that of `Partition`; whoever holds a partition calls the one that it has.
+    """
+
+    def serve(self, chain: Chain) -> None:
+        """Hold the partitions of this chain."""
+
+    @property
+    def size(self) -> int:
+        """How many partitions there are."""
+
+    @property
+    def first_words(self) -> list[int]:
+        """The number of the first word of each partition."""
+
+    @property
+    def progress(self) -> float:
+        """The share of the pass under way that is done."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that partitions take in this process, about."""
+
+    def all(self, method: Callable[..., T], *arguments: Any) -> list[T]:
+        """Let all partitions do the same; return what each returns, in the order of documents."""
+
+    def each(self, method: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
+        """Let every partition do something, each with its own arguments."""
+
+    def first(self, method: Callable[..., T], *arguments: Any) -> T:
+        """Let the first partition do something."""
+
+    def share(self, value: T) -> T:
+        """Return what to give to all partitions in place of a large value that is the same for all."""
+
+    def counts_to_send(self, coordinator: Coordinator) -> State | Rows:
+        """Return the counts of all documents as partitions receive them."""
+
+    def complete(self, step: Callable[[], T]) -> T:
+        """Take a step that changes partitions and coordinator, to its end."""
+
+    def ask(self, question: Callable[[], T]) -> T:
+        """Ask partitions something that changes neither."""
+
+    # ------------------------------------------------------------ who works, and where
+
+    def use_threads(self, number: int) -> None:
+        """Work in so many threads from now on; it changes no bit."""
+
+    def use_workers(self, workers: Any, number: int) -> None:
+        """Let workers hold the partitions from now on, for whom the chain has this number; None: nobody."""
+
+    def rest(self) -> None:
+        """Leave to other chains what they may need, as no sweep is made for a while."""
+
+    # ------------------------------------------------------------ what is kept
+
+    def take_up(self, snapshot: Snapshot) -> None:
+        """Take up the seating of a snapshot, whose coordinator has been made."""
+
+    def seating(self) -> list[dict[str, Array]]:
+        """Return the seating of every shard."""
+
+    def write_seating(self, folder: Path, stays: bool) -> None:
+        """Write the seating of every shard into a folder, where it may stay."""
+
+    def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
+        """Return n_j.k of all documents; topic k is column rank[k]."""
+
+    def write_document_topics(self, folder: Path, sweep: int, rank: Array, n_topics: int) -> PartsOfDraw:
+        """Write n_j.k of all documents into a folder of draws."""

@@ -1,0 +1,154 @@
+"""Which documents each worker gets, and how its documents are divided into partitions.
+
+A corpus is known by its shards: those in which it lies or, in memory, always the same ones.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from franchise._arrays import offsets_of
+from franchise.corpus import Corpus, CorpusArrays, ShardedCorpus, shards_of
+from franchise.corpus.cells import CellArrays
+from franchise.corpus.shards import Shard, read_shard
+from franchise.engines.partitions.partition import Range
+from franchise.errors import CorpusError
+
+_SHARDS = 64  # of a corpus in memory
+# Words of a partition, whose arrays count in 32 bits.
+MOST_WORDS = 2**31 - 1
+
+
+class Job(NamedTuple):
+    """Documents that one process holds."""
+
+    shards: tuple[Shard, ...]
+    source: str | CorpusArrays | CellArrays  # the folder of the shards, or their documents
+    longest: int  # words of the longest document of the whole corpus
+
+    @property
+    def n_words(self) -> int:
+        """How many words its documents have."""
+        return sum(shard.n_words for shard in self.shards)
+
+
+class Assigned(NamedTuple):
+    """The documents of one partition."""
+
+    documents: CorpusArrays | CellArrays
+    place: Range
+    shards: tuple[Shard, ...]
+
+    def bounds(self) -> list[tuple[Shard, tuple[int, int]]]:
+        """Return the shards, and where the documents of each begin and end here."""
+        first = self.place.first_document
+        begins = [shard.first_document - first for shard in self.shards]
+        return [
+            (one, (begin, begin + one.n_documents)) for one, begin in zip(self.shards, begins, strict=True)
+        ]
+
+
+def shards_for(corpus: Corpus) -> tuple[Shard, ...]:
+    """Return the shards of a corpus: those in which it lies, or, in memory, always the same."""
+    return shards_of(corpus, _SHARDS)
+
+
+def jobs_for(corpus: Corpus, workers: int) -> list[Job]:
+    """Share out the documents: to each worker some shards that follow on each other.
+
+    There are no more workers than shards; what each gets changes no bit.
+    """
+    shards = shards_for(corpus)
+    longest = corpus.documents_of_length.size - 1
+    workers = min(workers, len(shards))
+    ends = list(accumulate(one.n_words for one in shards))
+    # A shard goes to the worker in whose share of the words its middle lies; everyone gets one.
+    middles = [(end - one.n_words / 2) * workers / ends[-1] for end, one in zip(ends, shards, strict=True)]
+    cuts = [0]
+    for w in range(1, workers):
+        cut = int(np.searchsorted(middles, w))
+        cuts.append(min(max(cut, cuts[-1] + 1), len(shards) - (workers - w)))
+    groups = [shards[a:b] for a, b in zip(cuts, [*cuts[1:], len(shards)], strict=True)]
+    return [Job(group, _source(corpus, group), longest) for group in groups]
+
+
+def local_job(corpus: Corpus, has_counts: bool) -> Job:
+    """Return all documents, for this process."""
+    longest, shards = corpus.documents_of_length.size - 1, shards_for(corpus)
+    if has_counts:
+        return Job(shards, corpus.cells, longest)
+    if isinstance(corpus, ShardedCorpus) and corpus.n_words > MOST_WORDS:
+        return Job(shards, str(corpus.folder.resolve()), longest)
+    return Job(shards, corpus.arrays, longest)
+
+
+def _source(corpus: Corpus, shards: tuple[Shard, ...]) -> str | CorpusArrays | CellArrays:
+    if isinstance(corpus, ShardedCorpus):
+        return str(corpus.folder.resolve())
+    return some_documents(corpus.arrays, shards)
+
+
+def in_ranges(shards: Sequence[Shard]) -> list[tuple[Shard, ...]]:
+    """Divide shards that follow on each other among as few partitions as can count their words."""
+    groups: list[list[Shard]] = []
+    words = 0
+    for shard in shards:
+        if shard.n_words > MOST_WORDS:
+            raise CorpusError(
+                f"shard {shard.number} has {shard.n_words:,} words, more than the {MOST_WORDS:,} that 32 "
+                "bits count; write the corpus in more shards (`franchise shard --shards`)",
+                code="too-many-words",
+            )
+        if not groups or words + shard.n_words > MOST_WORDS:
+            groups.append([])
+            words = 0
+        groups[-1].append(shard)
+        words += shard.n_words
+    return [tuple(group) for group in groups]
+
+
+def assigned(job: Job) -> list[Assigned]:
+    """Return the documents of each partition of a job, read from the folder if they lie there."""
+    found = []
+    for shards in in_ranges(job.shards):
+        first = shards[0]
+        place = Range(first.first_document, first.first_word, job.longest)
+        documents = _read(job.source, shards) if isinstance(job.source, str) else job.source
+        if not isinstance(job.source, str) and len(shards) < len(job.shards):
+            documents = some_documents(job.source, shards, job.shards[0].first_document)
+        for array in documents:
+            if isinstance(array, np.ndarray) and array.flags.writeable:
+                array.flags.writeable = False  # as in every corpus: compiled code tells them apart
+        found.append(Assigned(documents, place, shards))
+    return found
+
+
+def some_documents(
+    source: CorpusArrays | CellArrays, shards: Sequence[Shard], first_document: int = 0
+) -> CorpusArrays | CellArrays:
+    """Return the documents of neighbouring shards, of a source that begins at `first_document`."""
+    first, last = shards[0], shards[-1]
+    begin = first.first_document - first_document
+    end = last.first_document + last.n_documents - first_document
+    doc_ptr = source.doc_ptr[begin : end + 1]
+    if isinstance(source, CorpusArrays):
+        return CorpusArrays(source.x[doc_ptr[0] : doc_ptr[-1]], doc_ptr - doc_ptr[0], source.n_terms)
+    cell_ptr = source.cell_ptr[begin : end + 1]
+    cells = slice(cell_ptr[0], cell_ptr[-1])
+    return CellArrays(
+        doc_ptr - doc_ptr[0],
+        cell_ptr - cell_ptr[0],
+        source.terms[cells],
+        source.counts[cells],
+        source.n_terms,
+    )
+
+
+def _read(folder: str, shards: Sequence[Shard]) -> CorpusArrays:
+    read = [read_shard(folder, one) for one in shards]
+    if len(read) == 1:
+        return read[0]
+    lengths = np.concatenate([np.diff(one.doc_ptr) for one in read])
+    return CorpusArrays(np.concatenate([one.x for one in read]), offsets_of(lengths), read[0].n_terms)

@@ -1,0 +1,89 @@
+"""What one process of a cluster does: it holds some documents, with their seating in every chain."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from franchise._draw_parts import DrawPart
+from franchise.engines.partitions.partition import Partition, Passed
+from franchise.engines.pools.local import LocalPool
+from franchise.engines.pools.ranges import Assigned, Job, assigned
+from franchise.model.state import Array
+
+# What begins the seating of a chain: with all else, a worker that has none is new, and must be sent it first.
+_STARTS = (Partition.start.__name__,)
+
+
+class WorkersLostError(Exception):
+    """A worker does not answer any more, or is new and knows nothing of the chain."""
+
+
+class Worker:
+    """Holds documents, and does what is asked for in one chain or another.
+
+    Parameters
+    ----------
+    threads
+        How many to work in.
+    kind
+        What its partitions are (`kinds.Kind.partition`).
+    """
+
+    def __init__(self, threads: int, kind: str) -> None:
+        self._threads, self._kind = threads, kind
+        self._documents: list[Assigned] = []
+        self._is_whole = False
+        self._chains: dict[int, LocalPool] = {}
+
+    def load(self, job: Job, is_whole: bool) -> None:
+        """Take up documents; `is_whole` says that nobody else has any."""
+        self._documents, self._is_whole = assigned(job), is_whole
+        self._chains.clear()
+
+    def all(self, chain: int, method: str, *arguments: Any) -> list[Any]:
+        """Let the partitions of a chain do the same."""
+        pool = self._begin(chain) if method in _STARTS else self._pool(chain)
+        return pool.all(getattr(Partition, method), *arguments)
+
+    def each(self, chain: int, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Let every partition of a chain do something, each with its own arguments."""
+        return self._pool(chain).each(getattr(Partition, method), arguments)
+
+    def first(self, chain: int, method: str, *arguments: Any) -> Any:
+        """Let the first partition of a chain do something."""
+        return getattr(self._pool(chain).partitions[0], method)(*arguments)
+
+    def progress(self, chain: int) -> float:
+        """Return the share of the pass under way that is done."""
+        return self._chains[chain].progress if chain in self._chains else 0.0
+
+    def _pool(self, chain: int) -> LocalPool:
+        if chain not in self._chains:
+            raise WorkersLostError
+        return self._chains[chain]
+
+    def _begin(self, chain: int) -> LocalPool:
+        self._chains.pop(chain, None)  # its memory first
+        self._chains[chain] = LocalPool(self._kind, self._documents, self._threads, self._is_whole)
+        return self._chains[chain]
+
+    # ------------------------------------------------------------ on disk
+
+    def write_parts(self, chain: int, folder: Path, sweep: int, rank: Array, n_topics: int) -> list[DrawPart]:
+        """Write the counts by document of a draw."""
+        return self._pool(chain).write_parts(folder, sweep, rank, n_topics)
+
+    def write_seating(self, chain: int, folder: Path) -> None:
+        """Write the seating of every shard, each as a file that is whole or not there."""
+        self._pool(chain).write_seating(folder)
+
+    def seating(self, chain: int) -> list[dict[str, Array]]:
+        """Return the seating of every shard."""
+        return self._pool(chain).seating()
+
+    def seat(self, chain: int, source: Path | Sequence[dict[str, Array]], n_topics: int) -> Passed:
+        """Take up the seating of every shard, from the folder where it was written or as it was sent.
+
+        Returns the words and tables of each topic.
+        """
+        return self._begin(chain).seat(source, n_topics)

@@ -1,0 +1,161 @@
+"""Documents that are too many for one partition: a chain is the same to the bit however they are divided."""
+
+from contextlib import contextmanager
+from functools import cache
+
+import pytest
+
+from franchise import Chain, Priors, Schedule, SplitMerge
+from franchise.corpus import planted, shard
+from franchise.engines import kinds
+from franchise.engines.checkpoints import joined_seating
+from franchise.engines.pools import ranges
+from franchise.sampling.run import run_chains
+from franchise.storage.chain import load_chain, save_chain
+from franchise.storage.checkpoints import Checkpoints
+
+SWEEPS, SHARDS = 8, 11
+SCHEDULE = Schedule(
+    sweeps=SWEEPS,
+    burn_in=5,
+    thin=2,
+    merges=(2, 4),
+    split_merge=SplitMerge(trials=10, keep_trials=True),
+)
+PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=(2.0, 8.0))
+STARTS = ["one", 20, "fitted"]
+ENGINES = ["parallel", "cells"]
+
+
+@cache
+def corpus():
+    return planted(n_topics=5, n_terms=150, n_documents=120, document_length=30, seed=2).corpus
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _several_turns():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kinds, "COLLAPSED_WORDS", 1_000)
+        patch.setattr(kinds, "TABLE_CELLS", 800)
+        yield
+
+
+@contextmanager
+def at_most(words):
+    """Let a partition have no more words than that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "MOST_WORDS", words)
+        yield
+
+
+def new_chain(engine, start, of=None, **settings):
+    chain = Chain(of or corpus(), PRIORS, SCHEDULE, seed=4, start=start, engine=engine, **settings)
+    chain.start()
+    return chain
+
+
+def in_bits(chain):
+    """Return where a chain is and how it came there, but for the time that it took."""
+    engine = chain.engine
+    seating = joined_seating(engine._pool.seating(), engine.kind.has_counts)
+    found = {name: array.tobytes() for name, array in (engine.arrays_of_coordinator() | seating).items()} | {
+        name: chain.trace[name].tobytes() for name in chain.trace.columns if name != "seconds"
+    }
+    for draw in (*chain.draws, chain.mode):
+        for table in (draw.topic_terms, draw.of_documents(slice(None))):
+            name = f"draw {draw.sweep}, {table.shape}"
+            found[name] = table.data.tobytes() + table.indices.tobytes() + table.indptr.tobytes()
+    return found | {"events": chain.events, "trials": chain.trials, "mode": chain.mode_log_joint}
+
+
+def differences(chain, whole):
+    """Return the names of what is not the same."""
+    found = in_bits(chain)
+    return [name for name in found.keys() | whole.keys() if found.get(name) != whole.get(name)]
+
+
+@cache
+def whole_chain(engine, start):
+    """Return the bits of a chain with one partition."""
+    chain = new_chain(engine, start)
+    chain.run()
+    assert len(chain.engine._pool.partitions) == 1
+    assert len(chain.engine._pool.partitions[0]._turns) > 1
+    assert chain.draws
+    return in_bits(chain)
+
+
+def test_there_is_something_to_compare():
+    """Topics are born, split and merged, in chains that this file compares."""
+    seen = {event.kind for engine in ENGINES for start in STARTS for event in events_of(engine, start)}
+    assert {"born", "died", "split", "merged"} <= seen
+
+
+def events_of(engine, start):
+    return whole_chain(engine, start)["events"]
+
+
+@pytest.mark.parametrize("words", [300, 2_000])
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_several_partitions_change_no_bit(engine, start, words):
+    with at_most(words):
+        chain = new_chain(engine, start, threads=2)
+        chain.run()
+    assert len(chain.engine._pool.partitions) >= corpus().n_words // words
+    assert differences(chain, whole_chain(engine, start)) == []
+
+
+def test_words_that_are_seated_in_turn():
+    with at_most(300):
+        chain = new_chain("parallel", "sequential")
+        chain.run()
+    assert differences(chain, whole_chain("parallel", "sequential")) == []
+
+
+@pytest.mark.parametrize("before", [300, 10**9])
+@pytest.mark.parametrize("sweeps", [0, 3, 6])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_taken_up_with_other_partitions(tmp_path, engine, sweeps, before):
+    with at_most(before):
+        chain = new_chain(engine, 20)
+        chain.run(sweeps)
+        save_chain(chain, tmp_path)
+    with at_most(1_000 if before > 1_000 else 10**9):
+        taken_up = load_chain(tmp_path, corpus())
+        taken_up.run()
+    assert len(taken_up.engine._pool.partitions) == (4 if before > 1_000 else 1)
+    assert differences(taken_up, whole_chain(engine, 20)) == []
+
+
+# ---------------------------------------------------------------- documents that lie in shards
+
+
+@pytest.fixture(scope="module")
+def sharded(tmp_path_factory):
+    return shard(corpus(), tmp_path_factory.mktemp("sharded") / "corpus", SHARDS)
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_from_shards(tmp_path, sharded, start):
+    """Every shard has its seating written apart, and draws lie in parts."""
+    with at_most(1_000):
+        chain = Chain(sharded, PRIORS, SCHEDULE, seed=4, start=start, engine="parallel", threads=2)
+        run_chains([chain], keeper=Checkpoints(tmp_path, 0.0))
+    assert len(chain.engine._pool.partitions) > 3
+    assert all(draw.is_in_parts for draw in chain.draws)
+    assert len({path.name for path in (tmp_path / "0" / "seats").rglob("*.safetensors")}) == SHARDS
+    assert differences(chain, whole_chain("parallel", start)) == []
+
+
+@pytest.mark.parametrize("sweeps", [0, 3, 6])
+def test_from_shards_taken_up_with_other_partitions(tmp_path, sharded, sweeps):
+    with at_most(1_000):
+        chain = new_chain("parallel", 20, sharded)
+        chain.run(sweeps)
+        save_chain(chain, tmp_path)
+    with at_most(400):
+        taken_up = load_chain(tmp_path, sharded)
+        taken_up.run()
+    assert len(taken_up.engine._pool.partitions) > len(chain.engine._pool.partitions) > 3
+    assert differences(taken_up, whole_chain("parallel", 20)) == []

@@ -87,7 +87,7 @@ def speed_row(truth: Planted, state: State, engine: str, threads: int, trials: i
     clock = Clock()
     if engine == "parallel":
         (partition,), sampler = chain.engine._pool.partitions, chain.engine._coordinator.sampler
-        clock.on_work(partition._pass._threads)
+        clock.on_work(partition._threads)
         clock.on(partition._instantiator, "terms")
     else:
         sampler = chain.engine.sampler

@@ -11,7 +11,7 @@ from franchise.corpus import Corpus, planted
 from franchise.engines import ENGINES, EngineSettings, Swept, kinds
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.engines.partitions.cuda import layout
-from franchise.engines.pools import partitions
+from franchise.engines.pools import local
 from franchise.engines.starts import StartingTopics
 from franchise.model import Priors
 from franchise.model.packing import packed
@@ -122,7 +122,7 @@ CASES = list(cases())
 def on_device(device: Any) -> Iterator[None]:
     """Let this be the GPU that there is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions, "gpu", lambda: device)
+        patch.setattr(local, "gpu", lambda: device)
         yield
 
 

@@ -103,7 +103,7 @@ class Held(Parallel):
         """Take columns, the numbers of their topics, and how often to go through the words."""
         self._instantiator, self._n_passes = HeldMeasure(0, 0, 1, g, numbers), passes
         longest, threads = self._facts.longest, self._threads.number
-        self._pool._factory._instantiator = HeldMeasure(self._facts.n_terms, longest, threads, g, numbers)
+        self._pool._instantiator = HeldMeasure(self._facts.n_terms, longest, threads, g, numbers)
 
     def _passes(self, weights):
         return self._n_passes

@@ -53,7 +53,7 @@ class Restricted(Cells):
 
     def __init__(self, corpus, settings):
         super().__init__(corpus, settings)
-        self._pool._factory._instantiator = NoneBorn(self._facts.n_terms, 0, 1)
+        self._pool._instantiator = NoneBorn(self._facts.n_terms, 0, 1)
 
 
 class TooLight(Instantiator):

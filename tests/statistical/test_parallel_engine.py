@@ -37,7 +37,7 @@ class Restricted(Parallel):
 
     def __init__(self, corpus, settings):
         super().__init__(corpus, settings)
-        self._pool._factory._instantiator = NoneBorn(self._facts.n_terms, self._facts.longest, 1)
+        self._pool._instantiator = NoneBorn(self._facts.n_terms, self._facts.longest, 1)
 
 
 def visited(name, seed, passes, epsilon, engine_class=Parallel):

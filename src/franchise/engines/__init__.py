@@ -20,7 +20,7 @@ class EngineKind(NamedTuple):
 
     name: str
     new: Callable[[Corpus, EngineSettings], Engine]
-    at_once: int | None = None  # so many chains at most make sweeps at a time; None: as cores allow
+    at_once: int | None = None  # the most chains that make sweeps at a time; None: as cores allow
     seats_in_turn: bool = True  # it can seat word after word (the sequential start)
 
 

@@ -38,12 +38,12 @@ class CollapsedEngine:
     Attributes
     ----------
     sampler
-        The state and its working memory; before `start` or `restore`, a state in which nobody sits.
+        The state and its working memory; before `start` or `restore`, no word is seated.
     """
 
     name = "collapsed"
     at_once: int | None = None
-    progress = 0.0  # nobody looks while words are sampled one by one
+    progress = 0.0  # not tracked: words are sampled one by one
 
     def __init__(self, corpus: Corpus, settings: EngineSettings) -> None:
         self._corpus, self._settings = corpus.arrays, settings
@@ -63,16 +63,16 @@ class CollapsedEngine:
         return sum(array.nbytes for array in self.state)
 
     def use_threads(self, number: int) -> None:
-        """Go on in the calling thread: words are drawn one by one."""
+        """Do nothing: words are sampled one by one, in the calling thread."""
 
     def use_workers(self, workers: Any, chain: int) -> None:
-        """Go on in this process."""
+        """Do nothing: all work is done in this process."""
 
     def rest(self) -> None:
-        """Keep all: there is room for it in this process."""
+        """Do nothing: this memory is not shared with other chains."""
 
     def keep_in(self, folder: Path | None) -> None:
-        """Leave it to others: all is here."""
+        """Do nothing: all arrays are in this process."""
 
     @property
     def state(self) -> State:
@@ -80,7 +80,7 @@ class CollapsedEngine:
         return self.sampler.state
 
     def seat(self, state: State) -> None:
-        """Take up a state, with every word seated, as if the engine had reached it."""
+        """Continue from a state in which every word is seated."""
         self._sampler = CollapsedSampler(self._corpus, state)
 
     def start(self, key: Key, start: str | int | StartingTopics) -> None:
@@ -151,7 +151,7 @@ class CollapsedEngine:
         return False
 
     def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
-        """Take up a state; one that does not add up is refused before compiled code sees it."""
+        """Restore a state; a state that does not add up is refused before compiled code reads it."""
         state = unpacked(self._corpus, arrays)
         if broken := broken_invariants(self._corpus, state):
             raise ValueError(broken[0])

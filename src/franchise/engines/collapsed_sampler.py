@@ -71,7 +71,7 @@ class CollapsedSampler:
         return self.scratch.tables.lg
 
     def hold(self, corpus: CorpusArrays, state: State, scratch: Scratch) -> None:
-        """Have other documents at hand, with their seating and room for them."""
+        """Replace the documents, their seating and the working memory."""
         self.corpus, self.state, self.scratch = corpus, state, scratch
 
     def visit(self, documents: Array, numbers: Array | None = None) -> None:
@@ -86,7 +86,7 @@ class CollapsedSampler:
         )
 
     def make_room(self, n_topics: int) -> None:
-        """Make room for so many topics."""
+        """Make room for this number of topics."""
         while self.state.n_k.size < n_topics:
             self.state, self.scratch = grown(self.state), grown_scratch(self.scratch)
 

@@ -35,7 +35,7 @@ from franchise.model.state import (
 from franchise.moves.shared.scratch import new_scratch_for_counts, new_scratch_for_some, with_counts
 
 _CELLS_AT_ONCE = 1 << 20  # of terms by topics, that a thread adds up
-_BLOCK = 64  # terms whose logarithms are added up first, so that threads change no bit
+_BLOCK = 64  # terms whose logarithms are added up first, so that results do not depend on threads
 SEATING = ("t_ji", "n_jt", "k_jt", "m_j")
 
 
@@ -103,7 +103,7 @@ class Coordinator:
     # ------------------------------------------------------------ documents at hand
 
     def bring(self, documents: SeatedDocuments) -> None:
-        """Take up the seating of some documents, and visit these from now on."""
+        """Receive some documents with their seating, and visit these from now on."""
         state = self.state._replace(
             t_ji=documents.t_ji,
             n_jt=documents.n_jt,
@@ -194,7 +194,7 @@ class Coordinator:
     # ------------------------------------------------------------ the joint
 
     def log_p_terms(self, threads: Threads) -> float:
-        """Return what the terms of topics add to log p(x | c): in threads, which change no bit."""
+        """Return what the terms of topics add to log p(x | c); results do not depend on threads."""
         state, lg, n_terms = self.state, self.sampler.log_gammas, self._facts.n_terms
         eta = float(state.concentrations[ETA])
         sums = np.zeros(n_terms // _BLOCK + 1)

@@ -28,7 +28,7 @@ class EngineSettings(NamedTuple):
     priors: Priors
     concentrations: str = "slice"  # how they are drawn: see `sampling.schedule`
     capacity: int = 64  # room for topics to begin with
-    threads: int = 1  # they change no bit
+    threads: int = 1  # results do not depend on it
 
 
 class Trials(NamedTuple):
@@ -60,11 +60,11 @@ class Engine(Protocol):
     """Makes the sweeps of one chain.
 
     A sweep is whole or has not happened: after an exception in `start` or `sweep` nothing that the engine
-    holds can be trusted, and nobody asks for it.
+    holds can be trusted, and it is not used again.
     """
 
     name: str
-    at_once: int | None  # so many chains at most make sweeps at a time; None: as cores allow
+    at_once: int | None  # the most chains that make sweeps at a time; None: as cores allow
 
     @property
     def progress(self) -> float:
@@ -79,19 +79,19 @@ class Engine(Protocol):
         """Memory that it holds, about; the corpus not counted."""
 
     def use_threads(self, number: int) -> None:
-        """Make sweeps in so many threads from now on, if it can; that changes no bit."""
+        """Use this number of threads for sweeps, if it can; results stay the same."""
 
     def use_workers(self, workers: Any, chain: int) -> None:
-        """Let workers hold the documents, if it is made for that; the chain has this number for them."""
+        """Let these workers hold the documents, if it can; they know the chain by this number."""
 
     def rest(self) -> None:
-        """Leave to others what they may need, as no sweep is made for a while; that changes no bit."""
+        """Free memory that other chains may need: no sweep follows for a while. Results stay the same."""
 
     def keep_in(self, folder: Path | None) -> None:
         """Write what lives elsewhere, and is to be kept, somewhere in this folder of the chain's own."""
 
     def seat(self, state: State) -> None:
-        """Take up a franchise in which every word is seated, as if the engine had reached it."""
+        """Continue from a state in which every word is seated."""
 
     def start(self, key: Key, start: str | int | StartingTopics) -> None:
         """Seat every word for the first time: by topics, by a number of random ones, or in turn."""
@@ -119,7 +119,7 @@ class Engine(Protocol):
         """Write what `arrays` leaves out because it lives elsewhere; return whether there is any."""
 
     def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
-        """Take up what `arrays` returned, and what `write_seating` wrote.
+        """Restore the state from what `arrays` returned and `write_seating` wrote.
 
         ValueError, KeyError or TypeError say what is unsound in it.
         """

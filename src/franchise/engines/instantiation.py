@@ -14,7 +14,7 @@ from franchise.moves.shared.seats import fill_survival
 from franchise.moves.shared.small_gammas import Strips, fit_strips, new_strips
 from franchise.random import REVEAL, TOPIC_TERMS, Key
 
-BLOCK = 64  # terms: what is added up over all terms, is by blocks of so many first
+BLOCK = 64  # terms: sums over all terms are taken in blocks of this size first
 _EPSILON = 0.02  # of a table's share, about: topics of a table or more are nearly always above it
 _MOST_FREE = 1 << 16  # unused topics, about
 
@@ -55,7 +55,7 @@ class Instantiator:
     longest
         The most words of a document that are seated one after another.
     threads
-        How many; they change no bit.
+        Number of threads; results do not depend on it.
     block
         Terms whose gammas are added up first; that does change bits.
     """
@@ -68,10 +68,12 @@ class Instantiator:
         self.use_threads(threads)
 
     def use_threads(self, number: int) -> None:
-        """Work in so many threads from now on; it changes no bit."""
+        """Use this number of threads from now on; results stay the same."""
         self._threads, terms = Threads(number), np.arange(self._n_terms + 1)
         self._terms = falling_ranges(terms, number, self._block)
-        self._terms_each = falling_ranges(terms, number, self._block, each=1)  # for work that is soon done
+        self._terms_each = falling_ranges(
+            terms, number, self._block, each=1
+        )  # for work that takes little time
         self._own: list[_Own] = []
 
     def weights(self, key: Key, state: State, epsilon: float) -> Measure:
@@ -136,7 +138,7 @@ class Instantiator:
         fill_survival(state, measure)
 
     def room(self, columns: int, n_numbers: int) -> Measure:
-        """Return a measure with room for so many columns and topic numbers."""
+        """Return a measure with room for this number of columns and of topic numbers."""
         measure = self.measure
         if measure is None or measure.number.size < columns:
             measure = new_measure(self._n_terms, columns, n_numbers, self._longest)

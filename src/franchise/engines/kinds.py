@@ -20,9 +20,9 @@ class Kind(NamedTuple):
     name: str
     partition: str  # "host", "cells" or "cuda" (`partitions`)
     pool: str = "local"  # or "ray" (`pools`)
-    at_once: int | None = None  # so many chains at most make sweeps at a time; None: as cores allow
-    # Up to a tenth of so many words, the trials of ten sweeps are made at once; in larger corpora there are
-    # fewer, as topics are larger there.
+    at_once: int | None = None  # the most chains that make sweeps at a time; None: as cores allow
+    # The trials of ten sweeps are made at once in corpora of up to a tenth of this number of words. Larger
+    # corpora have fewer trials, as their topics are larger.
     most_at_once: int = 20_000_000
     words_to_keep: int = 20_000_000  # of tables that are listed for trials
 
@@ -62,7 +62,7 @@ class Kind(NamedTuple):
         return trials._replace(number=times * trials.number)
 
 
-# On a GPU sweeps are soon made, so there is time for more trials, and to list more tables for them.
+# Sweeps on a GPU take little time, so there are more trials, and more tables are listed for them.
 _ON_GPU: dict[str, Any] = {"at_once": 2, "most_at_once": 2_000_000_000, "words_to_keep": 100_000_000}
 
 KINDS = {

@@ -65,7 +65,7 @@ _MOST_PASSES = 4
 class PartiallyCollapsedEngine:
     """Makes sweeps of a franchise whose documents lie in partitions.
 
-    It can be made, and take up what was saved, where there are no workers or no GPU; sweeps need them.
+    Without workers or a GPU it can be made and restored, but make no sweep.
 
     Parameters
     ----------
@@ -282,16 +282,16 @@ class PartiallyCollapsedEngine:
     # ------------------------------------------------------------ who works
 
     def use_threads(self, number: int) -> None:
-        """Make sweeps in so many threads from now on; it changes no bit."""
+        """Use this number of threads for sweeps; results stay the same."""
         self._threads = Threads(number)
         self._pool.use_threads(number)
 
     def use_workers(self, workers: Any, chain: int) -> None:
-        """Let workers hold the documents, if that is where they are; the chain has this number there."""
+        """Let these workers hold the documents, if the pool is on a cluster, with this chain number."""
         self._pool.use_workers(workers, chain)
 
     def rest(self) -> None:
-        """Leave to other chains what they may need, as no sweep is made for a while."""
+        """Free memory that other chains may need: no sweep follows for a while."""
         self._pool.rest()
 
     # ------------------------------------------------------------ on disk, and again
@@ -314,7 +314,7 @@ class PartiallyCollapsedEngine:
         return unpacked(self._corpus.arrays, arrays)
 
     def seat(self, state: State) -> None:
-        """Take up a franchise in which every word is seated, as if the engine had reached it."""
+        """Continue from a state in which every word is seated."""
         if self.kind.has_counts:
             raise SettingsError(
                 f"engine={self.name!r}: a state of words cannot be taken up; start from topics",
@@ -346,7 +346,7 @@ class PartiallyCollapsedEngine:
         return self._is_apart
 
     def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
-        """Take up what `arrays` returned, and what `write_seating` wrote."""
+        """Restore the state from what `arrays` returned and `write_seating` wrote."""
         if not self._is_apart:
             check_whole(self._corpus, self.kind.has_counts, arrays)
             self._begin_at(Snapshot(arrays, divided_seating(arrays, shards_for(self._corpus))))

@@ -1,7 +1,7 @@
 """Where split-merge trials get tables from: all documents, a range of them, or several ranges kept apart.
 
 Words are numbered through the whole corpus, 0 to N - 1, and so are slots: table t of a document whose first
-word is i is at slot i + t. Whoever holds a range of documents knows the number of its first word. Where
+word is i is at slot i + t. A holder of a range of documents knows the number of its first word. Where
 tables hold counts, slots have no gaps, and words are numbered table by table.
 """
 
@@ -18,7 +18,7 @@ from franchise.model.cell_tables import CellTables
 from franchise.model.state import Array
 from franchise.model.table_words import GatherScratch, count_tables, list_tables, new_gather_scratch
 
-RANGES_EACH = 3  # for every thread: documents are soon gone through
+RANGES_EACH = 3  # for every thread: going through documents takes little time
 _NO_COUNTS = np.zeros(0, np.int32)
 
 
@@ -61,14 +61,14 @@ class TableSource(Protocol):
 class HeldTables:
     """The tables of documents whose seating is here: of all, or of a range of them.
 
-    It is soon made, and holds nothing of its own: make another when `state` becomes another tuple.
+    It is cheap to make and holds nothing of its own: make another when `state` becomes another tuple.
 
     Parameters
     ----------
     corpus, state
         The documents and their seating. Of the state it takes t_ji, n_jt, k_jt and m_j, no counts of topics.
     threads
-        Who lists tables; their number changes no bit.
+        Who lists tables; results do not depend on their number.
     first_word
         The number of the first word, where there are documents before these.
     """

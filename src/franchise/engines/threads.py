@@ -1,6 +1,6 @@
 """Work on ranges of documents or terms, in threads: compiled kernels let each other run.
 
-What a range is given depends on the range alone, so the number of threads changes no bit.
+The result for a range depends on the range alone, so results do not depend on the number of threads.
 """
 
 import os

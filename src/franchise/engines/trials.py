@@ -5,8 +5,8 @@ are made in threads, all against the present state, and count in the order of th
 that is accepted; it is carried out, and those after it are made again. That is, to the bit, what one after
 another would be, whatever the number of threads, and however many are made at once.
 
-Whoever makes them knows the counts of the topics. Tables are asked for: those of the words that anchors are
-chosen by, and those of the topics of the trials (`engines.table_source`).
+The counts of topics are known. Tables are asked for: those of the words that choose the anchors, and those of
+the topics of the trials (`engines.table_source`).
 """
 
 from itertools import pairwise
@@ -67,7 +67,7 @@ class TrialMaker:
         The functions of counts that follow eta (`moves.shared.scratch.TableScratch`); whoever changes eta
         changes them in place.
     threads
-        Who makes them. Their number changes no bit, nor do the rest:
+        Who makes them. Results depend neither on their number nor on the rest:
     at_once
         How many trials to choose topics for before any is made, at most.
     most_kept
@@ -106,7 +106,7 @@ class TrialMaker:
         return made.state, info_of(made.records), made.records
 
     def memory(self, capacity: int, n_tables: int) -> list[TrialScratch]:
-        """Return working memory for every thread, for so many topics and trials of so many tables."""
+        """Return working memory for every thread, for this number of topics and of tables of a trial."""
         while len(self._own) < self.threads.number:
             self._own.append(new_trial_scratch(*self._new_scratch))
         self._own = [with_room_for_trials(own, capacity, n_tables) for own in self._own]
@@ -156,7 +156,7 @@ class _Trials:
         choices[rows, SLOT_A], choices[rows, TOPIC_A] = self._words.tables_of(words)
 
     def _go_on(self, rows: Array) -> None:
-        """Get tables for these trials, for as many as memory allows, and go on with them."""
+        """Get the tables that these trials need, for as many as memory allows, and continue them."""
         state, maker, key, number = self.state, self._maker, self._key, self.number
         topics = [self._topics(row) for row in rows]
         topics = topics[: self._tables.how_many_fit(state, topics)]
@@ -185,7 +185,7 @@ class _Trials:
         maker.threads.each(work, [*pairwise([*marks, self._end])], memory)
 
     def _topics(self, row: int) -> set[int]:
-        """Return the topics whose tables a trial needs to go on."""
+        """Return the topics whose tables a trial needs next."""
         columns = {LIKENESS: (TOPIC_A,), TABLES_OF_BOTH: (TOPIC_A, TOPIC_B)}
         choice = self._choices[row]
         return {int(choice[column]) for column in columns.get(int(choice[NEEDS]), ())}

@@ -199,7 +199,7 @@ def slice_concentrations(key, corpus, state, scratch, gamma_priors):
 def auxiliary_concentrations(key, corpus, state, scratch, gamma_priors):
     """Draw gamma and alpha, where they have priors, by the paper's auxiliary variables, and eta by slice.
 
-    What follows eta must be computed anew, as after `slice_concentrations`.
+    Values computed from eta must be computed again, as after `slice_concentrations`.
     """
     start_stream(scratch.stream, key, 0)
     values = state.concentrations

@@ -36,7 +36,7 @@ class DocumentScratch(NamedTuple):
 
 
 def new_document_scratch(longest: int, n_columns: int) -> DocumentScratch:
-    """Allocate working memory for documents of up to so many words."""
+    """Allocate working memory for documents of at most this number of words."""
     topics = longest  # a topic that has lost its last word is not listed any more
     return DocumentScratch(
         stream=np.zeros(4, np.uint64),
@@ -136,7 +136,7 @@ def _draw_topics(corpus, measure, scratch, first, last, n_here):
         u = uniform(scratch.stream) * (own + measure.total[v])
         if u < own:
             s = 0
-            for other in range(n_here):  # without a branch that nobody can foresee
+            for other in range(n_here):  # without a branch, which could not be predicted
                 s += sums[other] <= u
             c = np.int64(here[s])
         else:

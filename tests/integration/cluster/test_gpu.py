@@ -6,7 +6,7 @@ import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
-from franchise.engines.pools import partitions
+from franchise.engines.pools import local
 from tests.host_device import HostDevice, needs_compiler
 from tests.reference.chains import differences
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, needs_compiler]
 class WorkerOnHost(on_ray.RayWorker):
     def __init__(self, *given):
         super().__init__(*given)
-        partitions.gpu = HostDevice  # in a process of its own
+        local.gpu = HostDevice  # in a process of its own
 
     def gpu(self):
         assert len(ray.get_gpu_ids()) == 1
@@ -38,7 +38,7 @@ def new_chain(engine):
 
 
 def test_workers_with_gpus(ray_cluster, monkeypatch):
-    monkeypatch.setattr(partitions, "gpu", HostDevice)
+    monkeypatch.setattr(local, "gpu", HostDevice)
     monkeypatch.setattr(on_ray, "RayWorker", WorkerOnHost)
     alone, chain = new_chain("gpu"), new_chain("ray-gpu")
     alone.run()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
 from franchise.corpus import five_topics, open_shards, planted, shard
 from franchise.engines import kinds
-from franchise.engines.partitions.host_seating import HostSeating
+from franchise.engines.partitions.host import HostSeating
 from franchise.engines.pools import ranges
 from franchise.engines.pools import workers as module
 from franchise.engines.pools.ranges import jobs_for

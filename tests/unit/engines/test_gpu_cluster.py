@@ -12,7 +12,7 @@ from franchise.corpus import open_shards, planted, shard
 from franchise.engines import kinds
 from franchise.engines.partitions.cuda.availability import problem
 from franchise.engines.partitions.cuda.device import gpu
-from franchise.engines.pools import partitions, ranges
+from franchise.engines.pools import local, ranges
 from franchise.engines.pools.worker import WorkersLostError
 from franchise.errors import ClusterError, SettingsError
 from franchise.model import broken_invariants
@@ -58,7 +58,7 @@ def on_workers(workers, *more, **settings):
 def _on_host(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kinds, "COLLAPSED_WORDS", 6_000)
-        patch.setattr(partitions, "gpu", HostDevice)
+        patch.setattr(local, "gpu", HostDevice)
         if request.param == "now and then":
             patch.setattr(kinds, "MANY_WORDS", 10)
             patch.setattr(kinds, "EVERY", 3)
@@ -99,7 +99,7 @@ def test_any_number_of_workers(workers):
 @pytest.mark.skipif(problem() is not None, reason="no GPU can be used on this machine")
 @pytest.mark.parametrize("workers", [1, 3])
 def test_on_a_gpu(monkeypatch, workers):
-    monkeypatch.setattr(partitions, "gpu", gpu)
+    monkeypatch.setattr(local, "gpu", gpu)
     chain, other = on_workers(workers_for(workers)), new_chain("gpu")
     for one in (chain, other):
         one.run()

@@ -16,8 +16,8 @@ from franchise.engines import ENGINES, EngineKind, kinds
 from franchise.engines.engine import EngineSettings
 from franchise.engines.instantiation import Instantiator, epsilon_at, epsilon_for
 from franchise.engines.kinds import KINDS
-from franchise.engines.partitions import document_pass
-from franchise.engines.pools import partitions
+from franchise.engines.partitions import host
+from franchise.engines.pools import local
 from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE, new_measure
@@ -187,7 +187,7 @@ def test_gammas(shape, seed):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(partitions, "Instantiator", partial(Instantiator, block=7))
+    monkeypatch.setattr(local, "Instantiator", partial(Instantiator, block=7))
     monkeypatch.setattr(kinds, "COLLAPSED_WORDS", 300)
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []
@@ -205,10 +205,10 @@ def test_how_words_are_counted_changes_no_bit(monkeypatch):
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []
     for budget in (0, 1_000):
-        monkeypatch.setattr(document_pass, "_BYTES_TO_COUNT", budget)
+        monkeypatch.setattr(host, "_BYTES_TO_COUNT", budget)
         chain = Chain(corpus, schedule=Schedule(sweeps=6, burn_in=3), seed=2, engine="parallel", threads=2)
         chain.run()
-        assert bool(chain.engine._pool.partitions[0]._pass._counts.size) == bool(budget)
+        assert bool(chain.engine._pool.partitions[0]._counts.size) == bool(budget)
         assert broken_invariants(corpus.arrays, chain.state) == []
         found.append((chain.state.t_ji.tobytes(), chain.state.k_jt.tobytes()))
     assert found[0] == found[1]

@@ -7,7 +7,7 @@ import pytest
 from franchise import Chain, Priors, Schedule, SplitMerge
 from franchise.corpus import planted
 from franchise.engines import kinds
-from franchise.engines.partitions import document_pass
+from franchise.engines.partitions import host
 from franchise.storage.chain import load_chain, save_chain
 from tests.reference.chains import differences
 
@@ -51,7 +51,7 @@ def test_any_number_of_threads(in_one_piece, threads):
     chain.run()
     (partition,) = chain.engine._pool.partitions
     assert len(partition._instantiator._terms) > 3
-    assert len(partition._pass.ranges) > 3
+    assert len(partition._ranges) > 3
     assert differences(chain, in_one_piece) == []
 
 
@@ -81,7 +81,7 @@ def test_another_number_of_threads_for_every_sweep(in_one_piece):
 def test_room_and_the_way_of_counting(in_one_piece, monkeypatch):
     """Neither room for topics, nor whether threads count their words as they go, changes a bit."""
     for budget in (0, 10_000):
-        monkeypatch.setattr(document_pass, "_BYTES_TO_COUNT", budget)
+        monkeypatch.setattr(host, "_BYTES_TO_COUNT", budget)
         chain = Chain(
             corpus(),
             in_one_piece.priors,

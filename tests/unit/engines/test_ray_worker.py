@@ -7,7 +7,7 @@ import pytest
 from franchise import ClusterError, Corpus, GpuError
 from franchise.engines.partitions.cuda import documents
 from franchise.engines.partitions.partition import Partition
-from franchise.engines.pools import partitions
+from franchise.engines.pools import local
 from franchise.engines.pools.ranges import jobs_for
 from franchise.engines.pools.ray import RayWorker
 from franchise.random import Key
@@ -50,7 +50,7 @@ def test_a_machine_without_a_gpu_is_named(monkeypatch):
 @pytest.mark.parametrize(("device", "said"), [(Small, ["1.0 GB"]), (Full, [])])
 def test_too_little_memory_on_the_gpu_of_a_machine(monkeypatch, device, said):
     monkeypatch.setattr(documents, "_SPARE", 2_000_000_000)
-    monkeypatch.setattr(partitions, "gpu", device)
+    monkeypatch.setattr(local, "gpu", device)
     worker = RayWorker(1, "cuda")
     worker.load(jobs_for(FEW, 1)[0], True)
     with raises(GpuError, "gpu-memory", f"machine {platform.node()}", *said):

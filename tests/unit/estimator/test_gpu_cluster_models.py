@@ -7,7 +7,7 @@ import pytest
 
 from franchise import HDPTopicModel, ModelError
 from franchise.corpus import planted
-from franchise.engines.pools import partitions
+from franchise.engines.pools import local
 from franchise.estimator import settings
 from tests.host_device import HostDevice, needs_compiler
 from tests.raising import raises
@@ -32,7 +32,7 @@ def on_host(monkeypatch):
     monkeypatch.setattr("franchise.engines.pools.ray.RayWorkers", here)
     monkeypatch.setattr(settings, "check_reachable", lambda address: None)
     monkeypatch.setattr(settings, "problem", lambda: None)
-    monkeypatch.setattr(partitions, "gpu", HostDevice)
+    monkeypatch.setattr(local, "gpu", HostDevice)
 
 
 def on_cluster(folder, workers, **more):

@@ -13,7 +13,15 @@ from franchise._arrays import offsets_of, places_of
 from franchise.corpus.cells import CellArrays
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.instantiation import Instantiator
-from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed, turns
+from franchise.engines.partitions.partition import (
+    Passed,
+    Range,
+    SeatedDocuments,
+    has_changed,
+    numbers_for,
+    recounted,
+    turns,
+)
 from franchise.engines.starts import StartingTopics, number_of_topics
 from franchise.engines.table_source import CountedTables, Tables
 from franchise.engines.threads import Range as Documents
@@ -40,7 +48,7 @@ class CellsPartition:
     place
         Which of the whole corpus they are.
     threads
-        How many; they change no bit.
+        Number of threads; results do not depend on it.
     instantiator
         What samples the terms of topics, for all partitions of this process.
     """
@@ -61,7 +69,7 @@ class CellsPartition:
         return sum(array.nbytes for array in (*self.state, *self.tables))
 
     def use_threads(self, number: int) -> None:
-        """Work in so many threads from now on; it changes no bit."""
+        """Use this number of threads from now on; results stay the same."""
         self._threads = Threads(number)
         self._ranges = falling_ranges(self._cells.cell_ptr, number)
         self._own: list[CellScratch] = []
@@ -149,14 +157,8 @@ class CellsPartition:
     def name(self, columns: Array, with_rows: bool) -> Rows | None:
         """Take note of the topics that there are now: topic k has column columns[k]."""
         self._n_topics = columns.size
-        self._number(columns)
+        self.merge(numbers_for(columns))
         return self.rows() if with_rows else None
-
-    def _number(self, old: Array) -> None:
-        """Give tables number k in place of old[k]."""
-        number = np.zeros(int(old.max(initial=-1)) + 1, np.int32)
-        number[old] = np.arange(old.size)
-        self.state.k_jt[:] = number[self.state.k_jt]
 
     def fill_rows(self, state: State) -> None:
         """Fill in the rows of a state from these documents alone."""
@@ -217,11 +219,11 @@ class CellsPartition:
         """End the sweep; return the different sizes of tables, and how many tables have each."""
         self.progress = 0.0  # of the next sweep
         if order is not None and has_changed(order):
-            self._number(order)
+            self.merge(numbers_for(order))
         return np.unique(self.state.n_jt, return_counts=True)
 
     def rest(self) -> None:
-        """Keep all: there is room for it in this process."""
+        """Do nothing: this memory is not shared with other chains."""
 
     # ------------------------------------------------------------ what is kept
 
@@ -239,7 +241,7 @@ class CellsPartition:
         }
 
     def seat(self, begin: int, end: int, arrays: dict[str, Array]) -> None:
-        """Take up the seating of documents `begin` to `end`, which follow on those that have theirs."""
+        """Set the seating of documents `begin` to `end`; those before `begin` have theirs."""
         state, tables = self.state, self.tables
         state.m_j[begin:end] = arrays["m_j"]
         k_jt, n_jt = (np.concatenate([getattr(state, name), arrays[name]]) for name in ("k_jt", "n_jt"))
@@ -253,11 +255,7 @@ class CellsPartition:
 
     def recount(self, n_topics: int) -> Passed:
         """Count the words and tables of each topic; ValueError where there are other topics."""
-        k_jt = self.state.k_jt
-        if k_jt.size and not 0 <= k_jt.min() <= k_jt.max() < n_topics:
-            raise ValueError("a table has a topic that is not there")
-        words = np.bincount(k_jt, weights=self.state.n_jt, minlength=n_topics).astype(np.int64)
-        return Passed(words, np.bincount(k_jt, minlength=n_topics))
+        return recounted(self.state.n_jt, self.state.k_jt, n_topics)
 
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
         """Return n_j.k of the documents; topic k is column rank[k]."""

@@ -1,21 +1,99 @@
-"""A partition of words in memory."""
+"""A partition of words in memory: its seating, the pass over documents given G_0, and what it counts."""
 
 import numpy as np
+import scipy.sparse as sp
 
-from franchise._arrays import places_of
+from franchise._arrays import narrow, offsets_of, places_of
 from franchise.corpus import CorpusArrays
 from franchise.corpus.growing import count_terms
+from franchise.engines.collapsed import document_topics_of
 from franchise.engines.instantiation import Instantiator
-from franchise.engines.partitions.document_pass import DocumentPass
-from franchise.engines.partitions.host_seating import HostSeating, no_seating
-from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed, turns
+from franchise.engines.partitions.partition import (
+    Passed,
+    Range,
+    SeatedDocuments,
+    has_changed,
+    numbers_for,
+    recounted,
+    turns,
+)
 from franchise.engines.starts import StartingTopics, draw_first_topics
 from franchise.engines.table_source import HeldTables, Tables
-from franchise.engines.threads import Threads
+from franchise.engines.threads import Range as Documents
+from franchise.engines.threads import Threads, falling_ranges
+from franchise.model.joint import count_table_sizes
 from franchise.model.measure import Measure
+from franchise.model.packing import gathered
+from franchise.model.recount import add_up_counts, list_places, number_tables, recount_terms
 from franchise.model.rows import Rows, rows_of
-from franchise.model.state import Array, State, state_of_counts
-from franchise.random import Key
+from franchise.model.state import Array, State, state_of_counts, tables_in_use
+from franchise.moves.documents import DocumentScratch, new_document_scratch, update_documents
+from franchise.random import DOCUMENTS, Key
+
+_BYTES_TO_COUNT = 10  # per word: threads count in memory of their own, up to that much in all
+
+
+class HostSeating:
+    """Who sits where in a range of documents.
+
+    Parameters
+    ----------
+    corpus
+        The documents.
+    """
+
+    def __init__(self, corpus: CorpusArrays) -> None:
+        self.corpus, self.state = corpus, no_seating(corpus)
+
+    def seating(self, begin: int, end: int) -> dict[str, Array]:
+        """Return the seating of documents `begin` to `end`, as a checkpoint stores it."""
+        words, state = slice(*self.corpus.doc_ptr[[begin, end]]), self.state
+        first = self.corpus.doc_ptr[begin:end].copy()
+        return {
+            "t_ji": narrow(state.t_ji[words]),
+            "n_jt": gathered(first, state.m_j[begin:end], state.n_jt),
+            "k_jt": gathered(first, state.m_j[begin:end], state.k_jt),
+            "m_j": narrow(state.m_j[begin:end]),
+        }
+
+    def seat(self, begin: int, end: int, arrays: dict[str, Array]) -> None:
+        """Set the seating of documents `begin` to `end`; ValueError and KeyError say what is wrong."""
+        first, last = self.corpus.doc_ptr[[begin, end]]
+        lengths, state = np.diff(self.corpus.doc_ptr[begin : end + 1]), self.state
+        t_ji, m_j, k_jt = (arrays[name].astype(np.int32) for name in ("t_ji", "m_j", "k_jt"))
+        if t_ji.size != last - first or m_j.size != end - begin or k_jt.size != m_j.sum(dtype=np.int64):
+            raise ValueError("the seating is not that of these documents")
+        if np.any(m_j > lengths):
+            raise ValueError("a document has more tables than words")
+        if np.any(m_j < (lengths > 0)) or np.any(t_ji < 0) or np.any(t_ji >= np.repeat(m_j, lengths)):
+            raise ValueError("a word sits at a table that is not there")
+        state.t_ji[first:last], state.m_j[begin:end] = t_ji, m_j
+        begins = np.repeat(self.corpus.doc_ptr[begin:end], lengths)
+        state.n_jt[first:last] = np.bincount(begins - first + t_ji, minlength=t_ji.size)
+        slots = places_of(self.corpus.doc_ptr[begin:end], m_j)
+        if np.any(state.n_jt[slots] == 0):
+            raise ValueError("there is a table without words")
+        state.k_jt[slots] = k_jt
+
+    def recount(self, n_topics: int) -> Passed:
+        """Count the words and tables of each topic; ValueError where there are other topics."""
+        in_use = tables_in_use(self.corpus, self.state)
+        return recounted(self.state.n_jt[in_use], self.state.k_jt[in_use], n_topics)
+
+    def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
+        """Return n_j.k of the documents; topic k is column rank[k]."""
+        return document_topics_of(self.corpus, self.state, rank.copy(), n_topics)
+
+
+def no_seating(corpus: CorpusArrays) -> State:
+    """Return a state of documents in which no word is seated, and which knows of no topic."""
+    n_words = corpus.x.size
+    state = state_of_counts(np.zeros(corpus.n_terms, np.int64), corpus.doc_ptr.size - 1, 0)
+    return state._replace(
+        t_ji=np.full(n_words, -1, np.int32),
+        n_jt=np.zeros(n_words, np.int32),
+        k_jt=np.zeros(n_words, np.int32),
+    )
 
 
 class HostPartition(HostSeating):
@@ -28,7 +106,7 @@ class HostPartition(HostSeating):
     place
         Which of the whole corpus they are.
     threads
-        How many; they change no bit.
+        Number of threads; results do not depend on it.
     instantiator
         What samples the terms of topics, for all partitions of this process.
     """
@@ -36,6 +114,8 @@ class HostPartition(HostSeating):
     def __init__(self, corpus: CorpusArrays, place: Range, threads: int, instantiator: Instantiator) -> None:
         super().__init__(corpus)
         self._place, self._instantiator = place, instantiator
+        self._term_ptr = offsets_of(count_terms(corpus.x, corpus.n_terms))
+        self._longest = int(np.diff(corpus.doc_ptr).max(initial=0))
         self._turns: list[Array] = []
         self.progress = 0.0
         self._columns = np.zeros(0, np.int64)  # of each topic, in the last pass
@@ -44,23 +124,28 @@ class HostPartition(HostSeating):
     @property
     def n_bytes(self) -> int:
         """Memory of the seating, of weights and topics, and of what words are counted in."""
-        measure = sum(array.nbytes for array in self._instantiator.measure or ())
-        return sum(array.nbytes for array in self.state) + int(measure) + self._pass.n_bytes
+        arrays = *self.state, *(self._instantiator.measure or ()), self._counts, self._z, self._places
+        return sum(array.nbytes for array in arrays)
 
     def use_threads(self, number: int) -> None:
-        """Work in so many threads from now on; it changes no bit."""
-        self._threads = Threads(number)
-        self._pass = DocumentPass(self.corpus, number, self._place.first_document)
+        """Use this number of threads from now on; results stay the same."""
+        doc_ptr, self._threads = self.corpus.doc_ptr, Threads(number)
+        self._ranges = falling_ranges(doc_ptr, number)
+        self._few_ranges = falling_ranges(doc_ptr, number, each=1)  # for work that takes little time
+        self._terms = falling_ranges(np.arange(self.corpus.n_terms + 1), number, each=1)
+        self._own: list[DocumentScratch] = []
+        self._counts = np.zeros((number, 0, 0), np.int32)
+        self._z, self._places = np.zeros(0, np.int32), np.zeros(0, np.uint32)
 
     # ------------------------------------------------------------ a start and a pass
 
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
-        """Sample the first topic of every word: from so many, or from fitted ones."""
+        """Sample the first topic of every word, from this number of topics or from fitted ones."""
         corpus, self.state = self.corpus, no_seating(self.corpus)
         columns = draw_first_topics(key, corpus, self.state, start, self._threads, self._place.first_document)
         slots = np.repeat(corpus.doc_ptr[:-1], np.diff(corpus.doc_ptr)) + self.state.t_ji
         self.state.n_jt[:] = np.bincount(slots, minlength=slots.size)
-        self._pass.take_up(self.state.k_jt[slots])
+        self._count_words_by_place(self.state.k_jt[slots], self._listed_places())
         return self.recount(columns)
 
     def update(
@@ -70,28 +155,97 @@ class HostPartition(HostSeating):
         assert counts is not None
         self.progress, concentrations = 0.0, concentrations.copy()
         measure = self._instantiator.terms(key, counts, concentrations, weights)
-        self.state = self.state._replace(concentrations=concentrations)
-        return Passed(*self._pass.update(key, self.state, measure, passes, self._note))
+        self.state = state = self.state._replace(concentrations=concentrations)
+        corpus, columns, first = self.corpus, int(measure.sizes[1]), self._place.first_document
+        self._make_room(columns)
+        key, z, n_words = key._replace(move=DOCUMENTS), self._z, max(1, corpus.x.size)
+        for own in self._own:
+            own.words_c[:columns] = 0
+            own.tables_c[:columns] = 0
 
-    def _note(self, share: float) -> None:
-        self.progress += share
+        def update(one: Documents, own: tuple[DocumentScratch, Array]) -> None:
+            update_documents(key, corpus, state, measure, passes, *own, z, first, *one)
+
+        def note(one: Documents) -> None:
+            self.progress += (corpus.doc_ptr[one[1]] - corpus.doc_ptr[one[0]]) / n_words
+
+        self._threads.each(update, self._ranges, [*zip(self._own, self._counts, strict=True)], note)
+        words = np.sum([own.words_c[:columns] for own in self._own], axis=0)
+        return Passed(words, np.sum([own.tables_c[:columns] for own in self._own], axis=0))
 
     def name(self, columns: Array, with_rows: bool) -> Rows | None:
         """Take note of the topics that there are now: topic k has column columns[k]."""
         self._columns = columns.copy()  # what was sent is read-only
-        self._pass.number(self.state, columns)
+        self.merge(numbers_for(columns))
         return self.rows() if with_rows else None
+
+    def merge(self, into: Array) -> None:
+        """Give the words and tables of each topic k to topic into[k]."""
+        corpus, state, number = self.corpus, self.state, into.astype(np.int32)
+
+        def name(one: Documents, own: None) -> None:
+            number_tables(corpus, state, number, *one)
+
+        self._threads.each(name, self._few_ranges, [None] * self._threads.number)
+
+    # ------------------------------------------------------------ counts of terms by topic
 
     def fill_rows(self, state: State) -> None:
         """Fill in the rows of a state from these documents alone."""
-        self._pass.count(state, self._columns)
+        counts, z, places, term_ptr = self._counts, self._z, self._places, self._term_ptr
+        columns = self._columns
+
+        def add_up(one: Documents, own: DocumentScratch) -> None:
+            add_up_counts(state, counts, columns, *one)
+
+        def recount(one: Documents, own: DocumentScratch) -> None:
+            recount_terms(state, term_ptr, z, places, columns, own.words_c, *one)
+
+        self._make_scratch(int(columns.max(initial=-1)) + 1)
+        for own in self._own:
+            own.words_c[:] = 0
+        if counts.size:
+            self._threads.each(add_up, self._terms, self._own)
+        else:
+            self._threads.each(recount, falling_ranges(term_ptr, self._threads.number), self._own)
 
     def rows(self) -> Rows:
         """Return the counts of every term by topic."""
-        term_counts = count_terms(self.corpus.x, self.corpus.n_terms)
-        state = state_of_counts(term_counts, 0, self._columns.size)
+        state = state_of_counts(np.diff(self._term_ptr), 0, self._columns.size)
         self.fill_rows(state)
         return rows_of(state)
+
+    def _make_room(self, columns: int) -> None:
+        """Make room for every thread to work, and to count its words by term and column if it is not much."""
+        threads, n_terms, n_words = self._threads.number, self.corpus.n_terms, self.corpus.x.size
+        self._make_scratch(columns)
+        if threads * n_terms * columns * 4 > _BYTES_TO_COUNT * n_words:
+            z = self._z if self._z.size == n_words else np.zeros(n_words, np.int32)
+            self._count_words_by_place(z, self._listed_places())
+            return
+        self._z, self._places = np.zeros(0, np.int32), np.zeros(0, np.uint32)
+        if self._counts.shape[2] < columns:
+            self._counts = np.zeros((threads, n_terms, columns + columns // 8), np.int32)
+
+    def _make_scratch(self, columns: int) -> None:
+        if not self._own or self._own[0].slot.size < columns:
+            room = columns + columns // 4
+            self._own = [new_document_scratch(self._longest, room) for _ in range(self._threads.number)]
+
+    def _count_words_by_place(self, z: Array, places: Array) -> None:
+        """Count words by their columns `z`, term by term, and not while documents are sampled.
+
+        `places` says where each term has its words.
+        """
+        self._counts = np.zeros((self._threads.number, 0, 0), np.int32)
+        self._z, self._places = z, places
+
+    def _listed_places(self) -> Array:
+        if self._places.size == self.corpus.x.size:
+            return self._places
+        places = np.zeros(self.corpus.x.size, np.uint32)
+        list_places(self.corpus.x, self._term_ptr[:-1].copy(), places)
+        return places
 
     # ------------------------------------------------------------ collapsed moves
 
@@ -122,21 +276,24 @@ class HostPartition(HostSeating):
         """Return the places of the words of documents."""
         return places_of(self.corpus.doc_ptr[documents], np.diff(self.corpus.doc_ptr)[documents])
 
-    def merge(self, into: Array) -> None:
-        """Give the words and tables of each topic k to topic into[k]."""
-        self._pass.renumber(self.state, into.astype(np.int32))
-
     def finish(self, order: Array | None) -> tuple[Array, Array]:
         """End the sweep; return the different sizes of tables, and how many tables have each."""
         if order is not None and has_changed(order):
-            self._pass.number(self.state, order)
+            self.merge(numbers_for(order))
         self.progress = 0.0  # of the next sweep
-        times = self._pass.table_sizes(self.state)
+        corpus, state = self.corpus, self.state
+        counts = [np.zeros(self._longest + 1, np.int64) for _ in range(self._threads.number)]
+
+        def count(one: Documents, own: Array) -> None:
+            count_table_sizes(corpus, state, own, *one)
+
+        self._threads.each(count, self._few_ranges, counts)
+        times = np.sum(counts, axis=0)
         sizes = np.flatnonzero(times)
         return sizes, times[sizes]
 
     def rest(self) -> None:
-        """Keep all: there is room for it in this process."""
+        """Do nothing: this memory is not shared with other chains."""
 
     def tables_of_words(self, words: Array) -> tuple[Array, Array]:
         """Return the slot of the table of each of these words, and its topic."""

@@ -65,12 +65,12 @@ class Partition(TableSource, Protocol):
         """Memory that it takes in this process, about; the documents not counted."""
 
     def use_threads(self, number: int) -> None:
-        """Work in so many threads from now on; it changes no bit."""
+        """Use this number of threads from now on; results stay the same."""
 
     # ------------------------------------------------------------ a start and a pass
 
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
-        """Sample the first topic of every word: from so many, or from fitted ones."""
+        """Sample the first topic of every word, from this number of topics or from fitted ones."""
 
     def update(
         self, key: Key, counts: State | Rows | None, weights: Measure, concentrations: Array, passes: int
@@ -92,7 +92,7 @@ class Partition(TableSource, Protocol):
     # ------------------------------------------------------------ collapsed moves
 
     def take(self, room: int, turn: int, n_turns: int) -> SeatedDocuments:
-        """Return the documents whose turn it is; there may be so many topics before they come back."""
+        """Return the documents whose turn it is; `room` is the most topics that there can be then."""
 
     def put(self, documents: SeatedDocuments) -> None:
         """Take documents back, seated in another way."""
@@ -107,7 +107,7 @@ class Partition(TableSource, Protocol):
         """
 
     def rest(self) -> None:
-        """Leave to other chains what they may need, as no sweep is made for a while."""
+        """Free memory that other chains may need: no sweep follows for a while."""
 
     # ------------------------------------------------------------ what is kept
 
@@ -115,7 +115,7 @@ class Partition(TableSource, Protocol):
         """Return the seating of documents `begin` to `end` of the partition, as a checkpoint stores it."""
 
     def seat(self, begin: int, end: int, arrays: dict[str, Array]) -> None:
-        """Take up the seating of documents `begin` to `end`; ValueError and KeyError say what is unsound."""
+        """Set the seating of documents `begin` to `end`; ValueError and KeyError say what is wrong."""
 
     def recount(self, n_topics: int) -> Passed:
         """Count the words and tables of each topic; ValueError where there are other topics."""
@@ -162,6 +162,21 @@ def divided(documents: SeatedDocuments, parts: Sequence[SeatedDocuments]) -> lis
 def has_changed(order: Array) -> bool:
     """Return whether topics have other numbers now."""
     return not np.array_equal(order, np.arange(order.size))
+
+
+def recounted(n_jt: Array, k_jt: Array, n_topics: int) -> Passed:
+    """Count the words and tables of each topic; ValueError where there are other topics."""
+    if k_jt.size and not 0 <= k_jt.min() <= k_jt.max() < n_topics:
+        raise ValueError("a table has a topic that is not there")
+    words = np.bincount(k_jt, weights=n_jt, minlength=n_topics).astype(np.int64)
+    return Passed(words, np.bincount(k_jt, minlength=n_topics))
+
+
+def numbers_for(old: Array) -> Array:
+    """Return the number of each topic by its old one, or by its column: old[k] becomes k."""
+    number = np.zeros(int(old.max(initial=-1)) + 1, np.int32)
+    number[old] = np.arange(old.size)
+    return number
 
 
 def totals(passed: Sequence[Passed]) -> Passed:

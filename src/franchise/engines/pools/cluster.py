@@ -33,7 +33,7 @@ T = TypeVar("T")
 class ClusterPool:
     """Has the partitions of one chain held by workers.
 
-    It can be made, and take up a snapshot, without workers; sweeps need them (`use_workers`).
+    Without workers it can be made and restored, but sweeps need them (`use_workers`).
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class ClusterPool:
         """Let workers use as many threads as they have."""
 
     def use_workers(self, workers: Workers | None, number: int) -> None:
-        """Let workers hold the partitions from now on, for whom the chain has this number; None: nobody.
+        """Let these workers hold the partitions; they know the chain by this number. None: no workers.
 
         Workers who are left are asked for the seating first, unless what was saved last has it. If they are
         gone, the steps since then are taken again with the next ones.
@@ -164,7 +164,7 @@ class ClusterPool:
                 if workers.repair(generation, self._number):
                     warnings.warn(worker_replaced(), stacklevel=2)
             except BaseException:
-                self._generation = None  # nobody knows what they have
+                self._generation = None  # their state is unknown
                 raise
 
     def _catch_up(self) -> None:
@@ -198,7 +198,7 @@ class ClusterPool:
     # ------------------------------------------------------------ what is kept
 
     def take_up(self, snapshot: Snapshot) -> None:
-        """Take up a snapshot, when there are workers."""
+        """Restore a snapshot as soon as there are workers."""
         self._snapshot, self._since, self._generation = snapshot, [], None
 
     def seating(self) -> list[dict[str, Array]]:

@@ -8,9 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise._draw_parts import DrawPart, PartsOfDraw, write_part
+from franchise.corpus import CorpusArrays
+from franchise.corpus.cells import CellArrays
 from franchise.engines.coordinator import Coordinator
+from franchise.engines.instantiation import Instantiator
+from franchise.engines.partitions.cells import CellsPartition
+from franchise.engines.partitions.cuda.device import Device, gpu
+from franchise.engines.partitions.cuda.partition import CudaPartition
+from franchise.engines.partitions.host import HostPartition
 from franchise.engines.partitions.partition import Partition, Passed, totals
-from franchise.engines.pools.partitions import Factory, new_factory
 from franchise.engines.pools.pool import Chain, Snapshot
 from franchise.engines.pools.ranges import Assigned
 from franchise.engines.pools.seating_files import read_seating, write_seating
@@ -31,14 +37,18 @@ class LocalPool:
     documents
         Those of each partition.
     threads
-        How many to work in; they change no bit.
+        Number of threads; results do not depend on it.
     is_whole
         Whether there are no documents elsewhere.
     """
 
     def __init__(self, kind: str, documents: list[Assigned], threads: int, is_whole: bool = True) -> None:
-        self._documents = documents
-        self._factory: Factory = new_factory(kind, documents, threads, is_whole)
+        self._kind, self._documents, self._threads, self._is_whole = kind, documents, threads, is_whole
+        n_terms = documents[0].documents.n_terms
+        longest = (
+            documents[0].place.longest if kind == "host" else 0
+        )  # elsewhere words are not seated in turn
+        self._instantiator = Instantiator(n_terms, longest, threads)  # for all partitions in memory
         self._partitions: list[Partition] = []
         self.size = len(documents)
         self.first_words = [own.place.first_word for own in documents]
@@ -51,8 +61,21 @@ class LocalPool:
     def partitions(self) -> list[Partition]:
         """The partitions, made when first asked for: their words sit nowhere then."""
         if not self._partitions:
-            self._partitions = [self._factory.make(own) for own in self._documents]
+            self._partitions = [self._new_partition(i) for i in range(self.size)]
         return self._partitions
+
+    def _new_partition(self, number: int) -> Partition:
+        own, place, _ = self._documents[number]
+        if self._kind == "cells":
+            assert isinstance(own, CellArrays)
+            return CellsPartition(own, place, self._threads, self._instantiator)
+        assert isinstance(own, CorpusArrays)
+        if self._kind == "host":
+            return HostPartition(own, place, self._threads, self._instantiator)
+        is_alone, still_to_come = self._is_whole and self.size == 1, self.size - 1 - number
+        return CudaPartition(
+            own, place, self._threads, is_alone=is_alone, still_to_come=still_to_come, device=_present_gpu
+        )
 
     @property
     def progress(self) -> float:
@@ -97,28 +120,29 @@ class LocalPool:
         return question()
 
     def use_threads(self, number: int) -> None:
-        """Work in so many threads from now on."""
-        self._factory.use_threads(number)
+        """Use this number of threads from now on."""
+        self._threads = number
+        self._instantiator.use_threads(number)
         for one in self._partitions:
             one.use_threads(number)
 
     def use_workers(self, workers: Any, number: int) -> None:
-        """Go on in this process."""
+        """Do nothing: all work is done in this process."""
 
     def rest(self) -> None:
-        """Leave to other chains what they may need."""
+        """Free memory that other chains may need."""
         for one in self._partitions:
             one.rest()
 
     # ------------------------------------------------------------ what is kept
 
     def take_up(self, snapshot: Snapshot) -> None:
-        """Take up the seating of a snapshot."""
+        """Restore the seating of a snapshot."""
         source = snapshot.seating
         self._chain.check_recount(self.seat(source, self._chain.n_topics), source)
 
     def seat(self, source: Path | Sequence[dict[str, Array]], n_topics: int) -> Passed:
-        """Take up the seating of every shard; return the words and tables of each topic."""
+        """Restore the seating of every shard; return the words and tables of each topic."""
         self._partitions.clear()  # their memory first
         try:
             given = iter(()) if isinstance(source, Path) else iter(source)
@@ -160,3 +184,8 @@ class LocalPool:
         found = self.all(Partition.document_topics, rank, n_topics)
         both = zip(found, self._documents, strict=True)
         return [write_part(folder, sweep, own.place.first_document, counts) for counts, own in both]
+
+
+def _present_gpu() -> Device:
+    """Return the GPU that there is when it is needed."""
+    return gpu()

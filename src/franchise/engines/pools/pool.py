@@ -50,7 +50,7 @@ class Chain(Protocol):
 class Pool(Protocol):
     """Holds the partitions of one chain.
 
-    A method is named by that of `Partition`; whoever holds a partition calls the one that it has.
+    A method is given as that of `Partition`; the partition's own method of that name is called.
     """
 
     def serve(self, chain: Chain) -> None:
@@ -96,18 +96,18 @@ class Pool(Protocol):
     # ------------------------------------------------------------ who works, and where
 
     def use_threads(self, number: int) -> None:
-        """Work in so many threads from now on; it changes no bit."""
+        """Use this number of threads from now on; results stay the same."""
 
     def use_workers(self, workers: Any, number: int) -> None:
-        """Let workers hold the partitions from now on, for whom the chain has this number; None: nobody."""
+        """Let these workers hold the partitions; they know the chain by this number. None: no workers."""
 
     def rest(self) -> None:
-        """Leave to other chains what they may need, as no sweep is made for a while."""
+        """Free memory that other chains may need: no sweep follows for a while."""
 
     # ------------------------------------------------------------ what is kept
 
     def take_up(self, snapshot: Snapshot) -> None:
-        """Take up the seating of a snapshot, whose coordinator has been made."""
+        """Restore the seating of a snapshot; the coordinator has been restored."""
 
     def seating(self) -> list[dict[str, Array]]:
         """Return the seating of every shard."""

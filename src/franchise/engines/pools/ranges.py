@@ -58,7 +58,7 @@ def shards_for(corpus: Corpus) -> tuple[Shard, ...]:
 def jobs_for(corpus: Corpus, workers: int) -> list[Job]:
     """Share out the documents: to each worker some shards that follow on each other.
 
-    There are no more workers than shards; what each gets changes no bit.
+    There are no more workers than shards. Results do not depend on who gets which.
     """
     shards = shards_for(corpus)
     longest = corpus.documents_of_length.size - 1

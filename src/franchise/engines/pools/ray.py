@@ -132,7 +132,7 @@ class RayWorkers(Workers):
             words = max(job.n_words for job in self.jobs)
             check_memory(words * (_BYTES_A_WORD + self._chains * _BYTES_A_WORD_AND_CHAIN), self._places)
             opening.callback(self._dismiss)
-            # Whoever asks how far a worker is need not wait until it is done.
+            # Progress can be asked for while a worker is busy.
             self._actor = self._ray.remote(concurrency_groups={"look": 1})(RayWorker)
             self._actors = [None] * self.size
             self.repair(self.generation)
@@ -182,7 +182,7 @@ class RayWorkers(Workers):
             words = [job.n_words for job in self.jobs]
             known = float(np.average(found, weights=words)) if found else 0.0
             again = [actor.progress.options(concurrency_group="look").remote(chain) for actor in self._actors]
-        except Exception:  # whoever makes the sweep will see to it
+        except Exception:  # the call that makes the sweep handles it
             again = []
         self._looks[chain] = again, known
         return known

@@ -36,7 +36,7 @@ class Worker:
         self._chains: dict[int, LocalPool] = {}
 
     def load(self, job: Job, is_whole: bool) -> None:
-        """Take up documents; `is_whole` says that nobody else has any."""
+        """Receive documents; `is_whole` says that no other worker has any."""
         self._documents, self._is_whole = assigned(job), is_whole
         self._chains.clear()
 
@@ -82,7 +82,7 @@ class Worker:
         return self._pool(chain).seating()
 
     def seat(self, chain: int, source: Path | Sequence[dict[str, Array]], n_topics: int) -> Passed:
-        """Take up the seating of every shard, from the folder where it was written or as it was sent.
+        """Restore the seating of every shard, from the folder where it was written or as it was sent.
 
         Returns the words and tables of each topic.
         """

@@ -1,4 +1,4 @@
-"""The workers that hold the documents of a run, whoever they are.
+"""The workers that hold the documents of a run: what all kinds of workers share.
 
 They are shared by all chains of a run: the documents are there once, and while one chain's coordinator is at
 work they can be at another's. A worker that is lost takes the seating of all chains with it. The workers then

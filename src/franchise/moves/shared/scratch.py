@@ -18,7 +18,7 @@ from franchise.model.state import ETA, Array, State
 # with; how many topics of the document are listed.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
 NOT_ENTERED = -1
-# The topics of a split-merge trial have at most so many words together.
+# The most words that the topics of a split-merge trial have together.
 MOST_WORDS_OF_A_TRIAL = 20_000_000
 _SMALL_TABLE = 24  # words: the table move keeps weights ready for tables up to this size
 
@@ -263,7 +263,7 @@ def _items(n_tables: int) -> dict[str, Array]:
 
 
 def with_room_for_trials(own: TrialScratch, capacity: int, n_tables: int) -> TrialScratch:
-    """Return the scratch with room for so many topics, and for a trial of so many tables."""
+    """Return the scratch with room for this number of topics, and for a trial of this number of tables."""
     if own.weight.size < capacity:
         own = own._replace(weight=np.zeros(capacity))
     return own if own.item.size >= n_tables else own._replace(**_items(n_tables + n_tables // 4))

@@ -32,7 +32,7 @@ class Seats(NamedTuple):
 
 
 def new_seats(longest: int) -> Seats:
-    """Allocate working memory for documents of up to so many words."""
+    """Allocate working memory for documents of at most this number of words."""
     return Seats(*np.zeros((5, longest), np.int32))
 
 

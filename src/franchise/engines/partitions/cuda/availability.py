@@ -63,7 +63,7 @@ def _look() -> GpuFacts | GpuError:
         return found
     except GpuError as error:
         return error.with_traceback(None)
-    except Exception as error:  # others' libraries, on machines that nobody has seen
+    except Exception as error:  # others' libraries, on untested machines
         return GpuError(
             f"the GPU cannot be used ({_line(error)}); look whether nvidia-smi lists it", code="unusable-gpu"
         )

@@ -117,7 +117,7 @@ class Block:
             self.list_topics()
 
     def start(self, key: Key, start: int | StartingTopics, tally: Tally) -> None:
-        """Draw the first topic of every word, from so many, or from fitted ones; one table for each topic."""
+        """Sample the first topic of every word, at random or from fitted topics; one table per topic."""
         device, layout, draw_key = self.device, self.layout, counter_key(key, "start")
         where = (draw_key, layout.regular, self.base, self.length, self.number)
         with self.on_device("x", "z", changes=("z",)) as (x, z):
@@ -179,7 +179,7 @@ class Block:
         return listed, n_listed
 
     def _lists(self, z: Any) -> tuple[Any, Any]:
-        """Return the topics of all documents, and how many each has; made anew if they do not stay there."""
+        """Return the topics of all documents, and how many each has; made again if they do not stay there."""
         return (self._arrays["listed"], self._n_listed) if self._resident else self._lists_of(z)
 
     def _groups(self) -> list[tuple[int, int]]:

@@ -20,7 +20,7 @@ class BlockTables:
     block
         The documents.
     threads
-        For what is done on the host; their number changes no bit.
+        For work on the host; results do not depend on their number.
     """
 
     def __init__(self, block: Block, threads: Threads) -> None:

@@ -107,7 +107,7 @@ class GpuDocuments:
         self._counts, self._last = Counts(counts, np.arange(n_topics)), None
 
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
-        """Draw the first topic of every word, from so many, or from fitted ones."""
+        """Sample the first topic of every word, from this number of topics or from fitted ones."""
         n_topics = number_of_topics(start)
         counts, tally = self._room(n_topics), new_tally(self._device, n_topics, self._longest)
         for block in self._blocks:

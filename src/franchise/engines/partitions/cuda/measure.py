@@ -42,7 +42,7 @@ class GivenMeasure(NamedTuple):
 
 
 def wide(columns: int) -> int:
-    """Return room for so many columns, so that every row begins where it is read best."""
+    """Return room for this number of columns, so that every row begins where it is read best."""
     return max(1, -(-columns // 32)) * 32
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from franchise.corpus import CorpusArrays
 from franchise.engines.partitions.cuda.device import Device, memory_in_words
 from franchise.engines.partitions.cuda.documents import GpuDocuments, blocks_for
-from franchise.engines.partitions.host_seating import HostSeating
+from franchise.engines.partitions.host import HostSeating
 from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, joined
 from franchise.engines.starts import StartingTopics, number_of_topics
 from franchise.engines.table_source import Tables
@@ -30,7 +30,7 @@ class CudaPartition:
     place
         Which of the whole corpus they are.
     threads
-        How many, for what is done on the host; they change no bit.
+        Number of threads on the host; results do not depend on it.
     is_alone
         Whether there are no documents elsewhere: then the counts of these are those of all.
     still_to_come
@@ -64,7 +64,7 @@ class CudaPartition:
         return 0 if self._host is None else sum(array.nbytes for array in self._host.state)
 
     def use_threads(self, number: int) -> None:
-        """Work in so many threads from now on, on the host."""
+        """Use this number of threads on the host from now on."""
         self._threads = Threads(number)
 
     # ------------------------------------------------------------ here, and there
@@ -108,14 +108,14 @@ class CudaPartition:
         return self.rows() if self._is_alone and self._there is not None else self._rows
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what a copy, here or in another process, can go on from."""
+        """Return what a copy, here or in another process, can continue from."""
         return self.__dict__ | {"_host": self._on_host(), "_rows": self._known_rows(), "_there": None}
 
     # ------------------------------------------------------------ a start and a pass
 
     @memory_in_words()
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
-        """Sample the first topic of every word, from so many, or from fitted ones."""
+        """Sample the first topic of every word, from this number of topics or from fitted ones."""
         self._host, self._there = None, None  # its memory first
         self._there = self._new_documents(number_of_topics(start))
         return self._there.start(key, start)
@@ -199,7 +199,7 @@ class CudaPartition:
         return self._on_host().seating(begin, end)
 
     def seat(self, begin: int, end: int, arrays: dict[str, Array]) -> None:
-        """Take up the seating of documents `begin` to `end`; ValueError and KeyError say what is unsound."""
+        """Set the seating of documents `begin` to `end`; ValueError and KeyError say what is wrong."""
         self._on_host().seat(begin, end, arrays)
 
     def recount(self, n_topics: int) -> Passed:

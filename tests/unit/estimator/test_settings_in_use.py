@@ -99,7 +99,7 @@ def test_effective_counts_is_a_flag(value):
 
 
 def test_the_report(tmp_path):
-    pytest.importorskip("vl_convert")
+    pytest.importorskip("jinja2")
     page = fitted(MANY).report(tmp_path / "page.html").read_text("utf-8")
     settings = re.sub(r"<[^>]*>", " ", page[page.index('id="settings"') :])
     settings = " ".join(settings.split())

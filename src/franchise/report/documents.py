@@ -144,7 +144,8 @@ def _topics_of(spans: list[Span], theta: npt.NDArray[Any], log_phi: npt.NDArray[
     """Return the topic of each word; `log_phi` has a row per term."""
     with np.errstate(divide="ignore"):  # a topic that the document cannot have
         scores = log_phi[[span.term for span in spans]] + np.log(theta)
-    return np.argmax(scores, axis=1)
+    topics: Integers = np.argmax(scores, axis=1)
+    return topics
 
 
 def _mixture(theta: npt.NDArray[Any]) -> list[tuple[int, float]]:

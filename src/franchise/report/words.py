@@ -24,7 +24,7 @@ from franchise.posterior.agreement import (
     in_words,
     the_others,
 )
-from franchise.report.runs import started
+from franchise.report.chains import started
 from franchise.sampling import Chain
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ def interrupted_after(chains: Sequence[Chain]) -> FranchiseWarning:
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
     return FranchiseWarning(
         f"interrupted after {done} of {planned} sweeps: the answer is based on the sweeps made so far; "
-        "continue with resume()",
+        "resume makes the rest",
         code="interrupted",
     )
 

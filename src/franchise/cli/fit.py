@@ -251,7 +251,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit wiki.franchise -o model/ --ray auto --workers 16
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
-    from franchise.storage.config import write_config
+    from franchise.storage.model import write_config
 
     use_cluster(values)
     for name in ("alpha", "gamma"):

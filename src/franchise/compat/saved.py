@@ -74,7 +74,7 @@ class SavedModel:
             sweep=0,
             names=rows,
             topic_terms=self.topic_terms[rows],
-            document_topics=sp.csr_array((0, rows.size), dtype=np.int32),
+            document_counts=sp.csr_array((0, rows.size), dtype=np.int32),
             m_k=self.m_k[rows],
             concentrations=np.array([self.alpha, self.gamma, self.eta]),
         )

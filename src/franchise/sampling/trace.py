@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._draw_parts import Documents, PartsOfDraw
+from franchise._draw_parts import Documents, NarrowCounts, PartsOfDraw
 from franchise.model.state import Array
 
 _COLUMNS = (
@@ -116,22 +116,25 @@ class Draw(NamedTuple):
     sweep: int
     names: Array  # serial number of each topic's birth in its chain
     topic_terms: sp.csr_array  # n_..k^v
-    document_topics: sp.csr_array  # n_j.k; where it lies in parts, a `PartsOfDraw`
+    document_counts: sp.csr_array | NarrowCounts | PartsOfDraw  # n_j.k in memory, or in files
     m_k: Array
     concentrations: Array  # alpha, gamma, eta
+    is_stored: bool = False  # whether all of it is in the files of `storage.draws`
 
     @property
     def n_bytes(self) -> int:
         """What its counts take in memory."""
-        tables = [self.topic_terms] if self.is_in_parts else [self.topic_terms, self.document_topics]
-        return sum(part.nbytes for table in tables for part in (table.data, table.indices, table.indptr))
-
-    def of_documents(self, documents: Documents) -> sp.csr_array:
-        """Return n_j.k of some documents: of a large draw, all that need be in memory."""
-        counts: sp.csr_array | PartsOfDraw = self.document_topics
-        return counts.rows(documents) if isinstance(counts, PartsOfDraw) else counts[documents]
+        tables = [self.topic_terms, self.document_counts]
+        in_memory = [table for table in tables if isinstance(table, sp.csr_array)]
+        return sum(part.nbytes for table in in_memory for part in (table.data, table.indices, table.indptr))
 
     @property
-    def is_in_parts(self) -> bool:
-        """Whether n_j.k lies in files that others have written; `of_documents` reads from these."""
-        return isinstance(tuple.__getitem__(self, 3), PartsOfDraw)
+    def document_topics(self) -> sp.csr_array:
+        """All of n_j.k; if it lies in files, `of_documents` takes less memory."""
+        counts = self.document_counts
+        return counts if isinstance(counts, sp.csr_array) else counts.rows(slice(None))
+
+    def of_documents(self, documents: Documents) -> sp.csr_array:
+        """Return n_j.k of some documents."""
+        counts = self.document_counts
+        return counts[documents] if isinstance(counts, sp.csr_array) else counts.rows(documents)

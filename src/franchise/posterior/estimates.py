@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from franchise._draw_parts import Documents
+from franchise._draws import Documents
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, SettingsError

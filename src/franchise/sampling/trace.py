@@ -1,12 +1,10 @@
-"""What a chain leaves behind: numbers for each sweep, and draws."""
+"""What a chain leaves behind for each sweep: a row of numbers."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from franchise._draw_parts import Documents, NarrowCounts, PartsOfDraw
 from franchise.model.state import Array
 
 _COLUMNS = (
@@ -24,8 +22,6 @@ _COLUMNS = (
     "seconds",
 )
 _WHOLE = frozenset({"sweep", "n_topics", "n_tables"})
-
-LARGE_DRAW = 2**22  # bytes: from this size on, draws that are kept lie on disk
 
 
 class Trace:
@@ -105,36 +101,3 @@ class Trace:
         trace._numbers[: len(numbers), : len(columns)] = numbers
         trace._n_rows = len(numbers)
         return trace
-
-
-class Draw(NamedTuple):
-    """What is kept of a state: all that topics, weights and mixtures are computed from.
-
-    Topics are ordered by their number of words, largest first.
-    """
-
-    sweep: int
-    names: Array  # serial number of each topic's birth in its chain
-    topic_terms: sp.csr_array  # n_..k^v
-    document_counts: sp.csr_array | NarrowCounts | PartsOfDraw  # n_j.k in memory, or in files
-    m_k: Array
-    concentrations: Array  # alpha, gamma, eta
-    is_stored: bool = False  # whether all of it is in the files of `storage.draws`
-
-    @property
-    def n_bytes(self) -> int:
-        """What its counts take in memory."""
-        tables = [self.topic_terms, self.document_counts]
-        in_memory = [table for table in tables if isinstance(table, sp.csr_array)]
-        return sum(part.nbytes for table in in_memory for part in (table.data, table.indices, table.indptr))
-
-    @property
-    def document_topics(self) -> sp.csr_array:
-        """All of n_j.k; if it lies in files, `of_documents` takes less memory."""
-        counts = self.document_counts
-        return counts if isinstance(counts, sp.csr_array) else counts.rows(slice(None))
-
-    def of_documents(self, documents: Documents) -> sp.csr_array:
-        """Return n_j.k of some documents."""
-        counts = self.document_counts
-        return counts[documents] if isinstance(counts, sp.csr_array) else counts.rows(documents)

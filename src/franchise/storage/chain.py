@@ -26,17 +26,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise._draw_parts import PARTS
+from franchise._draws import PARTS, Draw
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
+from franchise._threads import interrupts_deferred
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.engines import Engine, GivenTopics, Start
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
-from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
-from franchise.sampling.trace import Draw, Trace
+from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
 from franchise.storage.draws import files_of_draw, is_large, keep_after, read_draw, remove, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows

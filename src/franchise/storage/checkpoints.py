@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import replace
 from pathlib import Path
 
-from franchise._draw_parts import PartsOfDraw
+from franchise._draws import PartsOfDraw
 from franchise._folders import locked
 from franchise.corpus import Corpus
 from franchise.errors import ModelError

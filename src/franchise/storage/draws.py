@@ -4,7 +4,7 @@ A large draw is not read: its arrays are mapped, and brought into memory as far 
 counts by document, which are most of it, columns and counts are stored in the narrowest type that holds them
 all; whoever asks for some documents gets these in the usual width.
 
-The counts by document of a draw may lie in parts (`_draw_parts`), each written by someone else::
+The counts by document of a draw may lie in parts (`_draws`), each written by someone else::
 
     draws/000150.safetensors                 all else, and the list of parts; written after them
     draws/000150/000000000000.safetensors    the documents from the first on
@@ -19,7 +19,9 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from franchise._draw_parts import (
+from franchise._draws import (
+    LARGE_DRAW,
+    Draw,
     DrawPart,
     NarrowCounts,
     PartsOfDraw,
@@ -30,7 +32,6 @@ from franchise._draw_parts import (
 from franchise._files import Array, cannot_write, read_arrays, whole_file, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.sampling.trace import LARGE_DRAW, Draw
 
 _KIND = "draw"
 _PARTS = ("data", "indices", "indptr")

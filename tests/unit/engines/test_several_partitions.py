@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
-from franchise._draw_parts import PartsOfDraw
+from franchise._draws import PartsOfDraw
 from franchise.corpus import planted, shard
 from franchise.engines import kinds
 from franchise.engines.checkpoints import joined_seating

@@ -9,9 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from franchise import Chain, ModelError, Schedule
-from franchise._draw_parts import PartsOfDraw, write_part
+from franchise._draws import Draw, PartsOfDraw, write_part
 from franchise._files import read_arrays, write_arrays
-from franchise.sampling.trace import Draw
 from franchise.storage.chain import ChainWriter, load_chain
 from franchise.storage.checkpoints import Overflow
 from franchise.storage.draws import is_large, read_draw, write_draw
@@ -98,7 +97,7 @@ def test_a_part_is_read_when_its_documents_are_asked_for_and_checked_once(tmp_pa
     draw = chain.draws[0]
     write_draw(tmp_path, in_parts(tmp_path, draw))
     opened = read_draw(tmp_path, draw.sweep, chain.corpus)
-    monkeypatch.setattr("franchise._draw_parts.read_arrays", noted)
+    monkeypatch.setattr("franchise._draws.read_arrays", noted)
     for documents in (slice(0, 3), slice(3, 7), slice(8, 9), slice(0, 1)):
         opened.of_documents(documents)
     assert seen == [(f"{0:012d}", False), (f"{8:012d}", False), (f"{0:012d}", True)]

@@ -15,6 +15,7 @@ import numpy as np
 from franchise import _html as html
 from franchise._progress import Bar
 from franchise._text import counted
+from franchise._threads import threads
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
 from franchise.model.state import Array
@@ -24,7 +25,7 @@ from franchise.posterior.estimates import Posterior
 from franchise.predict.heldout import HeldOut, completion_densities, put_together
 from franchise.sampling import Chain, Draw
 from franchise.sampling.plan import Plan
-from franchise.sampling.run import run_chains, threads
+from franchise.sampling.run import run_chains
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -261,6 +261,6 @@ def test_says_how_to_get_what_is_missing(small, tmp_path, monkeypatch):
             posterior,
             corpus,
             chains,
-            Diagnosis(None, None, None, False, [], []),
+            Diagnosis(None, None, None, False, [], ()),
             SETTINGS,
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, LogFormatter, NullFormatter, NullLocator
@@ -33,11 +34,7 @@ from franchise.report.figures_style import (
     small,
     text_width,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from franchise.sampling import Trial
+from franchise.sampling import Trial
 
 Counts = npt.NDArray[np.int64]
 _NEEDED = ("eta", "per_word", "behind_error", "n_topics", "coherence", "shared")  # columns

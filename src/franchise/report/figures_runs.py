@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -30,11 +31,7 @@ from franchise.report.figures_style import (
     small,
     whole_ticks,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from franchise.sampling import Event
+from franchise.sampling import Event
 
 _IN_WORDS = {
     "n_topics": "number of topics",

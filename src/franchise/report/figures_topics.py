@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -42,11 +45,6 @@ from franchise.report.figures_style import (
     topic_ticks,
     whole_ticks,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _LONGEST_TERM = 25  # characters, the rest is cut: a web address would leave no room for the drawing
 _ROW = 0.17  # inches from dot to dot, or from bar to bar
@@ -356,15 +354,15 @@ def _lines(parts: dict[int, pd.DataFrame], groups: Column, name: str, ax: Axes |
 def _draw_missing(ax: Axes, parts: dict[int, pd.DataFrame], missing: Any) -> None:
     """Draw the group of missing values to the right of the others, apart from their axis."""
     left, right = ax.get_xlim()
-    width, look = right - left, dict[str, Any]()
+    width = right - left
     for i, part in enumerate(parts.values()):
         share, below, above = _bounds(part, missing)
         x = right + width * (0.05 + 0.1 * (i + 0.5) / len(parts))
-        look = {"color": COLOURS[i % len(COLOURS)], "markersize": 2.5, "linewidth": 1.0}
-        ax.errorbar(x, share, yerr=[below, above], fmt="o", **look)
+        colour = COLOURS[i % len(COLOURS)]
+        ax.errorbar(x, share, yerr=[below, above], fmt="o", color=colour, markersize=2.5, linewidth=1.0)
     ax.axvline(right + 0.03 * width, color=GREY, linewidth=0.6, linestyle=":")
     ax.set_xlim(left, right + 0.18 * width)
-    look = {"ha": "center", "va": "top", "fontsize": small(ax), "color": GREY}
+    look: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": small(ax), "color": GREY}
     ax.annotate("missing", (right + 0.105 * width, 1.0), xycoords=("data", "axes fraction"), **look)
 
 

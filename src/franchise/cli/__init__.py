@@ -18,23 +18,23 @@ _RUNNING = "franchise.running"
 
 # Each command and its line in the list of commands; the rest of its help is in its file.
 _COMMANDS = {
-    "fit": "Find the topics of a collection of documents.",
-    "resume": "Resume an interrupted fit, or make a finished one longer.",
-    "topics": "Show the topics of a model.",
-    "documents": "Show the topics of the fitted documents.",
-    "label": "Give names to the topics of a model.",
-    "prevalence": "Show how large topics are by year, author or other groups.",
-    "infer": "Find the topics of new documents.",
-    "evaluate": "Score a model on held-out documents, or its topics' coherence.",
-    "compare": "Compare models on held-out documents.",
-    "tune": "Find an eta that suits a collection of documents.",
-    "diagnose": "Check whether a model can be trusted.",
-    "report": "Write a report on a model, to open in a browser.",
-    "inspect": "Describe a model folder or a file of documents.",
-    "convert": "Convert documents to another format.",
-    "shard": "Cut documents into shards, for more than one machine holds.",
-    "demo": "Fit 2,000 abstracts that come with Franchise.",
-    "hdp": "Drop-in replacement for the paper's own program.",
+    "fit": "Find the topics of a collection of documents",
+    "resume": "Resume an interrupted fit, or make a finished one longer",
+    "topics": "Show the topics of a model",
+    "documents": "Show the topics of the fitted documents",
+    "label": "Give names to the topics of a model",
+    "prevalence": "Show how large topics are by year, author or other groups",
+    "infer": "Find the topics of new documents",
+    "evaluate": "Score a model on held-out documents, or its topics' coherence",
+    "compare": "Compare models on held-out documents",
+    "tune": "Find an eta that suits a collection of documents",
+    "diagnose": "Check whether a model can be trusted",
+    "report": "Write a report on a model, to open in a browser",
+    "inspect": "Describe a model folder or a file of documents",
+    "convert": "Convert documents to another format",
+    "shard": "Cut documents into shards, for more than one machine holds",
+    "demo": "Fit 2,000 abstracts that come with Franchise",
+    "hdp": "Drop-in replacement for the paper's own program",
 }
 
 
@@ -116,9 +116,9 @@ def _say(message: str, ctx: click.Context | None) -> None:
     click.echo(f"franchise: {message}", err=True)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, message="franchise %(version)s")
-@click.option("--debug", is_flag=True, help="Show the full traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show the full traceback of an error")
 def main(debug: bool) -> None:
     """Find out how many topics a collection of documents has, and what they are.
 

@@ -4,7 +4,8 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,30 +13,13 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = ("table", "csv", "json")
-
-
-def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--format`` to a command."""
-    return click.option(
-        "--format",
-        "format_out",
-        type=click.Choice(FORMATS),
-        default="table",
-        show_default=True,
-        help="How to print: a table for people, or CSV or JSON for programs.",
-    )(command)
-
+_FIGURES = (".svg", ".png", ".pdf")
 
 # What is called otherwise on the command line than in Python.
 _OPTIONS = {
     "checkpoint_dir": "output",
     "document": "like",
-    "format": "format-in",
-    "n_jobs": "jobs",
-    "n_terms": "num-top-words",
-    "overwrite": "force",
-    "random_state": "seed",
+    "format": "input-format",
     "ray_address": "ray",
     "ray_workers": "workers",
     "terms": "find",
@@ -90,39 +74,39 @@ def _as_option(match: re.Match[str]) -> str:
     return f"{option} {shlex.quote(plain)}{end}"
 
 
-def print_frame(frame: "pd.DataFrame", format_out: str, *, digits: int = 3) -> None:
+def print_frame(frame: "pd.DataFrame", format: str, *, digits: int = 3) -> None:
     """Print a data frame on standard output."""
-    if format_out == "csv":
+    if format == "csv":
         click.echo(frame.to_csv(index=False), nl=False)
-    elif format_out == "json":
+    elif format == "json":
         click.echo(frame.to_json(orient="records", indent=1, force_ascii=False))
     else:
         _print_table(frame, digits)
 
 
-def print_frames(frames: "Iterable[pd.DataFrame]", format_out: str) -> None:
+def print_frames(frames: "Iterable[pd.DataFrame]", format: str) -> None:
     """Print a data frame that comes in parts; as CSV or JSON, none of them need be kept."""
-    if format_out == "table":
+    if format == "table":
         import pandas as pd
 
-        print_frame(pd.concat(frames), format_out)
+        print_frame(pd.concat(frames), format)
         return
     for i, frame in enumerate(frames):
-        if format_out == "csv":
+        if format == "csv":
             click.echo(frame.to_csv(index=False, header=i == 0), nl=False)
         else:
             rows = frame.to_json(orient="records", indent=1, force_ascii=False)
             click.echo(("," if i else "[") + rows.removeprefix("[").removesuffix("\n]"), nl=False)
-    if format_out == "json":
+    if format == "json":
         click.echo("\n]")
 
 
-def print_facts(facts: dict[str, Any], format_out: str) -> None:
+def print_facts(facts: dict[str, Any], format: str) -> None:
     """Print names and values on standard output."""
-    if format_out == "json":
+    if format == "json":
         click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
         return
-    if format_out == "csv":
+    if format == "csv":
         import csv
 
         csv.writer(sys.stdout).writerows([("name", "value"), *facts.items()])
@@ -153,3 +137,36 @@ def _print_table(frame: "pd.DataFrame", digits: int) -> None:
 
 def _cell(value: Any, digits: int) -> str:
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+
+
+def check_figure(path: str | None, overwrite: bool) -> None:
+    """Refuse, before work that may take long, a figure that cannot be drawn or written."""
+    from franchise.errors import FranchiseError, SettingsError
+
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in _FIGURES:
+        raise SettingsError(
+            f"--figure {path}: give a name that ends in .svg, .png or .pdf", code="unknown-figure-format"
+        )
+    if Path(path).exists() and not overwrite:
+        raise FranchiseError(
+            f"{path}: the file already exists; give another name, or --overwrite", code="file-exists"
+        )
+    if not Path(path).resolve().parent.is_dir():
+        raise FranchiseError(
+            f"{path}: there is no such folder; give a name in one that exists", code="no-such-folder"
+        )
+    import franchise.report.figures  # noqa: F401  # raises an error if matplotlib is missing
+
+
+def write_figure(figure: Any, path: str) -> None:
+    """Write a figure of Matplotlib's."""
+    import io
+
+    from franchise.corpus.files import write_atomically
+
+    content = io.BytesIO()
+    figure.savefig(content, format=Path(path).suffix[1:].lower(), dpi=200)
+    write_atomically(Path(path), [content.getvalue()])
+    click.echo(f"The figure is in {path}", err=True)

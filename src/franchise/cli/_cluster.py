@@ -18,6 +18,9 @@ def use_cluster(values: dict[str, Any]) -> None:
     """Let ``--ray`` choose the engine for a fit."""
     engine = values["engine"]
     if values["ray"] is not None:
+        from franchise._ray import check_address
+
+        check_address(values["ray"])
         if engine not in _ON_CLUSTER:
             raise click.UsageError(f"--ray does not go with --engine {engine}; leave out one of them")
         values["engine"] = _ON_CLUSTER[engine]

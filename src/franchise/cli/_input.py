@@ -59,9 +59,7 @@ def _stop_words(given: str | list[str]) -> str | list[str] | None:
         return [word for line in source.text_lines() if (word := line.strip())]
 
 
-def read(
-    path: str, values: dict[str, Any], text_options: "TextOptions", *, keep_texts: bool | int
-) -> "Corpus":
+def read(path: str, values: dict[str, Any], *, keep_texts: bool | int) -> "Corpus":
     """Read the documents of a file, with a bar if it takes long; down-sample them if asked to."""
     from franchise.corpus import read_corpus
 
@@ -70,7 +68,7 @@ def read(
             path,
             **how_to_read(values),
             metadata=values.get("metadata"),
-            text_options=text_options,
+            text_options=options_of(values),
             keep_texts=keep_texts,
             progress=progress,
         )

@@ -108,6 +108,17 @@ class Value(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r}: give {self._give}", param, ctx)
 
 
+class Whole(click.IntRange):
+    """A whole number in a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the value, or say what to give instead."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r}: give a whole number from {self.min} to {self.max:,}", param, ctx)
+
+
 def _number(value: Any) -> float:
     if isinstance(value, bool):
         raise TypeError
@@ -178,17 +189,6 @@ def _start(value: Any) -> str | int:
     return int(value)
 
 
-def _address(value: Any) -> str:
-    from franchise._ray import check_address
-    from franchise.errors import SettingsError
-
-    try:
-        check_address(value)
-    except SettingsError as error:
-        raise click.BadParameter(f"{value!r}: {str(error).partition(': ')[2]}") from None
-    return str(value)
-
-
 COUNT_OR_SHARE = Value("NUMBER", _count_or_share, "a number of documents (5) or a share of them (0.05)")
 SHARE = Value("SHARE", _share, "a number from 0 to 1")
 DURATION = Value("TIME", _seconds, "seconds (90), minutes (10m) or hours (2h)")
@@ -196,16 +196,15 @@ CONCENTRATION = Value(
     "NUMBER|SHAPE,RATE", _concentration, "a positive number, or shape and rate of a Gamma prior, such as 1,1"
 )
 ETA = Value(
-    "NUMBER|SHAPE,RATE|auto|sample",
-    lambda value: value if value in ("auto", "sample") else _concentration(value),
-    "auto, sample, a positive number, or shape and rate of a Gamma prior, such as 1,1",
+    "NUMBER|SHAPE,RATE|auto",
+    lambda value: value if value == "auto" else _concentration(value),
+    "auto, a positive number, or shape and rate of a Gamma prior, such as 1,1",
 )
 ETAS = Value("NUMBERS", _etas, "numbers separated by commas, such as 0.05,0.1,0.3")
 START = Value("START", _start, f"{', '.join(_STARTS)}, a number of random topics, or the folder of a model")
 TOPICS = Value("TOPICS", _names, "numbers or names of topics separated by commas, such as 1,cosmology")
 COLUMNS = Value("NAMES", _columns, "names of columns separated by commas, or none")
 STOP_WORDS = Value("LANGUAGE|FILE", _stop_words, "a language, none, a file, or a list of words")
-ADDRESS = Value("auto|local|HOST:PORT", _address, "auto, local or HOST:PORT")
 FILE = click.Path()
 _FORMATS = (
     "txt", "folder", "csv", "tsv", "jsonl", "parquet", "mallet", "ldac", "uci", "mm", "npz", "h5ad",
@@ -280,7 +279,7 @@ _count = partial(option, group="Count options")
 downsample = _count(
     "--downsample",
     "Most words to keep of a document, drawn without replacement; for counts in the thousands",
-    click.IntRange(1, 2**31 - 1),
+    Whole(1, 2**31 - 1),
     show_default="all",
 )
 effective_counts = _count(
@@ -295,7 +294,7 @@ _run = partial(option, group="Run options")
 random_state = _run(
     "--random-state",
     "Random seed; the same seed gives the same result",
-    click.IntRange(0, 2**63 - 1),
+    Whole(0, 2**63 - 1),
     default=0,
 )
 n_jobs = _run("--n-jobs", "Number of threads, -1 for all cores; does not change the result", int, default=-1)
@@ -303,12 +302,12 @@ cluster = together(
     _run(
         "--ray",
         "Ray cluster to run on: one that runs, this machine alone, or the one at an address",
-        ADDRESS,
+        metavar="auto|local|HOST:PORT",
     ),
     _run(
         "--workers",
         "Number of workers on the cluster; does not change the result",
-        click.IntRange(1),
+        Whole(1, 99_999),
         show_default="one per machine, or one per GPU with engine ray-gpu",
     ),
 )

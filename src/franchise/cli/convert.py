@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from franchise.cli import _options as options
-from franchise.cli._input import MOST_TEXT, options_of, read
+from franchise.cli._input import MOST_TEXT, read
 
 
 @click.command(cls=options.Command)
@@ -49,6 +49,6 @@ def command(
             f"{output}: the file already exists; give another name, or --overwrite", code="file-exists"
         )
     form = output_format or by_name(Path(output))
-    corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT if form == "franchise" else False)
+    corpus = read(input, values, keep_texts=MOST_TEXT if form == "franchise" else False)
     for path in write_corpus(corpus, output, format=output_format, vocabulary=vocabulary_out):
         click.echo(str(path))

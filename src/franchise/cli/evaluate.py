@@ -74,24 +74,11 @@ def command(
             click.echo(f"\nAll chains, equal weights  {stacked.pooled.per_word:.4f} nats per word")
             click.echo(f"All chains, these weights  {stacked.weighted.per_word:.4f}")
         return
-    facts = _facts(topics.held_out(new, method, n_jobs))
-    print_facts(facts | {"unknown words": int(new.unknown.sum())}, format)
-
-
-def _facts(score: Any) -> dict[str, Any]:
-    from franchise.predict.heldout import HeldOut
-
-    if not isinstance(score, HeldOut):
-        return {
-            "method": "paper",
-            "nats per word, with seats": round(score.per_word, 4),
-            "words": score.n_words,
-        }
-    return {
-        "method": score.method,
-        "nats per word": round(score.per_word, 4),
-        "standard error": round(score.standard_error, 4),
-        "perplexity": round(score.perplexity, 1),
-        "documents": score.n_documents,
-        "words": score.n_words,
-    }
+    score: Any = topics.held_out(new, method, n_jobs)
+    name = "nats per word, with seats" if method == "paper" else "nats per word"
+    facts: dict[str, Any] = {"method": method, name: round(score.per_word, 4)}
+    if method != "paper":
+        facts["standard error"] = round(score.standard_error, 4)
+        facts["perplexity"] = round(score.perplexity, 1)
+        facts["documents"] = score.n_documents
+    print_facts(facts | {"words": score.n_words, "unknown words": int(new.unknown.sum())}, format)

@@ -10,7 +10,7 @@ from franchise.cli import INTERRUPTED
 from franchise.cli import _options as options
 from franchise.cli._cluster import use_cluster
 from franchise.cli._config import options_to_keep, use_config
-from franchise.cli._input import MOST_TEXT, options_of, read
+from franchise.cli._input import MOST_TEXT, read
 from franchise.cli._model import interruptible
 from franchise.cli._output import as_commands
 
@@ -37,7 +37,7 @@ _chains = partial(options.option, group="Chain options")
 @_model(
     "--eta",
     "Concentration of topics over terms; smaller gives more topics. auto: 0.1 for text, 0.3 for very short "
-    "texts, 1 for count tables. A number, sample, or SHAPE,RATE of a Gamma prior to estimate it",
+    "texts, 1 for count tables. A number fixes it, SHAPE,RATE is its Gamma prior",
     options.ETA,
     default="auto",
 )
@@ -137,7 +137,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
     model = model_of(values, None if values["dry_run"] else output)
     _refuse_without_gpu(model)
-    corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT)
+    corpus = read(input, values, keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
         return

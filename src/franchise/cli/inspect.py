@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franchise.cli import _options as options
-from franchise.cli._input import options_of, read
+from franchise.cli._input import read
 from franchise.cli._output import print_facts
 
 if TYPE_CHECKING:
-    from franchise.corpus import Corpus, Metadata
+    from franchise.corpus import Corpus
     from franchise.estimator import HDPTopicModel
 
 
@@ -34,7 +34,7 @@ def command(path: str, format: str, **values: Any) -> None:
     if path != "-" and store.is_model(Path(path)):
         print_facts(_model_facts(path), format)
     else:
-        print_facts(_corpus_facts(read(path, values, options_of(values), keep_texts=False)), format)
+        print_facts(_corpus_facts(read(path, values, keep_texts=False)), format)
 
 
 def _model_facts(path: str) -> dict[str, Any]:
@@ -83,21 +83,15 @@ def _agreement_facts(model: "HDPTopicModel") -> dict[str, Any]:
 def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:
     of_length = corpus.documents_of_length
     median = (of_length.cumsum() > corpus.n_documents // 2).argmax()
-    return {
+    facts: dict[str, Any] = {
         "documents": corpus.n_documents,
         "empty documents": int(of_length[0]),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
         "words per document, median": int(median),
-        **_downsampling(corpus),
-        **({} if corpus.metadata is None else {"metadata": _metadata(corpus.metadata)}),
-        "fingerprint": corpus.fingerprint(),
     }
-
-
-def _downsampling(corpus: "Corpus") -> dict[str, str]:
-    return {} if corpus.downsampling is None else {"down-sampled": corpus.downsampling.in_words()}
-
-
-def _metadata(metadata: "Metadata") -> str:
-    return ", ".join(column.in_words() for column in metadata.values())
+    if corpus.downsampling is not None:
+        facts["down-sampled"] = corpus.downsampling.in_words()
+    if corpus.metadata is not None:
+        facts["metadata"] = ", ".join(column.in_words() for column in corpus.metadata.values())
+    return facts | {"fingerprint": corpus.fingerprint()}

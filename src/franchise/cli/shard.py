@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @options.option(
     "--shards",
     "Number of shards, many more than there will be machines",
-    click.IntRange(1, 99_999),
+    options.Whole(1, 99_999),
     default=64,
 )
 @options.reading

@@ -6,7 +6,7 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli import _options as options
-from franchise.cli._input import options_of, read
+from franchise.cli._input import read
 from franchise.cli._output import check_figure, print_frame, write_figure
 
 
@@ -62,7 +62,7 @@ def command(
 
     check_figure(figure, overwrite)
     found = tune_eta(
-        read(input, values, options_of(values), keep_texts=False),
+        read(input, values, keep_texts=False),
         DEFAULT if values["etas"] is None else values["etas"],
         verbose=0 if values["quiet"] else 1,
         **{

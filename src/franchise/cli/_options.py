@@ -104,7 +104,7 @@ class Value(click.ParamType):  # type: ignore[type-arg]
         """Read the value, or say what to give instead."""
         try:
             return self._read(value)
-        except (TypeError, ValueError):
+        except (AttributeError, TypeError, ValueError):
             self.fail(f"{value!r}: give {self._give}", param, ctx)
 
 
@@ -147,11 +147,9 @@ def _seconds(value: Any) -> float:
 
 def _concentration(value: Any) -> float | tuple[float, ...]:
     """Read a number, which fixes a parameter, or the shape and rate of its Gamma prior."""
-    parts = (
-        value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
-    )
-    numbers = tuple(map(_number, parts))
-    if len(numbers) > 2 or not all(0 < number < math.inf for number in numbers):
+    parts = value.split(",") if isinstance(value, str) else value
+    numbers = tuple(map(_number, parts if isinstance(parts, list) else [parts]))
+    if len(numbers) not in (1, 2) or not all(0 < number < math.inf for number in numbers):
         raise ValueError
     return numbers if len(numbers) == 2 else numbers[0]
 

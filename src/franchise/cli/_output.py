@@ -13,8 +13,6 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-_FIGURES = (".svg", ".png", ".pdf")
-
 # What is called otherwise on the command line than in Python.
 _OPTIONS = {
     "checkpoint_dir": "output",
@@ -42,7 +40,7 @@ def as_commands(text: str, model: str) -> str:
     >>> as_commands("Run longer: resume(sweeps=150, burn_in=100).", "model/")
     'Run longer: franchise resume model/ --sweeps 150 --burn-in 100.'
     >>> as_commands('n_jobs=0: give another; fit with init="apart"', "model/")
-    '--jobs 0: give another; fit with --init apart'
+    '--n-jobs 0: give another; fit with --init apart'
     """
     model = shlex.quote(model)
 
@@ -74,29 +72,20 @@ def _as_option(match: re.Match[str]) -> str:
     return f"{option} {shlex.quote(plain)}{end}"
 
 
-def print_frame(frame: "pd.DataFrame", format: str, *, digits: int = 3) -> None:
-    """Print a data frame on standard output."""
-    if format == "csv":
-        click.echo(frame.to_csv(index=False), nl=False)
-    elif format == "json":
-        click.echo(frame.to_json(orient="records", indent=1, force_ascii=False))
-    else:
-        _print_table(frame, digits)
+def print_frame(frames: "pd.DataFrame | Iterable[pd.DataFrame]", format: str, *, digits: int = 3) -> None:
+    """Print a data frame, or one that comes in parts; as CSV or JSON, none of them need be kept."""
+    import pandas as pd
 
-
-def print_frames(frames: "Iterable[pd.DataFrame]", format: str) -> None:
-    """Print a data frame that comes in parts; as CSV or JSON, none of them need be kept."""
+    parts = [frames] if isinstance(frames, pd.DataFrame) else frames
     if format == "table":
-        import pandas as pd
-
-        print_frame(pd.concat(frames), format)
+        _print_table(pd.concat(parts), digits)
         return
-    for i, frame in enumerate(frames):
+    for i, frame in enumerate(parts):
         if format == "csv":
             click.echo(frame.to_csv(index=False, header=i == 0), nl=False)
         else:
-            rows = frame.to_json(orient="records", indent=1, force_ascii=False)
-            click.echo(("," if i else "[") + rows.removeprefix("[").removesuffix("\n]"), nl=False)
+            rows = frame.to_json(orient="records", indent=1, force_ascii=False)[1:-1].removesuffix("\n")
+            click.echo(("," if i else "[") + rows, nl=False)
     if format == "json":
         click.echo("\n]")
 
@@ -127,16 +116,13 @@ def _print_table(frame: "pd.DataFrame", digits: int) -> None:
         is_number = kind.kind in "iuf"
         table.add_column(str(name), justify="right" if is_number else "left", no_wrap=is_number)
     for row in frame.itertuples(index=False):
-        table.add_row(*(Text(_cell(value, digits)) for value in row))
+        cells = (f"{value:.{digits}f}" if isinstance(value, float) else str(value) for value in row)
+        table.add_row(*map(Text, cells))
     # Outside a terminal there is no width to keep to, and lines are not broken.
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console = Console(file=sys.stdout, highlight=False, width=10_000)
     console.print(table)
-
-
-def _cell(value: Any, digits: int) -> str:
-    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
 def check_figure(path: str | None, overwrite: bool) -> None:
@@ -145,7 +131,7 @@ def check_figure(path: str | None, overwrite: bool) -> None:
 
     if path is None:
         return
-    if Path(path).suffix.lower() not in _FIGURES:
+    if Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
         raise SettingsError(
             f"--figure {path}: give a name that ends in .svg, .png or .pdf", code="unknown-figure-format"
         )

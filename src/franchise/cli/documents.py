@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from franchise.cli import _options as options
-from franchise.cli._output import print_frame, print_frames
+from franchise.cli._output import print_frame
 
 _SHOWN = 10  # documents of a topic, or like another
 _IN_TABLE = ["document", "words", "topics", "opening"]
@@ -44,7 +44,7 @@ def command(model: str, topic: str | None, like: str | None, number: int | None,
         frames = documents_frames(
             fitted.posterior_, fitted.corpus_, labels=fitted.topic_labels_, names=fitted.named_topics_
         )
-        print_frames((frame[_IN_TABLE] if format == "table" else frame for frame in frames), format)
+        print_frame((frame[_IN_TABLE] if format == "table" else frame for frame in frames), format)
     else:
         frame = fitted.representative_documents(topic, number)
         if format == "table":

@@ -358,6 +358,8 @@ def test_stop_words_in_a_configuration(folder, tmp_path):
         "alpha = true",
         "eta = [1, 2, 3]",
         "seed = 1",
+        "alpha = []",
+        "metadata = [1]",
         "init = true",
         "init = 2.5",
         "min-df = [1]",

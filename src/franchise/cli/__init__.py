@@ -14,7 +14,6 @@ from franchise import __version__
 from franchise.errors import FranchiseError, SettingsError
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
-_RUNNING = "franchise.running"
 
 # Each command and its line in the list of commands; the rest of its help is in its file.
 _COMMANDS = {
@@ -38,15 +37,6 @@ _COMMANDS = {
 }
 
 
-class _CommandContext(click.Context):
-    """Remembers which command runs, for messages that come when it has ended."""
-
-    def invoke(self, *arguments: Any, **options: Any) -> Any:
-        """Run the command."""
-        self.meta[_RUNNING] = self
-        return super().invoke(*arguments, **options)
-
-
 class _Commands(click.Group):
     """Imports a command's file when the command is called."""
 
@@ -59,7 +49,7 @@ class _Commands(click.Group):
         if name not in _COMMANDS:
             return None
         command: click.Command = import_module(f"franchise.cli.{name}").command
-        command.name, command.context_class = name, _CommandContext
+        command.name = name
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -107,12 +97,11 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def _say(message: str, ctx: click.Context | None) -> None:
     """Print a message of the library in the words of the command line."""
-    from franchise.cli._output import as_commands
+    from franchise.cli._output import as_options
 
-    running = ctx.meta.get(_RUNNING) if ctx else None
-    if running is not None and running.info_name != "hdp":  # which has options of its own
-        model = running.params.get("model") or running.params.get("output") or "MODEL"
-        message = as_commands(message, str(model))
+    command = ctx and ctx.find_root().invoked_subcommand
+    if command not in (None, "hdp"):  # which has options of its own
+        message = as_options(message)
     click.echo(f"franchise: {message}", err=True)
 
 

@@ -3,7 +3,7 @@
 import click
 
 from franchise.cli import _options as options
-from franchise.cli._output import as_commands, print_frame
+from franchise.cli._output import print_frame
 
 
 @click.command(cls=options.Command)
@@ -23,6 +23,6 @@ def command(model: str, format: str) -> None:
 
     diagnosis = load(model).diagnose()
     if format == "table":
-        click.echo(as_commands(str(diagnosis), model))
+        click.echo(diagnosis.in_commands(model))
     else:
         print_frame(diagnosis.table.reset_index(names="number"), format)

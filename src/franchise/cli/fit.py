@@ -12,7 +12,6 @@ from franchise.cli._cluster import use_cluster
 from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import MOST_TEXT, read
 from franchise.cli._model import interruptible
-from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus
@@ -126,7 +125,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit wiki.franchise -o model/ --ray auto --workers 16
       zcat news.jsonl.gz | franchise fit - --input-format jsonl --text-column body -o model/
     """
-    from franchise.storage.config import write_config
+    from franchise.storage.model import write_config
 
     use_cluster(values)
     if output is None and not values["dry_run"]:
@@ -144,7 +143,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     with interruptible(str(output), anew=True):
         model.fit(corpus, time_budget=values["time_budget"], overwrite=values["overwrite"])
         write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
-        click.echo(as_commands(str(model), str(output)))
+        click.echo(model.in_commands(str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

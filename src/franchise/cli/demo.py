@@ -19,8 +19,7 @@ _MIN_DF = 8
 )
 @options.n_jobs
 @options.quiet
-@click.pass_context
-def command(ctx: click.Context, output: str, n_jobs: int, quiet: bool) -> None:
+def command(output: str, n_jobs: int, quiet: bool) -> None:
     """Fit 2,000 arXiv abstracts (April 2007, all subjects), show their topics, and write a report on them.
 
     This takes about a minute on two cores; the first time, part of it is compiling. A model that is
@@ -69,7 +68,7 @@ def command(ctx: click.Context, output: str, n_jobs: int, quiet: bool) -> None:
     except FranchiseError as error:  # the page needs libraries that not everyone installs
         click.echo(f"franchise: {error}", err=True)
     if model.ending_ == "interrupted":
-        ctx.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def as_fit() -> str:

@@ -104,8 +104,7 @@ _chains = partial(options.option, group="Chain options")
 @options.time_budget
 @options.quiet
 @options.overwrite
-@click.pass_context
-def command(ctx: click.Context, /, input: str, output: str | None, **values: Any) -> None:
+def command(input: str, output: str | None, **values: Any) -> None:
     """Find the topics of the documents in INPUT, and how many there are.
 
     INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
@@ -146,7 +145,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         click.echo(model.in_commands(str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
-        ctx.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _taken(values: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:

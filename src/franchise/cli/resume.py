@@ -1,5 +1,7 @@
 """``franchise resume``."""
 
+from typing import Any
+
 import click
 
 from franchise.cli import INTERRUPTED
@@ -24,18 +26,8 @@ from franchise.cli._model import interruptible
 @options.cluster
 @options.time_budget
 @options.quiet
-@click.pass_context
 def command(
-    ctx: click.Context,
-    model: str,
-    sweeps: int,
-    burn_in: int | None,
-    thin: int | None,
-    n_jobs: int,
-    ray: str | None,
-    workers: int | None,
-    time_budget: float | None,
-    quiet: bool,
+    model: str, sweeps: int, n_jobs: int, ray: str | None, workers: int | None, quiet: bool, **values: Any
 ) -> None:
     """Resume the fit in the folder MODEL, or make a finished one longer.
 
@@ -62,7 +54,7 @@ def command(
             ray_workers=workers,
             verbose=0 if quiet else 1,
         )
-        fitted.resume(sweeps, burn_in=burn_in, thin=thin, time_budget=time_budget)
+        fitted.resume(sweeps, **values)
         click.echo(fitted.in_commands(model))
     if fitted.ending_ == "interrupted":
-        ctx.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)

@@ -36,10 +36,7 @@ from franchise.cli._output import check_figure, print_frame, write_figure
 @options.quiet
 @options.printing
 @options.figure
-@click.pass_context
-def command(
-    ctx: click.Context, /, input: str, figure: str | None, overwrite: bool, format: str, **values: Any
-) -> None:
+def command(input: str, figure: str | None, overwrite: bool, format: str, **values: Any) -> None:
     """Try several values of eta on the documents in INPUT, and recommend one.
 
     eta decides how many topics there are, more than anything else: small values give many narrow topics.
@@ -77,4 +74,4 @@ def command(
     if figure is not None:
         write_figure(found.plot(), figure)
     if len(found.found) < found.n_planned:
-        ctx.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)

@@ -1,9 +1,9 @@
 """Options that several commands share: which file, how to read it, how texts become words."""
 
 import csv
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,7 +28,6 @@ _READING = {
     "layer": "layer",
 }
 MOST_TEXT = 64_000_000  # characters of the documents that are kept with a corpus, for the report
-_PATIENCE = 2.0  # seconds of reading before a bar is shown
 _LONGEST_NAME = 20
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -267,41 +266,17 @@ def read(
 @contextmanager
 def reading_bar(path: str, verb: str = "reading") -> Iterator[Callable[[int, int | None], None]]:
     """Show how much of a file has been read, or written, once it has taken a moment."""
-    import time
-    from pathlib import Path
+    from franchise._progress import Bar
 
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    name = shortened(Path(path).name or path, _LONGEST_NAME)
+    with Bar(f"{verb} {name}", in_bytes=True) as bar:
 
-    console = Console(file=sys.stderr)
-    bar = Progress(
-        TextColumn("{task.fields[verb]} {task.fields[path]}"),
-        BarColumn(bar_width=None),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task(
-        "reading", verb=verb, path=shortened(Path(path).name or path, _LONGEST_NAME), total=None
-    )
-    began, started = time.monotonic(), False
+        def progress(done: int, total: int | None) -> None:
+            # What has been read is still to be put in order, which of many words takes a while too.
+            now = "sorting" if total is not None and done >= total and verb == "reading" else verb
+            bar.update(done, total, f"{now} {name}")
 
-    def progress(done: int, total: int | None) -> None:
-        nonlocal started
-        if console.is_terminal and not started and time.monotonic() - began > _PATIENCE:
-            bar.start()
-            started = True
-        # What has been read is still to be put in order, which of many words takes a while too.
-        now = "sorting" if total is not None and done >= total and verb == "reading" else verb
-        bar.update(task, completed=done, total=total, verb=now)
-
-    try:
         yield progress
-    finally:
-        if started:
-            bar.stop()
 
 
 def _all(*options: Decorator) -> Decorator:

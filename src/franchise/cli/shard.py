@@ -75,7 +75,7 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
 
 def _pieces(paths: list[str], values: dict[str, Any], options: "TextOptions") -> "Iterator[Piece]":
     from franchise.corpus.readers import read_piece
-    from franchise.corpus.texts import texts_length
+    from franchise.corpus.strings import texts_length
 
     room = MOST_TEXT
     for path in paths:

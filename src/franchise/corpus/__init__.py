@@ -13,7 +13,6 @@ from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.formats import FORMATS, Format
 from franchise.corpus.groups import Groups, groups_of
-from franchise.corpus.metadata import Metadata
 from franchise.corpus.others import from_anndata, from_bow
 from franchise.corpus.readers import read_corpus, read_ldac, read_new
 from franchise.corpus.sharded import ShardedCorpus, arrays_of_shard, open_shards
@@ -31,7 +30,6 @@ __all__ = [
     "Format",
     "Groups",
     "HDPDraw",
-    "Metadata",
     "Planted",
     "Shard",
     "ShardedCorpus",

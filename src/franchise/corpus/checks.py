@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.texts import PackedTexts
+from franchise.corpus.strings import PackedTexts
 from franchise.errors import CorpusError
 
 Texts = TypeVar("Texts", bound=Sequence[str])

@@ -41,9 +41,10 @@ from franchise.corpus.checks import (
     texts_for,
 )
 from franchise.corpus.growing import count_terms, gathered, handed_over, pieces
-from franchise.corpus.metadata import Metadata, as_metadata
+from franchise.corpus.metadata import as_metadata, rows_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from scipy.sparse import csr_array
 
     from franchise.corpus.downsample import Downsampling
@@ -91,7 +92,8 @@ class Corpus:
         How texts became words, where the corpus was made from texts; new texts are split in the same way.
     metadata
         What else is known of each document: a DataFrame, a Series with a name, or a dict of columns, with
-        one value per document (`franchise.corpus.metadata` says how values are read).
+        one value per document. It becomes a DataFrame of numbers, dates and categories
+        (`franchise.corpus.metadata` says how values are read).
     downsampling
         How words were left out, where `downsampled` has made the corpus.
 
@@ -116,7 +118,7 @@ class Corpus:
     document_names: Sequence[str]
     texts: Sequence[str] | None
     text_options: TextOptions | None
-    metadata: Metadata | None
+    metadata: pd.DataFrame | None
     downsampling: Downsampling | None
     keeps_cells: bool  # made from cells: words are laid out only when they are asked for
     _x: npt.NDArray[np.int32] | None
@@ -286,7 +288,7 @@ class Corpus:
             texts=None if self.texts is None else [self.texts[j] for j in chosen],
             # The defaults follow from the number of documents, which has changed.
             text_options=self.text_options and self.text_options.resolved(self.n_documents),
-            metadata=None if self.metadata is None else self.metadata.select(chosen),
+            metadata=rows_of(self.metadata, chosen),
             downsampling=self.downsampling,
         )
 

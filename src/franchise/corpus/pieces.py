@@ -22,8 +22,9 @@ from franchise.corpus.convert import iterate
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.growing import count_terms
+from franchise.corpus.metadata import packed_metadata, unpacked_metadata
 from franchise.corpus.shards import About
-from franchise.corpus.stored import packed_metadata, texts_in, unpacked_metadata
+from franchise.corpus.stored import texts_in
 from franchise.corpus.strings import packed, unpacked
 from franchise.corpus.tokens import apply_vocabulary, learn_vocabulary
 from franchise.corpus.vectorize import (

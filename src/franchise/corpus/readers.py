@@ -21,7 +21,7 @@ from franchise.corpus.opening import Documents, How, reading
 from franchise.corpus.pieces import Piece, piece_of, piece_of_lists, piece_of_texts
 from franchise.corpus.sharded import ShardedCorpus
 from franchise.corpus.shards import About
-from franchise.corpus.texts import texts_length
+from franchise.corpus.strings import texts_length
 from franchise.corpus.vectorize import TextOptions, from_texts
 from franchise.errors import CorpusError
 

@@ -28,13 +28,14 @@ from franchise.corpus.checks import (
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.growing import PIECE, Growing, handed_over
-from franchise.corpus.joined import joined
-from franchise.corpus.metadata import Metadata, as_metadata
+from franchise.corpus.metadata import as_metadata, joined, rows_of
 from franchise.corpus.shards import About, Manifest, Shard, read_about, read_manifest, read_shard
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from franchise.corpus.cells import CellArrays
 
 _FEW_SHARDS = 8
@@ -124,7 +125,7 @@ class ShardedCorpus(Corpus):
     def metadata_names(self) -> tuple[str, ...]:
         """The names of the columns of metadata."""
         if "metadata" in self.changes:
-            return tuple(self.metadata or ())
+            return _names(self.metadata)
         return tuple(column["name"] for column in self._manifest.facts["metadata"])
 
     # ------------------------------------------------------------ brought together when asked for
@@ -162,7 +163,7 @@ class ShardedCorpus(Corpus):
         return TextsOfShards(self) if self._manifest.facts["texts"] else None
 
     @cached_property
-    def metadata(self) -> Metadata | None:
+    def metadata(self) -> pd.DataFrame | None:
         """The metadata of all documents."""
         return self._metadata((shard, None) for shard in self.shards)
 
@@ -200,7 +201,7 @@ class ShardedCorpus(Corpus):
             [names[i] for i in back.tolist()],
             texts=None if self.texts is None else [texts[i] for i in back.tolist()],
             text_options=self.text_options and self.text_options.resolved(self.n_documents),
-            metadata=None if metadata is None else metadata.select(back),
+            metadata=rows_of(metadata, back),
             downsampling=self.downsampling,
         )
 
@@ -285,20 +286,20 @@ class ShardedCorpus(Corpus):
                 yield shard, increasing[begin:end] - shard.first_document
             begin = end
 
-    def _metadata_of(self, increasing: npt.NDArray[np.int64]) -> Metadata | None:
+    def _metadata_of(self, increasing: npt.NDArray[np.int64]) -> pd.DataFrame | None:
         if "metadata" in self.changes:
-            return None if self.metadata is None else self.metadata.select(increasing)
+            return rows_of(self.metadata, increasing)
         return self._metadata(self._grouped(increasing))
 
-    def _metadata(self, parts: Iterable[tuple[Shard, npt.NDArray[np.int64] | None]]) -> Metadata | None:
+    def _metadata(self, parts: Iterable[tuple[Shard, npt.NDArray[np.int64] | None]]) -> pd.DataFrame | None:
         if not self._manifest.facts["metadata"]:
             return None
 
-        def columns() -> Iterator[Metadata]:
+        def columns() -> Iterator[pd.DataFrame]:
             for shard, here in parts:
                 metadata = self.about_shard(shard).metadata
                 assert metadata is not None
-                yield metadata if here is None else metadata.select(here)
+                yield metadata if here is None else metadata.iloc[here]
 
         return joined(columns(), self._manifest.facts["metadata"])
 
@@ -351,7 +352,11 @@ def metadata_names(corpus: Corpus) -> tuple[str, ...]:
     """Return the names of the columns of metadata of any corpus; no shard is read."""
     if isinstance(corpus, ShardedCorpus):
         return corpus.metadata_names
-    return tuple(corpus.metadata or ())
+    return _names(corpus.metadata)
+
+
+def _names(metadata: pd.DataFrame | None) -> tuple[str, ...]:
+    return () if metadata is None else tuple(map(str, metadata))
 
 
 def _opened_again(folder: str, fingerprint: str, changes: dict[str, Any]) -> Corpus:

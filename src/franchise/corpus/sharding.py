@@ -23,7 +23,7 @@ from franchise.corpus.checks import Fingerprint
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.formats.guess import by_name
-from franchise.corpus.joined import Settling, in_kinds, joined
+from franchise.corpus.metadata import Kind, in_kinds, joined, rows_of, settle, settled
 from franchise.corpus.pieces import Piece, Terms, piece_of, pieces_of_documents, put_aside
 from franchise.corpus.sharded import ShardedCorpus, open_shards
 from franchise.corpus.shards import (
@@ -172,7 +172,8 @@ class _Writing:
 
     def write(self, pieces: Iterable[Piece]) -> None:
         """Put all pieces aside, then write them in the terms of all."""
-        terms, columns = Terms(), Settling()
+        terms = Terms()
+        kinds: dict[str, set[Kind]] | None = None
         again: list[Callable[[], Piece]] = []
         named, with_texts = False, True
         downsampling: dict[Downsampling | None, None] = {}
@@ -180,7 +181,7 @@ class _Writing:
             if not piece.n_documents:
                 continue
             terms.add(piece)
-            columns.add(piece.about.metadata)
+            kinds = settle(kinds, piece.about.metadata)
             named = named or piece.about.names is not None
             with_texts = with_texts and piece.about.texts is not None
             downsampling[piece.downsampling] = None
@@ -188,7 +189,7 @@ class _Writing:
         self._vocabulary, term_counts = terms.chosen()
         self._total = int(term_counts.sum())
         self._number = max(self._number, -(-self._total // _MOST_WORDS))
-        self._columns, self._named, self._with_texts = columns.settled(), named, with_texts
+        self._columns, self._named, self._with_texts = settled(kinds), named, with_texts
         self._fingerprint = Fingerprint(self._total, terms.n_documents, len(self._vocabulary))
         self._write_all(again)
         shutil.rmtree(self._folder / _PIECES, ignore_errors=True)
@@ -237,7 +238,7 @@ class _Writing:
         x, doc_ptr, _ = drop_unknown(new[piece.x[ends[0] : ends[-1]]], ends - ends[0])
         names, texts, metadata = piece.about
         numbers = range(self._n_documents, self._n_documents + last - first)
-        own = None if metadata is None else metadata.select(np.arange(first, last))
+        own = rows_of(metadata, slice(first, last))
         about = About(
             (list(map(str, numbers)) if names is None else names[first:last]) if self._named else None,
             texts[first:last] if texts is not None and self._with_texts else None,
@@ -308,7 +309,7 @@ def _cut(about: About, begin: int, end: int) -> About:
     return About(
         None if names is None else names[begin:end],
         None if texts is None else texts[begin:end],
-        None if metadata is None else metadata.select(np.arange(begin, end)),
+        rows_of(metadata, slice(begin, end)),
     )
 
 

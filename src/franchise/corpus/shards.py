@@ -16,7 +16,7 @@ import hashlib
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,10 +38,13 @@ from franchise._version import VERSION, check_version
 from franchise.corpus.checks import check_offsets
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.growing import handed_over
-from franchise.corpus.metadata import Metadata
-from franchise.corpus.stored import LARGE, packed_metadata, texts_in, unpacked_metadata
+from franchise.corpus.metadata import packed_metadata, unpacked_metadata
+from franchise.corpus.stored import LARGE, texts_in
 from franchise.corpus.strings import packed, unpacked
 from franchise.errors import CorpusError, ModelError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MANIFEST, _TERMS, _DOCUMENTS = "shards.json", "terms.safetensors", "documents"
 _FORMAT = "franchise shards"
@@ -80,7 +83,7 @@ class About(NamedTuple):
 
     names: Sequence[str] | None
     texts: Sequence[str] | None
-    metadata: Metadata | None
+    metadata: pd.DataFrame | None
 
 
 class Manifest(NamedTuple):
@@ -206,7 +209,7 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
 
 def write_about(folder: Path, shard: Shard, about: About) -> None:
     """Write what else is known of the documents of a shard, if there is anything."""
-    if about == (None, None, None):
+    if all(part is None for part in about):
         return
     arrays: dict[str, Array] = {}
     facts: Facts = {"version": VERSION, "digest": shard.digest, "metadata": None}
@@ -231,7 +234,7 @@ def read_about(folder: str | Path, shard: Shard) -> About:
         texts = texts_in(arrays) if "texts" in arrays else None
         metadata = unpacked_metadata(arrays, facts["metadata"])
         sizes = [len(part) for part in (names, texts) if part is not None]
-        sizes += [] if metadata is None else [metadata.n_documents]
+        sizes += [] if metadata is None else [len(metadata)]
         if any(size != shard.n_documents for size in sizes):
             raise ValueError("it does not have the documents that it should")
     except (KeyError, IndexError, TypeError, ValueError, CorpusError) as error:

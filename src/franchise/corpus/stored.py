@@ -9,16 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from franchise._files import Array, Facts, pieces_of_arrays, read_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus.cells import CellArrays
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.metadata import Column, Metadata
-from franchise.corpus.strings import packed, unpacked
-from franchise.corpus.texts import PackedTexts
+from franchise.corpus.metadata import packed_metadata, unpacked_metadata
+from franchise.corpus.strings import PackedTexts, packed, unpacked
 from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError, ModelError, SettingsError
 
@@ -44,7 +41,7 @@ def pieces_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
     facts: Facts = {"version": VERSION, "text_options": options}
     if corpus.downsampling is not None:
         facts["downsampling"] = corpus.downsampling._asdict()
-    if corpus.metadata:
+    if corpus.metadata is not None:
         columns, facts["metadata"] = packed_metadata(corpus.metadata)
         arrays |= columns
     return pieces_of_arrays(_KIND, arrays, facts)
@@ -89,25 +86,3 @@ def texts_in(arrays: dict[str, Array]) -> Sequence[str]:
     if arrays["texts"].nbytes < LARGE:
         return unpacked("texts", arrays)
     return PackedTexts(arrays["texts"], arrays["texts.end"])
-
-
-def packed_metadata(metadata: Metadata) -> tuple[dict[str, Array], list[Facts]]:
-    """Return the columns as arrays, and what else must be known of each."""
-    arrays: dict[str, Array] = {}
-    for i, column in enumerate(metadata.values()):
-        plain = column.values.astype(np.int64) if column.kind == "date" else column.values
-        arrays |= {f"metadata.{i}": plain} | packed(f"metadata.{i}.texts", column.categories)
-    return arrays, [{"name": column.name, "kind": column.kind} for column in metadata.values()]
-
-
-def unpacked_metadata(arrays: dict[str, Array], described: list[Facts] | None) -> Metadata | None:
-    """Return the columns that `packed_metadata` has turned into arrays."""
-    columns = []
-    for i, facts in enumerate(described or ()):
-        values = arrays[f"metadata.{i}"]
-        values = values.astype("datetime64[s]") if facts["kind"] == "date" else values
-        texts = tuple(unpacked(f"metadata.{i}.texts", arrays))
-        if facts["kind"] == "text" and (values.min() < -1 or values.max() >= len(texts)):
-            raise ValueError(f"the metadata {facts['name']!r} have texts that are not there")
-        columns.append(Column(facts["name"], facts["kind"], values, texts))
-    return Metadata(columns) if columns else None

@@ -27,7 +27,7 @@ from franchise.corpus.corpus import Corpus
 from franchise.corpus.growing import count_terms
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stop_words import LANGUAGES, stop_words_of
-from franchise.corpus.texts import GrowingTexts
+from franchise.corpus.strings import GrowingTexts
 from franchise.corpus.tokens import Offsets, Words, drop_unknown, learn_vocabulary, renumber
 from franchise.errors import CorpusError, SettingsError
 

@@ -119,7 +119,7 @@ def test_select_copy_and_pickle_keep_cells(corpus):
     dated = corpus.with_metadata({"year": [1, 2, 3, 4]})
     again = pickle.loads(pickle.dumps(dated))
     assert again == words
-    assert again.metadata["year"].as_list() == [1, 2, 3, 4]
+    assert again.metadata["year"].tolist() == [1, 2, 3, 4]
     for one in (corpus.select([3, 0]), renamed, dated, again):
         assert one.keeps_cells
         assert not has_laid_out(one)

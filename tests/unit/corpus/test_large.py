@@ -27,7 +27,7 @@ from franchise.corpus import (
     write_corpus,
 )
 from franchise.corpus.growing import Growing, handed_over, is_mapped, let_go
-from franchise.corpus.texts import GrowingTexts, PackedTexts, texts_length
+from franchise.corpus.strings import GrowingTexts, PackedTexts, texts_length
 from franchise.corpus.tokens import drop_unknown
 from franchise.datasets import arxiv_abstracts
 from franchise.errors import CorpusError, SettingsError
@@ -229,7 +229,7 @@ def test_a_file_of_our_own_has_everything(tmp_path, everything_is_large, corpus,
     assert read.texts == corpus.texts
     assert read.text_options == corpus.text_options
     assert read.downsampling == corpus.downsampling
-    assert read.metadata["year"].as_list() == list(range(60))
+    assert read.metadata["year"].tolist() == list(range(60))
     assert is_on_disk(read.cells.counts if read.keeps_cells else read.x)
     assert is_on_disk(read.texts.content)
     assert read_corpus(written, keep_texts=False).texts is None

@@ -83,7 +83,7 @@ def test_what_is_other_than_on_disk_is_copied(both, tmp_path):
     model = HDPTopicModel(sweeps=4, chains=1, random_state=0, verbose=0, checkpoint_dir=tmp_path / "m")
     model.fit(corpus, metadata={"year": years})
     assert not (tmp_path / "m" / "corpus.json").exists()
-    assert HDPTopicModel.load(tmp_path / "m").corpus_.metadata["year"].as_list() == years
+    assert HDPTopicModel.load(tmp_path / "m").corpus_.metadata["year"].tolist() == years
 
 
 # ---------------------------------------------------------------- what is looked at

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from franchise.corpus.files import Source
-from franchise.corpus.metadata import (
-    LONGEST_VALUE,
-    MOST_CHARACTERS,
-    MOST_COLUMNS,
-    ColumnBuilder,
-    Metadata,
-    nearest,
-)
+from franchise.corpus.metadata import NOT_VALUES, column_of, nearest, not_a_value, table_of
 from franchise.errors import CorpusError, SettingsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
+LONGEST_VALUE = 200  # characters
+MOST_CHARACTERS = 10_000_000  # of a column
+MOST_COLUMNS = 50
 
 # The text of a document, and its name where the file gives one; Parquet may have lists of words for texts.
 Rows = Iterator[tuple[Any, str | None]]
@@ -41,8 +42,10 @@ class OtherColumns:
 
     def __init__(self, wanted: Sequence[str] | None) -> None:
         self.wanted = wanted
-        self._builders: dict[str, ColumnBuilder] = {name: ColumnBuilder(name) for name in wanted or ()}
+        self._columns: dict[str, list[Any]] = {name: [] for name in wanted or ()}
         self._seen: dict[str, None] = {}
+        self._n_characters = Counter[str]()
+        self._equal: dict[str, str] = {}  # equal texts are kept once
         self._n_documents = 0
 
     def check(self, source: Source, present: Sequence[str], line: int | None) -> None:
@@ -70,24 +73,28 @@ class OtherColumns:
             if name not in self._seen:
                 self._seen[name] = None
                 if self.wanted is None:
-                    self._builders[name] = ColumnBuilder(name, self._n_documents)
+                    self._columns[name] = [None] * self._n_documents
         if self.wanted is None and len(self._seen) > MOST_COLUMNS:
-            self._builders.clear()
-        for name, builder in list(self._builders.items()):
+            self._columns.clear()
+        for name in list(self._columns):
             value = values.get(name)
-            try:
-                builder.add(value)
-                fits = not isinstance(value, str) or len(value) <= LONGEST_VALUE
-                fits = fits and builder.n_characters <= MOST_CHARACTERS
-            except CorpusError as error:
-                if self.wanted is not None:
-                    raise source.fault(str(error), line, code=error.code) from None
-                fits = False
-            if self.wanted is None and not fits:
-                del self._builders[name]
+            if isinstance(value, NOT_VALUES) and self.wanted is not None:
+                raise source.fault(not_a_value(name, value), line, code="wrong-type")
+            if isinstance(value, NOT_VALUES) or not self._has_room(name, value):
+                del self._columns[name]
+            else:
+                self._columns[name].append(
+                    self._equal.setdefault(value, value) if isinstance(value, str) else value
+                )
         self._n_documents += 1
 
-    def gathered(self, name: str) -> Metadata | None:
+    def _has_room(self, name: str, value: Any) -> bool:
+        if self.wanted is not None or not isinstance(value, str):
+            return True
+        self._n_characters[name] += len(value)
+        return len(value) <= LONGEST_VALUE and self._n_characters[name] <= MOST_CHARACTERS
+
+    def gathered(self, name: str) -> pd.DataFrame | None:
         """Return the columns of all documents of the file with this name."""
         for wanted in self.wanted or ():
             if self._n_documents and wanted not in self._seen:
@@ -95,9 +102,7 @@ class OtherColumns:
                     f"{name}: there is no column {wanted!r}; {nearest(wanted, self._seen)}",
                     code="unknown-column",
                 )
-        if not self._builders:
-            return None
-        return Metadata(builder.build() for builder in self._builders.values())
+        return table_of({name: column_of(name, values) for name, values in self._columns.items()})
 
 
 def column_names(given: Sequence[str] | None) -> list[str] | None:

@@ -12,6 +12,7 @@ from franchise.corpus.files import Source
 from franchise.corpus.formats.columns import Columns, Rows, check_columns, name_of, text_of
 from franchise.corpus.formats.txt import check_words, joined_words
 from franchise.corpus.formats.vocabulary import encoded
+from franchise.corpus.metadata import plain_values
 
 
 def rows(source: Source, columns: Columns) -> Rows:
@@ -37,7 +38,8 @@ def write(corpus: Corpus) -> Iterator[bytes]:
     Metadata that are called id or text would take these places, and are left out.
     """
     check_words(corpus, "jsonl")
-    columns = {name: column.as_list() for name, column in (corpus.metadata or {}).items()}
+    metadata = corpus.metadata
+    columns = {} if metadata is None else {name: plain_values(metadata[name]) for name in metadata}
     for j, (name, text) in enumerate(zip(corpus.document_names, joined_words(corpus))):
         known = {key: values[j] for key, values in columns.items()}
         line = json.dumps(known | {"id": name, "text": text}, ensure_ascii=False, default=_iso)

@@ -18,14 +18,13 @@ import numpy.typing as npt
 from franchise._arrays import offsets_of
 from franchise.corpus.cells import (
     CellArrays,
+    blocks_of_words,
     cells_of,
     checked,
     selected,
-    words_in_pieces,
     words_of,
 )
 from franchise.corpus.checks import (
-    MAX_WORDS,
     check_distinct,
     check_document,
     check_n_names,
@@ -36,11 +35,10 @@ from franchise.corpus.checks import (
     frozen,
     integers,
     names_for,
-    numbered,
     strings,
     texts_for,
 )
-from franchise.corpus.growing import count_terms, gathered, handed_over, pieces
+from franchise.corpus.large_arrays import blocks, count_terms, handed_over, ranges_of
 from franchise.corpus.metadata import as_metadata, rows_of
 
 if TYPE_CHECKING:
@@ -48,9 +46,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from franchise.corpus.downsample import Downsampling
-    from franchise.corpus.vectorize import TextOptions
-
-__all__ = ["MAX_WORDS", "Corpus", "CorpusArrays", "numbered", "strings"]
+    from franchise.corpus.text_options import TextOptions
 
 
 class CorpusArrays(NamedTuple):
@@ -163,7 +159,7 @@ class Corpus:
         terms = strings(vocabulary, "vocabulary", "term")
         given = checked(cells._replace(n_terms=len(terms)))
         check_distinct(terms)
-        corpus = cls.__new__(cls)
+        corpus = Corpus.__new__(Corpus)  # of shards, too
         corpus._set(_x=None, _cells=given, keeps_cells=True, doc_ptr=given.doc_ptr, vocabulary=terms)
         corpus._describe(document_names, **about)
         return corpus
@@ -241,6 +237,11 @@ class Corpus:
         return np.bincount(terms, weights=counts, minlength=self.n_terms).astype(np.int64)
 
     @property
+    def metadata_names(self) -> tuple[str, ...]:
+        """The names of the columns of metadata."""
+        return () if self.metadata is None else tuple(self.metadata)
+
+    @property
     def arrays(self) -> CorpusArrays:
         """The arrays that compiled kernels take; nothing is copied."""
         return CorpusArrays(self.x, self.doc_ptr, self.n_terms)
@@ -280,7 +281,7 @@ class Corpus:
             make = partial(Corpus.from_cells, selected(self.cells, chosen))
         else:
             lengths = self.document_lengths[chosen]
-            words = handed_over(gathered(self.x, self.doc_ptr[chosen], lengths))
+            words = handed_over(ranges_of(self.x, self.doc_ptr[chosen], lengths))
             make = partial(Corpus, words, offsets_of(lengths))
         return make(
             self.vocabulary,
@@ -346,12 +347,12 @@ class Corpus:
         parts = (cells.counts.astype(np.int64), cells.terms.copy(), cells.cell_ptr.copy())
         return csr_array(parts, shape=(self.n_documents, self.n_terms))
 
-    def _pieces(self) -> Iterator[npt.NDArray[np.int32]]:
+    def _blocks(self) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the words, some at a time."""
         if self._x is None:
-            yield from words_in_pieces(self.cells)
+            yield from blocks_of_words(self.cells)
             return
-        for piece in pieces(self.n_words):
+        for piece in blocks(self.n_words):
             yield self._x[piece]
 
     def fingerprint(self) -> str:
@@ -361,7 +362,7 @@ class Corpus:
         """
         if self._fingerprint:
             return self._fingerprint
-        self._set(_fingerprint=fingerprint_of(self._pieces(), self.doc_ptr, self.vocabulary))
+        self._set(_fingerprint=fingerprint_of(self._blocks(), self.doc_ptr, self.vocabulary))
         return self._fingerprint
 
     def about(self) -> dict[str, Any]:
@@ -386,7 +387,7 @@ class Corpus:
     def _same_words(self, other: Corpus) -> bool:
         if self.keeps_cells and other.keeps_cells:
             return self.cells.has_same(other.cells)
-        return all(np.array_equal(a, b) for a, b in zip(self._pieces(), other._pieces()))
+        return all(np.array_equal(a, b) for a, b in zip(self._blocks(), other._blocks()))
 
     def __hash__(self) -> int:
         return hash((self.n_documents, self.n_terms, self.n_words))

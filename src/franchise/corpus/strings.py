@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._files import Array
-from franchise.corpus.growing import Growing, handed_over
+from franchise.corpus.large_arrays import Growing, handed_over
 
 # A text must come back as it was given, even with half a character in it.
 _AS_GIVEN = "surrogatepass"

@@ -25,7 +25,7 @@ from franchise.corpus import (
     write_corpus,
 )
 from franchise.corpus.metadata import kind_of, plain_values
-from franchise.corpus.shards import is_first, read_about
+from franchise.corpus.shards.files import is_first, read_about
 from franchise.errors import CorpusError, SettingsError
 from tests.raising import raises
 
@@ -260,14 +260,14 @@ class TestWriting:
         assert many.text_options == from_texts(TEXTS).text_options
 
     def test_lists_of_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("franchise.corpus.pieces._BATCH", 30)
+        monkeypatch.setattr("franchise.corpus.batches._BATCH", 30)
         lists = [text.split() for text in TEXTS]
         assert shard(lists, tmp_path / "s", 9) == from_tokens(lists)
 
     def test_terms_are_left_out_by_all_documents(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("franchise.corpus.pieces._BATCH", 11)
+        monkeypatch.setattr("franchise.corpus.batches._BATCH", 11)
         expected = from_texts(TEXTS, max_features=4, min_df=3)
         assert shard(iter(TEXTS), tmp_path / "s", text_options=expected.text_options) == expected
 
@@ -349,7 +349,7 @@ class TestWriting:
     def test_a_shard_has_no_more_words_than_a_partition_can_count(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("franchise.corpus.sharding._MOST_WORDS", 20)
+        monkeypatch.setattr("franchise.corpus.shards.writing._MOST_WORDS", 20)
         many = shard(iter(TEXTS), tmp_path / "s", 1)
         assert len(many.shards) == -(-many.n_words // 20)
 
@@ -357,7 +357,7 @@ class TestWriting:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         many = shard(iter(TEXTS), tmp_path / "s")
-        monkeypatch.setattr("franchise.corpus.sharded.MAX_WORDS", 30)
+        monkeypatch.setattr("franchise.corpus.shards.corpus.MAX_WORDS", 30)
         with raises(CorpusError, "too-many-words", "30 that", "engine='parallel'"):
             _ = many.x
         assert many.select(range(len(TEXTS))).n_words == many.n_words

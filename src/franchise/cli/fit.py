@@ -20,7 +20,6 @@ from franchise.cli._input import (
     text_options,
 )
 from franchise.cli._model import interruptible
-from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus
@@ -252,7 +251,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit wiki.franchise -o model/ --ray auto --workers 16
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
-    from franchise.storage.config import write_config
+    from franchise.storage.model import write_config
 
     use_cluster(values)
     for name in ("alpha", "gamma"):
@@ -273,7 +272,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     with interruptible(str(output), anew=True):
         model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
         write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
-        click.echo(as_commands(str(model), str(output)))
+        click.echo(model.in_commands(str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

@@ -18,6 +18,7 @@ import numpy as np
 
 from franchise._arrays import offsets_of
 from franchise._folders import locked
+from franchise._threads import interrupts_deferred
 from franchise.compat.files import read_bin
 from franchise.compat.logs import HeldOutLine, log_file
 from franchise.compat.options import HdpOptions
@@ -31,7 +32,6 @@ from franchise.errors import CorpusError, SettingsError
 from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.random import WORD_TABLES, Key
-from franchise.sampling.interrupt import interrupts_deferred
 
 
 def test(  # the program's name for it, though no test of ours

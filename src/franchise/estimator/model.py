@@ -28,6 +28,7 @@ from franchise.estimator.settings import check_to_run, check_to_try, folder_of, 
 from franchise.estimator.starts import Starts
 from franchise.estimator.summary import interrupted_after, nothing_started, posterior_of, trace_frame
 from franchise.estimator.workers import workers_for
+from franchise.posterior.align import Alignment
 from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, extended, plan_of, what_to_keep
@@ -35,8 +36,8 @@ from franchise.sampling.run import Callback, Ending, run_chains
 from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
 from franchise.storage.chain import save_chain
-from franchise.storage.checkpoints import Checkpoints, load_chains
-from franchise.storage.overflow import Overflow
+from franchise.storage.checkpoints import Checkpoints, Overflow, load_chains
+from franchise.storage.matching import read_matching
 
 
 class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
@@ -328,11 +329,10 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         if self.ending_ == "interrupted":
             warnings.warn(interrupted_after(self.chains_), stacklevel=3)
 
-    def _summarise(self) -> None:
-        started = [chain for chain in self.chains_ if len(chain.trace)]
-        if not started:
+    def _summarise(self, matching: Alignment | None = None) -> None:
+        if not (started := [chain for chain in self.chains_ if len(chain.trace)]):
             raise nothing_started(self.ending_)
-        self.posterior_ = posterior_of(started, self.corpus_)
+        self.posterior_ = posterior_of(started, self.corpus_, matching)
         self.n_topics_ = self.posterior_.n_topics
         self.n_topics_interval_ = self.posterior_.n_topics_interval
         self._n_features_out = self.n_topics_
@@ -396,5 +396,5 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
         model._recall_names(folder)
         if any(len(chain.trace) for chain in model.chains_):
-            model._summarise()
+            model._summarise(read_matching(folder, model.chains_))
         return model

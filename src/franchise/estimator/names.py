@@ -18,6 +18,7 @@ from franchise.estimator.settings import folder_of
 from franchise.posterior.label_files import given_labels, labels_frame
 from franchise.posterior.labels import Named, carried, remember, topic_labels
 from franchise.storage import model as store
+from franchise.storage.matching import write_matching
 from franchise.storage.names import read_names, write_names
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from franchise.corpus import Corpus
     from franchise.posterior.estimates import Posterior
+    from franchise.sampling import Chain
 
 
 class Names:
@@ -32,6 +34,7 @@ class Names:
 
     corpus_: Corpus
     posterior_: Posterior
+    chains_: list[Chain]
     checkpoint_dir: str | os.PathLike[str] | None
     _keep_in: Callable[[Path], None]
     _for_people: Callable[[], dict[str, str]]
@@ -185,4 +188,5 @@ class Names:
     def _write_answer(self, folder: Path) -> None:
         """Write what follows from the chains, for people and for the next time."""
         store.write_for_people(folder, **self._for_people())
+        write_matching(folder, self.chains_, self.posterior_.alignment)
         write_names(folder, list(self._remembered), self._feature_names)

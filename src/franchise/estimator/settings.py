@@ -12,6 +12,7 @@ import numpy as np
 from franchise._files import Facts
 from franchise._ray import check_address, check_reachable
 from franchise._settings import LARGEST_SEED, flag, is_one_of, positive_number, whole_number
+from franchise._threads import threads
 from franchise.corpus import Corpus
 from franchise.engines import GPU, ON_RAY, RAY_GPU, GivenTopics
 from franchise.engines.partitions.cuda.availability import problem
@@ -19,7 +20,6 @@ from franchise.errors import GpuError, SettingsError
 from franchise.estimator.starts import start_of
 from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.plan import Plan
-from franchise.sampling.run import threads
 from franchise.storage.chain import split_merge_from, start_facts
 
 # Settings that belong to one call, not to the model.

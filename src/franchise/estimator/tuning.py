@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise._settings import flag, is_one_of, is_positive, whole_number
+from franchise._threads import threads
 from franchise.corpus.documents import as_corpus
 from franchise.errors import FranchiseWarning, SettingsError
 from franchise.estimator.inputs import effective_corpus
@@ -17,7 +18,6 @@ from franchise.estimator.settings import check_gpu, of_chains, seed_of
 from franchise.posterior.tuning import Tuning, splits_of, tune
 from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan, plan_of
-from franchise.sampling.run import threads
 from franchise.starts.tables import is_count_table
 
 if TYPE_CHECKING:

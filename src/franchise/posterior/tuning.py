@@ -14,6 +14,7 @@ import numpy as np
 
 from franchise import _html as html
 from franchise._text import counted
+from franchise._threads import threads
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
 from franchise.model.state import Array
@@ -24,7 +25,7 @@ from franchise.predict.heldout import HeldOut, completion_densities, put_togethe
 from franchise.sampling import Chain, Draw
 from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan
-from franchise.sampling.run import run_chains, threads
+from franchise.sampling.run import run_chains
 
 if TYPE_CHECKING:
     import pandas as pd

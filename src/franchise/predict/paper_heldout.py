@@ -15,6 +15,7 @@ import numpy as np
 
 from franchise._arrays import places_of
 from franchise._settings import whole_number
+from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import CorpusError, FranchiseError
@@ -22,7 +23,6 @@ from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import TABLES, TOPICS, Array
 from franchise.predict.fixed_topics import checked_seed
 from franchise.random import INITIALIZE, WORD_TABLES, Key
-from franchise.sampling.interrupt import interrupts_deferred
 
 _ON_TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead", "totals", "concentrations")
 
@@ -96,7 +96,6 @@ def paper_held_out(
     whole_number("sweeps", sweeps, 1)
     together = _together(corpus, state, test)
     arrays = together.arrays
-    new = np.arange(corpus.n_documents, together.n_documents)
     new = np.arange(corpus.n_documents, together.n_documents)
     bench = CollapsedSampler(arrays, _with_room(together, state), new)
     before = joint(corpus.arrays, state, priors).log_joint

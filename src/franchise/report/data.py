@@ -10,6 +10,7 @@ import numpy as np
 
 from franchise._text import counted
 from franchise.corpus import Corpus
+from franchise.posterior.advice import for_readers
 from franchise.posterior.agreement import FIRM_RUNS
 from franchise.posterior.describe import settings_in_use
 from franchise.report.colours import topic_colours
@@ -17,7 +18,7 @@ from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
 from franchise.report.runs import describe_runs, started
 from franchise.report.topics import TERMS_SHOWN, describe_topics, look_at_documents
-from franchise.report.words import findings, for_readers, headline, verdict
+from franchise.report.words import findings, headline, verdict
 from franchise.sampling import Chain
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _identity(posterior: Posterior) -> str:
 
 def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
     said = verdict(diagnosis, len(started(chains)))
-    not_said_yet = diagnosis.messages[bool(diagnosis.verdict) :]  # the first is the headline or a finding
+    not_said_yet = diagnosis.advice[bool(diagnosis.verdict) :]  # the first is the headline or a finding
     return {
         "n_topics": posterior.n_topics,
         "headline": headline(posterior, diagnosis)._asdict(),

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from franchise._draws import Draw
 from franchise._settings import whole_number
+from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus
 from franchise.engines import (
     Engine,
@@ -24,9 +26,8 @@ from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
 from franchise.random import Key
-from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Schedule
-from franchise.sampling.trace import Draw, Trace
+from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
 from franchise.starts import first_topics
 from franchise.starts.consensus import Runs

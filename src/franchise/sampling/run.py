@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Literal, Protocol
 
-from franchise._settings import cores, whole_number
+from franchise._threads import threads
 from franchise.engines import GPU
 from franchise.engines.partitions.cuda.device import choice_of_gpu
-from franchise.errors import ClusterError, GpuError, ModelError, SettingsError
+from franchise.errors import ClusterError, GpuError, ModelError
 from franchise.sampling.chain import SHARED, Chain
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.short_runs import prepare
@@ -55,19 +55,6 @@ class _NoKeeper:
 
     def save_runs(self, chain: Chain) -> None:
         """Keep nothing."""
-
-
-def threads(jobs: int | None, most: int) -> int:
-    """Return how many threads to use: all cores for None or -1, never more than there is work for."""
-    if jobs is None or jobs == -1:
-        jobs = cores()
-    try:
-        return min(whole_number("n_jobs", jobs, 1), max(most, 1))
-    except SettingsError:
-        raise SettingsError(
-            f"n_jobs={jobs!r}: give a number of threads, or None or -1 for all cores",
-            code="not-a-whole-number",
-        ) from None
 
 
 def shares(jobs: int | None, chains: int, at_once: int | None = None) -> tuple[int, int]:

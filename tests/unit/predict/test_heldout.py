@@ -17,7 +17,7 @@ from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model import Priors, broken_invariants, copy_state, empty_state
 from franchise.predict.fixed_topics import fixed_topics, in_order
 from franchise.predict.fold_in import FoldInSettings, heats, new_fold_in_scratch, predict_words
-from franchise.predict.heldout import HeldOut, document_completion, left_to_right
+from franchise.predict.heldout import HeldOut
 from franchise.predict.left_to_right import left_to_right as left_to_right_kernel
 from franchise.predict.left_to_right import new_left_to_right_scratch
 from franchise.predict.paper_heldout import paper_held_out
@@ -30,6 +30,7 @@ from tests.reference.enumeration import Concentrations, log_joint
 from tests.reference.franchise import NOWHERE, Franchise, corpus_of, plain
 from tests.reference.new_documents import APART, DOCUMENTS, THREE, TWO, arrays_of, cases, random_corpus
 from tests.reference.strategies import SEEDS
+from tests.unit.predict.scores import document_completion, left_to_right
 
 FALSE_FAIL_RATE = 1e-6
 
@@ -331,7 +332,7 @@ import numpy as np
 from franchise.corpus import Corpus, CorpusArrays, five_topics, from_counts, from_tokens
 from franchise.model import Priors
 from franchise.predict.fixed_topics import mixtures
-from franchise.predict.heldout import document_completion, left_to_right
+from tests.unit.predict.scores import document_completion, left_to_right
 from franchise.predict.paper_heldout import paper_held_out
 from franchise.sampling import Chain
 

@@ -7,9 +7,9 @@ from franchise import Chain, Schedule, SettingsError
 from franchise.corpus import planted
 from franchise.corpus.documents import encode
 from franchise.predict.fixed_topics import mixtures
-from franchise.predict.heldout import document_completion, left_to_right
 from franchise.predict.known_topics import KnownTopics
 from tests.raising import raises
+from tests.unit.predict.scores import document_completion, left_to_right
 
 
 @pytest.fixture(scope="module")

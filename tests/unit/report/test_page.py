@@ -263,6 +263,6 @@ def test_says_how_to_get_what_is_missing(small, tmp_path, monkeypatch, library):
             posterior,
             corpus,
             chains,
-            Diagnosis(None, None, None, False, [], []),
+            Diagnosis(None, None, None, False, [], ()),
             SETTINGS,
         )

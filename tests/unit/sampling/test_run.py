@@ -13,9 +13,10 @@ from rich.console import Console
 
 from franchise import Chain, ModelError, Priors, Schedule, SettingsError, SplitMerge
 from franchise._folders import locked
+from franchise._threads import threads
 from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import Plan, extend, least_burn_in, plan_of, starts_of
-from franchise.sampling.run import run_chains, threads
+from franchise.sampling.run import run_chains
 from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor, monitor_for
 from franchise.storage.chain import load_chain, saved_chains
 from franchise.storage.checkpoints import Checkpoints, load_chains

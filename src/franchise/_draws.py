@@ -1,8 +1,8 @@
-"""The counts of documents by topic in files: n_j.k of a draw may lie in parts, each a range of documents.
+"""A draw: what is kept of a state. Its counts of documents by topic may be in files.
 
-Whoever holds some of the documents writes their part. Nobody has to gather them: `PartsOfDraw` knows where
-the parts are, and reads those that have the documents that someone asks for. In files, columns and counts
-have the narrowest type that holds them all; whoever asks gets them in the usual width.
+A file may have all documents or a part of them, a range that one worker holds and writes; the parts are not
+gathered. `PartsOfDraw` knows where they are, and reads those with the documents that are asked for. In files,
+columns and counts have the narrowest type that holds them all; they are read in the usual width.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ _KIND = "part of a draw"
 # In the folder of a chain: where parts lie of draws that are not written yet, and may never be.
 PARTS = "parts"
 _ARRAYS = ("data", "indices", "indptr")
+LARGE_DRAW = 2**22  # bytes: from this size on, draws that are kept are on disk
 
 
 class NarrowCounts(NamedTuple):
@@ -292,3 +293,36 @@ def _wide(data: Array, indices: Array, indptr: Array, n_topics: int) -> sp.csr_a
         (data.astype(np.int32, copy=False), indices.astype(indptr.dtype, copy=False), indptr),
         shape=(indptr.size - 1, n_topics),
     )
+
+
+class Draw(NamedTuple):
+    """What is kept of a state: all that topics, weights and mixtures are computed from.
+
+    Topics are ordered by their number of words, largest first.
+    """
+
+    sweep: int
+    names: Array  # serial number of each topic's birth in its chain
+    topic_terms: sp.csr_array  # n_..k^v
+    document_counts: sp.csr_array | NarrowCounts | PartsOfDraw  # n_j.k in memory, or in files
+    m_k: Array
+    concentrations: Array  # alpha, gamma, eta
+    is_stored: bool = False  # whether all of it is in the files of `storage.draws`
+
+    @property
+    def n_bytes(self) -> int:
+        """What its counts take in memory."""
+        tables = [self.topic_terms, self.document_counts]
+        in_memory = [table for table in tables if isinstance(table, sp.csr_array)]
+        return sum(part.nbytes for table in in_memory for part in (table.data, table.indices, table.indptr))
+
+    @property
+    def document_topics(self) -> sp.csr_array:
+        """All of n_j.k; if it lies in files, `of_documents` takes less memory."""
+        counts = self.document_counts
+        return counts if isinstance(counts, sp.csr_array) else counts.rows(slice(None))
+
+    def of_documents(self, documents: Documents) -> sp.csr_array:
+        """Return n_j.k of some documents."""
+        counts = self.document_counts
+        return counts[documents] if isinstance(counts, sp.csr_array) else counts.rows(documents)

@@ -11,22 +11,12 @@ import click
 from franchise._text import shortened
 
 if TYPE_CHECKING:
-    from franchise.corpus import Corpus, TextOptions
+    from franchise.corpus import Corpus, ReadOptions, TextOptions
 
 _FORMATS = (
     "txt", "folder", "csv", "tsv", "jsonl", "parquet", "mallet", "ldac", "uci", "mm", "npz", "h5ad",
     "franchise",
 )  # fmt: skip
-# How a file is read, with the names that `read_corpus` has for them.
-_READING = {
-    "format_in": "format",
-    "text_column": "text_column",
-    "id_column": "id_column",
-    "vocabulary": "vocabulary",
-    "encoding": "encoding",
-    "delimiter": "delimiter",
-    "layer": "layer",
-}
 MOST_TEXT = 64_000_000  # characters of the documents that are kept with a corpus, for the report
 _LONGEST_NAME = 20
 
@@ -65,9 +55,13 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def how_to_read(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that say how to read a file, as `read_corpus` and `read_new` take them."""
-    return {name: values[option] for option, name in _READING.items()}
+def read_options(values: dict[str, Any], **more: Any) -> "ReadOptions":
+    """Return the ReadOptions of a command's values."""
+    from franchise.corpus import ReadOptions
+
+    names = ("text_column", "id_column", "vocabulary", "encoding", "delimiter", "layer")
+    reading = {name: values[name] for name in names}
+    return ReadOptions(format=values["format_in"], metadata=values.get("metadata"), **reading, **more)
 
 
 def metadata_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -251,14 +245,8 @@ def read(
     from franchise.corpus import read_corpus
 
     with reading_bar(path) as progress:
-        corpus = read_corpus(
-            path,
-            **how_to_read(values),
-            metadata=values.get("metadata"),
-            text_options=text_options,
-            keep_texts=keep_texts,
-            progress=progress,
-        )
+        options = read_options(values, text_options=text_options, keep_texts=keep_texts)
+        corpus = read_corpus(path, options, progress=progress)
     words = values.get("downsample")
     return corpus if words is None else corpus.downsampled(words, seed=values["seed"])
 

@@ -1,4 +1,8 @@
-"""Lines of three numbers, ``document term count`` counted from 1: the body of UCI and Matrix Market files.
+"""Counts as lines of three numbers, ``document term count`` counted from 1: UCI's files and Matrix Market.
+
+UCI's ``docword.X.txt`` begins with the numbers of documents, terms and entries, one line each; the terms are
+in ``vocab.X.txt``. Matrix Market has a header, comments, and a line of sizes; rows are documents, columns are
+terms. SciPy's reader is not used: it believes any sizes in the header, and its errors name no line.
 
 Blocks of lines that a regular expression passes go to NumPy at once. Any other block, real numbers among
 them, is read line by line, which also says what is wrong and where.
@@ -7,26 +11,30 @@ them, is read line by line, which also says what is wrong and where.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.corpus import MAX_WORDS
+from franchise.corpus.checks import MAX_WORDS
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import Entries, Gathering, blocks_of_documents
+from franchise.corpus.formats.entries import Entries, Gathering, blocks_of_documents, check_width, corpus_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+_MAGIC = b"%%MatrixMarket"
+_EXPECTED = "expected '%%MatrixMarket matrix coordinate integer general', or real instead of integer"
+_SIZES = ("the number of documents", "the number of terms", "the number of entries")
 _WHOLE = re.compile(rb"(?:[ \t]*\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}[ \t\r]*\n)*+")
 _REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
-Block = npt.NDArray[np.int64]
+_Block = npt.NDArray[np.int64]
 
 
-class Sizes(NamedTuple):
+class _Sizes(NamedTuple):
     """What the header of the file says that it holds."""
 
     documents: int
@@ -34,7 +42,91 @@ class Sizes(NamedTuple):
     entries: int
 
 
-def whole_number(source: Source, field: bytes, number: int, what: str) -> int:
+# ---------------------------------------------------------------- UCI
+
+
+def looks_like_uci(lines: list[bytes]) -> bool:
+    """Return whether lines, the first of a file, are in this format."""
+    fields = [line.split() for line in lines[:4]]
+    return [len(numbers) for numbers in fields] == [1, 1, 1, 3] and all(
+        number.isdigit() for numbers in fields for number in numbers
+    )
+
+
+def read_uci(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
+    """Read a corpus; documents and terms without entries count too."""
+    lines = source.lines()
+    head = []
+    for number, what in enumerate(_SIZES, start=1):
+        fields = next(lines, b"").split()
+        if len(fields) != 1:
+            raise source.fault(
+                f"expected {what}, alone on its line; check that this is a UCI file", number, code="bad-line"
+            )
+        head.append(_whole_number(source, fields[0], number, what))
+    sizes = _Sizes(*head)
+    check_width(source, vocabulary, sizes.documents, sizes.terms)
+    entries = _read_entries(source, sizes, 4)
+    return corpus_of(source, entries, sizes.documents, sizes.terms, vocabulary)
+
+
+def write_uci(corpus: Corpus) -> Iterator[bytes]:
+    """Return the file's text, in pieces."""
+    counts = corpus.to_counts()
+    yield f"{corpus.n_documents}\n{corpus.n_terms}\n{counts.nnz}\n".encode("ascii")
+    yield from _write_entries(counts)
+
+
+# ---------------------------------------------------------------- Matrix Market
+
+
+def looks_like_mm(head: bytes) -> bool:
+    """Return whether a file that starts like this is in this format."""
+    return head[: len(_MAGIC)].lower() == _MAGIC.lower()
+
+
+def read_mm(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
+    """Read a corpus; rows and columns without entries count too."""
+    lines = enumerate(source.lines(), start=1)
+    _check_head(source, next(lines, (1, b""))[1])
+    number, fields = next(
+        ((n, line.split()) for n, line in lines if line.strip() and not line.startswith(b"%")), (2, [])
+    )
+    if len(fields) != 3:
+        raise source.fault(
+            "expected the numbers of documents, of terms and of entries", number, code="bad-line"
+        )
+    sizes = _Sizes(*(_whole_number(source, field, number, what) for field, what in zip(fields, _SIZES)))
+    check_width(source, vocabulary, sizes.documents, sizes.terms)
+    entries = _read_entries(source, sizes, number + 1)
+    return corpus_of(source, entries, sizes.documents, sizes.terms, vocabulary)
+
+
+def write_mm(corpus: Corpus) -> Iterator[bytes]:
+    """Return the file's text, in pieces."""
+    counts = corpus.to_counts()
+    yield _MAGIC + b" matrix coordinate integer general\n"
+    yield f"{corpus.n_documents} {corpus.n_terms} {counts.nnz}\n".encode("ascii")
+    yield from _write_entries(counts)
+
+
+def _check_head(source: Source, line: bytes) -> None:
+    words = line.decode("utf-8", "replace").lower().split()
+    if not words or words[0] != _MAGIC.decode("ascii").lower():
+        raise source.fault(f"not a Matrix Market file; {_EXPECTED}", 1, code="wrong-format")
+    wanted = (("matrix",), ("coordinate",), ("integer", "real"), ("general",))
+    for i, allowed in enumerate(wanted, start=1):
+        if len(words) <= i or words[i] not in allowed:
+            given = repr(words[i][:40]) if len(words) > i else "nothing"
+            raise source.fault(
+                f"{given} where {' or '.join(allowed)} is expected; {_EXPECTED}", 1, code="unsupported-format"
+            )
+
+
+# ---------------------------------------------------------------- lines of three numbers
+
+
+def _whole_number(source: Source, field: bytes, number: int, what: str) -> int:
     """Read a number in the file's header."""
     text = field.decode("ascii", "replace")
     if not (text.isascii() and text.isdigit()):
@@ -48,7 +140,7 @@ def whole_number(source: Source, field: bytes, number: int, what: str) -> int:
     return int(text)
 
 
-def read_entries(source: Source, sizes: Sizes, number: int) -> Entries:
+def _read_entries(source: Source, sizes: _Sizes, number: int) -> Entries:
     """Read entries up to the end of the file, from the line of this number on."""
     gathering = Gathering()
     n_entries = 0
@@ -69,7 +161,7 @@ def read_entries(source: Source, sizes: Sizes, number: int) -> Entries:
     return gathering.joined()
 
 
-def write_entries(counts: csr_array) -> Iterator[bytes]:
+def _write_entries(counts: csr_array) -> Iterator[bytes]:
     """Return the lines of a matrix of counts, in pieces."""
     for first, last in blocks_of_documents(counts.indptr):
         ends = counts.indptr[first : last + 1]
@@ -80,7 +172,7 @@ def write_entries(counts: csr_array) -> Iterator[bytes]:
         yield "".join(lines).encode("ascii")
 
 
-def _quickly(block: bytes, sizes: Sizes) -> Block | None:
+def _quickly(block: bytes, sizes: _Sizes) -> _Block | None:
     """Return the triples of a block, None if anything about it is not plain."""
     if not _WHOLE.fullmatch(block):
         return None
@@ -89,7 +181,7 @@ def _quickly(block: bytes, sizes: Sizes) -> Block | None:
     return triples if within and triples[:, :2].all() else None
 
 
-def _carefully(source: Source, block: bytes, number: int, sizes: Sizes) -> Block:
+def _carefully(source: Source, block: bytes, number: int, sizes: _Sizes) -> _Block:
     triples = []
     for i, line in enumerate(block[:-1].split(b"\n"), start=number):
         fields = line.decode("utf-8", "replace").split()

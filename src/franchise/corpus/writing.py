@@ -6,9 +6,9 @@ from pathlib import Path
 
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import StrPath, write_atomically
-from franchise.corpus.formats import FORMATS, guess, ldac, npz
+from franchise.corpus.formats import FORMATS, known_format, ldac, matrices
+from franchise.corpus.formats.detect import by_name
 from franchise.corpus.formats.vocabulary import beside, lines_of
-from franchise.corpus.opening import known_format
 from franchise.errors import SettingsError
 
 
@@ -43,7 +43,7 @@ def write_corpus(
         If a term cannot be written in the format, or the file cannot be written at all.
     """
     target = Path(path)
-    form = format or guess.by_name(target)
+    form = format or by_name(target)
     writable = [name for name, facts in FORMATS.items() if facts.write is not None]
     if form is None:
         raise SettingsError(
@@ -89,5 +89,5 @@ def _needs_vocabulary(form: str, corpus: Corpus) -> bool:
     if form == "franchise":
         return False
     if form == "npz":
-        return not npz.fits(corpus.vocabulary)
+        return not matrices.fits(corpus.vocabulary)
     return FORMATS[form].counts is not None

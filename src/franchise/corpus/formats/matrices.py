@@ -1,7 +1,9 @@
-"""SciPy's file of a sparse matrix (``scipy.sparse.save_npz``), CSR, rows are documents and columns are terms.
+"""Matrices in files: SciPy's CSR (``scipy.sparse.save_npz``), documents by terms; AnnData, cells by genes.
 
 Two more arrays, ``vocabulary`` and ``document_names``, are written and, if there, read; SciPy does not mind
 them. Arrays are read only when the bytes that their headers promise are there, and never by pickle.
+
+AnnData's file (``.h5ad``) is read through anndata.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.convert import from_counts
+from franchise._extras import needed
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.counts import from_counts
 from franchise.corpus.files import Source
 from franchise.corpus.formats.entries import check_size, check_width
 from franchise.corpus.formats.vocabulary import found_beside, terms_of
+from franchise.corpus.other_libraries import from_anndata
 from franchise.errors import CorpusError
 
 MAGIC = b"PK\x03\x04"
@@ -33,7 +37,7 @@ _PARTS = ("data", "indices", "indptr", "shape")
 _MAX_STRINGS = 2**28
 
 
-def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
+def read_npz(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     """Read a corpus; a vocabulary that is given takes precedence over the one in the file."""
     from scipy.sparse import csr_array
 
@@ -63,7 +67,7 @@ def fits(strings: Sequence[str]) -> bool:
     return 4 * longest * len(strings) <= _MAX_STRINGS and not any("\0" in text for text in strings)
 
 
-def write(corpus: Corpus) -> Iterator[bytes]:
+def write_npz(corpus: Corpus) -> Iterator[bytes]:
     """Return the file; terms and names are in it if they fit."""
     counts = corpus.to_counts()
     arrays: dict[str, Any] = {
@@ -79,6 +83,26 @@ def write(corpus: Corpus) -> Iterator[bytes]:
     file = io.BytesIO()
     np.savez(file, **arrays)
     yield file.getvalue()
+
+
+def read_h5ad(source: Source, vocabulary: Sequence[str] | None, layer: str | None = None) -> Corpus:
+    """Read a corpus; a vocabulary that is given takes the place of the names of the genes."""
+    with needed("reading .h5ad", "anndata"):
+        import anndata
+    try:
+        data = anndata.read_h5ad(source.random_access())
+    except Exception as error:  # a damaged file fails in a dozen ways
+        reason = " ".join(str(error).split())[:200]
+        raise source.fault(
+            f"not a whole .h5ad file ({reason}); make or fetch it again", code="damaged-file"
+        ) from error
+    source.report(1.0)
+    check_width(source, vocabulary, *data.shape)
+    try:
+        corpus = from_anndata(data, layer=layer)
+        return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
+    except CorpusError as error:
+        raise source.fault(str(error), code=error.code) from None
 
 
 def _arrays(source: Source) -> dict[str, Array]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from franchise.cli._input import how_to_read, reading_bar
+from franchise.cli._input import read_options, reading_bar
 
 if TYPE_CHECKING:
     from franchise.corpus import Encoded
@@ -37,7 +37,7 @@ def load_topics(path: str) -> "tuple[KnownTopics, dict[int, str]]":
 
     from franchise.compat.files import read_bin
     from franchise.corpus import Corpus
-    from franchise.corpus.corpus import numbered
+    from franchise.corpus.checks import numbered
     from franchise.predict.known_topics import KnownTopics
 
     saved = read_bin(Path(path))
@@ -49,10 +49,10 @@ def load_topics(path: str) -> "tuple[KnownTopics, dict[int, str]]":
 
 def read_new(path: str, topics: "KnownTopics", values: dict[str, Any]) -> "Encoded":
     """Read new documents in the terms of a model, with a bar if it takes long."""
-    from franchise.corpus import readers
+    from franchise import corpus
 
     with reading_bar(path) as progress:
-        return readers.read_new(path, topics.corpus, **how_to_read(values), progress=progress)
+        return corpus.read_new(path, topics.corpus, read_options(values), progress=progress)
 
 
 @contextmanager

@@ -39,13 +39,15 @@ def command(
         raise click.UsageError("give two model folders or more, and then the held-out documents")
     if len(set(models)) < len(models):
         raise click.UsageError("the same model is given twice; give each once")
+    from franchise._progress import Bar
     from franchise.cli._model import load_topics, read_new
     from franchise.predict.compare import compare_topics
 
     first = load_topics(models[0])[0]
     new = read_new(path, first, values)
     topics = {models[0]: first} | {name: load_topics(name)[0] for name in models[1:]}
-    found = compare_topics(topics, new, method=method, jobs=n_jobs)
+    with Bar("scoring", len(new.document_names) * sum(len(one.draws) for one in topics.values())):
+        found = compare_topics(topics, new, method=method, jobs=n_jobs)
     print_frame(found.documents() if by_document else found.as_frame(), format, digits=4)
     if format == "table" and not by_document:
         click.echo("\n" + "\n".join(found.in_words()))

@@ -59,6 +59,7 @@ def command(
         raise click.UsageError("--by-chain does not go with --method paper; leave out one of them")
     if input is not None and measure is not None:
         raise click.UsageError("--measure does not apply to INPUT; leave out one of them")
+    from franchise._progress import Bar
     from franchise.cli._model import load, load_topics, read_new
 
     if input is None:
@@ -67,14 +68,18 @@ def command(
     method = method or "completion"
     topics = load_topics(model)[0]
     new = read_new(input, topics, values)
+    draws = [draw for chain in topics.chains for draw in chain.draws] if by_chain else topics.draws
+    bar = Bar("scoring", None if method == "paper" else len(new.document_names) * len(draws))
     if by_chain:
-        stacked = topics.stacked(new, method, n_jobs)
+        with bar:
+            stacked = topics.stacked(new, method, n_jobs)
         print_frame(stacked.as_frame(), format, digits=4)
         if format == "table":
             click.echo(f"\nAll chains, equal weights  {stacked.pooled.per_word:.4f} nats per word")
             click.echo(f"All chains, these weights  {stacked.weighted.per_word:.4f}")
         return
-    score: Any = topics.held_out(new, method, n_jobs)
+    with bar:
+        score: Any = topics.held_out(new, method, n_jobs)
     name = "nats per word, with seats" if method == "paper" else "nats per word"
     facts: dict[str, Any] = {"method": method, name: round(score.per_word, 4)}
     if method != "paper":

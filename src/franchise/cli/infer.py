@@ -30,6 +30,7 @@ def command(model: str, input: str, n_jobs: int, format: str, **values: Any) -> 
     import numpy as np
     import pandas as pd
 
+    from franchise._progress import Bar
     from franchise._text import printable
     from franchise.cli._model import load_topics, read_new
     from franchise.posterior.labels import distinct
@@ -37,7 +38,8 @@ def command(model: str, input: str, n_jobs: int, format: str, **values: Any) -> 
 
     topics, names = load_topics(model)
     new = read_new(input, topics, values)
-    theta = topics.mixtures(new, n_jobs)
+    with Bar("inferring", len(new.document_names) * len(topics.draws)):
+        theta = topics.mixtures(new, n_jobs)
     documents = [printable(name) for name in new.document_names]
     words = np.diff(new.arrays.doc_ptr)
     frame = pd.DataFrame({"document": documents, "words": words, "unknown": new.unknown})

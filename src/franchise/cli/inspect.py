@@ -81,6 +81,8 @@ def _agreement_facts(model: "HDPTopicModel") -> dict[str, Any]:
 
 
 def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:
+    from franchise.corpus.metadata import described
+
     of_length = corpus.documents_of_length
     median = (of_length.cumsum() > corpus.n_documents // 2).argmax()
     facts: dict[str, Any] = {
@@ -93,5 +95,5 @@ def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()
     if corpus.metadata is not None:
-        facts["metadata"] = ", ".join(column.in_words() for column in corpus.metadata.values())
+        facts["metadata"] = ", ".join(described(corpus.metadata[name]) for name in corpus.metadata)
     return facts | {"fingerprint": corpus.fingerprint()}

@@ -21,13 +21,14 @@ from franchise.corpus.checks import MAX_WORDS
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
 from franchise.corpus.formats.entries import (
+    AT_ONCE,
     Entries,
     Gathering,
-    blocks_of_documents,
     check_width,
     corpus_of,
     count_complaint,
 )
+from franchise.corpus.large_arrays import blocks_of_documents
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -169,7 +170,7 @@ def _read_entries(source: Source, sizes: _Sizes, number: int) -> Entries:
 
 def _write_entries(counts: csr_array) -> Iterator[bytes]:
     """Return the lines of a matrix of counts, in pieces."""
-    for first, last in blocks_of_documents(counts.indptr):
+    for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]
         chosen = slice(ends[0], ends[-1])
         documents = np.repeat(np.arange(first + 1, last + 1), np.diff(ends))

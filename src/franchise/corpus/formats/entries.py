@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,8 @@ Ints = npt.NDArray[np.int32]
 
 # A stray huge number would ask for as many names; feature hashing, with 2**20 columns, stays below.
 MAX_UNUSED = 2_000_000
+# No writer holds all its text at once.
+AT_ONCE = 100_000
 
 _REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -103,13 +104,6 @@ def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: i
         f"the vocabulary has {len(vocabulary):,} terms, but the file has {n_terms:,}; {advice}",
         code="vocabulary-mismatch",
     )
-
-
-def blocks_of_documents(doc_ptr: npt.NDArray[Any], n_entries: int = 100_000) -> list[tuple[int, int]]:
-    """Cut documents into runs of about this many entries, so that no writer holds all its text at once."""
-    last = len(doc_ptr) - 1
-    starts = np.unique(np.searchsorted(doc_ptr, np.arange(0, doc_ptr[-1], n_entries)))
-    return [(int(a), int(b)) for a, b in pairwise([0, *starts[starts > 0], last]) if b > a]
 
 
 def count_complaint(field: str) -> Complaint | None:

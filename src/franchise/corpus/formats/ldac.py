@@ -16,14 +16,15 @@ from franchise.corpus.checks import MAX_WORDS
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
 from franchise.corpus.formats.entries import (
+    AT_ONCE,
     MAX_UNUSED,
     Complaint,
     Entries,
     Gathering,
-    blocks_of_documents,
     corpus_of,
     count_complaint,
 )
+from franchise.corpus.large_arrays import blocks_of_documents
 
 _MALFORMED = "malformed; expected 'M term:count term:count ...', separated by blanks"
 
@@ -58,7 +59,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 def write(corpus: Corpus) -> Iterator[bytes]:
     """Return the lines of a corpus, in pieces."""
     counts = corpus.to_counts()
-    for first, last in blocks_of_documents(counts.indptr):
+    for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]
         chosen = slice(ends[0], ends[-1])
         terms, numbers = counts.indices[chosen].tolist(), counts.data[chosen].tolist()

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise._progress import monitor_for
 from franchise._settings import flag, whole_number
-from franchise.corpus.doubts import doubts_about_topics
+from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
 from franchise.errors import ModelError, SettingsError
 from franchise.estimator.exports import Exports
@@ -325,7 +325,7 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
             if folder:
                 self._write_answer(folder)
         if any(chain.draws for chain in self.chains_):  # a start alone says nothing of their number
-            warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
+            warn_of(topic_warnings(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
             warnings.warn(interrupted_after(self.chains_), stacklevel=3)
 

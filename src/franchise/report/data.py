@@ -64,7 +64,7 @@ def page_data(
         "n_words": corpus.n_words,
         "has_texts": corpus.texts is not None,
         "groups": describe_groups(posterior, groupings),
-        "facts": list(corpus.metadata or {}),
+        "facts": list(corpus.metadata_names),
         "identity": _identity(posterior),
         "labels": {str(k): name for k, name in labels.items()},  # names given to topics, by number
     }

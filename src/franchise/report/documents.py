@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from franchise._text import printable
 from franchise.corpus import Corpus
-from franchise.corpus.spans import Place, build_locator
-from franchise.corpus.vectorize import TextOptions
+from franchise.corpus.text_options import TextOptions
+from franchise.corpus.texts import Place, build_locator
 from franchise.posterior.estimates import Posterior
 
 MOST_DOCUMENTS = 2_000

@@ -19,7 +19,7 @@ from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise._text import shortened
 from franchise.corpus.groups import MISSING
-from franchise.corpus.metadata import Column, column_of
+from franchise.corpus.metadata import column_of, kind_of
 from franchise.posterior.coherence import top_terms
 from franchise.report.figures_style import (
     COLOURS,
@@ -300,7 +300,7 @@ def plot_prevalence(
     parts = _of_topics(frame, topics)
     labels = list(dict.fromkeys(frame["group"]))
     ordered = column_of("group", [None if label == MISSING else label for label in labels])
-    if ordered.kind != "text" and np.sum(~ordered.missing) > 1:
+    if kind_of(ordered) != "text" and ordered.count() > 1:
         return _lines(parts, ordered, name, ax)
     return _bars(parts, name, ax)
 
@@ -327,10 +327,10 @@ def _bounds(part: pd.DataFrame, chosen: Any) -> tuple[Floats, Floats, Floats]:
     return share, share - low, high - share
 
 
-def _lines(parts: dict[int, pd.DataFrame], groups: Column, name: str, ax: Axes | None) -> Figure:
+def _lines(parts: dict[int, pd.DataFrame], groups: pd.Series, name: str, ax: Axes | None) -> Figure:
     ax = axes_or_new(ax, 2.6 if len(parts) < 4 else 3.0, COLUMN if len(parts) < 4 else 1.4 * COLUMN)
-    there = ~groups.missing
-    at: Any = groups.values[there]
+    there = groups.notna().to_numpy()
+    at: Any = groups.to_numpy()[there]
     handles = []
     for i, (topic, part) in enumerate(parts.items()):
         look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "linewidth": 1.3}
@@ -338,7 +338,7 @@ def _lines(parts: dict[int, pd.DataFrame], groups: Column, name: str, ax: Axes |
         ax.fill_between(at, share - below, share + above, color=look["color"], alpha=0.18, linewidth=0)
         ax.plot(at, share, marker="o", markersize=2.5, **look)
         handles.append(Line2D([], [], label=_title(topic, part), **look))
-    if groups.kind == "date":
+    if kind_of(groups) == "date":
         locator = AutoDateLocator(maxticks=8)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))

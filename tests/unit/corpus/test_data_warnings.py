@@ -7,7 +7,7 @@ import pytest
 
 from franchise import HDPTopicModel
 from franchise.corpus import Corpus, from_counts, from_texts, planted
-from franchise.corpus.doubts import doubts_about, doubts_about_held_out, doubts_about_topics
+from franchise.corpus.data_warnings import corpus_warnings, held_out_warnings, topic_warnings
 from franchise.datasets import arxiv_abstracts
 from tests.raising import check, warns
 
@@ -31,9 +31,9 @@ def of_size(n_documents, n_terms):
 )
 def test_counts_of_texts_are_not_transposed(n, options):
     counts = from_texts(arxiv_abstracts()[:n], **options).to_counts()
-    assert doubts_about(from_counts(counts)) == []
+    assert corpus_warnings(from_counts(counts)) == []
     if n > 60 or options:
-        (doubt,) = doubts_about(from_counts(counts.T))
+        (doubt,) = corpus_warnings(from_counts(counts.T))
         check(doubt, "transposed-counts", f"{counts.shape[1]:,} rows", f"{counts.shape[0]:,} columns")
 
 
@@ -45,7 +45,7 @@ def test_other_counts_are_not_transposed():
     few_rows = from_counts(np.diag(np.arange(1, 20)))
     planted_few = planted(n_documents=100, document_length=50, n_topics=5, n_terms=12, seed=1).corpus
     for corpus in (uneven, few_terms, few_rows, planted_few):
-        assert doubts_about(corpus) == []
+        assert corpus_warnings(corpus) == []
 
 
 def mutations(n_tumours, n_types, *, deep=True):
@@ -56,7 +56,7 @@ def mutations(n_tumours, n_types, *, deep=True):
 
 
 def test_dense_counts_that_are_transposed():
-    doubt, *_ = doubts_about(from_counts(mutations(2780, 96).T))
+    doubt, *_ = corpus_warnings(from_counts(mutations(2780, 96).T))
     check(doubt, "transposed-counts", "2,780 columns", "96 rows")
 
 
@@ -71,14 +71,14 @@ def test_dense_counts_that_are_not_transposed():
         mutations(2780, 96, deep=False).T,  # many are 0
         genes,  # in samples
     ):
-        assert "transposed-counts" not in [doubt.code for doubt in doubts_about(from_counts(counts))]
+        assert "transposed-counts" not in [doubt.code for doubt in corpus_warnings(from_counts(counts))]
 
 
 def test_large_corpora_are_looked_at_in_part(texts, monkeypatch):
     counts = texts.to_counts()
-    monkeypatch.setattr("franchise.corpus.doubts._MOST_WORDS", 20_000)
-    assert doubts_about(from_counts(counts)) == []
-    assert len(doubts_about(from_counts(counts.T))) == 1
+    monkeypatch.setattr("franchise.corpus.data_warnings._MOST_WORDS", 20_000)
+    assert corpus_warnings(from_counts(counts)) == []
+    assert len(corpus_warnings(from_counts(counts.T))) == 1
 
 
 def test_transposed_counts_in_the_estimator(texts):
@@ -88,9 +88,9 @@ def test_transposed_counts_in_the_estimator(texts):
 
 
 def test_texts_are_never_transposed(texts, monkeypatch):
-    monkeypatch.setattr("franchise.corpus.doubts._TERMS_VARY", 0.0)
-    monkeypatch.setattr("franchise.corpus.doubts._TIMES_AS_MUCH", 0.0)
-    assert doubts_about(texts) == []
+    monkeypatch.setattr("franchise.corpus.data_warnings._TERMS_VARY", 0.0)
+    monkeypatch.setattr("franchise.corpus.data_warnings._TIMES_AS_MUCH", 0.0)
+    assert corpus_warnings(texts) == []
 
 
 @pytest.mark.parametrize("documents", [["A cat and a dog, a cat"], ["", "A cat and a dog, a cat"], [[3, 1]]])
@@ -111,7 +111,7 @@ def test_one_document(documents):
     ],
 )
 def test_too_many_topics(n_topics, n_documents, n_terms, facts):
-    found = doubts_about_topics(n_topics, of_size(n_documents, n_terms))
+    found = topic_warnings(n_topics, of_size(n_documents, n_terms))
     assert len(found) == (facts is not None)
     for doubt in found:
         check(doubt, "many-topics", *facts)
@@ -131,8 +131,8 @@ def test_a_start_says_nothing_of_the_number_of_topics():
 
 
 def test_one_held_out_document():
-    assert doubts_about_held_out(np.array([0, 3, 3])) != []
-    assert doubts_about_held_out(np.array([0, 3, 5])) == []
+    assert held_out_warnings(np.array([0, 3, 3])) != []
+    assert held_out_warnings(np.array([0, 3, 5])) == []
     abstracts = arxiv_abstracts()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

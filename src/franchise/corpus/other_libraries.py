@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise.corpus.convert import from_counts, iterate
-from franchise.corpus.corpus import Corpus, numbered
+from franchise.corpus.checks import iterate, numbered
+from franchise.corpus.corpus import Corpus
+from franchise.corpus.counts import from_counts
 from franchise.errors import CorpusError, SettingsError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,9 +37,8 @@ from franchise._settings import whole_number
 from franchise._version import VERSION, check_version
 from franchise.corpus.checks import check_offsets
 from franchise.corpus.corpus import Corpus, CorpusArrays
-from franchise.corpus.growing import handed_over
-from franchise.corpus.metadata import Metadata
-from franchise.corpus.stored import LARGE, packed_metadata, texts_in, unpacked_metadata
+from franchise.corpus.large_arrays import handed_over
+from franchise.corpus.stored import LARGE, About
 from franchise.corpus.strings import packed, unpacked
 from franchise.errors import CorpusError, ModelError
 
@@ -75,14 +74,6 @@ class Shard(NamedTuple):
     digest: str = ""
 
 
-class About(NamedTuple):
-    """What else is known of documents: their names, texts and metadata, where there are any."""
-
-    names: Sequence[str] | None
-    texts: Sequence[str] | None
-    metadata: Metadata | None
-
-
 class Manifest(NamedTuple):
     """What is known of all documents together."""
 
@@ -110,9 +101,9 @@ def shards_of(corpus: Corpus, number: int) -> tuple[Shard, ...]:
         In the order of the documents. Every one has words.
     """
     number = whole_number("shards", number, 1)
-    own: tuple[Shard, ...] | None = getattr(corpus, "shards", None)
-    if own is not None:
-        return own
+    existing: tuple[Shard, ...] | None = getattr(corpus, "shards", None)
+    if existing is not None:
+        return existing
     lengths, before = corpus.document_lengths, corpus.doc_ptr[:-1]
     starts = np.flatnonzero(is_first(before, -1, corpus.n_words, number))
     ends = np.append(starts[1:], corpus.n_documents)
@@ -206,17 +197,10 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
 
 def write_about(folder: Path, shard: Shard, about: About) -> None:
     """Write what else is known of the documents of a shard, if there is anything."""
-    if about == (None, None, None):
+    if all(part is None for part in about):
         return
-    arrays: dict[str, Array] = {}
-    facts: Facts = {"version": VERSION, "digest": shard.digest, "metadata": None}
-    if about.names is not None:
-        arrays |= packed("names", about.names)
-    if about.texts is not None:
-        arrays |= packed("texts", about.texts)
-    if about.metadata is not None:
-        columns, facts["metadata"] = packed_metadata(about.metadata)
-        arrays |= columns
+    arrays, facts = about.packed()
+    facts |= {"version": VERSION, "digest": shard.digest}
     write_arrays(_about_path(folder, shard), _KIND_ABOUT, arrays, facts)
 
 
@@ -227,16 +211,12 @@ def read_about(folder: str | Path, shard: Shard) -> About:
     try:
         if facts["digest"] != shard.digest:
             raise ValueError("it is a shard of another corpus")
-        names = tuple(unpacked("names", arrays)) if "names" in arrays else None
-        texts = texts_in(arrays) if "texts" in arrays else None
-        metadata = unpacked_metadata(arrays, facts["metadata"])
-        sizes = [len(part) for part in (names, texts) if part is not None]
-        sizes += [] if metadata is None else [metadata.n_documents]
-        if any(size != shard.n_documents for size in sizes):
+        about = About.unpacked(arrays, facts)
+        if any(part is not None and len(part) != shard.n_documents for part in about):
             raise ValueError("it does not have the documents that it should")
     except (KeyError, IndexError, TypeError, ValueError, CorpusError) as error:
         raise _unfit(path, error) from error
-    return About(names, texts, metadata)
+    return about
 
 
 def _words_path(folder: Path, shard: Shard) -> Path:
@@ -310,7 +290,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         facts = from_json(read_text(path), path)
     except ModelError as error:
-        raise _in_own_words(path, error) from error
+        raise _as_corpus_error(path, error) from error
     if facts.get("format") != _FORMAT:
         raise CorpusError(f"{path}: these are not the shards of a corpus; {_AGAIN}", code="not-shards")
     _check_version(path, facts)
@@ -332,7 +312,7 @@ def _read(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
     try:
         arrays, facts = read_arrays(path, kind, mapped=path.is_file() and path.stat().st_size >= LARGE)
     except ModelError as error:
-        raise _in_own_words(path, error) from error
+        raise _as_corpus_error(path, error) from error
     _check_version(path, facts)
     return arrays, facts
 
@@ -344,7 +324,7 @@ def _check_version(path: Path, facts: Facts) -> None:
         raise CorpusError(str(error), code=error.code) from error
 
 
-def _in_own_words(path: Path, error: ModelError) -> CorpusError:
+def _as_corpus_error(path: Path, error: ModelError) -> CorpusError:
     reason = str(error).removeprefix(f"{path}: ").split("; ")[0]
     return CorpusError(f"{path}: {reason}; {_AGAIN}", code=error.code)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import offsets_of
-from franchise.corpus.by_shard import NamesOfShards, TextsOfShards
+from franchise.corpus.batches import Batch
 from franchise.corpus.checks import (
     MAX_WORDS,
     check_distinct,
@@ -27,15 +27,15 @@ from franchise.corpus.checks import (
 )
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.growing import PIECE, Growing, handed_over
-from franchise.corpus.joined import joined
-from franchise.corpus.metadata import Metadata, as_metadata
-from franchise.corpus.shards import About, Manifest, Shard, read_about, read_manifest, read_shard
-from franchise.corpus.vectorize import TextOptions
+from franchise.corpus.large_arrays import BLOCK, Growing, handed_over
+from franchise.corpus.metadata import as_metadata, joined, rows_of
+from franchise.corpus.shards.files import Manifest, Shard, read_about, read_manifest, read_shard
+from franchise.corpus.stored import About
+from franchise.corpus.text_options import TextOptions
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
-    from franchise.corpus.cells import CellArrays
+    import pandas as pd
 
 _FEW_SHARDS = 8
 
@@ -79,17 +79,6 @@ class ShardedCorpus(Corpus):
             _last_about=None,
         )
 
-    @classmethod
-    def from_cells(
-        cls,
-        cells: CellArrays,
-        vocabulary: Iterable[str],
-        document_names: Iterable[str] | None = None,
-        **about: Any,
-    ) -> Corpus:
-        """Make a corpus from cells; it is in one piece."""
-        return Corpus.from_cells(cells, vocabulary, document_names, **about)
-
     # ------------------------------------------------------------ known without the shards
 
     @property
@@ -124,7 +113,7 @@ class ShardedCorpus(Corpus):
     def metadata_names(self) -> tuple[str, ...]:
         """The names of the columns of metadata."""
         if "metadata" in self.changes:
-            return tuple(self.metadata or ())
+            return () if self.metadata is None else tuple(self.metadata)
         return tuple(column["name"] for column in self._manifest.facts["metadata"])
 
     # ------------------------------------------------------------ brought together when asked for
@@ -154,17 +143,17 @@ class ShardedCorpus(Corpus):
     @cached_property
     def document_names(self) -> Sequence[str]:
         """The names of all documents; each is read when it is asked for."""
-        return NamesOfShards(self)
+        return _OfShards(self, "names")
 
     @cached_property
     def texts(self) -> Sequence[str] | None:
         """The texts, where they were kept; each is read when it is asked for."""
-        return TextsOfShards(self) if self._manifest.facts["texts"] else None
+        return _OfShards(self, "texts") if self._manifest.facts["texts"] else None
 
     @cached_property
-    def metadata(self) -> Metadata | None:
+    def metadata(self) -> pd.DataFrame | None:
         """The metadata of all documents."""
-        return self._metadata((shard, None) for shard in self.shards)
+        return self._metadata((shard, slice(None)) for shard in self.shards)
 
     # ------------------------------------------------------------ some documents
 
@@ -182,25 +171,22 @@ class ShardedCorpus(Corpus):
         order = np.argsort(chosen, kind="stable")  # so that every shard is read once
         back = np.argsort(order, kind="stable")
         words: list[npt.NDArray[np.int32]] = []
-        names: list[str] = []
-        texts: list[str] = []
         for shard, here in self._grouped(chosen[order]):
             x, doc_ptr, _ = self._arrays(shard)
             words += [x[doc_ptr[i] : doc_ptr[i + 1]].copy() for i in here.tolist()]
-            there = (shard.first_document + here).tolist()
-            names += [self.document_names[j] for j in there]
-            if self.texts is not None:
-                texts += [self.texts[j] for j in there]
-        in_order = [words[i] for i in back.tolist()]
-        metadata = self._metadata_of(chosen[order])
+
+        def in_order(strings: Sequence[str]) -> list[str]:
+            found = [strings[j] for j in chosen[order].tolist()]
+            return [found[i] for i in back.tolist()]
+
         return Corpus(
-            np.concatenate([np.empty(0, np.int32), *in_order]),
-            offsets_of(np.array([len(one) for one in in_order], np.int64)),
+            np.concatenate([np.empty(0, np.int32), *(words[i] for i in back.tolist())]),
+            offsets_of(np.array([len(words[i]) for i in back.tolist()], np.int64)),
             self.vocabulary,
-            [names[i] for i in back.tolist()],
-            texts=None if self.texts is None else [texts[i] for i in back.tolist()],
+            in_order(self.document_names),
+            texts=None if self.texts is None else in_order(self.texts),
             text_options=self.text_options and self.text_options.resolved(self.n_documents),
-            metadata=None if metadata is None else metadata.select(back),
+            metadata=rows_of(self._metadata_of(chosen[order]), back),
             downsampling=self.downsampling,
         )
 
@@ -221,18 +207,16 @@ class ShardedCorpus(Corpus):
         terms = strings(vocabulary, "vocabulary", "term")
         check_distinct(terms)
         check_n_names(terms, self.n_terms)
-        changed = self._changed("vocabulary", terms)
-        changed._set(_fingerprint="")
-        return changed
+        return self._changed({"vocabulary": terms}, _fingerprint="")
 
     def with_metadata(self, metadata: Any) -> Corpus:
         """Return the same corpus with other metadata, as the constructor takes them; no shard is read."""
-        return self._changed("metadata", as_metadata(metadata, self.n_documents))
+        return self._changed({"metadata": as_metadata(metadata, self.n_documents)})
 
-    def _changed(self, name: str, value: Any) -> ShardedCorpus:
+    def _changed(self, changes: dict[str, Any], **more: Any) -> ShardedCorpus:
         other = object.__new__(ShardedCorpus)
-        changes = self.changes | {name: value}
-        other.__dict__.update(self.__dict__ | changes | {"changes": changes})
+        all_changes = self.changes | changes
+        other.__dict__.update(self.__dict__ | all_changes | more | {"changes": all_changes})
         return other
 
     def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0, evenly: bool = False) -> Corpus:
@@ -248,12 +232,14 @@ class ShardedCorpus(Corpus):
         """Return the shard that has document ``j``."""
         return self.shards[int(np.searchsorted(self._firsts, j, side="right")) - 1]
 
-    def parts(self) -> Iterator[tuple[CorpusArrays, About]]:
-        """Yield shard after shard: its words, and what else is known of its documents."""
+    def batches(self) -> Iterator[Batch]:
+        """Yield the documents of shard after shard."""
         facts = self._manifest.facts
         has_about = facts["named"] or facts["texts"] or facts["metadata"]
-        for shard, arrays in self._arrays_of_shards():
-            yield arrays, read_about(self.folder, shard) if has_about else About(None, None, None)
+        for shard, (x, doc_ptr, _) in self._arrays_of_shards():
+            about = read_about(self.folder, shard) if has_about else About()
+            words = (x, doc_ptr, self.vocabulary, "vocabulary")
+            yield Batch(*words, about, self.text_options, self.downsampling)
 
     @cached_property
     def _firsts(self) -> npt.NDArray[np.int64]:
@@ -285,32 +271,24 @@ class ShardedCorpus(Corpus):
                 yield shard, increasing[begin:end] - shard.first_document
             begin = end
 
-    def _metadata_of(self, increasing: npt.NDArray[np.int64]) -> Metadata | None:
+    def _metadata_of(self, increasing: npt.NDArray[np.int64]) -> pd.DataFrame | None:
         if "metadata" in self.changes:
-            return None if self.metadata is None else self.metadata.select(increasing)
+            return rows_of(self.metadata, increasing)
         return self._metadata(self._grouped(increasing))
 
-    def _metadata(self, parts: Iterable[tuple[Shard, npt.NDArray[np.int64] | None]]) -> Metadata | None:
-        if not self._manifest.facts["metadata"]:
-            return None
+    def _metadata(self, parts: Iterable[tuple[Shard, Any]]) -> pd.DataFrame | None:
+        tables = (rows_of(self.about_shard(shard).metadata, here) for shard, here in parts)
+        return joined((table for table in tables if table is not None), self._manifest.facts["metadata"])
 
-        def columns() -> Iterator[Metadata]:
-            for shard, here in parts:
-                metadata = self.about_shard(shard).metadata
-                assert metadata is not None
-                yield metadata if here is None else metadata.select(here)
-
-        return joined(columns(), self._manifest.facts["metadata"])
-
-    def _pieces(self) -> Iterator[npt.NDArray[np.int32]]:
+    def _blocks(self) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the words in pieces as long as those of any corpus: two can be compared piece by piece."""
         waiting, n_waiting = [], 0
         for _, (x, _, _) in self._arrays_of_shards():
             while x.size:
-                part, x = np.split(x, [PIECE - n_waiting])
+                part, x = np.split(x, [BLOCK - n_waiting])
                 waiting.append(part)
                 n_waiting += part.size
-                if n_waiting == PIECE:
+                if n_waiting == BLOCK:
                     yield np.concatenate(waiting)
                     waiting, n_waiting = [], 0
         if waiting:
@@ -320,6 +298,56 @@ class ShardedCorpus(Corpus):
         # Other processes open the folder. `__reduce__` gives the parts of the corpus in one piece.
         written = self._manifest.facts["fingerprint"]
         return _opened_again, (str(self.folder.absolute()), written, self.changes)
+
+
+class _OfShards(Sequence[str]):
+    """Names or texts of documents in shards, each read when it is asked for.
+
+    They are equal to a tuple or list of the same strings. Where documents have no names, their numbers are.
+    """
+
+    def __init__(self, corpus: ShardedCorpus, what: str) -> None:
+        self._corpus = corpus
+        self._what = what
+        self._by_number = what == "names" and not corpus.is_named
+
+    def _of_shard(self, shard: Shard) -> Sequence[str]:
+        if self._by_number:
+            return [str(shard.first_document + i) for i in range(shard.n_documents)]
+        strings: Sequence[str] = getattr(self._corpus.about_shard(shard), self._what)
+        return strings
+
+    def __len__(self) -> int:
+        return self._corpus.n_documents
+
+    @overload
+    def __getitem__(self, j: int) -> str: ...
+
+    @overload
+    def __getitem__(self, j: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, j: int | slice) -> str | tuple[str, ...]:
+        if isinstance(j, slice):
+            return tuple(map(self.__getitem__, range(len(self))[j]))
+        number = range(len(self))[j]  # an error where there is none
+        if self._by_number:
+            return str(number)
+        shard = self._corpus.shard_with(number)
+        return self._of_shard(shard)[number - shard.first_document]
+
+    def __iter__(self) -> Iterator[str]:
+        for shard in self._corpus.shards:
+            yield from self._of_shard(shard)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} strings in {len(self._corpus.shards):,} shards>"
 
 
 def open_shards(folder: str | Path) -> ShardedCorpus:
@@ -345,13 +373,6 @@ def arrays_of_shard(corpus: Corpus, shard: Shard) -> CorpusArrays:
     doc_ptr = corpus.doc_ptr[shard.first_document : shard.first_document + shard.n_documents + 1]
     x = corpus.x[shard.first_word : shard.first_word + shard.n_words]
     return CorpusArrays(x, handed_over(doc_ptr - doc_ptr[0]), corpus.n_terms)
-
-
-def metadata_names(corpus: Corpus) -> tuple[str, ...]:
-    """Return the names of the columns of metadata of any corpus; no shard is read."""
-    if isinstance(corpus, ShardedCorpus):
-        return corpus.metadata_names
-    return tuple(corpus.metadata or ())
 
 
 def _opened_again(folder: str, fingerprint: str, changes: dict[str, Any]) -> Corpus:

@@ -1,35 +1,22 @@
-"""From texts to words: how a text is split, and which terms are kept.
+"""How texts become words: scikit-learn's options, by its names and with its meanings.
 
-The options have scikit-learn's names and meanings, its ``CountVectorizer`` does the splitting, and terms are
-kept as it keeps them; but words stay in the order of the text. Texts are taken as they are: put accents in
-one form (``unicodedata.normalize("NFC", text)``) before, where that matters. Where in a text its words are
-is found in ``spans``.
+Its ``CountVectorizer`` does the splitting; which terms are kept, and how words stay in the order of the text,
+is in ``texts``.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from itertools import pairwise
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from franchise._settings import flag, is_one_of, whole_number
-from franchise.corpus import growing
-from franchise.corpus.convert import iterate, names_of
-from franchise.corpus.corpus import Corpus
-from franchise.corpus.growing import count_terms
-from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stop_words import LANGUAGES, stop_words_of
-from franchise.corpus.texts import GrowingTexts
-from franchise.corpus.tokens import Offsets, Words, drop_unknown, learn_vocabulary, renumber
-from franchise.errors import CorpusError, SettingsError
+from franchise.errors import SettingsError
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
@@ -158,174 +145,6 @@ class TextOptions:
                 code="conflicting-settings",
             )
         return low, high
-
-
-def from_texts(
-    texts: Iterable[str],
-    *,
-    document_names: Sequence[str] | None = None,
-    keep_texts: bool | int = True,
-    text_options: TextOptions | None = None,
-    metadata: Any = None,
-    **options: Any,
-) -> Corpus:
-    """Make a corpus from raw texts.
-
-    Parameters
-    ----------
-    texts
-        One string per document. An iterator is read once.
-    document_names
-        One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
-    keep_texts
-        Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
-        more characters than that in all. Otherwise only their words are kept.
-    text_options
-        How texts become words.
-    metadata
-        What else is known of each document, as :class:`Corpus` takes it: ``df[["year", "category"]]``.
-    **options
-        Single options, instead of ``text_options``: see :class:`TextOptions`.
-
-    Returns
-    -------
-    Corpus
-        Words in the order of the text, terms in alphabetical order; documents without words are kept.
-
-    Examples
-    --------
-    >>> from_texts(["The bee and the ant", "A bee!"]).vocabulary
-    ('ant', 'bee')
-    """
-    if text_options is None:
-        text_options = TextOptions.from_dict(options)
-    elif options:
-        raise SettingsError(
-            f"{', '.join(options)}: give text_options, or single options, not both",
-            code="conflicting-settings",
-        )
-    kept = KeptTexts(keep_texts)
-    names = names_of(texts) if document_names is None else document_names
-    check_same_order(texts, metadata)
-    x, doc_ptr, terms = learn_vocabulary(split_texts(texts, text_options, keep=kept.add))
-    if not terms:
-        raise nothing_found(len(doc_ptr) - 1, text_options)
-    n_documents_of = document_frequencies(x, doc_ptr, len(terms))
-    chosen = choose_terms(n_documents_of, partial(count_terms, x, len(terms)), len(doc_ptr) - 1, text_options)
-    rank = np.full(len(terms), -1, dtype=np.int32)
-    rank[chosen] = np.arange(len(chosen), dtype=np.int32)
-    renumber(x, rank)
-    x, doc_ptr, _ = drop_unknown(x, doc_ptr)
-    vocabulary = [terms[v] for v in chosen]
-    return Corpus(
-        x, doc_ptr, vocabulary, names, texts=kept.texts, text_options=text_options, metadata=metadata
-    )
-
-
-class KeptTexts:
-    """Texts that are kept as long as there are not too many characters; of many, on disk."""
-
-    def __init__(self, keep: bool | int) -> None:
-        room = int(keep) if isinstance(keep, bool) else whole_number("keep_texts", keep, 0)
-        self._texts: list[str] | GrowingTexts | None = [] if room else None
-        self._room = math.inf if keep is True else room
-        self._in_memory = growing.MOST_IN_MEMORY
-
-    def add(self, text: str) -> None:
-        """Keep one more text, or none at all from now on."""
-        self._room -= len(text)
-        self._in_memory -= len(text)
-        if self._room < 0:
-            self._texts = None
-        if isinstance(self._texts, list) and self._in_memory < 0:
-            few, self._texts = self._texts, GrowingTexts()
-            for one in few:
-                self._texts.append(one)
-        if self._texts is not None:
-            self._texts.append(text)
-
-    @property
-    def texts(self) -> Sequence[str] | None:
-        """All texts, if they are kept; none can be added after that."""
-        return self._texts.packed() if isinstance(self._texts, GrowingTexts) else self._texts
-
-
-def split_texts(
-    texts: Iterable[str], options: TextOptions, *, keep: Callable[[str], None] | None = None
-) -> Iterator[list[str]]:
-    """Split one text after the other into words; ``keep`` is called with each text, if it is given."""
-    analyze = options.build_analyzer()
-    for j, text in enumerate(iterate(texts, "texts")):
-        if not isinstance(text, str):
-            raise CorpusError(
-                f"document {j} is {shortened(text)} ({type(text).__name__}), not a text; give one string per "
-                'document, and "" where there is none',
-                code="not-a-text",
-            )
-        plain = str(text)  # NumPy's own strings become plain ones
-        if keep is not None:
-            keep(plain)
-        yield analyze(plain)
-
-
-def choose_terms(
-    n_documents_of: npt.NDArray[np.intp],
-    n_words_of: Callable[[], npt.NDArray[np.int64]],
-    n_documents: int,
-    options: TextOptions,
-) -> npt.NDArray[np.int64]:
-    """Return the terms to keep, in increasing order.
-
-    Terms are in alphabetical order. `n_words_of` counts the words of each; it is asked only where
-    ``max_features`` needs it.
-    """
-    n_terms = len(n_documents_of)
-    low, high = options.document_limits(n_documents)
-    rare, common = n_documents_of < low, n_documents_of > high
-    chosen = np.flatnonzero(~(rare | common))
-    if not chosen.size:
-        raise CorpusError(
-            f"no term is left: of {n_terms:,} terms, {rare.sum():,} are in fewer than {low:g} documents "
-            f"(min_df) and {common.sum():,} in more than {high:g} (max_df); lower min_df or raise max_df",
-            code="no-terms-left",
-        )
-    if options.max_features is None or chosen.size <= options.max_features:
-        return chosen
-    n_words = n_words_of()[chosen]
-    # Stable: terms are in alphabetical order, and ties must fall the same way on every machine.
-    return np.sort(chosen[np.argsort(-n_words, kind="stable")[: options.max_features]])
-
-
-def document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArray[np.intp]:
-    """Return in how many documents each term is."""
-    from scipy.sparse import csr_array  # scikit-learn has loaded it by now
-
-    found = np.zeros(n_terms, dtype=np.intp)
-    starts = np.unique(np.searchsorted(doc_ptr, np.arange(0, len(x), growing.PIECE), side="right")) - 1
-    for first, last in pairwise([*starts, len(doc_ptr) - 1]):
-        words = x[doc_ptr[first] : doc_ptr[last]].copy()
-        ends = doc_ptr[first : last + 1] - doc_ptr[first]
-        # One byte per entry: how often a term occurs within a document does not matter here.
-        present = csr_array((np.ones(len(words), dtype=np.bool_), words, ends), shape=(last - first, n_terms))
-        present.sum_duplicates()
-        found += np.bincount(present.indices, minlength=n_terms)
-    return found
-
-
-def nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
-    """Return the error for texts without a single word."""
-    if n_texts == 0:
-        return CorpusError("there are no texts; give at least one", code="empty-corpus")
-    guilty = f"token_pattern={options.token_pattern!r}"
-    if options.stop_words is not None:
-        guilty += f", stop_words={shortened(options.stop_words)}"
-    if options.ngram_range[0] > 1:
-        guilty += f", ngram_range={options.ngram_range}"
-    return CorpusError(
-        f"no word was found in {n_texts:,} texts with {guilty}; change these options, "
-        "unless the texts are empty",
-        code="no-words-found",
-    )
 
 
 def _pattern(value: object) -> str:

@@ -21,7 +21,7 @@ from franchise.errors import CorpusError
 Ints = npt.NDArray[Any]
 
 # Numbers that are worked on at a time, where a copy of all of them would cost too much.
-PIECE = 2**20
+BLOCK = 2**20
 
 # Bytes from which on numbers go to a file.
 MOST_IN_MEMORY = 2**26
@@ -34,7 +34,7 @@ class Growing:
 
     def __init__(self, dtype: type[np.integer[Any]] = np.int32) -> None:
         self._dtype = np.dtype(dtype)
-        self._pieces: list[Ints] = []
+        self._blocks: list[Ints] = []
         self._size = 0
 
     def extend(self, values: npt.NDArray[Any] | array[int]) -> None:
@@ -42,7 +42,7 @@ class Growing:
         piece = np.array(values, dtype=self._dtype)
         self._size += piece.size
         if self._file is None:
-            self._pieces.append(piece)
+            self._blocks.append(piece)
             if self._dtype.itemsize * self._size > MOST_IN_MEMORY:
                 self._move()
         else:
@@ -52,8 +52,8 @@ class Growing:
         """Return all numbers, writable; of many, mapped from the file. Nothing can be added after that."""
         if self._file is None:
             joined, end = np.empty(self._size, self._dtype), self._size
-            while self._pieces:  # each is gone before the next is copied
-                piece = self._pieces.pop()
+            while self._blocks:  # each is gone before the next is copied
+                piece = self._blocks.pop()
                 joined[end - piece.size : end] = piece
                 end -= piece.size
             return joined
@@ -67,9 +67,9 @@ class Growing:
 
     def _move(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="franchise-")  # noqa: SIM115 (closed when it is forgotten)
-        for piece in self._pieces:
+        for piece in self._blocks:
             self._write(piece)
-        self._pieces.clear()
+        self._blocks.clear()
 
     def _write(self, piece: Ints) -> None:
         assert self._file is not None
@@ -105,28 +105,36 @@ def let_go(*mapped: npt.NDArray[Any]) -> None:
             file.madvise(mmap.MADV_DONTNEED)
 
 
-def pieces(n: int) -> Iterator[slice]:
-    """Cut so many numbers into pieces to work on one at a time."""
-    return (slice(start, min(start + PIECE, n)) for start in range(0, n, PIECE))
+def blocks(n: int) -> Iterator[slice]:
+    """Cut n numbers into blocks to work on one at a time."""
+    return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
+
+
+def blocks_of_documents(doc_ptr: npt.NDArray[Any], size: int | None = None) -> list[tuple[int, int]]:
+    """Cut documents into runs of about a million words each; a longer document is a run of its own."""
+    size, last = size or BLOCK, len(doc_ptr) - 1
+    starts = np.unique(np.searchsorted(doc_ptr, np.arange(size, doc_ptr[-1], size)))
+    ends = [0, *starts[(starts > 0) & (starts < last)].tolist(), last]
+    return [(first, end) for first, end in pairwise(ends) if end > first]
 
 
 def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
-    """Count the words of each term; in pieces, as NumPy widens what it counts to 64 bits."""
+    """Count the words of each term; in blocks, as NumPy widens what it counts to 64 bits."""
     counts = np.zeros(n_terms, np.int64)
-    for piece in pieces(x.size):
+    for piece in blocks(x.size):
         counts += np.bincount(x[piece], minlength=n_terms)
     return counts
 
 
-def gathered(
+def ranges_of(
     values: npt.NDArray[Any], begins: npt.NDArray[Any], lengths: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
-    """Return ranges of an array one after the other; in pieces, as their places take more room than they."""
+    """Return ranges of an array one after the other; in blocks, as their places take more room than they."""
     ends = np.cumsum(lengths)
     shifts = begins - (ends - lengths)
     total = int(ends[-1]) if ends.size else 0
     found = np.empty(total, values.dtype)
-    cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, total, PIECE), side="right"), ends.size))
+    cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, total, BLOCK), side="right"), ends.size))
     for begin, end in pairwise(cuts.tolist()):
         first = int(ends[begin] - lengths[begin])
         # What has place i of the result sits in its range at the same distance from where that begins.

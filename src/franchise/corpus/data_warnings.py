@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.sharded import ShardedCorpus
+from franchise.corpus.shards.corpus import ShardedCorpus
 from franchise.errors import FranchiseWarning
 
 # In texts, the numbers of different terms per document vary by 0.1 to 0.6 of their mean, and the numbers of
@@ -26,11 +26,11 @@ FEW_TERMS = 1_000  # up to these, whether counts vary too much is measured (`sta
 _FEW_DOCUMENTS = 100  # of fewer, no share says much
 
 
-def doubts_about(corpus: Corpus) -> list[FranchiseWarning]:
+def corpus_warnings(corpus: Corpus) -> list[FranchiseWarning]:
     """Return what looks wrong, nothing if all is well."""
-    doubts = []
+    found = []
     if corpus.documents_of_length[1:].sum() == 1:
-        doubts.append(
+        found.append(
             FranchiseWarning(
                 "there is only one document with words, and topics are what documents have in common; "
                 "split it, into paragraphs for instance",
@@ -39,14 +39,14 @@ def doubts_about(corpus: Corpus) -> list[FranchiseWarning]:
         )
     if corpus.text_options is None and (why := _why_transposed(corpus)):
         message = f"the counts look transposed: {why}; rows must be documents and columns terms"
-        doubts.append(FranchiseWarning(message, code="transposed-counts"))
+        found.append(FranchiseWarning(message, code="transposed-counts"))
     is_large = corpus.n_terms > FEW_TERMS and corpus.n_words >= _MANY_WORDS
     if corpus.text_options is None and corpus.downsampling is None and is_large:
-        doubts += _doubts_about_counts(corpus)
-    return doubts
+        found += _count_warnings(corpus)
+    return found
 
 
-def _doubts_about_counts(corpus: Corpus) -> list[FranchiseWarning]:
+def _count_warnings(corpus: Corpus) -> list[FranchiseWarning]:
     some = _some_of(corpus)
     words_per_cell = some.n_words / some.to_counts().nnz
     if words_per_cell < _LARGE_COUNTS:
@@ -60,7 +60,7 @@ def _doubts_about_counts(corpus: Corpus) -> list[FranchiseWarning]:
     return [FranchiseWarning(message, code="large-counts")]
 
 
-def doubts_about_topics(n_topics: int, corpus: Corpus) -> list[FranchiseWarning]:
+def topic_warnings(n_topics: int, corpus: Corpus) -> list[FranchiseWarning]:
     """Return what looks wrong about a number of topics, nothing if all is well."""
     n_terms = int(np.count_nonzero(corpus.term_counts))
     n_documents = int(corpus.documents_of_length[1:].sum())
@@ -76,7 +76,7 @@ def doubts_about_topics(n_topics: int, corpus: Corpus) -> list[FranchiseWarning]
     return []
 
 
-def doubts_about_held_out(doc_ptr: npt.NDArray[np.int64]) -> list[FranchiseWarning]:
+def held_out_warnings(doc_ptr: npt.NDArray[np.int64]) -> list[FranchiseWarning]:
     """Return what looks wrong about documents to score a model on, nothing if all is well."""
     if np.count_nonzero(np.diff(doc_ptr)) == 1:
         message = "only one document with known words was held out, so its score says little; give more"

@@ -1,4 +1,4 @@
-"""Corpora cut into shards: written one shard at a time, from documents that come one piece at a time.
+"""Corpora cut into shards: written one shard at a time, from documents that come one batch at a time.
 
 The folder appears whole, under its name, or not at all.
 """
@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import offsets_of
+from franchise._files import read_arrays, write_arrays
 from franchise._folders import new_folder, take_place, writing_in
 from franchise._settings import whole_number
-from franchise.corpus.cells import blocks_of_documents
+from franchise.corpus.batches import Batch, TermsOfAll, batch_of, batches_of_documents, numbers_in
 from franchise.corpus.checks import Fingerprint
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.formats.guess import by_name
-from franchise.corpus.joined import Settling, in_kinds, joined
-from franchise.corpus.pieces import Piece, Terms, piece_of, pieces_of_documents, put_aside
-from franchise.corpus.sharded import ShardedCorpus, open_shards
-from franchise.corpus.shards import (
-    About,
+from franchise.corpus.formats.detect import by_name
+from franchise.corpus.large_arrays import blocks_of_documents
+from franchise.corpus.metadata import Kind, in_kinds, joined, settle, settled
+from franchise.corpus.shards.corpus import ShardedCorpus, open_shards
+from franchise.corpus.shards.files import (
     Manifest,
     Shard,
     has_shards,
@@ -38,13 +38,15 @@ from franchise.corpus.shards import (
     write_manifest,
     write_words,
 )
+from franchise.corpus.stored import About
+from franchise.corpus.strings import packed, unpacked
+from franchise.corpus.text_options import TextOptions
 from franchise.corpus.tokens import drop_unknown
-from franchise.corpus.vectorize import TextOptions
 from franchise.errors import CorpusError, ModelError
 
 Progress = Callable[[int, int], None]
 
-_PIECES = "pieces"
+_BATCHES, _KIND = "batches", "batch of a corpus"
 SHARDS = 64  # many more than there are machines, so that each can have about its share
 # Words of a shard, about: half of what 32 bits count, so that a partition has room for one.
 _MOST_WORDS = 2**30
@@ -88,29 +90,34 @@ def shard(
     CorpusError
         If documents are of no known kind, have no words at all, or cannot be written there.
     """
+    batches: Iterable[Corpus | Batch]
     if isinstance(documents, ShardedCorpus):
-        own = _pieces_of_shards(documents)
-        return shard_pieces(own, folder, shards, overwrite=overwrite, progress=progress)
-    if isinstance(documents, Corpus):
-        return shard_pieces([piece_of(documents)], folder, shards, overwrite=overwrite, progress=progress)
-    pieces = pieces_of_documents(documents, text_options or TextOptions())
-    return shard_pieces(pieces, folder, shards, overwrite=overwrite, progress=progress)
+        batches = documents.batches()
+    elif isinstance(documents, Corpus):
+        batches = [documents]
+    else:
+        batches = batches_of_documents(documents, text_options or TextOptions())
+    return shard_batches(batches, folder, shards, overwrite=overwrite, progress=progress)
 
 
-def shard_pieces(
-    pieces: Iterable[Piece],
+def shard_batches(
+    batches: Iterable[Corpus | Batch],
     folder: str | Path,
     shards: int = SHARDS,
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> ShardedCorpus:
-    """Write pieces of a corpus, which come one after the other, into a folder of shards; as `shard` does."""
+    """Write documents, which come one batch after the other, into a folder of shards; as `shard` does."""
     number, target = whole_number("shards", shards, 1, 99_999), Path(folder)
     try:
         refuse_to_replace(target, overwrite)
         with writing_in(target, has_shards):
-            _write(pieces, target.resolve(), number, overwrite, progress or (lambda done, total: None))
+            place = target.resolve()
+            with new_folder(place) as temporary:
+                _Writing(temporary, number, progress or (lambda done, total: None)).write(batches)
+                refuse_to_replace(place, overwrite)
+                take_place(temporary, place)
     except ModelError as error:
         raise CorpusError(str(error), code=error.code) from error
     return open_shards(target)
@@ -144,54 +151,46 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
         )
 
 
-def _write(pieces: Iterable[Piece], folder: Path, number: int, overwrite: bool, progress: Progress) -> None:
-    with new_folder(folder) as temporary:
-        _Writing(temporary, number, progress).write(pieces)
-        refuse_to_replace(folder, overwrite)
-        take_place(temporary, folder)
-
-
-class _Block(NamedTuple):
-    """Some documents in the terms of all."""
-
-    x: npt.NDArray[np.int32]
-    lengths: npt.NDArray[np.int64]
-    about: About
-
-
 class _Writing:
     """Shards under way."""
 
     def __init__(self, folder: Path, number: int, progress: Progress) -> None:
         self._folder, self._number, self._progress = folder, number, progress
         self._shards: list[Shard] = []
-        self._waiting: list[_Block] = []  # of the shard under way
+        self._waiting: list[Batch] = []  # documents of the shard under way, in the terms of all
         self._lengths: Counter[int] = Counter()  # how many documents have each
         self._n_documents = self._n_words = 0  # so far, those that wait included
         self._earlier = -1  # words before the document before the next
 
-    def write(self, pieces: Iterable[Piece]) -> None:
-        """Put all pieces aside, then write them in the terms of all."""
-        terms, columns = Terms(), Settling()
-        again: list[Callable[[], Piece]] = []
+    def write(self, batches: Iterable[Corpus | Batch]) -> None:
+        """Put all batches aside, then write them in the terms of all."""
+        terms = TermsOfAll()
+        kinds: dict[str, set[Kind]] | None = None
+        again: list[Callable[[], Batch]] = []
         named, with_texts = False, True
         downsampling: dict[Downsampling | None, None] = {}
-        for piece in pieces:
-            if not piece.n_documents:
+        for found in batches:
+            batch = batch_of(found) if isinstance(found, Corpus) else found
+            if not batch.n_documents:
                 continue
-            terms.add(piece)
-            columns.add(piece.about.metadata)
-            named = named or piece.about.names is not None
-            with_texts = with_texts and piece.about.texts is not None
-            downsampling[piece.downsampling] = None
-            again.append(self._again(piece, len(again), in_memory=isinstance(pieces, list)))
+            terms.add(batch)
+            kinds = settle(kinds, batch.about.metadata)
+            named = named or batch.about.names is not None
+            with_texts = with_texts and batch.about.texts is not None
+            downsampling[batch.downsampling] = None
+            again.append(self._again(batch, len(again), in_memory=isinstance(batches, list)))
         self._vocabulary, term_counts = terms.chosen()
         self._total = int(term_counts.sum())
         self._number = max(self._number, -(-self._total // _MOST_WORDS))
-        self._columns, self._named, self._with_texts = columns.settled(), named, with_texts
+        self._columns, self._named, self._with_texts = settled(kinds), named, with_texts
         self._fingerprint = Fingerprint(self._total, terms.n_documents, len(self._vocabulary))
-        self._write_all(again)
-        shutil.rmtree(self._folder / _PIECES, ignore_errors=True)
+        for take_up in again:
+            batch = take_up()
+            new = numbers_in(self._vocabulary, batch.terms)
+            for first, last in blocks_of_documents(batch.doc_ptr):
+                self._add(self._in_terms_of_all(batch, new, first, last))
+        self._flush()
+        shutil.rmtree(self._folder / _BATCHES, ignore_errors=True)
         about = next(iter(downsampling)) if len(downsampling) == 1 else None
         facts = {
             "documents": self._n_documents,
@@ -203,76 +202,63 @@ class _Writing:
             "downsampling": about._asdict() if about else None,
             "fingerprint": self._finished_fingerprint(),
         }
-        lengths = sorted(self._lengths)
-        documents = [self._lengths[length] for length in lengths]
-        write_manifest(
-            self._folder,
-            Manifest(
-                facts,
-                tuple(self._shards),
-                self._vocabulary,
-                term_counts,
-                np.array(lengths, np.int64),
-                np.array(documents, np.int64),
-            ),
-        )
+        lengths = np.array(sorted(self._lengths), np.int64)
+        documents = np.array([self._lengths[length] for length in lengths.tolist()], np.int64)
+        manifest = Manifest(facts, tuple(self._shards), self._vocabulary, term_counts, lengths, documents)
+        write_manifest(self._folder, manifest)
 
-    def _again(self, piece: Piece, number: int, *, in_memory: bool) -> Callable[[], Piece]:
+    def _again(self, batch: Batch, number: int, *, in_memory: bool) -> Callable[[], Batch]:
+        """Return what gives a batch again; from its file, which is mapped, unless it stays in memory."""
         if in_memory:
-            return lambda: piece
-        return put_aside(piece, self._folder / _PIECES / f"{number:06d}.safetensors")
+            return lambda: batch
+        path = self._folder / _BATCHES / f"{number:06d}.safetensors"
+        arrays, facts = batch.about.packed()
+        arrays |= packed("terms", batch.terms)
+        arrays |= {"x": batch.x, "doc_ptr": batch.doc_ptr}
+        write_arrays(path, _KIND, arrays, facts)
+        kind = batch.kind
 
-    def _write_all(self, again: list[Callable[[], Piece]]) -> None:
-        index = {term: v for v, term in enumerate(self._vocabulary)}
-        for take_up in again:
-            piece = take_up()
-            new = np.array([index.get(term, -1) for term in piece.terms], np.int32)
-            for first, last in blocks_of_documents(piece.doc_ptr):
-                self._add(self._block(piece, new, first, last))
-        self._flush()
+        def take_up() -> Batch:
+            arrays, facts = read_arrays(path, _KIND, mapped=True)
+            terms, about = unpacked("terms", arrays), About.unpacked(arrays, facts)
+            return Batch(arrays["x"], arrays["doc_ptr"], terms, kind, about)
 
-    def _block(self, piece: Piece, new: npt.NDArray[np.int32], first: int, last: int) -> _Block:
-        """Return some documents of a piece in the terms of all."""
-        ends = piece.doc_ptr[first : last + 1]
-        x, doc_ptr, _ = drop_unknown(new[piece.x[ends[0] : ends[-1]]], ends - ends[0])
-        names, texts, metadata = piece.about
-        numbers = range(self._n_documents, self._n_documents + last - first)
-        own = None if metadata is None else metadata.select(np.arange(first, last))
-        about = About(
-            (list(map(str, numbers)) if names is None else names[first:last]) if self._named else None,
-            texts[first:last] if texts is not None and self._with_texts else None,
-            in_kinds(own, self._columns) if own is not None and self._columns else None,
-        )
-        return _Block(x, np.diff(doc_ptr), about)
+        return take_up
 
-    def _add(self, block: _Block) -> None:
+    def _in_terms_of_all(self, batch: Batch, new: npt.NDArray[np.int32], first: int, last: int) -> Batch:
+        """Return some documents of a batch; those that have no names are named by number."""
+        ends = batch.doc_ptr[first : last + 1]
+        x, doc_ptr, _ = drop_unknown(new[batch.x[ends[0] : ends[-1]]], ends - ends[0])
+        names, texts, metadata = batch.about.rows(first, last)
+        if self._named and names is None:
+            names = [str(self._n_documents + i) for i in range(last - first)]
+        columns = in_kinds(metadata, self._columns) if metadata is not None else None
+        about = About(names, texts if self._with_texts else None, columns)
+        return Batch(x, doc_ptr, self._vocabulary, "vocabulary", about)
+
+    def _add(self, batch: Batch) -> None:
         """Add documents to the shard under way, and begin others where it is time."""
-        offsets = offsets_of(block.lengths)
+        offsets = batch.doc_ptr
         before = self._n_words + offsets[:-1]
         cuts = np.flatnonzero(is_first(before, self._earlier, self._total, self._number)).tolist()
-        for begin, end in pairwise(dict.fromkeys([0, *cuts, len(block.lengths)])):
+        for begin, end in pairwise(dict.fromkeys([0, *cuts, batch.n_documents])):
             if begin in cuts:
                 self._flush()
-            self._waiting.append(
-                _Block(
-                    block.x[offsets[begin] : offsets[end]],
-                    block.lengths[begin:end],
-                    _cut(block.about, begin, end),
-                )
-            )
+            x, doc_ptr = batch.x[offsets[begin] : offsets[end]], offsets[begin : end + 1]
+            self._waiting.append(batch._replace(x=x, doc_ptr=doc_ptr, about=batch.about.rows(begin, end)))
         self._earlier = int(before[-1])
-        self._n_documents += len(block.lengths)
-        self._n_words += len(block.x)
-        lengths, documents = np.unique(block.lengths, return_counts=True)
+        self._n_documents += batch.n_documents
+        self._n_words += len(batch.x)
+        lengths, documents = np.unique(np.diff(offsets), return_counts=True)
         self._lengths.update(dict(zip(lengths.tolist(), documents.tolist(), strict=True)))
 
     def _flush(self) -> None:
         """Write the shard under way."""
         if not self._waiting:
             return
-        blocks, self._waiting = self._waiting, []
-        x = np.concatenate([block.x for block in blocks])
-        lengths = np.concatenate([block.lengths for block in blocks])
+        batches, self._waiting = self._waiting, []
+        x = np.concatenate([batch.x for batch in batches])
+        lengths = np.concatenate([np.diff(batch.doc_ptr) for batch in batches])
         last = self._shards[-1] if self._shards else Shard(-1, 0, 0, 0, 0, 0)
         shard = Shard(
             last.number + 1,
@@ -283,7 +269,7 @@ class _Writing:
             int(np.count_nonzero(lengths)),
         )
         shard = write_words(self._folder, shard, x, offsets_of(lengths), len(self._vocabulary))
-        write_about(self._folder, shard, self._joined([block.about for block in blocks]))
+        write_about(self._folder, shard, self._joined([batch.about for batch in batches]))
         self._fingerprint.add_words(x)
         self._shards.append(shard)
         self._progress(shard.first_word + shard.n_words, self._total)
@@ -301,26 +287,3 @@ class _Writing:
         for shard in self._shards:  # which looks at every file that was written
             self._fingerprint.add_offsets(read_shard(self._folder, shard).doc_ptr[1:] + shard.first_word)
         return self._fingerprint.of(self._vocabulary)
-
-
-def _cut(about: About, begin: int, end: int) -> About:
-    names, texts, metadata = about
-    return About(
-        None if names is None else names[begin:end],
-        None if texts is None else texts[begin:end],
-        None if metadata is None else metadata.select(np.arange(begin, end)),
-    )
-
-
-def _pieces_of_shards(corpus: ShardedCorpus) -> Iterator[Piece]:
-    """Yield the shards of a corpus, each as a piece."""
-    for arrays, about in corpus.parts():
-        yield Piece(
-            arrays.x,
-            arrays.doc_ptr,
-            corpus.vocabulary,
-            "vocabulary",
-            about,
-            corpus.text_options,
-            corpus.downsampling,
-        )

@@ -1,68 +1,27 @@
-"""Corpora from data already in memory: lists of words, and matrices of counts.
+"""Corpora from counts: the same counts give the same corpus, whether they came from a matrix or a file.
 
-Numbering words is in ``tokens``, reading files in ``readers``, splitting raw text into words in
-``vectorize``, telling the kinds of data apart in ``documents``. What follows the first two functions, and is
-not private, is shared with these.
+Words of a document are laid in term order, repeats adjacent. The model takes words as exchangeable, so their
+order says nothing about the documents; one fixed order keeps runs reproducible. Where words would take much
+more memory than the counts, they are not laid out before someone asks for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.cells import words_of
-from franchise.corpus.corpus import MAX_WORDS, Corpus, numbered, strings
-from franchise.corpus.growing import handed_over
-from franchise.corpus.layout import cells_of_entries, corpus_of_entries
+from franchise._arrays import offsets_of
+from franchise.corpus.cells import CellArrays, cells_from, cells_pay, words_of
+from franchise.corpus.checks import MAX_WORDS, is_frame, names_of, numbered, strings
+from franchise.corpus.corpus import Corpus
+from franchise.corpus.large_arrays import BLOCK, Growing, blocks, handed_over, let_go
 from franchise.corpus.metadata import check_same_order
-from franchise.corpus.tokens import Offsets, Words, apply_vocabulary, learn_vocabulary
+from franchise.corpus.tokens import Offsets, Words
 from franchise.errors import CorpusError
-
-
-def from_tokens(
-    documents: Iterable[Sequence[str] | Sequence[int] | npt.NDArray[Any]],
-    *,
-    vocabulary: Sequence[str] | None = None,
-    document_names: Sequence[str] | None = None,
-    metadata: Any = None,
-) -> Corpus:
-    """Make a corpus from documents already split into words.
-
-    Parameters
-    ----------
-    documents
-        One sequence of words per document. With a vocabulary, a document may also be a sequence of term ids.
-    vocabulary
-        The terms; a word outside it is an error. By default, every word seen, in alphabetical order.
-    document_names
-        One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
-    metadata
-        What else is known of each document, as :class:`Corpus` takes it.
-
-    Returns
-    -------
-    Corpus
-        Words in the order given; empty documents are kept.
-
-    Examples
-    --------
-    >>> from_tokens([["bee", "ant"], ["bee"]]).vocabulary
-    ('ant', 'bee')
-    """
-    names = names_of(documents) if document_names is None else document_names
-    check_same_order(documents, metadata)
-    if vocabulary is None:
-        x, doc_ptr, terms = learn_vocabulary(documents)
-    else:
-        terms = strings(vocabulary, "vocabulary", "term")
-        x, doc_ptr = apply_vocabulary(documents, terms)
-    return Corpus(handed_over(x), doc_ptr, terms, names, metadata=metadata)
 
 
 def from_counts(
@@ -104,39 +63,6 @@ def from_counts(
     terms = columns if vocabulary is None else strings(vocabulary, "vocabulary", "term")
     n_documents, entries, terms = _checked_entries(matrix, terms, names)
     return corpus_of_entries(*entries, n_documents, terms, names, metadata=metadata)
-
-
-def iterate(documents: Any, what: str) -> Iterator[Any]:
-    """Start to read documents; refuse what has no order, and a lone string."""
-    if isinstance(documents, str | bytes):
-        raise CorpusError(
-            f"the {what} are a single string; give a list of texts, one string per document",
-            code="single-string",
-        )
-    if isinstance(documents, AbstractSet | Mapping):
-        raise CorpusError(
-            f"the {what} are in a {type(documents).__name__}; give a list, which keeps order",
-            code="unordered-collection",
-        )
-    try:
-        return iter(documents)
-    except TypeError:
-        raise CorpusError(
-            f"the {what} are {shortened(documents)} ({type(documents).__name__}); give a list of them",
-            code="wrong-type",
-        ) from None
-
-
-def names_of(documents: Any) -> list[str] | None:
-    """Return the labels of the rows of a Series or DataFrame, or None for what has no index."""
-    index = getattr(documents, "index", None)
-    # A list has a method of this name.
-    return None if index is None or callable(index) else [str(label) for label in index]
-
-
-def is_frame(data: Any) -> bool:
-    """Return whether this is a DataFrame; any library's will do."""
-    return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
 def split_columns(counts: Any) -> tuple[Any, tuple[str, ...] | None]:
@@ -266,3 +192,89 @@ def _place(what: str, number: int, named: str, names: Sequence[str] | None) -> s
     """Return the number of a row or column, and its name where it has one."""
     name = None if names is None or number >= len(names) else names[number]
     return f"{what} {number}" if name in (None, str(number)) else f"{what} {number} ({named} {name!r})"
+
+
+# ---------------------------------------------------------------- entries (document, term, count)
+
+
+def corpus_of_entries(
+    documents: npt.NDArray[Any],
+    terms: npt.NDArray[Any],
+    counts: npt.NDArray[np.integer[Any]],
+    n_documents: int,
+    vocabulary: Iterable[str],
+    document_names: Iterable[str] | None = None,
+    *,
+    metadata: Any = None,
+) -> Corpus:
+    """Make a corpus of (document, term, count) entries, some documents at a time; of many, on disk.
+
+    Parameters
+    ----------
+    documents, terms, counts
+        One entry each: the document (in increasing order), the term, how many words. Entries of the same
+        document and term add up.
+    n_documents
+        Number of documents, those without entries included.
+    vocabulary, document_names, metadata
+        As :class:`~franchise.corpus.Corpus` takes them.
+    """
+    terms_of_all = tuple(vocabulary)
+    n_words = sum(int(counts[piece].sum(dtype=np.float64)) for piece in blocks(len(counts)))
+    _check_sum(n_words)
+    # Entries that share a cell are so rare that they do not matter here.
+    as_cells = cells_pay(n_words, len(counts))
+    columns = (Growing(), Growing()) if as_cells else (Growing(),)
+    lengths, sizes = np.zeros(n_documents, np.int64), np.zeros(n_documents, np.int64)
+    for begin, end in _blocks(documents):
+        first, last = int(documents[begin]), int(documents[end - 1])
+        entries = (documents[begin:end] - first, terms[begin:end], counts[begin:end].astype(np.int64))
+        cells = cells_of_entries(*entries, last - first + 1, len(terms_of_all))
+        lengths[first : last + 1], sizes[first : last + 1] = np.diff(cells.doc_ptr), np.diff(cells.cell_ptr)
+        for column, values in zip(columns, cells[2:4] if as_cells else (words_of(cells),)):
+            column.extend(values)
+        let_go(documents, terms, counts)
+    doc_ptr, arrays = handed_over(offsets_of(lengths)), [handed_over(column.array()) for column in columns]
+    if not as_cells:
+        return Corpus(arrays[0], doc_ptr, terms_of_all, document_names, metadata=metadata)
+    own_terms, own_counts = arrays
+    all_cells = CellArrays(doc_ptr, handed_over(offsets_of(sizes)), own_terms, own_counts, len(terms_of_all))
+    return Corpus.from_cells(all_cells, terms_of_all, document_names, metadata=metadata)
+
+
+def _blocks(documents: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yield where whole documents begin and end, about a million entries at a time."""
+    begin = 0
+    while begin < len(documents):
+        last = documents[min(begin + BLOCK, len(documents)) - 1]
+        end = int(np.searchsorted(documents, last, side="right"))
+        yield begin, end
+        begin = end
+
+
+def cells_of_entries(
+    documents: npt.NDArray[Any],
+    terms: npt.NDArray[Any],
+    counts: npt.NDArray[np.int64],
+    n_documents: int,
+    n_terms: int,
+) -> CellArrays:
+    """Gather entries, documents in increasing order, into cells."""
+    n_words = int(counts.sum(dtype=np.float64))  # integers could wrap around before the check
+    _check_sum(n_words)
+    if not _in_order(documents, terms):
+        order = np.lexsort((terms, documents))
+        documents, terms, counts = documents[order], terms[order], counts[order]
+    return cells_from(documents, terms, counts, n_documents, n_terms)
+
+
+def _in_order(documents: npt.NDArray[Any], terms: npt.NDArray[Any]) -> bool:
+    return bool(np.all((documents[1:] > documents[:-1]) | (terms[1:] >= terms[:-1])))
+
+
+def _check_sum(n_words: int) -> None:
+    if n_words > MAX_WORDS:
+        raise CorpusError(
+            f"the counts add up to {n_words:,} words, more than the {MAX_WORDS:,} that 32-bit counts hold",
+            code="too-many-words",
+        )

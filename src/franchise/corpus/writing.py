@@ -6,9 +6,9 @@ from pathlib import Path
 
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import StrPath, write_atomically
-from franchise.corpus.formats import FORMATS, guess, ldac, npz
+from franchise.corpus.formats import FORMATS, known_format, matrices
+from franchise.corpus.formats.detect import by_name
 from franchise.corpus.formats.vocabulary import beside, lines_of
-from franchise.corpus.opening import known_format
 from franchise.errors import SettingsError
 
 
@@ -43,11 +43,11 @@ def write_corpus(
         If a term cannot be written in the format, or the file cannot be written at all.
     """
     target = Path(path)
-    form = format or guess.by_name(target)
+    form = format or by_name(target)
     writable = [name for name, facts in FORMATS.items() if facts.write is not None]
     if form is None:
         raise SettingsError(
-            f"{path}: the name does not show the format; give format (--format-out), "
+            f"{path}: the name does not show the format; give format (--output-format), "
             f"one of {', '.join(writable)}",
             code="unknown-format",
         )
@@ -65,29 +65,9 @@ def write_corpus(
     return [write_atomically(target, write(corpus)), *written]
 
 
-def write_ldac(corpus: Corpus, path: StrPath, *, vocabulary: StrPath | None = None) -> None:
-    """Write a corpus in LDA-C format, whole or not at all.
-
-    The format keeps counts: the order of the words within a document and the names of the documents are not
-    written.
-
-    Parameters
-    ----------
-    corpus
-        What to write.
-    path
-        Where; gzipped if the name ends in ``.gz``.
-    vocabulary
-        Where to write the terms, one per line; by default they are not written.
-    """
-    if vocabulary is not None:
-        write_atomically(vocabulary, lines_of(corpus.vocabulary))
-    write_atomically(path, ldac.write(corpus))
-
-
 def _needs_vocabulary(form: str, corpus: Corpus) -> bool:
     if form == "franchise":
         return False
     if form == "npz":
-        return not npz.fits(corpus.vocabulary)
+        return not matrices.fits(corpus.vocabulary)
     return FORMATS[form].counts is not None

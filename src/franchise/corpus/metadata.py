@@ -1,4 +1,4 @@
-"""What is known of documents besides their words: a pandas DataFrame with one row per document.
+"""Metadata: a pandas DataFrame with one row per document.
 
 A column has the kind that all its values have. Numbers may be written as text (``"2019"``, but not ``"007"``,
 which is a name), dates as ISO 8601 writes them (``2019-04-30``, ``2019-04``, with a time of day or without)

@@ -1,6 +1,6 @@
 """A corpus as arrays and facts, and as the file of these (``corpus.safetensors`` in the folder of a model).
 
-What is kept as cells stays cells, and a large file is mapped, not read, so a corpus costs what is looked at.
+Cells stay cells, and a large file is mapped, so that only the parts in use take memory.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class About(NamedTuple):
         return cls(names, texts, unpacked_metadata(arrays, facts.get("metadata")))
 
 
-def pieces_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
-    """Return the bytes of a corpus' file, in pieces."""
+def content_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
+    """Return the bytes of a corpus' file, in blocks."""
     arrays: dict[str, Array] = {"doc_ptr": corpus.doc_ptr}
     if corpus.keeps_cells:
         cells = corpus.cells

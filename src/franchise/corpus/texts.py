@@ -29,7 +29,7 @@ Place = tuple[int, int]
 
 
 class KeptTexts:
-    """Texts that are kept as long as there are not too many characters; of many, on disk."""
+    """Texts to keep, up to a number of characters; many are on disk."""
 
     def __init__(self, keep: bool | int) -> None:
         room = int(keep) if isinstance(keep, bool) else whole_number("keep_texts", keep, 0)

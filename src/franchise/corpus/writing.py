@@ -47,7 +47,7 @@ def write_corpus(
     writable = [name for name, facts in FORMATS.items() if facts.write is not None]
     if form is None:
         raise SettingsError(
-            f"{path}: the name does not show the format; give format (--format-out), "
+            f"{path}: the name does not show the format; give format (--output-format), "
             f"one of {', '.join(writable)}",
             code="unknown-format",
         )

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
+from franchise._progress import monitor_for
 from franchise._settings import flag, whole_number
 from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
@@ -33,7 +34,6 @@ from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, extended, plan_of, what_to_keep
 from franchise.sampling.run import Callback, Ending, run_chains
-from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
 from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, Overflow, load_chains

@@ -238,20 +238,15 @@ def settled(kinds: dict[str, set[Kind]] | None) -> list[Facts]:
     ]
 
 
-def in_kinds(metadata: pd.DataFrame, columns: Sequence[Facts]) -> pd.DataFrame | None:
-    """Return some columns of documents, each in the kind that was settled for it."""
-    return table_of({one["name"]: _in_kind(metadata[one["name"]], one["kind"]) for one in columns})
-
-
 def joined(tables: Iterable[pd.DataFrame], columns: Sequence[Facts]) -> pd.DataFrame | None:
-    """Return the tables of several shards as one; their columns have these names and kinds."""
+    """Return several tables as one, whose columns have these names and kinds."""
     import pandas as pd
 
     if not columns:
         return None
     tables, together = list(tables), dict[str, Any]()
     for name, kind in ((one["name"], one["kind"]) for one in columns):
-        parts = [table[name] for table in tables]
+        parts = [_in_kind(table[name], kind) for table in tables]
         if kind == "text":
             together[name] = pd.api.types.union_categoricals(parts, sort_categories=True)
         elif kind == "date":

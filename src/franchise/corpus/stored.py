@@ -56,11 +56,8 @@ class About(NamedTuple):
 
     @classmethod
     def unpacked(cls, arrays: dict[str, Array], facts: Facts) -> About:
-        """Return what `packed` has turned into arrays; many texts are read when they are asked for."""
-        texts: Sequence[str] | None = None
-        if "texts" in arrays:
-            many = arrays["texts"].nbytes >= LARGE
-            texts = PackedTexts(arrays["texts"], arrays["texts.end"]) if many else unpacked("texts", arrays)
+        """Return what `packed` has turned into arrays; texts are read when they are asked for."""
+        texts = PackedTexts(arrays["texts"], arrays["texts.end"]) if "texts" in arrays else None
         names = tuple(unpacked("names", arrays)) if "names" in arrays else None
         return cls(names, texts, unpacked_metadata(arrays, facts.get("metadata")))
 

@@ -65,7 +65,7 @@ class Franchise:
         given |= dict(gamma_prior=(1.0, 1.0), sweeps=10**6, burn_in=10**6, thin=1, chains=1, warm_up=None)
         plan = plan_of(**given, init="fitted", split_merge="always", engine="auto", seed=settings.seed)
         tiny = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
-        Chain(tiny, plan.priors, plan.schedule, start="fitted").run(2)
+        Chain(tiny, plan.priors, plan.schedule, init="fitted", random_state=0).run(2)
         (chain,) = plan.chains(corpus)
         return corpus, chain
 

@@ -20,8 +20,7 @@ from tests.host_device import HostDevice, needs_compiler
 from tests.reference.gpu_runs import NOW_AND_THEN, WAYS, on_device, seldom
 from tests.reference.parallel import trials_of
 from tests.reference.trials import KINDS
-from tests.statistical import test_engines_agree as agree
-from tests.statistical import test_parallel_geweke as geweke
+from tests.statistical import test_engines_agree as agree, test_parallel_geweke as geweke
 from tests.statistical.means import assert_means
 from tests.statistical.test_geweke import (
     ALL_SAMPLED,
@@ -32,8 +31,7 @@ from tests.statistical.test_geweke import (
     rows_of,
     statistics,
 )
-from tests.statistical.test_prior import GAMMA, NAMES, expected, one_term
-from tests.statistical.test_prior import statistics as prior_statistics
+from tests.statistical.test_prior import GAMMA, NAMES, expected, one_term, statistics as prior_statistics
 
 pytestmark = [pytest.mark.slow, needs_compiler]
 
@@ -96,7 +94,7 @@ def test_one_term_gives_back_the_prior(seed, alpha, way):
     rows = []
     with seldom(way), on_device(HostDevice()):
         priors = Priors(alpha=alpha, gamma=GAMMA, eta=0.5)
-        chain = Chain(one_term(5, 20), priors, seed=seed, start="one", engine="gpu")
+        chain = Chain(one_term(5, 20), priors, random_state=seed, init="one", engine="gpu")
         chain.run(100)
         chain.run(5_000, callback=lambda chain: rows.append(prior_statistics(chain)))
     assert_means(NAMES, np.array(rows, float), expected(5, 20, alpha))

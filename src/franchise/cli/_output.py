@@ -29,6 +29,7 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 # What is called otherwise on the command line than in Python.
 _OPTIONS = {
+    "address": "ray",
     "checkpoint_dir": "output",
     "document": "like",
     "format": "format-in",
@@ -36,8 +37,6 @@ _OPTIONS = {
     "n_terms": "num-top-words",
     "overwrite": "force",
     "random_state": "seed",
-    "ray_address": "ray",
-    "ray_workers": "workers",
     "terms": "find",
 }
 _VALUE = r"""'[^']*'|"[^"]*"|\([^)]*\)|\[[^]]*\]|[^\s:;,()]+"""

@@ -19,10 +19,15 @@ from franchise.cli._output import format_option, print_frame
 )
 @click.option("--by-document", is_flag=True, help="Show each model's log probability of each document.")
 @reading_options
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    help="Number of threads; does not change the answer.  [default: all cores]",
+)
 @format_option
 def command(
-    paths: tuple[str, ...], method: str, by_document: bool, jobs: int | None, format_out: str, **values: Any
+    paths: tuple[str, ...], method: str, by_document: bool, jobs: int, format_out: str, **values: Any
 ) -> None:
     """Compare the models in two or more folders on the held-out documents in INPUT.
 

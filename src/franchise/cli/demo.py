@@ -16,10 +16,15 @@ _MIN_DF = 8
 @click.option(
     "-o", "--output", type=click.Path(), default="franchise-demo", show_default=True, help="Model folder."
 )
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    help="Number of threads; does not change the answer.  [default: all cores]",
+)
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.pass_context
-def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> None:
+def command(ctx: click.Context, output: str, jobs: int, quiet: bool) -> None:
     """Fit 2,000 arXiv abstracts (April 2007, all subjects), show their topics, and write a report on them.
 
     This takes about a minute on two cores; the first time, part of it is compiling. A model that is
@@ -48,11 +53,10 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     model = HDPTopicModel(
         **_SETTINGS,  # type: ignore[arg-type]
         n_jobs=jobs,
-        checkpoint_dir=output,
         verbose=0 if quiet else 1,
     )
     with interruptible(output, anew=True):
-        model.fit(corpus, overwrite=True)
+        model.fit(corpus, checkpoint_dir=output, overwrite=True)
     click.echo(as_commands(str(model), output))
     click.echo()
     frame = model.topics(8)

@@ -30,7 +30,12 @@ _METHODS = ("completion", "left-to-right", "paper")
     help="Score each chain by itself, and weigh the chains by what they predict (stacking).",
 )
 @reading_options
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    help="Number of threads; does not change the answer.  [default: all cores]",
+)
 @format_option
 def command(
     model: str,
@@ -38,7 +43,7 @@ def command(
     method: str | None,
     measure: str | None,
     by_chain: bool,
-    jobs: int | None,
+    jobs: int,
     format_out: str,
     **values: Any,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._cluster import cluster_options, use_cluster
+from franchise.cli._cluster import cluster_options, engine_of, use_cluster
 from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import (
     MOST_TEXT,
@@ -26,22 +26,7 @@ if TYPE_CHECKING:
     from franchise.corpus import Corpus
     from franchise.estimator import HDPTopicModel
 
-_MODEL_SETTINGS = (
-    "sweeps",
-    "burn_in",
-    "thin",
-    "chains",
-    "eta",
-    "alpha",
-    "gamma",
-    "alpha_prior",
-    "gamma_prior",
-    "init",
-    "effective_counts",
-    "warm_up",
-    "split_merge",
-    "engine",
-)
+_MODEL_SETTINGS = ("sweeps", "burn_in", "chains", "effective_counts")
 _STARTS = ("auto", "consensus", "counts", "documents", "fitted", "apart", "sequential", "one")
 
 
@@ -222,7 +207,12 @@ DURATION, GAMMA = _Duration(), _Gamma()
     "ray (as parallel, on a cluster), ray-gpu (as gpu, on the GPUs of a cluster), or auto: collapsed below a "
     "million words, above it cells for large counts, else parallel, from ten million on gpu if there is one.",
 )
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    help="Number of threads; does not change the answer.  [default: all cores]",
+)
 @cluster_options("Fit")
 @click.option(
     "--time-budget",
@@ -264,14 +254,14 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
         _refuse(Path(output), values["force"])
     if values["seed_words"] is not None and values["init"] != "auto":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
-    model = model_of(values, None if values["dry_run"] else output)
+    model = model_of(values)
     _refuse_without_gpu(model)
     corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
         return
     with interruptible(str(output), anew=True):
-        model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
+        model.fit(corpus, checkpoint_dir=output, time_budget=values["time_budget"], overwrite=values["force"])
         write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
         click.echo(as_commands(str(model), str(output)))
     click.echo(f"  The model is in {output}")
@@ -285,20 +275,21 @@ def _taken(values: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     return {name: settings[name] for name in names if values[name] == "auto"}
 
 
-def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
+def model_of(values: dict[str, Any]) -> "HDPTopicModel":
     """Return the estimator for a command's values."""
-    from franchise.estimator import HDPTopicModel
+    from franchise import HDPTopicModel, Schedule
 
-    given = {name: values[name] for name in _MODEL_SETTINGS if name != "init"}
-    priors = ("alpha_prior", "gamma_prior")  # of which None is no value
+    schedule = Schedule(**{name: values[name] for name in ("thin", "warm_up", "split_merge")})
     return HDPTopicModel(
-        **{name: value for name, value in given.items() if name not in priors or value is not None},
+        eta=(1.0, 1.0) if values["eta"] == "sample" else values["eta"],
+        alpha=values["alpha"] or values["alpha_prior"] or (1.0, 1.0),
+        gamma=values["gamma"] or values["gamma_prior"] or (1.0, 1.0),
+        **{name: values[name] for name in _MODEL_SETTINGS},
         init=_init(values),
+        engine=engine_of(values["engine"], values.get("ray"), values.get("workers")),
+        schedule=schedule,
         random_state=values["seed"],
         n_jobs=values["jobs"],
-        ray_address=values.get("ray"),
-        ray_workers=values.get("workers"),
-        checkpoint_dir=output,
         verbose=0 if values["quiet"] else 1,
     )
 
@@ -327,22 +318,26 @@ def _refuse(output: Path, force: bool) -> None:
 
 def _refuse_without_gpu(model: "HDPTopicModel") -> None:
     """Say that there is no GPU for the engine before documents are read, which may take long."""
+    from franchise import Ray
     from franchise.estimator.settings import check_gpu
 
-    check_gpu(model.engine, model.ray_address)
+    engine = model.engine
+    if isinstance(engine, Ray):
+        check_gpu("ray-gpu" if engine.gpu else "ray", engine.address)
+    else:
+        check_gpu(engine)
 
 
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
+    from franchise import Ray
     from franchise.cli._output import print_facts
     from franchise.corpus.sharded import metadata_names
-    from franchise.engines import ON_RAY, RAY_GPU
     from franchise.engines.compiling import is_compiled
     from franchise.engines.partitions.cuda.availability import problem
-    from franchise.estimator.settings import of_chains
+    from franchise.estimator.settings import settings_of
     from franchise.sampling.choices import why_chosen
-    from franchise.sampling.plan import plan_of
 
     facts: dict[str, Any] = {
         "documents": corpus.n_documents,
@@ -353,15 +348,16 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     }
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()
-    plan = plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
+    plan = settings_of(model.get_params(), seed=0).plan()  # says what cannot be
+    on_ray = isinstance(model.engine, Ray)
     facts |= why_chosen(model.init, model.eta, corpus)
     facts["engine"] = _in_words(plan.engine_of(corpus))
-    if model.engine == RAY_GPU and problem() is not None:
+    if isinstance(model.engine, Ray) and model.engine.gpu and problem() is not None:
         facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"
     elif is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
             expected = model.forecast(corpus)
-        alone = " on this machine alone" if model.engine in ON_RAY else ""
+        alone = " on this machine alone" if on_ray else ""
         facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
     else:
         facts["time"] = "not known before the first fit, which compiles for about half a minute"

@@ -14,12 +14,17 @@ _SHOWN = 5  # topics of a document in a table
 @click.argument("model", type=click.Path())
 @click.argument("input", type=click.Path(allow_dash=True))
 @reading_options
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    help="Number of threads; does not change the answer.  [default: all cores]",
+)
 @format_option
 def command(
     model: str,
     input: str,
-    jobs: int | None,
+    jobs: int,
     format_out: str,
     **values: Any,
 ) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._cluster import cluster_options, quiet_ray
+from franchise.cli._cluster import cluster_options, quiet_ray, use_cluster_for
 from franchise.cli._model import interruptible
 from franchise.cli._output import as_commands
 from franchise.cli.fit import DURATION
@@ -22,7 +22,12 @@ from franchise.cli.fit import DURATION
     type=int,
     help="Keep one sweep out of this many.  [default: as for the fit; if not given there, to keep 25 to 50]",
 )
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    help="Number of threads; does not change the answer.  [default: all cores]",
+)
 @cluster_options("Resume a fit of engine ray or ray-gpu")
 @click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -33,7 +38,7 @@ def command(
     sweeps: int,
     burn_in: int | None,
     thin: int | None,
-    jobs: int | None,
+    jobs: int,
     ray: str | None,
     workers: int | None,
     time_budget: float | None,
@@ -57,14 +62,9 @@ def command(
 
     quiet_ray()
     with interruptible(model, anew=False):
-        fitted = HDPTopicModel.load(model).set_params(
-            checkpoint_dir=model,
-            n_jobs=jobs,
-            ray_address=ray,
-            ray_workers=workers,
-            verbose=0 if quiet else 1,
-        )
-        fitted.resume(sweeps, burn_in=burn_in, thin=thin, time_budget=time_budget)
+        fitted = HDPTopicModel.load(model).set_params(n_jobs=jobs, verbose=0 if quiet else 1)
+        use_cluster_for(fitted, ray, workers)
+        fitted.resume(sweeps, burn_in=burn_in, thin=thin, checkpoint_dir=model, time_budget=time_budget)
         click.echo(as_commands(str(fitted), model))
     if fitted.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

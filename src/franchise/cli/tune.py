@@ -54,12 +54,17 @@ class _Etas(click.ParamType):  # type: ignore[type-arg]
     show_default="0",
     help="Of the split and the chains, the same for all values.",
 )
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    help="Number of threads; does not change the answer.  [default: all cores]",
+)
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @format_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, input: str, plot: str | None, jobs: int | None, format_out: str, **values: Any
+    ctx: click.Context, /, input: str, plot: str | None, jobs: int, format_out: str, **values: Any
 ) -> None:
     """Try several values of eta on the documents in INPUT, and recommend one.
 

@@ -58,8 +58,8 @@ from franchise.posterior.convergence import (
 )
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.settling import Settling, settling
-from franchise.sampling import Schedule, Trace
-from franchise.sampling.chain import SHARED
+from franchise.sampling import Timetable, Trace
+from franchise.sampling.schedule import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,9 +155,9 @@ class Diagnosis:
 
 
 def diagnose(
-    posterior: Posterior, traces: Sequence[Trace], schedule: Schedule, starts: Sequence[object] = ()
+    posterior: Posterior, traces: Sequence[Trace], schedule: Timetable, starts: Sequence[object] = ()
 ) -> Diagnosis:
-    """Compare the chains, and each with itself; `starts` say where they started (`Chain.start_from`)."""
+    """Compare the chains, and each with itself; `starts` say where they started (`Chain.init`)."""
     series = series_of(posterior, traces, schedule)
     table = table_of(series)
     one_chain = len(traces) == 1 or len(posterior.draws) == 1

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from franchise import _html as html
+from franchise._settings import threads
 from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
@@ -24,7 +25,7 @@ from franchise.predict.heldout import HeldOut, completion_densities, put_togethe
 from franchise.sampling import Chain, Draw
 from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan
-from franchise.sampling.run import run_chains, threads
+from franchise.sampling.run import run_chains
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,7 +225,7 @@ def tune(
     splits: Sequence[Split],
     plan_at: Callable[[float], Plan],
     *,
-    jobs: int | None = None,
+    jobs: int | None = -1,
     monitor: BarMonitor,
 ) -> list[AtEta]:
     """Fit with every eta, and score it; Ctrl-C leaves the values that are done.
@@ -240,7 +241,7 @@ def tune(
     plan_at
         Returns the plan of the chains for an eta.
     jobs
-        Threads; None or -1 for all cores.
+        Threads; -1 for all cores, None for one.
     monitor
         What shows how far it is.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise import _html as html
+from franchise._settings import threads
 from franchise._text import counted
 from franchise.corpus.documents import Encoded
 from franchise.errors import CorpusError, SettingsError
@@ -26,7 +27,6 @@ from franchise.predict.heldout import HeldOut, put_together
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.stacking import OfChain, densities
 from franchise.sampling import Draw
-from franchise.sampling.run import threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +150,7 @@ def compare_topics(
     new: Encoded,
     *,
     method: str = "completion",
-    jobs: int | None = None,
+    jobs: int | None = -1,
     **options: Any,
 ) -> Comparison:
     """Score models on the same documents.
@@ -164,7 +164,7 @@ def compare_topics(
     method
         ``"completion"`` or ``"left-to-right"`` (`franchise.predict.heldout`).
     jobs
-        Threads; None or -1 for all cores.
+        Threads; -1 for all cores, None for one.
     options
         More options of the method.
 

@@ -36,8 +36,7 @@ from franchise.predict.fold_in import (
     predict_words,
     shuffle_words,
 )
-from franchise.predict.left_to_right import left_to_right as estimate_log_p
-from franchise.predict.left_to_right import new_left_to_right_scratch
+from franchise.predict.left_to_right import left_to_right as estimate_log_p, new_left_to_right_scratch
 from franchise.random import FOLD_IN, LEFT_TO_RIGHT, Key
 from franchise.sampling import Draw
 from franchise.sampling.interrupt import interrupts_deferred

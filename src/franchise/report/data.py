@@ -174,7 +174,9 @@ def _run_facts(posterior: Posterior, chains: Sequence[Chain], runs: dict[str, An
 
 def _settings(settings: dict[str, Any]) -> dict[str, str]:
     """Return the settings that decide the answer, in words."""
-    used = settings_in_use({name: value for name, value in settings.items() if name not in _NOT_SHOWN})
+    in_use = {name: value for name, value in settings["in_use"].items() if name not in _NOT_SHOWN}
+    shown = {name: value for name, value in settings.items() if name not in _NOT_SHOWN}
+    used = settings_in_use(shown | {"in_use": in_use})
     return {name.replace("_", " "): _setting(value) for name, value in sorted(used.items())}
 
 

@@ -163,9 +163,9 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
 
 def _difference(one: Chain, other: Chain) -> str:
     """Return the setting in which two chains differ; nothing if there is none."""
-    for name in ("seed", "start_from", "priors"):
+    for name in ("seed", "init", "priors"):
         if getattr(one, name) != getattr(other, name):
-            return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
+            return f"{name}={getattr(one, name)!r}, not {getattr(other, name)!r}"
     if one.engine_name != other.engine_name:
         return f"engine={one.engine_name!r}, not {other.engine_name!r}"
     for name in ("burn_in", "thin", "warm_up", "warm_up_from", "merges", "concentrations", "split_merge"):

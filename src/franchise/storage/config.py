@@ -13,7 +13,6 @@ _BEGUN_SHORTER = (
     "# The result differs slightly: the fit was shorter at first, and kept the merges and the split-merge "
     "schedule that followed from its first burn-in, which no option sets.\n"
 )
-_CHANGED_BY_RESUME = ("sweeps", "burn_in", "thin", "warm_up")
 
 
 def write_config(folder: Path, options: dict[str, Any], note: str = "") -> None:
@@ -37,7 +36,9 @@ def update_config(folder: Path, settings: Facts) -> None:
     except tomllib.TOMLDecodeError:
         return  # someone has edited it, and it is for people alone
     options = {name.replace("-", "_"): value for name, value in options.items()}
-    now = {name: settings[name] for name in _CHANGED_BY_RESUME}
+    schedule = settings["schedule"]
+    now = {name: settings[name] for name in ("sweeps", "burn_in")}
+    now |= {name: schedule[name] for name in ("thin", "warm_up")}
     if any(options.get(name) != value for name, value in now.items()):
-        is_as_begun = settings["merges"] is not None or isinstance(settings["split_merge"], dict)
+        is_as_begun = schedule["merges"] is not None or isinstance(schedule["split_merge"], dict)
         write_config(folder, options | now, _BEGUN_SHORTER if is_as_begun else "")

@@ -20,7 +20,7 @@ def write_start(folder: Path, topics: GivenTopics) -> None:
 
 
 def read_start(folder: Path, facts: dict[str, Any]) -> GivenTopics:
-    """Read the given topics that a model's settings speak of (`storage.chain.start_facts`).
+    """Read the given topics that a model's settings speak of (`sampling.settings.start_to_json`).
 
     Raises
     ------

@@ -128,7 +128,7 @@ def test_documents_are_not_read_for_a_cluster_that_is_not_there(monkeypatch, tmp
 
 def test_resume_of_a_model_of_another_engine(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    HDPTopicModel(sweeps=2, chains=1, random_state=0, checkpoint_dir="m", verbose=0).fit(TEXTS.splitlines())
+    HDPTopicModel(sweeps=2, chains=1, random_state=0, verbose=0).fit(TEXTS.splitlines(), checkpoint_dir="m")
     result = call("resume", "m", "--ray", "local", "--sweeps", "1")
     assert result.exit_code == 2
     assert result.stderr.startswith("franchise: --ray local: --engine collapsed")

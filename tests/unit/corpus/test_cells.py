@@ -4,14 +4,21 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from franchise import HDPTopicModel
 from franchise._files import read_arrays
-from franchise.corpus import Corpus, as_corpus, encode, from_counts, from_texts, read_corpus, write_corpus
-from franchise.corpus import cells as cells_module
+from franchise.corpus import (
+    Corpus,
+    as_corpus,
+    cells as cells_module,
+    encode,
+    from_counts,
+    from_texts,
+    read_corpus,
+    write_corpus,
+)
 from franchise.corpus.cells import CellArrays, blocks_of_cells, cells_of, words_in_pieces
 from franchise.errors import CorpusError
 from franchise.posterior.coherence import coherence

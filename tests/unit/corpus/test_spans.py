@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from franchise.corpus import TextOptions
 from franchise.corpus.spans import build_locator

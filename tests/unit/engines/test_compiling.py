@@ -6,11 +6,12 @@ import time
 import pytest
 from numba.core import event
 
-from franchise import Chain, Schedule, SplitMerge
+from franchise import Chain, SplitMerge
 from franchise._jit import kernel
 from franchise.corpus import planted
 from franchise.engines import compiling
 from franchise.engines.compiling import CompilingWatch, is_compiled
+from franchise.sampling import Timetable
 from franchise.sampling.terminal import LogMonitor
 
 
@@ -20,7 +21,9 @@ def corpus():
 
 
 def a_chain(corpus):
-    return Chain(corpus, schedule=Schedule(sweeps=2, burn_in=1, split_merge=SplitMerge()), start="one")
+    return Chain(
+        corpus, schedule=Timetable(sweeps=2, burn_in=1, split_merge=SplitMerge()), init="one", random_state=0
+    )
 
 
 def test_what_is_compiled_is_known(corpus, tmp_path, monkeypatch):

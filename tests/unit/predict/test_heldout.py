@@ -8,8 +8,7 @@ import sys
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import t as student
 
 from franchise.corpus import five_topics
@@ -18,8 +17,7 @@ from franchise.model import Priors, broken_invariants, copy_state, empty_state
 from franchise.predict.fixed_topics import fixed_topics, in_order
 from franchise.predict.fold_in import FoldInSettings, heats, new_fold_in_scratch, predict_words
 from franchise.predict.heldout import HeldOut, document_completion, left_to_right
-from franchise.predict.left_to_right import left_to_right as left_to_right_kernel
-from franchise.predict.left_to_right import new_left_to_right_scratch
+from franchise.predict.left_to_right import left_to_right as left_to_right_kernel, new_left_to_right_scratch
 from franchise.predict.paper_heldout import paper_held_out
 from franchise.random import FOLD_IN, INITIALIZE, LEFT_TO_RIGHT, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling import Chain
@@ -243,7 +241,7 @@ TRAIN, TEST = [[0, 0, 1, 2], [], [1, 1, 2], [3, 3, 0]], [[0, 3, 3], [], [2, 1, 1
 
 
 def trained(seed):
-    chain = Chain(corpus_of(TRAIN, 5), Priors(alpha=1.3, gamma=0.9, eta=0.4), seed=seed, capacity=1)
+    chain = Chain(corpus_of(TRAIN, 5), Priors(alpha=1.3, gamma=0.9, eta=0.4), random_state=seed, capacity=1)
     chain.run(5)
     return chain
 
@@ -312,7 +310,7 @@ def test_paper_held_out_rises_and_reads_as_a_sentence(seed):
     train, test = corpus.select(range(80)), corpus.select(range(80, 100))
     rises = []
     for number in range(8):
-        chain = Chain(train, seed=seed, number=number)
+        chain = Chain(train, random_state=seed, number=number)
         chain.run(30)
         result = paper_held_out(train, chain.state, chain.priors, test, sweeps=20, seed=number)
         rises.append(result.log_p[-5:].mean() - result.log_p[0])

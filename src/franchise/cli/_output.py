@@ -41,7 +41,7 @@ _OPTIONS = {
 }
 _VALUE = r"""'[^']*'|"[^"]*"|\([^)]*\)|\[[^]]*\]|[^\s:;,()]+"""
 _IN_PYTHON_ONLY = (
-    ("None or -1 for all cores", "-1 for all cores"),
+    (", -1 for all cores, or None for one", ", or -1 for all cores"),
     (" to from_anndata", ""),
     (" (None)", ""),
     ("--text-options does not apply", "an option for texts (--min-df, --stop-words ...) does not apply"),

@@ -282,8 +282,7 @@ def model_of(values: dict[str, Any]) -> "HDPTopicModel":
     schedule = Schedule(**{name: values[name] for name in ("thin", "warm_up", "split_merge")})
     return HDPTopicModel(
         eta=(1.0, 1.0) if values["eta"] == "sample" else values["eta"],
-        alpha=values["alpha"] or values["alpha_prior"] or (1.0, 1.0),
-        gamma=values["gamma"] or values["gamma_prior"] or (1.0, 1.0),
+        **{name: _concentration(values, name) for name in ("alpha", "gamma")},
         **{name: values[name] for name in _MODEL_SETTINGS},
         init=_init(values),
         engine=engine_of(values["engine"], values.get("ray"), values.get("workers")),
@@ -292,6 +291,12 @@ def model_of(values: dict[str, Any]) -> "HDPTopicModel":
         n_jobs=values["jobs"],
         verbose=0 if values["quiet"] else 1,
     )
+
+
+def _concentration(values: dict[str, Any], name: str) -> Any:
+    """Return the number that fixes a concentration, else its prior."""
+    prior = values[f"{name}_prior"] or (1.0, 1.0)
+    return prior if values[name] is None else values[name]
 
 
 def _init(values: dict[str, Any]) -> Any:

@@ -84,10 +84,11 @@ def chosen_in_words(chosen: Mapping[str, str]) -> str:
 
 def settings_in_use(settings: Facts) -> Facts:
     """Return the settings of a model with what was used in place of what they leave open."""
-    in_use = dict(settings["in_use"])
+    in_use = dict(settings.get("in_use", {}))
     options = in_use.pop("text_options", None) or {}
     apart = ("in_use", "text_options", "chosen", "schedule")
-    shown = {name: value for name, value in settings.items() if name not in apart} | settings["schedule"]
+    shown = {name: value for name, value in settings.items() if name not in apart}
+    shown |= settings.get("schedule", {})
     if chosen := settings.get("chosen"):
         shown["chosen"] = "; ".join(f"{name} {value}" for name, value in chosen.items())
     if isinstance(trials := shown.get("split_merge"), Mapping):

@@ -32,8 +32,7 @@ PYTHON = (
     "checkpoint_dir",
     "overwrite=",
     "n_jobs",
-    "ray_address",
-    "ray_workers",
+    "address=",
     "random_state",
     "<class",
 )
@@ -257,7 +256,6 @@ MISUSED = [
             "--thin 0",
             "--chains 0",
             "--jobs 0",
-            "--jobs -2",
             "--downsample 0",
             "--seed -3",
             "--seed 1.5",

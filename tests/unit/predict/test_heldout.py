@@ -335,7 +335,7 @@ from franchise.sampling import Chain
 
 vocabulary = ["a", "b", "c"]
 train = from_tokens([["a", "b", "a"], ["b", "c"], ["c", "c", "a"]], vocabulary=vocabulary)
-chain = Chain(train, Priors(gamma=2.0), seed=1)
+chain = Chain(train, Priors(gamma=2.0), random_state=1)
 chain.run(3)
 draws = [chain.draw()]
 chain.run(2)

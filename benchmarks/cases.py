@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.mixing import read_split
-from experiments.corpora import NAMES as PAPER_LIKE, find, read_split as read_ldac_split
+from experiments.corpora import NAMES as PAPER_LIKE
+from experiments.corpora import find
+from experiments.corpora import read_split as read_ldac_split
 from franchise import Corpus, CorpusError, from_texts
 from franchise.corpus.synthetic import Planted, planted
 from franchise.datasets import arxiv_abstracts

@@ -58,7 +58,8 @@ import numpy as np
 from sklearn.decomposition import LatentDirichletAllocation
 from threadpoolctl import threadpool_limits
 
-from benchmarks.agreement import METHODS, alike, matched, posterior_of, run as run_chains
+from benchmarks.agreement import METHODS, alike, matched, posterior_of
+from benchmarks.agreement import run as run_chains
 from benchmarks.cases import Case, add_options, chosen
 from benchmarks.completion import completion, of_posterior, of_topics
 from benchmarks.refits import WAYS, refits

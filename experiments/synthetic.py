@@ -10,7 +10,7 @@ from experiments.runs import Array, Pause, Run
 from franchise import Chain, Corpus, Priors
 from franchise.corpus import Planted, five_topics
 from franchise.model.state import TOPICS, State
-from franchise.predict.heldout import document_completion
+from franchise.predict.heldout import completion_densities
 from franchise.sampling import Draw, Timetable
 
 TWINS = (0.10, 0.11, 0.12)  # probability of the twins' own word
@@ -85,7 +85,9 @@ def _measured(chain: Chain, truth: Planted, test: Corpus, pause: Pause) -> dict[
         "sizes": np.array([np.pad(row, (0, widest - len(row))) for row in sizes]),
         "mode_topics": mode.topic_terms.toarray(),
         "mode_found": np.array(topics_found(truth, mode)),
-        "held_out": np.array([document_completion([draw], test).per_word for draw in (chain.draw(), mode)]),
+        "held_out": np.array(
+            [completion_densities([[draw]], test).held_out([1.0]).per_word for draw in (chain.draw(), mode)]
+        ),
     }
 
 

@@ -10,7 +10,7 @@ from experiments.corpora import Split, read_split
 from experiments.measure import METHODS, Mode, follow, split_merge_of
 from experiments.runs import Array, Pause, Run
 from franchise import Chain, Priors
-from franchise.predict.heldout import document_completion
+from franchise.predict.heldout import completion_densities
 from franchise.predict.paper_heldout import paper_held_out
 from franchise.sampling import Timetable
 
@@ -89,10 +89,10 @@ def _measured(chain: Chain, split: Split, looks: Sequence[int], pause: Pause) ->
 
 def _scores(chain: Chain, split: Split, mode: Mode, last: tuple[float, ...] | None) -> tuple[float, ...]:
     """Return `HELD_OUT`; the mode's are those of the last look if it is still the mode."""
-    now = document_completion([chain.draw()], split.test).per_word
+    now = completion_densities([[chain.draw()]], split.test).held_out([1.0]).per_word
     if last and mode.sweep == last[-1]:
         return now, *last[1:]
-    of_mode = document_completion([mode.draw(chain)], split.test).per_word
+    of_mode = completion_densities([[mode.draw(chain)]], split.test).held_out([1.0]).per_word
     arguments = (split.training, mode.state, chain.priors, split.test)
     paper = paper_held_out(*arguments, sweeps=_TEST_SWEEPS, seed=chain.seed).per_word
     return now, of_mode, paper, mode.sweep

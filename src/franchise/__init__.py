@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same names for type checkers
+    # isort: off
     from franchise._ray.cluster import Ray as Ray
     from franchise.corpus import (
         Corpus as Corpus,

@@ -11,7 +11,8 @@ import pytest
 from franchise.corpus import planted
 from franchise.engines import kinds
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
-from franchise.engines.partitions.cuda import device as device_module, partition
+from franchise.engines.partitions.cuda import device as device_module
+from franchise.engines.partitions.cuda import partition
 from franchise.engines.partitions.cuda.availability import problem
 from franchise.engines.partitions.cuda.device import Gpu
 from franchise.engines.partitions.cuda.source import kernel_source
@@ -20,7 +21,8 @@ from tests.host_device import COMPILER, HostDevice
 from tests.reference import gpu_kernels
 from tests.reference.gpu_runs import CASES, WAYS, Case, cases, on_device, seldom, steps_of, visited
 from tests.statistical import test_engines_agree as agree
-from tests.statistical.test_enumerated_posterior import BURN_IN, CORPORA, compare as compare_with_posterior
+from tests.statistical.test_enumerated_posterior import BURN_IN, CORPORA
+from tests.statistical.test_enumerated_posterior import compare as compare_with_posterior
 
 SEED = 20120109
 SWEEPS = 7

@@ -20,8 +20,7 @@ from franchise.storage.checkpoints import Checkpoints, load_chains
 
 folder, kills, large = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "large"
 if large:  # checkpoints are written while the chains go on, and draws are mapped
-    for module in (chain_files, checkpoints, draw_files):
-        module._LARGE = 0
+    chain_files._LARGE = checkpoints._LARGE = draw_files.LARGE_DRAW = 0
 corpus = planted(n_topics=5, n_terms=50, n_documents=40, document_length=30, seed=1).corpus
 schedule = Timetable(sweeps=3000, burn_in=1000, thin=100)
 plan = Plan(priors=Priors(), schedule=schedule, starts=("sequential", "one"), seed=4)

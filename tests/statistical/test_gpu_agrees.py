@@ -20,7 +20,8 @@ from tests.host_device import HostDevice, needs_compiler
 from tests.reference.gpu_runs import NOW_AND_THEN, WAYS, on_device, seldom
 from tests.reference.parallel import trials_of
 from tests.reference.trials import KINDS
-from tests.statistical import test_engines_agree as agree, test_parallel_geweke as geweke
+from tests.statistical import test_engines_agree as agree
+from tests.statistical import test_parallel_geweke as geweke
 from tests.statistical.means import assert_means
 from tests.statistical.test_geweke import (
     ALL_SAMPLED,
@@ -31,7 +32,8 @@ from tests.statistical.test_geweke import (
     rows_of,
     statistics,
 )
-from tests.statistical.test_prior import GAMMA, NAMES, expected, one_term, statistics as prior_statistics
+from tests.statistical.test_prior import GAMMA, NAMES, expected, one_term
+from tests.statistical.test_prior import statistics as prior_statistics
 
 pytestmark = [pytest.mark.slow, needs_compiler]
 

@@ -3,7 +3,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from franchise._files import from_json, read_arrays, read_text, write_arrays, write_text

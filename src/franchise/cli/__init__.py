@@ -107,12 +107,11 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def _say(message: str, ctx: click.Context | None) -> None:
     """Print a message of the library in the words of the command line."""
-    from franchise.cli._output import as_commands
+    from franchise.cli._output import as_options
 
     running = ctx.meta.get(_RUNNING) if ctx else None
     if running is not None and running.info_name != "hdp":  # which has options of its own
-        model = running.params.get("model") or running.params.get("output") or "MODEL"
-        message = as_commands(message, str(model))
+        message = as_options(message)
     click.echo(f"franchise: {message}", err=True)
 
 

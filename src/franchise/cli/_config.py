@@ -1,4 +1,4 @@
-"""Options of ``franchise fit`` from a TOML file, such as the one in a model's folder (`storage.config`)."""
+"""Options of ``franchise fit`` from a TOML file, such as the one that `storage.model.write_config` writes."""
 
 import json
 import tomllib

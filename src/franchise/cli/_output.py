@@ -49,26 +49,14 @@ _IN_PYTHON_ONLY = (
 )
 
 
-def as_commands(text: str, model: str) -> str:
-    """Return words for people with commands and options in the place of Python calls and arguments.
+def as_options(text: str) -> str:
+    """Return an error or a warning with options in the place of arguments.
 
     Examples
     --------
-    >>> as_commands("Run longer: resume(sweeps=150, burn_in=100).", "model/")
-    'Run longer: franchise resume model/ --sweeps 150 --burn-in 100.'
-    >>> as_commands('n_jobs=0: give another; fit with init="apart"', "model/")
+    >>> as_options('n_jobs=0: give another; fit with init="apart"')
     '--jobs 0: give another; fit with --init apart'
     """
-    model = shlex.quote(model)
-
-    def command(match: re.Match[str]) -> str:
-        return " ".join([f"franchise resume {model}", *match[1].split(", ")]).strip()
-
-    text = re.sub(r"\bresume\(([^)]*)\)", command, text)
-    text = text.replace("chain_weights(new_documents)", f"franchise evaluate {model} NEW.txt --by-chain")
-    text = text.replace("tune_eta(documents)", "franchise tune INPUT")
-    shown = ", ".join(f"franchise {name} {model}" for name in ("topics", "documents", "diagnose", "report"))
-    text = re.sub(r"Next: topics\(\).*", f"Next: {shown}", text)
     text = re.sub(r"\b[a-z_]+ \((--[a-z-]+)\)", r"\1", text)  # where both are named
     text = re.sub(r"\b([a-z_]+)(?= does not apply)", lambda match: f"--{match[1].replace('_', '-')}", text)
     text = re.sub(rf"(?<![\w\[.=\"'(?&/-])([a-z][a-z_]+)=({_VALUE})", _as_option, text)

@@ -39,7 +39,7 @@ def command(ctx: click.Context, output: str, jobs: int, quiet: bool) -> None:
       franchise demo
     """
     from franchise.cli._model import interruptible
-    from franchise.cli._output import as_commands, print_frame
+    from franchise.cli._output import print_frame
     from franchise.cli.topics import shown
     from franchise.corpus import from_texts
     from franchise.datasets import arxiv_abstracts
@@ -57,7 +57,7 @@ def command(ctx: click.Context, output: str, jobs: int, quiet: bool) -> None:
     )
     with interruptible(output, anew=True):
         model.fit(corpus, checkpoint_dir=output, overwrite=True)
-    click.echo(as_commands(str(model), output))
+    click.echo(model.in_commands(output))
     click.echo()
     frame = model.topics(8)
     print_frame(shown(frame).head(_TOPICS_SHOWN), "table")
@@ -77,7 +77,7 @@ def command(ctx: click.Context, output: str, jobs: int, quiet: bool) -> None:
 
 def as_fit() -> str:
     """Return the call of ``franchise fit`` that fits the same model."""
-    from franchise.cli._output import as_commands
+    from franchise.cli._output import as_options
 
     settings = " ".join(f"{name}={value}" for name, value in _SETTINGS.items())
-    return as_commands(f"franchise fit abstracts.txt -o model min_df={_MIN_DF} {settings}", "model")
+    return as_options(f"franchise fit abstracts.txt -o model min_df={_MIN_DF} {settings}")

@@ -2,7 +2,7 @@
 
 import click
 
-from franchise.cli._output import as_commands, format_option, print_frame
+from franchise.cli._output import format_option, print_frame
 
 
 @click.command()
@@ -22,6 +22,6 @@ def command(model: str, format_out: str) -> None:
 
     diagnosis = load(model).diagnose()
     if format_out == "table":
-        click.echo(as_commands(str(diagnosis), model))
+        click.echo(diagnosis.in_commands(model))
     else:
         print_frame(diagnosis.table.reset_index(names="number"), format_out)

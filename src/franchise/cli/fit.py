@@ -20,7 +20,6 @@ from franchise.cli._input import (
     text_options,
 )
 from franchise.cli._model import interruptible
-from franchise.cli._output import as_commands
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus
@@ -242,7 +241,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit wiki.franchise -o model/ --ray auto --workers 16
       zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
     """
-    from franchise.storage.config import write_config
+    from franchise.storage.model import write_config
 
     use_cluster(values)
     for name in ("alpha", "gamma"):
@@ -263,7 +262,7 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
     with interruptible(str(output), anew=True):
         model.fit(corpus, checkpoint_dir=output, time_budget=values["time_budget"], overwrite=values["force"])
         write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
-        click.echo(as_commands(str(model), str(output)))
+        click.echo(model.in_commands(str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)
@@ -338,7 +337,6 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
 
     from franchise import Ray
     from franchise.cli._output import print_facts
-    from franchise.corpus.sharded import metadata_names
     from franchise.engines.compiling import is_compiled
     from franchise.engines.partitions.cuda.availability import problem
     from franchise.estimator.settings import settings_of
@@ -349,7 +347,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         "empty documents": int(corpus.documents_of_length[0]),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
-        "metadata": ", ".join(metadata_names(corpus)) or "none",
+        "metadata": ", ".join(corpus.metadata_names) or "none",
     }
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()

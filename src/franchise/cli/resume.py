@@ -5,7 +5,6 @@ import click
 from franchise.cli import INTERRUPTED
 from franchise.cli._cluster import cluster_options, quiet_ray, use_cluster_for
 from franchise.cli._model import interruptible
-from franchise.cli._output import as_commands
 from franchise.cli.fit import DURATION
 
 
@@ -65,6 +64,6 @@ def command(
         fitted = HDPTopicModel.load(model).set_params(n_jobs=jobs, verbose=0 if quiet else 1)
         use_cluster_for(fitted, ray, workers)
         fitted.resume(sweeps, burn_in=burn_in, thin=thin, checkpoint_dir=model, time_budget=time_budget)
-        click.echo(as_commands(str(fitted), model))
+        click.echo(fitted.in_commands(model))
     if fitted.ending_ == "interrupted":
         ctx.exit(INTERRUPTED)

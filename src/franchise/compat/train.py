@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from franchise._folders import locked
+from franchise._threads import interrupts_deferred
 from franchise.compat.logs import TrainLine, log_file
 from franchise.compat.options import HdpOptions
 from franchise.compat.saved import SavedState, saved_state
@@ -21,7 +22,6 @@ from franchise.model import Priors, joint
 from franchise.moves.split_merge import SplitMergeInfo
 from franchise.random import SPLIT_MERGE, Key
 from franchise.sampling import Chain, Proposal, SplitMerge, Timetable
-from franchise.sampling.interrupt import interrupts_deferred
 
 _TRIALS = 15  # in the first iteration, none later
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from franchise.estimator.inputs import in_known_terms
 from franchise.estimator.names import Names
 from franchise.estimator.settings import in_use
 from franchise.posterior import tables
+from franchise.posterior.advice import Advice, as_command, in_python
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
 from franchise.posterior.describe import chosen_in_words, describe, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
@@ -228,10 +229,16 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
 
     def __str__(self) -> str:
         """Say how big, how many topics, whether it converged and what next."""
-        if "posterior_" not in self.__dict__:
-            return repr(self)
+        return self._described(in_python) if "posterior_" in self.__dict__ else repr(self)
+
+    def in_commands(self, model: str) -> str:
+        """Return what is printed, with commands for the model in a folder instead of calls."""
+        check_is_fitted(self)
+        return self._described(lambda advice: as_command(advice, model))
+
+    def _described(self, say: Callable[[Advice], str]) -> str:
         found, labels = self.diagnose(), self.topic_labels_
-        return describe(self.posterior_, self.corpus_, self.chains_, found, labels, self._chosen)
+        return describe(self.posterior_, self.corpus_, self.chains_, found, labels, self._chosen, say)
 
     def _choices_in_words(self) -> str:
         return chosen_in_words(self._chosen)

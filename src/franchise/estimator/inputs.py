@@ -11,9 +11,10 @@ from sklearn.utils.validation import validate_data
 
 from franchise._files import Facts
 from franchise.corpus import Corpus, TextOptions, from_counts
-from franchise.corpus.convert import is_frame, names_of, refuse_texts
+from franchise.corpus.checks import is_frame, names_of
+from franchise.corpus.counts import refuse_texts
+from franchise.corpus.data_warnings import corpus_warnings
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix, options_without_texts
-from franchise.corpus.doubts import doubts_about
 from franchise.corpus.metadata import check_same_order
 from franchise.errors import FranchiseWarning
 from franchise.starts.tables import effective_table, is_count_table
@@ -30,7 +31,7 @@ def training_corpus(
     What looks wrong about them is a warning.
     """
     corpus = _corpus_of(estimator, X, text_options)
-    warn_of(doubts_about(corpus), stacklevel=4)
+    warn_of(corpus_warnings(corpus), stacklevel=4)
     if metadata is None:
         return corpus  # one that was given may have its own
     check_same_order(X, metadata)
@@ -60,9 +61,9 @@ def effective_corpus(corpus: Corpus, seed: int, verbose: int | bool) -> Corpus:
     return found.corpus
 
 
-def warn_of(doubts: list[FranchiseWarning], stacklevel: int) -> None:
+def warn_of(found: list[FranchiseWarning], stacklevel: int) -> None:
     """Make a warning of each doubt."""
-    for doubt in doubts:
+    for doubt in found:
         warnings.warn(doubt, stacklevel=stacklevel)
 
 

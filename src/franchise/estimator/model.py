@@ -16,9 +16,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._files import Facts
+from franchise._progress import monitor_for
 from franchise._ray import Ray
-from franchise._settings import flag, moved, refuse_moved, threads, whole_number
-from franchise.corpus.doubts import doubts_about_topics
+from franchise._settings import flag, moved, refuse_moved, whole_number
+from franchise._threads import threads
+from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
 from franchise.engines import ON_RAY
 from franchise.errors import ModelError
@@ -44,16 +46,16 @@ from franchise.estimator.summary import (
     trace_frame,
 )
 from franchise.estimator.workers import workers_for
+from franchise.posterior.align import Alignment
 from franchise.sampling import Chain, Schedule
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import extended
 from franchise.sampling.run import Callback, Ending, run_chains
-from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
 from franchise.storage.chain import save_chain
-from franchise.storage.checkpoints import Checkpoints, load_chains
+from franchise.storage.checkpoints import Checkpoints, Overflow, load_chains
+from franchise.storage.matching import read_matching
 from franchise.storage.names import read_names
-from franchise.storage.overflow import Overflow
 
 
 @moved(**MOVED)
@@ -363,15 +365,14 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
             if folder:
                 self._write_answer(folder)
         if any(chain.draws for chain in self.chains_):  # a start alone says nothing of their number
-            warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
+            warn_of(topic_warnings(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
             warnings.warn(interrupted_after(self.chains_), stacklevel=3)
 
-    def _summarise(self) -> None:
-        started = [chain for chain in self.chains_ if len(chain.trace)]
-        if not started:
+    def _summarise(self, matching: Alignment | None = None) -> None:
+        if not (started := [chain for chain in self.chains_ if len(chain.trace)]):
             raise nothing_started(self.ending_)
-        self.posterior_ = posterior_of(started, self.corpus_)
+        self.posterior_ = posterior_of(started, self.corpus_, matching)
         self.n_topics_ = self.posterior_.n_topics
         self.n_topics_interval_ = self.posterior_.n_topics_interval
         self._n_features_out = self.n_topics_
@@ -432,5 +433,5 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
         model._home = folder if stored.facts["in_place"] else None
         model._recall_names(stored.topic_names, stored.feature_names)
         if any(len(chain.trace) for chain in model.chains_):
-            model._summarise()
+            model._summarise(read_matching(folder, model.chains_))
         return model

@@ -17,6 +17,7 @@ from franchise.estimator.rollback import all_or_nothing
 from franchise.posterior.label_files import given_labels, labels_frame
 from franchise.posterior.labels import Named, carried, remember, topic_labels
 from franchise.storage import model as store
+from franchise.storage.matching import write_matching
 from franchise.storage.names import write_names
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from franchise.corpus import Corpus
     from franchise.posterior.estimates import Posterior
+    from franchise.sampling import Chain
 
 
 class Names:
@@ -31,6 +33,7 @@ class Names:
 
     corpus_: Corpus
     posterior_: Posterior
+    chains_: list[Chain]
     _keep_in: Callable[[Path], None]
     _for_people: Callable[[], dict[str, str]]
     _kept: dict[Path, str]
@@ -177,4 +180,5 @@ class Names:
     def _write_answer(self, folder: Path) -> None:
         """Write what follows from the chains, for people and for the next time."""
         store.write_for_people(folder, **self._for_people())
+        write_matching(folder, self.chains_, self.posterior_.alignment)
         write_names(folder, list(self._remembered), self._feature_names)

@@ -11,6 +11,7 @@ import pandas as pd
 from franchise._files import Facts
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, FranchiseWarning, ModelError, SettingsError
+from franchise.posterior.align import Alignment
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.labels import Named
 from franchise.sampling import Chain
@@ -56,8 +57,8 @@ def read_model(folder: Path) -> StoredModel:
     return StoredModel(settings, facts, corpus, chains, tuple(names), terms, stored.stamp)
 
 
-def posterior_of(chains: Sequence[Chain], corpus: Corpus) -> Posterior:
-    """Return what chains that have started have learned so far."""
+def posterior_of(chains: Sequence[Chain], corpus: Corpus, matching: Alignment | None = None) -> Posterior:
+    """Return what chains that have started have learned so far; the matching of their topics may be known."""
     # Before anything is kept, the current states are all there is.
     kept = [chain for chain in chains if chain.draws] or chains
     modes = [chain for chain in kept if chain.mode]
@@ -69,6 +70,7 @@ def posterior_of(chains: Sequence[Chain], corpus: Corpus) -> Posterior:
         [chain.trace for chain in kept],
         mode=best.mode if best else None,
         find_support=runs.support if runs else None,
+        alignment=matching,
     )
 
 
@@ -85,7 +87,7 @@ def interrupted_after(chains: Sequence[Chain]) -> FranchiseWarning:
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
     return FranchiseWarning(
         f"interrupted after {done} of {planned} sweeps: the answer is based on the sweeps made so far; "
-        "continue with resume()",
+        "resume makes the rest",
         code="interrupted",
     )
 

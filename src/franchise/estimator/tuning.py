@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from franchise._settings import is_one_of, is_positive, seed_of, threads, whole_number
+from franchise._progress import Bar
+from franchise._settings import is_one_of, is_positive, seed_of, whole_number
+from franchise._threads import threads
 from franchise.corpus import TextOptions
 from franchise.corpus.documents import as_corpus
 from franchise.errors import FranchiseWarning, SettingsError
@@ -17,7 +19,6 @@ from franchise.estimator.inputs import effective_corpus
 from franchise.estimator.model import HDPTopicModel
 from franchise.estimator.settings import check_engine, settings_of
 from franchise.posterior.tuning import Tuning, splits_of, tune
-from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan
 from franchise.starts.tables import is_count_table
 
@@ -121,7 +122,7 @@ def tune_eta(
     n_sweeps = len(etas) * len(splits) * chains * sweeps
     # The largest first: they are quick.
     order = sorted(etas, reverse=True)
-    with BarMonitor(n_sweeps, verbose) as monitor:
+    with Bar("fitting", n_sweeps, verbose=verbose) as monitor:
         found = tune(corpus, order, splits, plan_at, jobs=n_jobs, monitor=monitor)
     tuning = EtaTuning(sorted(found, key=lambda one: one.eta), len(etas))
     if len(found) < len(etas):

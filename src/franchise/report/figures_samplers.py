@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, LogFormatter, NullLocator
-from scipy.stats import binomtest, t as student_t
+from scipy.stats import binomtest
+from scipy.stats import t as student_t
 
 from franchise._arrays import Floats
 from franchise.errors import SettingsError

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from franchise._settings import moved, seed_of, threads, whole_number
+from franchise._draws import Draw
+from franchise._settings import moved, seed_of, whole_number
+from franchise._threads import MOST_THREADS, interrupts_deferred, threads
 from franchise.corpus import Corpus
 from franchise.engines import (
     Engine,
@@ -26,15 +28,13 @@ from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
 from franchise.random import Key
-from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import SHARED, Schedule, Timetable
-from franchise.sampling.trace import Draw, Trace
+from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
 from franchise.starts import first_topics
 from franchise.starts.consensus import Runs
 
 _LARGEST = 2**63 - 1
-MOST_THREADS = 2**10  # more are never of use
 
 
 @moved(seed="random_state", start="init", threads="n_jobs")

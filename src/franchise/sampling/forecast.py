@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._settings import is_one_of, threads
+from franchise._draws import LARGE_DRAW
+from franchise._settings import is_one_of
+from franchise._threads import threads
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines import GPU, RAY_GPU, engine_named
 from franchise.engines.compiling import FEW_WORDS
@@ -16,7 +18,6 @@ from franchise.sampling.plan import Plan
 from franchise.sampling.run import shares
 from franchise.sampling.schedule import SHARED
 from franchise.sampling.short_runs import NUMBER, SHARE, SWEEPS
-from franchise.sampling.trace import LARGE_DRAW
 
 _SWEEPS = 3
 _MOST = 100_000  # words, or cells: what a few sweeps take a second or two for

@@ -1,7 +1,8 @@
 """The plan of a run: what every chain of it is to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from franchise._settings import is_one_of, whole_number
 from franchise.corpus import Corpus
@@ -81,26 +82,31 @@ class Plan:
             if isinstance(start, GivenTopics):
                 start.check(corpus)
 
-    def chains(self, corpus: Corpus) -> list[Chain]:
-        """Return new chains."""
-        engine = engine_named(self.engine_of(corpus))
+    def starts_on(self, corpus: Corpus) -> list[Start]:
+        """Return where each chain starts with these documents."""
         # Where starts differ, "sequential" gives way on an engine that does not seat words in turn.
         replaced = ["auto"]
-        if not engine.seats_in_turn and len(set(self.starts)) > 1:
+        if not engine_named(self.engine_of(corpus)).seats_in_turn and len(set(self.starts)) > 1:
             replaced.append("sequential")
-        starts = ["fitted" if is_one_of(start, replaced) else start for start in self.starts]
+        return ["fitted" if is_one_of(start, replaced) else start for start in self.starts]
+
+    def chains(self, corpus: Corpus, saved: Mapping[int, Chain] = MappingProxyType({})) -> list[Chain]:
+        """Return the chains: those that were saved, by their numbers, and new ones for the others."""
+        engine = self.engine_of(corpus)
         return [
-            Chain(
+            saved[i]
+            if i in saved
+            else Chain(
                 corpus,
                 self.priors,
                 self.schedule,
                 random_state=self.seed,
                 number=i,
                 init=start,
-                engine=engine.name,
+                engine=engine,
                 n_jobs=1,
             )
-            for i, start in enumerate(starts)
+            for i, start in enumerate(self.starts_on(corpus))
         ]
 
 

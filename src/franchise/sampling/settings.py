@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from franchise._files import Facts
-from franchise._settings import flag, is_one_of, pair, threads, whole_number
+from franchise._settings import flag, is_one_of, pair, whole_number
+from franchise._threads import threads
 from franchise.corpus import TextOptions
 from franchise.engines import GivenTopics, Start
 from franchise.errors import SettingsError

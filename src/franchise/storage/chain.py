@@ -18,7 +18,7 @@ mapped, and takes up its state when it is asked for it: by the next sweep, or ne
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -26,20 +26,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise._draw_parts import PARTS
+from franchise._draws import PARTS, Draw
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
+from franchise._threads import interrupts_deferred
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 from franchise.engines import Engine
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
-from franchise.sampling.interrupt import interrupts_deferred
 from franchise.sampling.schedule import Timetable
 from franchise.sampling.settings import start_from_json, start_to_json
-from franchise.sampling.trace import Draw, Trace
+from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Trial
-from franchise.storage.draws import is_large, keep_after, keep_only, read_draw, write_draw
+from franchise.storage.draws import files_of_draw, is_large, keep_after, read_draw, remove, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 
 _KIND, _FILE, _DRAWS, _MODE, _SEATS = "chain", "chain.safetensors", "draws", "mode", "seats"
@@ -81,8 +81,7 @@ class ChainWriter:
         self._ahead: set[int] = set()  # draws since then that are already there
         self._mode: int | None = None  # of the last checkpoint that was written here
         self._draws: set[int] | None = None  # likewise
-        self._seats: str | None = None  # likewise
-        self._row_files: set[str] = set()  # likewise
+        self._used: set[Path] = set()  # likewise: all else that it mentions
 
     def save(self, chain: Chain) -> None:
         """Save a chain; one that an error stopped in the middle of a sweep is refused."""
@@ -135,11 +134,17 @@ class ChainWriter:
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
         keep_after(self._folder / PARTS, self._since)  # all up to there has been written
         self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
-        self._row_files = set(rows)
+        self._mode = taken.facts["mode_sweep"]
         self._ahead.clear()
-        self._forget_earlier_seats(taken.facts["seats"])
-        if taken.facts["mode_sweep"] is not None:
-            self._forget_earlier_modes(taken.facts["mode_sweep"])
+        used = {self._folder / f"{name}.rows" for name in rows}
+        if self._mode is not None:
+            used |= files_of_draw(self._folder / _MODE, self._mode)
+        if taken.facts["seats"]:
+            used.add(self._folder / _SEATS / taken.facts["seats"])
+        if self._used:  # the checkpoint before, which someone may be reading, keeps its files
+            there = (self._folder.glob(pattern) for pattern in ("*.rows", f"{_MODE}/*", f"{_SEATS}/*"))
+            remove(set().union(*there) - self._used - used)
+        self._used = used
         return placed
 
     def write_draws(self, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[Draw, Draw]]:
@@ -153,33 +158,17 @@ class ChainWriter:
         new = rows[file.n_rows :]
         return _coded(new, kinds) if kinds else new.copy()
 
-    def _forget_earlier_modes(self, mode: int) -> None:
-        """Remove modes but for this and the one before: someone may just be reading the last checkpoint."""
-        if self._mode is not None:
-            keep_only(self._folder / _MODE, {mode, self._mode})
-        self._mode = mode
-
-    def _forget_earlier_seats(self, name: str | None) -> None:
-        """Remove the seats of earlier checkpoints but for the one before, which someone may be reading."""
-        if name is None:
-            return
-        for path in (self._folder / _SEATS).iterdir():
-            if path.name not in (name, self._seats):
-                shutil.rmtree(path, ignore_errors=True)
-        self._seats = name
-
     def forget_dropped(self) -> None:
         """Remove draws and rows that the last checkpoint no longer has (`Chain.reschedule`, `_trace_name`).
 
-        Only at the end of a run: someone may still have been reading the checkpoint before.
+        Only at the end of a run: until then, someone may be reading the checkpoint before.
         """
         if self._draws is not None:
-            keep_only(self._folder / _DRAWS, self._draws)
+            draws = self._folder / _DRAWS
+            kept = set().union(*(files_of_draw(draws, sweep) for sweep in self._draws))
+            remove(set(draws.glob("*")) - kept)
             shutil.rmtree(self._folder / PARTS, ignore_errors=True)
-            with suppress(OSError):
-                for path in self._folder.glob("*.rows"):
-                    if path.stem not in self._row_files:
-                        path.unlink()
+            remove(set(self._folder.glob("*.rows")) - self._used)
 
 
 def save_chain(chain: Chain, folder: Path) -> None:

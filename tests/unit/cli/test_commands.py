@@ -17,7 +17,6 @@ from click.testing import CliRunner
 from franchise import HDPTopicModel, __version__, read_ldac
 from franchise.cli import _COMMANDS, main
 from franchise.cli._model import interruptible
-from franchise.cli._output import as_commands
 from franchise.datasets import arxiv_abstracts
 from tests.raising import warns
 
@@ -177,14 +176,6 @@ def test_what_to_do_is_said_in_commands(folder, tmp_path):
     assert f"Run longer: franchise resume {tmp_path / 'm'} --sweeps 500." in told  # four sweeps are few
     assert f"Next: franchise topics {tmp_path / 'm'}, franchise documents" in told
     assert "()" not in told
-    said = "Go on: resume(sweeps=110, burn_in=100). To go further: chain_weights(new_documents) weighs them."
-    assert as_commands(said, "m") == (
-        "Go on: franchise resume m --sweeps 110 --burn-in 100. To go further: franchise evaluate m NEW.txt "
-        "--by-chain weighs them."
-    )
-    assert as_commands("continue with resume().", "m") == "continue with franchise resume m."
-    said = 'All started alike; fit with init="apart" to see what other starts find.'
-    assert as_commands(said, "m") == "All started alike; fit with --init apart to see what other starts find."
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from franchise import HDPTopicModel
 from franchise.cli import demo, main
-from franchise.cli._output import as_commands
+from franchise.cli._output import as_options
 from franchise.corpus import read_corpus
 from franchise.datasets import arxiv_abstracts
 
@@ -141,13 +141,12 @@ def test_warnings_are_a_plain_line(tmp_path, texts):
         ("Give text_column (--text-column); the", "Give --text-column; the"),
         ("delimiter does not apply to the format txt", "--delimiter does not apply to the format txt"),
         ("token_pattern='\\\\w(': no", "--token-pattern '\\w(': no"),
-        ("so far; continue with resume()", "so far; continue with franchise resume 'my model'"),
         ("see https://x.y/?topic=3&eta=4", "see https://x.y/?topic=3&eta=4"),
         ("data/a=b.txt: no such file", "data/a=b.txt: no such file"),
     ],
 )
 def test_messages_of_the_library_in_the_words_of_the_command_line(said, told):
-    assert as_commands(said, "my model") == told
+    assert as_options(said) == told
 
 
 def test_the_demo_says_how_to_make_it(tmp_path, texts):

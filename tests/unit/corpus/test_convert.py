@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from franchise.corpus import from_counts, from_tokens

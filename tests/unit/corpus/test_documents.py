@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise.corpus import Corpus, CorpusArrays, as_corpus, encode, from_counts, from_texts, from_tokens
 from franchise.errors import CorpusError

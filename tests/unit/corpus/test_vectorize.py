@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from franchise.corpus import TextOptions, from_texts, from_tokens

@@ -4,7 +4,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise import Chain, Priors, SettingsError, SplitMerge
 from franchise.corpus import CorpusArrays, from_counts, planted
@@ -183,7 +184,8 @@ def test_a_start_from_topics_takes_them(seed):
 
 
 def as_given(topics):
-    from franchise.engines import TOPICS as KIND, GivenTopics
+    from franchise.engines import TOPICS as KIND
+    from franchise.engines import GivenTopics
 
     return GivenTopics(KIND, topics)
 

@@ -6,13 +6,15 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise import Chain, Corpus, Priors, SplitMerge
 from franchise.corpus import five_topics, open_shards, planted, shard
 from franchise.engines import kinds
 from franchise.engines.partitions.host_seating import HostSeating
-from franchise.engines.pools import ranges, workers as module
+from franchise.engines.pools import ranges
+from franchise.engines.pools import workers as module
 from franchise.engines.pools.ranges import jobs_for
 from franchise.engines.pools.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError, ModelError, SettingsError

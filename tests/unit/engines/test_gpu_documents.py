@@ -4,12 +4,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from franchise.engines import ENGINES, EngineSettings
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
-from franchise.engines.partitions.cuda import layout, partition as module
+from franchise.engines.partitions.cuda import layout
+from franchise.engines.partitions.cuda import partition as module
 from franchise.engines.partitions.cuda.device import counter_key
 from franchise.engines.partitions.cuda.source import NEAR, kernel_source
 from franchise.engines.partitions.partition import Range

@@ -18,7 +18,8 @@ from franchise.random import TOPIC_TERMS, Key
 from tests.host_device import HostDevice, needs_compiler
 from tests.reference import gpu_kernels
 from tests.reference.enumeration import by_first_appearance, partitions
-from tests.reference.gpu import philox, seat_topic, uniforms as plain_uniforms
+from tests.reference.gpu import philox, seat_topic
+from tests.reference.gpu import uniforms as plain_uniforms
 from tests.reference.statistics import assert_distribution, assert_frequencies
 
 pytestmark = needs_compiler

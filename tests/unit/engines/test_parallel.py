@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import special, stats
 
 from franchise import Chain, Priors, SplitMerge

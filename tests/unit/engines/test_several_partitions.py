@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 
 from franchise import Chain, Priors, SplitMerge
+from franchise._draws import PartsOfDraw
 from franchise.corpus import planted, shard
 from franchise.engines import kinds
 from franchise.engines.checkpoints import joined_seating
@@ -144,7 +145,7 @@ def test_from_shards(tmp_path, sharded, start):
         chain = Chain(sharded, PRIORS, SCHEDULE, random_state=4, init=start, engine="parallel", n_jobs=2)
         run_chains([chain], keeper=Checkpoints(tmp_path, 0.0))
     assert len(chain.engine._pool.partitions) > 3
-    assert all(draw.is_in_parts for draw in chain.draws)
+    assert all(isinstance(draw.document_counts, PartsOfDraw) for draw in chain.draws)
     assert len({path.name for path in (tmp_path / "0" / "seats").rglob("*.safetensors")}) == SHARDS
     assert differences(chain, whole_chain("parallel", start)) == []
 

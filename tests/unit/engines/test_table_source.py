@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise.corpus import CorpusArrays
 from franchise.engines.pools.tables import PooledTables

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise.model import empty_state
 from franchise.model.capacity import close_topic, grown, is_full, open_topic

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise.model import Joint, Priors, joint
 from franchise.model.likelihood import fill_log_gamma, log_gamma

@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise import Chain, Priors, from_tokens
 from franchise._jit import kernel
@@ -22,7 +23,8 @@ from franchise.moves.concentrations import (
     auxiliary_concentrations,
     slice_concentrations,
 )
-from franchise.random import CONCENTRATIONS as MOVE, Key
+from franchise.random import CONCENTRATIONS as MOVE
+from franchise.random import Key
 from franchise.sampling import Timetable
 from tests.reference.enumeration import Concentrations, Seating, log_joint
 from tests.reference.kernels import Kernels

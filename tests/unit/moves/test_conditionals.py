@@ -6,7 +6,8 @@ random states of random corpora.
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.reference.choices import Drawn, outcomes
 from tests.reference.enumeration import log_joint

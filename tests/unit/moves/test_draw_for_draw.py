@@ -7,7 +7,8 @@ within some 1e-15 of a border may fall on either side: once in about 1e13 draws.
 
 import numpy as np
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from franchise.model import broken_invariants, word_topics
 from franchise.model.state import BORN

@@ -4,7 +4,8 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise.engines.starting_topics import StartingTopics
 from franchise.model import Priors, broken_invariants

@@ -5,7 +5,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import gammainc
 from scipy.stats import beta, binom, hypergeom, norm
 
@@ -24,7 +25,8 @@ from franchise.random import (
     start_stream,
     uniform,
 )
-from tests.reference import franchise as twins, streams
+from tests.reference import franchise as twins
+from tests.reference import streams
 from tests.reference.choices import Drawn, outcomes
 from tests.reference.statistics import assert_distribution, assert_frequencies
 

@@ -5,7 +5,8 @@ The same anchors, decisions and states, labels and orders included; and the same
 
 import numpy as np
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from franchise.engines.trials import TrialMaker
 from franchise.model import broken_invariants

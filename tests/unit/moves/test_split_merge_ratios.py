@@ -5,7 +5,8 @@ from math import lgamma, log
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise import Priors
 from franchise.model import joint

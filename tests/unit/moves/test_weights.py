@@ -10,7 +10,8 @@ from pkgutil import walk_packages
 from types import FunctionType
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from franchise import moves
 from franchise.model import broken_invariants

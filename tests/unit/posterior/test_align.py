@@ -3,7 +3,8 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from franchise.posterior.align import _match, align
 from tests.unit.posterior.made import draw_of_counts

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from scipy.stats import beta
 
 from franchise.corpus import Corpus
@@ -341,7 +342,7 @@ def test_what_needs_no_labels_does_not_depend_on_them(seed):
 def relabelled(draw, order):
     return draw._replace(
         topic_terms=draw.topic_terms[order],
-        document_topics=draw.document_topics[:, order],
+        document_counts=draw.document_topics[:, order],
         m_k=draw.m_k[order],
     )
 

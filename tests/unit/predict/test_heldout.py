@@ -8,7 +8,8 @@ import sys
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from franchise.corpus import five_topics
@@ -16,8 +17,9 @@ from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model import Priors, broken_invariants, copy_state, empty_state
 from franchise.predict.fixed_topics import fixed_topics, in_order
 from franchise.predict.fold_in import FoldInSettings, heats, new_fold_in_scratch, predict_words
-from franchise.predict.heldout import HeldOut, document_completion, left_to_right
-from franchise.predict.left_to_right import left_to_right as left_to_right_kernel, new_left_to_right_scratch
+from franchise.predict.heldout import HeldOut
+from franchise.predict.left_to_right import left_to_right as left_to_right_kernel
+from franchise.predict.left_to_right import new_left_to_right_scratch
 from franchise.predict.paper_heldout import paper_held_out
 from franchise.random import FOLD_IN, INITIALIZE, LEFT_TO_RIGHT, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling import Chain
@@ -28,6 +30,7 @@ from tests.reference.enumeration import Concentrations, log_joint
 from tests.reference.franchise import NOWHERE, Franchise, corpus_of, plain
 from tests.reference.new_documents import APART, DOCUMENTS, THREE, TWO, arrays_of, cases, random_corpus
 from tests.reference.strategies import SEEDS
+from tests.unit.predict.scores import document_completion, left_to_right
 
 FALSE_FAIL_RATE = 1e-6
 
@@ -329,7 +332,7 @@ import numpy as np
 from franchise.corpus import Corpus, CorpusArrays, five_topics, from_counts, from_tokens
 from franchise.model import Priors
 from franchise.predict.fixed_topics import mixtures
-from franchise.predict.heldout import document_completion, left_to_right
+from tests.unit.predict.scores import document_completion, left_to_right
 from franchise.predict.paper_heldout import paper_held_out
 from franchise.sampling import Chain
 

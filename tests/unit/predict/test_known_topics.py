@@ -7,10 +7,10 @@ from franchise import Chain, SettingsError
 from franchise.corpus import planted
 from franchise.corpus.documents import encode
 from franchise.predict.fixed_topics import mixtures
-from franchise.predict.heldout import document_completion, left_to_right
 from franchise.predict.known_topics import KnownTopics
 from franchise.sampling import Timetable
 from tests.raising import raises
+from tests.unit.predict.scores import document_completion, left_to_right
 
 
 @pytest.fixture(scope="module")

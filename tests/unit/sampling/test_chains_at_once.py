@@ -8,7 +8,8 @@ from franchise import Chain, GpuError, Priors
 from franchise.corpus import planted
 from franchise.engines import ENGINES, EngineKind
 from franchise.engines.kinds import KINDS
-from franchise.sampling import Timetable, run as module
+from franchise.sampling import Timetable
+from franchise.sampling import run as module
 from franchise.sampling.run import run_chains, shares
 from tests.reference.chains import differences
 from tests.reference.parallel import Parallel

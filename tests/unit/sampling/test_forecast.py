@@ -8,7 +8,8 @@ import pytest
 
 from franchise import Corpus, Priors
 from franchise.corpus import planted
-from franchise.sampling import Timetable, forecast as module
+from franchise.sampling import Timetable
+from franchise.sampling import forecast as module
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, starts_of
 from tests.reference.chains import ALONE

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from franchise import Chain, Corpus, Priors
 from franchise.engines.starting_topics import StartingTopics

@@ -22,7 +22,7 @@ COUNTS, PARTS = ("topic_terms", "document_topics"), ("data", "indices", "indptr"
 
 @pytest.fixture
 def all_are_large(monkeypatch):
-    monkeypatch.setattr("franchise.storage.draws._LARGE", 0)
+    monkeypatch.setattr("franchise.storage.draws.LARGE_DRAW", 0)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def _changed(place, value):
     ],
 )
 def test_counts_that_would_crash_are_refused(tmp_path, chain, monkeypatch, large, part, change):
-    monkeypatch.setattr("franchise.storage.draws._LARGE", large)
+    monkeypatch.setattr("franchise.storage.draws.LARGE_DRAW", large)
     save_chain(chain, tmp_path)
     path = tmp_path / "draws" / f"{chain.draws[0].sweep:06d}.safetensors"
     arrays, facts = read_arrays(path, "draw")

@@ -5,7 +5,8 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from franchise import Corpus, HDPTopicModel, ModelError
 from franchise._files import checksum_of
@@ -148,12 +149,14 @@ def test_fuzzed_bytes(folder, tmp_path_factory, data):
     except ModelError:
         pass
     else:
-        assert loaded.trace_.equals(HDPTopicModel.load(folder).trace_)
+        sound = HDPTopicModel.load(folder)
+        assert loaded.trace_.equals(sound.trace_)
+        assert loaded.topics().equals(sound.topics())
     shutil.rmtree(copy)
 
 
 def test_no_code_is_run(copy, tmp_path):
-    """A pickle in the place of a file is refused, not opened."""
+    """A pickle in the place of a file is not opened."""
     import pickle
 
     class Evil:
@@ -163,8 +166,11 @@ def test_no_code_is_run(copy, tmp_path):
     for path in files_of(copy):
         before = path.read_bytes()
         path.write_bytes(pickle.dumps(Evil()))
-        with pytest.raises(ModelError):
+        if path.name == "matching.safetensors":  # can be computed again
             HDPTopicModel.load(copy)
+        else:
+            with pytest.raises(ModelError):
+                HDPTopicModel.load(copy)
         path.write_bytes(before)
     assert not (tmp_path / "struck").exists()
 

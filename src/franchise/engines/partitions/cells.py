@@ -16,7 +16,8 @@ from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed
 from franchise.engines.starting_topics import StartingTopics, number_of_topics
 from franchise.engines.table_source import CountedTables, Tables
-from franchise.engines.threads import Range as Documents, Threads, falling_ranges
+from franchise.engines.threads import Range as Documents
+from franchise.engines.threads import Threads, falling_ranges
 from franchise.engines.turns import turns
 from franchise.model.cell_tables import CellTables, no_tables, slots_as_corpus, term_counts
 from franchise.model.measure import Measure

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._draw_parts import DrawPart, PartsOfDraw, write_part
+from franchise._draws import DrawPart, PartsOfDraw, write_part
 from franchise.engines.coordinator import Coordinator
 from franchise.engines.partitions.partition import Partition, Passed, totals
 from franchise.engines.pools.partitions import Factory, new_factory

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import scipy.sparse as sp
 
-from franchise._draw_parts import PartsOfDraw
+from franchise._draws import PartsOfDraw
 from franchise.engines.coordinator import Coordinator
 from franchise.engines.partitions.partition import Passed
 from franchise.model import State

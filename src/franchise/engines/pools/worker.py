@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from franchise._draw_parts import DrawPart
+from franchise._draws import DrawPart
 from franchise.engines.partitions.partition import Partition, Passed
 from franchise.engines.pools.local import LocalPool
 from franchise.engines.pools.ranges import Assigned, Job, assigned

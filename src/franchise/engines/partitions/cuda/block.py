@@ -19,8 +19,10 @@ from franchise.engines.partitions.cuda.long_documents import (
     LongDocuments,
     count_together,
     new_long_documents,
-    update as update_long,
     write_long_seats,
+)
+from franchise.engines.partitions.cuda.long_documents import (
+    update as update_long,
 )
 from franchise.engines.partitions.cuda.measure import GivenMeasure
 from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE, TILE

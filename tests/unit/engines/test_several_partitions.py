@@ -1,8 +1,10 @@
 """Documents that are too many for one partition: a chain is the same to the bit however they are divided."""
 
+import gc
 from contextlib import contextmanager
 from functools import cache
 
+import numpy as np
 import pytest
 
 from franchise import Chain, Priors, Schedule, SplitMerge
@@ -159,4 +161,43 @@ def test_from_shards_taken_up_with_other_partitions(tmp_path, sharded, sweeps):
         taken_up = load_chain(tmp_path, sharded)
         taken_up.run()
     assert len(taken_up.engine._pool.partitions) > len(chain.engine._pool.partitions) > 3
+    assert differences(taken_up, whole_chain("parallel", 20)) == []
+
+
+@pytest.fixture
+def shards_read(monkeypatch):
+    """Return a list of the shards that are read for partitions."""
+    gc.collect()  # chains of other tests, which have these documents
+    read, found = ranges.read_shard, []
+    monkeypatch.setattr(
+        ranges, "read_shard", lambda folder, one: found.append(one.number) or read(folder, one)
+    )
+    return found
+
+
+def test_chains_read_the_same_documents_once(sharded, shards_read):
+    with at_most(1_000):
+        chains = [new_chain("parallel", 20, sharded, number=i) for i in range(2)]
+    assert sorted(shards_read) == list(range(SHARDS))
+    first, second = (chain.engine._pool.partitions for chain in chains)
+    assert len(first) > 3
+    assert all(np.shares_memory(a.corpus.x, b.corpus.x) for a, b in zip(first, second, strict=True))
+
+
+def test_no_shard_is_read_before_the_next_sweep(tmp_path, sharded, shards_read):
+    """To look at a model needs neither its documents nor their seating."""
+    with at_most(1_000):
+        chain = new_chain("parallel", 20, sharded)
+        chain.run(6)
+        save_chain(chain, tmp_path)
+        del chain
+        gc.collect()
+        shards_read.clear()
+        taken_up = load_chain(tmp_path, sharded)
+        taken_up.use_threads(2)
+        assert taken_up.draws
+        assert not taken_up.progress
+        assert shards_read == []
+        taken_up.run()
+    assert sorted(shards_read) == list(range(SHARDS))
     assert differences(taken_up, whole_chain("parallel", 20)) == []

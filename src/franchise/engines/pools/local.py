@@ -57,7 +57,7 @@ class LocalPool:
     @property
     def progress(self) -> float:
         """The share of the pass under way that is done."""
-        words = [max(1, int(own.documents.doc_ptr[-1])) for own in self._documents]
+        words = [max(1, own.n_words) for own in self._documents]
         done = [one.progress for one in self._partitions]
         return float(np.average(done, weights=words)) if done else 0.0
 

@@ -76,5 +76,5 @@ def new_factory(kind: str, documents: list[Assigned], threads: int, is_whole: bo
     if kind == "cuda":
         return _OnGpu(documents, is_whole, threads)
     if kind == "cells":  # no words are seated one after another
-        return _OnHost(CellsPartition, first.documents.n_terms, 0, threads)
-    return _OnHost(HostPartition, first.documents.n_terms, first.place.longest, threads)
+        return _OnHost(CellsPartition, first.n_terms, 0, threads)
+    return _OnHost(HostPartition, first.n_terms, first.place.longest, threads)

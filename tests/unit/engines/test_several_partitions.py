@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from franchise import Chain, Priors, Schedule, SplitMerge
+from franchise import Chain, HDPTopicModel, Priors, Schedule, SplitMerge
 from franchise._draws import PartsOfDraw
 from franchise.corpus import planted, shard
 from franchise.engines import kinds
@@ -201,3 +201,14 @@ def test_no_shard_is_read_before_the_next_sweep(tmp_path, sharded, shards_read):
         taken_up.run()
     assert sorted(shards_read) == list(range(SHARDS))
     assert differences(taken_up, whole_chain("parallel", 20)) == []
+
+
+def test_a_report_of_a_corpus_that_does_not_fit_in_one_piece(tmp_path, sharded, monkeypatch):
+    monkeypatch.setattr("franchise.corpus.sharded.MAX_WORDS", 1_000)
+    monkeypatch.setattr("franchise.corpus.doubts._MOST_WORDS", 500)  # looks at fewer words, as above 2**31
+    with at_most(1_000):
+        model = HDPTopicModel(init="one", sweeps=6, burn_in=3, chains=2, engine="parallel", verbose=0)
+        model.fit(sharded)
+        assert np.isfinite(model.coherence()).any()
+        model.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").is_file()

@@ -12,6 +12,7 @@ from franchise._draws import PartsOfDraw
 from franchise.corpus import planted, shard
 from franchise.engines import kinds
 from franchise.engines.checkpoints import joined_seating
+from franchise.engines.partitions import document_pass, host
 from franchise.engines.pools import ranges
 from franchise.sampling.run import run_chains
 from franchise.storage.chain import load_chain, save_chain
@@ -129,6 +130,16 @@ def test_taken_up_with_other_partitions(tmp_path, engine, sweeps, before):
         taken_up.run()
     assert len(taken_up.engine._pool.partitions) == (4 if before > 1_000 else 1)
     assert differences(taken_up, whole_chain(engine, 20)) == []
+
+
+def test_a_sweep_does_not_count_the_words_of_terms_again(monkeypatch):
+    """They never change, and counting them takes seconds where words are many."""
+    with at_most(300):
+        chain = new_chain("parallel", 20)
+        for module in (host, document_pass):
+            monkeypatch.setattr(module, "count_terms", None, raising=False)
+        chain.run(2)
+    assert len(chain.engine._pool.partitions) > 10
 
 
 # ---------------------------------------------------------------- documents that lie in shards

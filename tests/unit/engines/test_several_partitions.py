@@ -13,7 +13,8 @@ from franchise.corpus import planted, shard
 from franchise.engines import kinds
 from franchise.engines.checkpoints import joined_seating
 from franchise.engines.partitions import document_pass, host
-from franchise.engines.pools import ranges
+from franchise.engines.partitions.host import HostPartition
+from franchise.engines.pools import local, ranges
 from franchise.sampling.run import run_chains
 from franchise.storage.chain import load_chain, save_chain
 from franchise.storage.checkpoints import Checkpoints
@@ -173,6 +174,20 @@ def test_from_shards_taken_up_with_other_partitions(tmp_path, sharded, sweeps):
         taken_up.run()
     assert len(taken_up.engine._pool.partitions) > len(chain.engine._pool.partitions) > 3
     assert differences(taken_up, whole_chain("parallel", 20)) == []
+
+
+def test_the_seating_of_one_shard_at_a_time_is_gathered_and_written(tmp_path, sharded, monkeypatch):
+    done = []
+    gather, write = HostPartition.seating, local.write_seating
+    monkeypatch.setattr(
+        HostPartition, "seating", lambda *arguments: done.append("gathered") or gather(*arguments)
+    )
+    monkeypatch.setattr(
+        local, "write_seating", lambda *arguments: done.append("written") or write(*arguments)
+    )
+    with at_most(1_000):
+        save_chain(new_chain("parallel", 20, sharded), tmp_path)
+    assert done == ["gathered", "written"] * SHARDS
 
 
 @pytest.fixture

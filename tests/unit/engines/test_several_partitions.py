@@ -12,6 +12,7 @@ from franchise._draws import PartsOfDraw
 from franchise.corpus import planted, shard
 from franchise.engines import kinds
 from franchise.engines.checkpoints import joined_seating
+from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions import document_pass, host
 from franchise.engines.partitions.host import HostPartition
 from franchise.engines.pools import local, ranges
@@ -141,6 +142,19 @@ def test_a_sweep_does_not_count_the_words_of_terms_again(monkeypatch):
             monkeypatch.setattr(module, "count_terms", None, raising=False)
         chain.run(2)
     assert len(chain.engine._pool.partitions) > 10
+
+
+@pytest.mark.parametrize("words", [300, 10**9])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_terms_are_sampled_once_per_sweep_and_counts_are_not_held(engine, words, monkeypatch):
+    """Counts that have come through Ray stay in its memory as long as anyone has them."""
+    sampled, draw = [], Instantiator._draw
+    monkeypatch.setattr(Instantiator, "_draw", lambda *given: sampled.append(1) or draw(*given))
+    with at_most(words):
+        chain = new_chain(engine, 20)
+        chain.run(3)
+    assert len(sampled) == 3
+    assert chain.engine._pool._factory._instantiator._made_with is None
 
 
 # ---------------------------------------------------------------- documents that lie in shards

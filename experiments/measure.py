@@ -8,9 +8,9 @@ import numpy as np
 
 from experiments.runs import Array, Pause
 from franchise import Chain, Proposal, SplitMerge
+from franchise._draws import Draw
 from franchise.engines.collapsed import counts_of
 from franchise.model import State, copy_state
-from franchise.sampling.trace import Draw
 
 METHODS = ("gibbs", "paper", "default")
 TITLES = {"gibbs": "Gibbs", "paper": "Gibbs+SM (the paper's)", "default": "default (this library's)"}

@@ -32,7 +32,7 @@ def draw_of(counts: Sequence[Sequence[int]], m_k: Sequence[int], at: Concentrati
         sweep=0,
         names=np.arange(len(counts)),
         topic_terms=sp.csr_array(counts),
-        document_topics=sp.csr_array((0, len(counts)), dtype=np.int32),
+        document_counts=sp.csr_array((0, len(counts)), dtype=np.int32),
         m_k=np.array(m_k, np.int64),
         concentrations=np.array(at),
     )

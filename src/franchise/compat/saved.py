@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._draws import Draw
 from franchise.corpus import CorpusArrays
 from franchise.engines.collapsed import topic_terms_of
 from franchise.model import State, word_topics
 from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array
-from franchise.sampling.trace import Draw
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -74,7 +74,7 @@ class SavedModel:
             sweep=0,
             names=rows,
             topic_terms=self.topic_terms[rows],
-            document_topics=sp.csr_array((0, rows.size), dtype=np.int32),
+            document_counts=sp.csr_array((0, rows.size), dtype=np.int32),
             m_k=self.m_k[rows],
             concentrations=np.array([self.alpha, self.gamma, self.eta]),
         )

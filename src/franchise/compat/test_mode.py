@@ -18,6 +18,7 @@ import numpy as np
 
 from franchise._arrays import offsets_of
 from franchise._folders import locked
+from franchise._threads import interrupts_deferred
 from franchise.compat.files import read_bin
 from franchise.compat.logs import HeldOutLine, log_file
 from franchise.compat.options import HdpOptions
@@ -25,13 +26,12 @@ from franchise.compat.saved import SavedModel, SavedState, saved_state
 from franchise.compat.saver import Saver
 from franchise.compat.starts import seat, some_documents
 from franchise.corpus import Corpus, CorpusArrays, read_ldac
-from franchise.corpus.corpus import numbered
+from franchise.corpus.checks import numbered
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import CorpusError, SettingsError
 from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.random import WORD_TABLES, Key
-from franchise.sampling.interrupt import interrupts_deferred
 
 
 def test(  # the program's name for it, though no test of ours

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import scipy.sparse as sp
 
-from franchise._draw_parts import PartsOfDraw
+from franchise._draws import PartsOfDraw
 from franchise.engines.given_topics import GivenTopics
 from franchise.engines.starts import StartingTopics
 from franchise.model import Joint, Priors, State

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from franchise._draw_parts import PARTS
+from franchise._draws import PARTS
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines.checkpoints import (
     check_whole,

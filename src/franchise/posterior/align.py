@@ -36,6 +36,7 @@ from scipy.optimize import linear_sum_assignment
 from franchise.model.state import Array
 from franchise.sampling import Draw
 
+VERSION = 1  # of the matching: raise it when the same draws are matched in another way
 _DRAWS_LOOKED_AT = 20  # for the threshold
 _HIGHEST = 0.9  # threshold: where all topics are alike (a single term), the same topic must still be found
 _ROUNDS = 3

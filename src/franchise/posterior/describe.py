@@ -1,6 +1,6 @@
 """A fitted model in words: what ``print(model)`` says, and the card in a saved model's folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ from franchise import _html as html
 from franchise._files import Facts, to_json
 from franchise._text import counted
 from franchise.corpus import Corpus
+from franchise.posterior.advice import Advice, in_python
 from franchise.posterior.agreement import FEW_DRAWS, in_words
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.posterior.estimates import Posterior
@@ -27,10 +28,12 @@ def describe(
     diagnosis: Diagnosis,
     labels: Sequence[str] = (),
     chosen: Mapping[str, str] = MappingProxyType({}),
+    say: Callable[[Advice], str] = in_python,
 ) -> str:
     """Answer: how big, what holds, do the chains agree, what next.
 
-    `labels` say what topics are called, `chosen` which settings were chosen for the documents.
+    `labels` say what topics are called, `chosen` which settings were chosen for the documents, and `say` puts
+    advice into words (`posterior.advice`).
     """
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
     of = "" if done >= planned else f" ({planned} planned)"
@@ -40,13 +43,13 @@ def describe(
         *(f"  Down-sampled: {one.in_words()}" for one in [corpus.downsampling] if one is not None),
         *(f"  {line}" for line in _topics(posterior, diagnosis)),
         *(f"  {line}" for line in _largest(posterior, labels)),
-        *(f"  {message}" for message in diagnosis.messages),
+        *(f"  {say(one)}" for one in diagnosis.advice),
         *(f"  {line}" for line in [chosen_in_words(chosen)] if line),
         f"  {counted(len(chains), 'chain')} of {counted(done, 'sweep')}{of}, {_kept(chains)}",
     ]
     if done < planned:
-        lines.append("  The run is not finished: continue with resume().")
-    lines.append("  Next: topics(), documents(), diagnose(), save(path).")
+        lines.append(f"  {say(Advice('unfinished'))}")
+    lines.append(f"  {say(Advice('next'))}")
     return "\n".join(lines)
 
 
@@ -84,20 +87,18 @@ def chosen_in_words(chosen: Mapping[str, str]) -> str:
 
 def settings_in_use(settings: Facts) -> Facts:
     """Return the settings of a model with what was used in place of what they leave open."""
-    in_use = settings.get("in_use", {})
-    priors = [f"{name}_prior" for name in in_use]  # which the concentrations name
-    shown = {
-        name: value
-        for name, value in settings.items()
-        if name not in ("in_use", "text_options", "chosen", *priors)
-    }
+    in_use = dict(settings.get("in_use", {}))
+    options = in_use.pop("text_options", None) or {}
+    apart = ("in_use", "text_options", "chosen", "schedule")
+    shown = {name: value for name, value in settings.items() if name not in apart}
+    shown |= settings.get("schedule", {})
     if chosen := settings.get("chosen"):
         shown["chosen"] = "; ".join(f"{name} {value}" for name, value in chosen.items())
     if isinstance(trials := shown.get("split_merge"), Mapping):
         until = "" if trials["until"] is None else f" up to sweep {trials['until']}"
         kinds = counted(len(trials["proposals"]), "kind")
         shown["split_merge"] = f"{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
-    return shown | in_use | (settings.get("text_options") or {})
+    return shown | in_use | options
 
 
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from franchise._draw_parts import Documents
+from franchise._draws import Documents
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, SettingsError
@@ -49,6 +49,8 @@ class Posterior:
     find_support
         Returns the share of independent short runs that found each topic, given topics by terms
         (`starts.consensus`); None if there were no such runs.
+    alignment
+        Which topics of different draws are the same; None if that is not known yet.
 
     Attributes
     ----------
@@ -68,6 +70,7 @@ class Posterior:
         traces: Sequence[Trace],
         mode: Draw | None = None,
         find_support: Callable[[Array], Array] | None = None,
+        alignment: Alignment | None = None,
     ) -> None:
         if not draws or not all(draws):
             raise FranchiseError("there are no draws; run the chains past their burn-in", code="no-draws")
@@ -77,7 +80,7 @@ class Posterior:
         self.n_topics = int(np.quantile(self.n_topics_draws, 0.5, method="inverted_cdf"))
         self.n_topics_interval = _central(self.n_topics_draws)
         self.n_topics_by_chain = [_central([draw.names.size for draw in chain]) for chain in draws]
-        self._find_support = find_support
+        self._find_support, self._alignment = find_support, alignment
 
     # ------------------------------------------------------------ topics
 
@@ -89,7 +92,7 @@ class Posterior:
     @cached_property
     def alignment(self) -> Alignment:
         """Which topics of different draws are the same."""
-        return align(self.draws)
+        return self._alignment or align(self.draws)
 
     @cached_property
     def _listed(self) -> Array:

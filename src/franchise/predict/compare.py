@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise import _html as html
+from franchise._draws import Draw
 from franchise._text import counted
+from franchise._threads import threads
 from franchise.corpus.documents import Encoded
 from franchise.errors import CorpusError, SettingsError
 from franchise.model.state import Array
-from franchise.predict.heldout import HeldOut, put_together
+from franchise.predict.heldout import HeldOut, densities, put_together
 from franchise.predict.known_topics import KnownTopics
-from franchise.predict.stacking import OfChain, densities
-from franchise.sampling import Draw
-from franchise.sampling.run import threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +149,7 @@ def compare_topics(
     new: Encoded,
     *,
     method: str = "completion",
-    jobs: int | None = None,
+    jobs: int | None = -1,
     **options: Any,
 ) -> Comparison:
     """Score models on the same documents.
@@ -164,7 +163,7 @@ def compare_topics(
     method
         ``"completion"`` or ``"left-to-right"`` (`franchise.predict.heldout`).
     jobs
-        Threads; None or -1 for all cores.
+        Threads; -1 for all cores, None for one.
     options
         More options of the method.
 
@@ -181,9 +180,7 @@ def compare_topics(
     scores, n_j = {}, np.zeros(0, np.int64)
     for name, topics in models.items():
         draws = [_in_order_of(models[first].corpus.vocabulary, topics, draw) for draw in topics.draws]
-        found = densities(
-            [OfChain(0, topics.n_topics, draws)], new.arrays, method, **{"jobs": jobs, **options}
-        )
+        found = densities([draws], new.arrays, method, **{"jobs": jobs, **options})
         scores[name], n_j = found.held_out([1.0]), found.n_j
     n_topics = {name: topics.n_topics for name, topics in models.items()}
     return Comparison(scores, n_topics, n_j, new.document_names)

@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise._arrays import offsets_of
+from franchise._draws import Draw
+from franchise._progress import advance
 from franchise._settings import LARGEST_SEED, whole_number
+from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus, CorpusArrays
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model.state import Array
@@ -26,8 +29,6 @@ from franchise.predict.fold_in import (
     new_fold_in_scratch,
 )
 from franchise.random import FOLD_IN, Key
-from franchise.sampling import Draw
-from franchise.sampling.interrupt import interrupts_deferred
 
 SWEEPS, BURN_IN = 25, 5
 MOST_WORDS = 20_000  # of a document that its mixture is found by; more would hardly change it
@@ -225,8 +226,9 @@ def visit_in_blocks(
         blocks = range(0, documents.content.size, _DOCUMENTS_A_BLOCK)
         futures = [pool.submit(copy_context().run, visit, begin) for begin in blocks]
         try:
-            for future in futures:
+            for begin, future in zip(blocks, futures, strict=True):
                 future.result()
+                advance(min(_DOCUMENTS_A_BLOCK, documents.content.size - begin))
         finally:
             for future in futures:
                 future.cancel()

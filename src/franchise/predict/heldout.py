@@ -1,26 +1,29 @@
 """How well topics predict documents that they were not fitted to: held-out likelihood, in nats per word.
 
-Two scores, both with the topics of each draw held fixed (`predict.fixed_topics`) and averaged over the
-draws as probabilities, not as logarithms. `document_completion` is cheap: half of each document is given, the
-other half predicted. `left_to_right` estimates the probability of whole documents, in time that grows with
-the square of their length. The two are different numbers, and neither is that of the paper's program
+Two methods, both with the topics of each draw held fixed (`predict.fixed_topics`) and averaged over the draws
+as probabilities, not as logarithms. Document completion is cheap: half of each document is given, the other
+half predicted. Left to right estimates the probability of whole documents, in time that grows with the square
+of their length. The two scores are different numbers, and neither is that of the paper's program
 (`predict.paper_heldout`).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
 from franchise import _html as html
 from franchise._arrays import offsets_of
-from franchise._settings import whole_number
+from franchise._draws import Draw
+from franchise._settings import is_one_of, whole_number
 from franchise._text import counted
+from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus, CorpusArrays
-from franchise.errors import FranchiseError
+from franchise.errors import FranchiseError, SettingsError
 from franchise.model.state import Array
 from franchise.predict.fixed_topics import (
     checked_seed,
@@ -39,8 +42,6 @@ from franchise.predict.fold_in import (
 from franchise.predict.left_to_right import left_to_right as estimate_log_p
 from franchise.predict.left_to_right import new_left_to_right_scratch
 from franchise.random import FOLD_IN, LEFT_TO_RIGHT, Key
-from franchise.sampling import Draw
-from franchise.sampling.interrupt import interrupts_deferred
 
 # Streams of FOLD_IN: for the draws of topics, and for cutting documents in two.
 _OF_DRAWS, _OF_CUTS = 0, 1
@@ -131,52 +132,6 @@ class Densities:
         return np.bincount(self.document, weights=mixed, minlength=self.n_j.size)
 
 
-def document_completion(
-    draws: Sequence[Draw],
-    corpus: Corpus | CorpusArrays,
-    *,
-    sweeps: int = 100,
-    burn_in: int = 10,
-    seed: int = 0,
-    jobs: int = 1,
-) -> HeldOut:
-    """Give half of each document's words, and score the probability of the others.
-
-    Of a document's n words, n // 2 are drawn to be given. Its mixture theta is found from these by Gibbs, and
-    each other word is scored by itself: the logarithm of its probability sum_k theta_k phi_kv, **averaged
-    over draws and kept sweeps inside the logarithm**. (This is the usual score per word. The probability of
-    all hidden words together, whose average is taken over their product, is another number.)
-
-    A document's cut and score depend on its own words, the draws and the seed alone, to the bit. Too few
-    sweeps give too low a score, the more so with few draws.
-
-    Parameters
-    ----------
-    draws
-        Draws of the topics.
-    corpus
-        The documents, over the vocabulary that the topics were fitted with.
-    sweeps, burn_in
-        Gibbs sweeps over the words given, with each draw, and how many of them to leave out of the mean.
-    seed
-        Of the cut and of the sweeps, from 0 to 2**63 - 1.
-    jobs
-        Number of threads.
-
-    Returns
-    -------
-    HeldOut
-        The score; it has all documents with words, as one word alone is scored by the topics' weights.
-
-    Raises
-    ------
-    FranchiseError
-        If no document has a word.
-    """
-    found = completion_densities([draws], corpus, sweeps=sweeps, burn_in=burn_in, seed=seed, jobs=jobs)
-    return found.held_out([1.0])
-
-
 def completion_densities(
     groups: Sequence[Sequence[Draw]],
     corpus: Corpus | CorpusArrays,
@@ -186,7 +141,30 @@ def completion_densities(
     seed: int = 0,
     jobs: int = 1,
 ) -> Densities:
-    """Return the probability of each hidden word (`document_completion`) by each group of draws."""
+    """Predict half of each document's words from the others, by each group of draws.
+
+    Of a document's n words, n // 2 are drawn to be given. Its mixture theta is found from these by Gibbs, and
+    each other word is scored by itself: the logarithm of its probability sum_k theta_k phi_kv, **averaged
+    over draws and kept sweeps inside the logarithm**. (This is the usual score per word. The probability of
+    all hidden words together, whose average is taken over their product, is another number.)
+
+    A document's cut and score depend on its own words, the draws and the seed alone, to the bit. Too few
+    sweeps give too low a score, the more so with few draws. All documents with words are scored: a single
+    word is scored by the topics' weights.
+
+    Parameters
+    ----------
+    groups
+        Groups of draws, such as those of each chain.
+    corpus
+        The documents, over the vocabulary that the topics were fitted with.
+    sweeps, burn_in
+        Gibbs sweeps over the words given, with each draw, and how many of them to leave out of the mean.
+    seed
+        Of the cut and of the sweeps, from 0 to 2**63 - 1.
+    jobs
+        Number of threads.
+    """
     draws = [draw for group in groups for draw in group]
     documents, seed = new_documents(draws, corpus), checked_seed(seed)
     observed, hidden = _cut(documents, corpus.n_terms, seed)
@@ -203,47 +181,6 @@ def completion_densities(
     return Densities("document completion", np.log(probability), np.repeat(np.arange(n_j.size), n_j), n_j)
 
 
-def left_to_right(
-    draws: Sequence[Draw],
-    corpus: Corpus | CorpusArrays,
-    *,
-    particles: int = 20,
-    seed: int = 0,
-    jobs: int = 1,
-) -> HeldOut:
-    """Estimate the probability of whole documents by the left-to-right method.
-
-    The estimate of a document's probability, averaged over the draws, is unbiased; its logarithm, which is
-    reported, is then a little too low, the less so the more particles. A document's estimate depends on its
-    own words, the draws and the seed alone, to the bit.
-
-    Parameters
-    ----------
-    draws
-        Draws of the topics.
-    corpus
-        The documents, over the vocabulary that the topics were fitted with.
-    particles
-        How many go through each document with each draw.
-    seed
-        Of the random draws, from 0 to 2**63 - 1.
-    jobs
-        Number of threads.
-
-    Returns
-    -------
-    HeldOut
-        The score.
-
-    Raises
-    ------
-    FranchiseError
-        If no document has a word.
-    """
-    found = left_to_right_densities([draws], corpus, particles=particles, seed=seed, jobs=jobs)
-    return found.held_out([1.0])
-
-
 def left_to_right_densities(
     groups: Sequence[Sequence[Draw]],
     corpus: Corpus | CorpusArrays,
@@ -252,7 +189,19 @@ def left_to_right_densities(
     seed: int = 0,
     jobs: int = 1,
 ) -> Densities:
-    """Return the probability of each document (`left_to_right`) by each group of draws."""
+    """Estimate the probability of whole documents by the left-to-right method, by each group of draws.
+
+    The estimate of a document's probability, averaged over the draws, is unbiased; its logarithm, which is
+    reported, is a little too low, the less so the more particles. A document's estimate depends on its own
+    words, the draws and the seed alone, to the bit.
+
+    Parameters
+    ----------
+    groups, corpus, seed, jobs
+        As for `completion_densities`.
+    particles
+        How many go through each document with each draw.
+    """
     draws = [draw for group in groups for draw in group]
     documents, seed = new_documents(draws, corpus), checked_seed(seed)
     n_j = np.diff(documents.doc_ptr)
@@ -264,6 +213,24 @@ def left_to_right_densities(
     ends = np.cumsum([len(group) for group in groups])[:-1]
     means = [logsumexp(own, axis=0) - math.log(len(own)) for own in np.split(log_p, ends)]
     return Densities("left to right", np.array(means), np.arange(n_j.size), n_j)
+
+
+_METHODS: dict[str, Callable[..., Densities]] = {
+    "completion": completion_densities,
+    "left-to-right": left_to_right_densities,
+}
+
+
+def densities(
+    groups: Sequence[Sequence[Draw]], corpus: Corpus | CorpusArrays, method: str, **options: Any
+) -> Densities:
+    """Return what groups of draws say of new documents, by a method and its options."""
+    if not is_one_of(method, _METHODS):
+        raise SettingsError(
+            f"method={method!r}: give 'completion' or 'left-to-right'; 'paper' scores one state, not chains",
+            code="unknown-choice",
+        )
+    return _METHODS[method](groups, corpus, **options)
 
 
 def _cut(documents: NewDocuments, n_terms: int, seed: int) -> tuple[NewDocuments, NewDocuments]:

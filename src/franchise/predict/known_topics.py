@@ -3,28 +3,26 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from franchise._settings import is_one_of
+from franchise._draws import Draw
+from franchise._threads import threads
 from franchise.corpus import Corpus
+from franchise.corpus.data_warnings import held_out_warnings
 from franchise.corpus.documents import Encoded
-from franchise.corpus.doubts import doubts_about_held_out
 from franchise.errors import SettingsError
 from franchise.model.state import Array
-from franchise.predict import heldout
 from franchise.predict.fixed_topics import mixtures
+from franchise.predict.heldout import HeldOut, densities, left_to_right_densities
 from franchise.predict.paper_heldout import PaperHeldOut, paper_held_out
-from franchise.predict.stacking import OfChain, Stacked, densities, mixture_weights, stacked
-from franchise.sampling import Chain, Draw
-from franchise.sampling.run import threads
+from franchise.predict.stacking import OfChain, Stacked, mixture_weights, stacked
+
+if TYPE_CHECKING:
+    from franchise.sampling import Chain
 
 _PAPER_SWEEPS = 50
-_METHODS: dict[str, Any] = {
-    "completion": heldout.document_completion,
-    "left-to-right": heldout.left_to_right,
-}
 
 
 class LogPByDraw(NamedTuple):
@@ -61,10 +59,10 @@ class KnownTopics:
     draws: Sequence[Draw]
     columns: Sequence[Array]
     n_topics: int
-    chain: Chain | None = None
+    chain: "Chain | None" = None
     chains: Sequence[OfChain] = ()
 
-    def mixtures(self, new: Encoded, jobs: int | None = None) -> Array:
+    def mixtures(self, new: Encoded, jobs: int | None = -1) -> Array:
         """Return the proportions of the listed topics, one row per document, summing to one."""
         theta = mixtures(self.draws, new.arrays, self.columns, self.n_topics + 1, jobs=_threads(new, jobs))
         listed = theta[:, :-1]  # what no listed topic has is left out
@@ -74,10 +72,10 @@ class KnownTopics:
         self,
         new: Encoded,
         method: str = "completion",
-        jobs: int | None = None,
+        jobs: int | None = -1,
         chain_weights: object = None,
         **options: Any,
-    ) -> heldout.HeldOut | PaperHeldOut:
+    ) -> HeldOut | PaperHeldOut:
         """Return the held-out log-likelihood per word.
 
         Parameters
@@ -88,23 +86,24 @@ class KnownTopics:
             ``"completion"``, ``"left-to-right"`` (`franchise.predict.heldout`), or ``"paper"``
             (`franchise.predict.paper_heldout`), which needs the chain.
         jobs
-            Threads; None or -1 for all cores.
+            Threads; -1 for all cores, None for one.
         chain_weights
             How much each chain counts; None: as much as it has draws.
         options
             More options of the method.
         """
         _warn_of(new.arrays.doc_ptr)
-        if chain_weights is not None:
-            weights = mixture_weights(chain_weights, len(self.chains))
-            found = densities(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
-            return found.held_out(weights)
-        if method == "paper":
+        if chain_weights is None and method == "paper":
             return self._paper_held_out(new, **options)
-        return _METHODS[_known(method)](self.draws, new.arrays, jobs=_threads(new, jobs), **options)
+        groups, weights = [self.draws], np.ones(1)
+        if chain_weights is not None:
+            groups = [chain.draws for chain in self.chains]
+            weights = mixture_weights(chain_weights, len(groups))
+        found = densities(groups, new.arrays, method, jobs=_threads(new, jobs), **options)
+        return found.held_out(weights)
 
     def stacked(
-        self, new: Encoded, method: str = "completion", jobs: int | None = None, **options: Any
+        self, new: Encoded, method: str = "completion", jobs: int | None = -1, **options: Any
     ) -> Stacked:
         """Return how well each chain predicts, and weights of the chains (`predict.stacking`)."""
         if not self.chains:
@@ -112,14 +111,15 @@ class KnownTopics:
                 "there are no chains to compare: give a model folder", code="incomplete-model"
             )
         _warn_of(new.arrays.doc_ptr)
-        found = densities(self.chains, new.arrays, method, jobs=_threads(new, jobs), **options)
+        groups = [chain.draws for chain in self.chains]
+        found = densities(groups, new.arrays, method, jobs=_threads(new, jobs), **options)
         return stacked(self.chains, found)
 
-    def log_p_by_draw(self, new: Encoded, jobs: int | None = None, **options: Any) -> LogPByDraw:
+    def log_p_by_draw(self, new: Encoded, jobs: int | None = -1, **options: Any) -> LogPByDraw:
         """Return the log probability of each document given each of a few draws of each chain."""
         n_draws = min(len(chain.draws) for chain in self.chains)
         draws = [draw for chain in self.chains for draw in chain.draws[:n_draws]]
-        found = heldout.left_to_right_densities(
+        found = left_to_right_densities(
             [[draw] for draw in draws], new.arrays, jobs=_threads(new, jobs), **options
         )
         shape = len(self.chains), n_draws
@@ -143,16 +143,8 @@ class KnownTopics:
         return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
 
 
-def _known(method: str) -> str:
-    if not is_one_of(method, _METHODS):
-        raise SettingsError(
-            f"method={method!r}: give 'completion', 'left-to-right' or 'paper'", code="unknown-choice"
-        )
-    return method
-
-
 def _warn_of(doc_ptr: Array) -> None:
-    for doubt in doubts_about_held_out(doc_ptr):
+    for doubt in held_out_warnings(doc_ptr):
         warnings.warn(doubt, stacklevel=4)  # where the user's call is, by way of the estimator
 
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from franchise._arrays import places_of
+from franchise._progress import advance
 from franchise._settings import whole_number
+from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import CorpusError, FranchiseError
@@ -22,7 +24,6 @@ from franchise.model import Priors, State, empty_state, joint
 from franchise.model.state import TABLES, TOPICS, Array
 from franchise.predict.fixed_topics import checked_seed
 from franchise.random import INITIALIZE, WORD_TABLES, Key
-from franchise.sampling.interrupt import interrupts_deferred
 
 _ON_TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead", "totals", "concentrations")
 
@@ -97,7 +98,6 @@ def paper_held_out(
     together = _together(corpus, state, test)
     arrays = together.arrays
     new = np.arange(corpus.n_documents, together.n_documents)
-    new = np.arange(corpus.n_documents, together.n_documents)
     bench = CollapsedSampler(arrays, _with_room(together, state), new)
     before = joint(corpus.arrays, state, priors).log_joint
     rows = []
@@ -107,6 +107,7 @@ def paper_held_out(
         with interrupts_deferred():
             bench.gibbs(Key(seed, 0, sweep, WORD_TABLES))
             log_p = joint(arrays, bench.state, priors).log_joint - before
+        advance()
         rows.append((log_p, int(bench.state.totals[TOPICS]), int(bench.state.totals[TABLES])))
     log_ps, n_topics, n_tables = (np.array(column) for column in zip(*rows, strict=True))
     return PaperHeldOut(log_ps, n_topics, n_tables, test.n_words, together, bench.state)

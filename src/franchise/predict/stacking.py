@@ -14,27 +14,19 @@ missing from the best score per unit.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
-from franchise._settings import is_one_of
-from franchise.corpus import CorpusArrays
+from franchise._draws import Draw
 from franchise.errors import SettingsError
 from franchise.model.state import Array
-from franchise.predict.heldout import (
-    Densities,
-    HeldOut,
-    completion_densities,
-    left_to_right_densities,
-)
-from franchise.sampling import Draw
+from franchise.predict.heldout import Densities, HeldOut
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_METHODS: dict[str, Any] = {"completion": completion_densities, "left-to-right": left_to_right_densities}
 _NEARLY = 1e-9  # nats per unit that may be missing from the best score
 _MOST_STEPS = 10_000
 _NOTHING = 1e-6  # a weight below this is none
@@ -86,19 +78,6 @@ class Stacked:
                 "weight": self.weights,
             }
         )
-
-
-def densities(
-    chains: Sequence[OfChain], documents: CorpusArrays, method: str = "completion", **options: Any
-) -> Densities:
-    """Return what each chain says of new documents; `method` is ``"completion"`` or ``"left-to-right"``."""
-    if not is_one_of(method, _METHODS):
-        raise SettingsError(
-            f"method={method!r}: give 'completion' or 'left-to-right' to compare chains",
-            code="unknown-choice",
-        )
-    found: Densities = _METHODS[method]([chain.draws for chain in chains], documents, **options)
-    return found
 
 
 def stacked(chains: Sequence[OfChain], found: Densities) -> Stacked:

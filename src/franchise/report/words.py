@@ -1,19 +1,19 @@
 """The answer in words: how many topics, how sure, and whether the chains agree.
 
-Whoever reads the page need not be the one who ran the model, nor a programmer. So advice is given without
-calls of functions, and a number that few people know is explained where it stands.
+Readers of the page may neither have run the model nor program. So advice has no calls of functions, and
+numbers that few people know are explained where they stand (`posterior.advice.for_readers`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from franchise._text import counted
+from franchise.posterior.advice import for_readers, the_others
 from franchise.posterior.agreement import (
     AGREE,
     APART,
@@ -22,14 +22,11 @@ from franchise.posterior.agreement import (
     MOSTLY,
     agreement,
     in_words,
-    the_others,
 )
-from franchise.report.runs import started
+from franchise.posterior.diagnostics import Diagnosis
+from franchise.posterior.estimates import Posterior
+from franchise.report.chains import started
 from franchise.sampling import Chain
-
-if TYPE_CHECKING:
-    from franchise.posterior.diagnostics import Diagnosis
-    from franchise.posterior.estimates import Posterior
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +92,7 @@ def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
     if diagnosis.agree is False and diagnosis.solid_topics:
         number = len(diagnosis.solid_topics)
         found = f"{'topic' if number == 1 else 'topics'} found by every chain"
-        rest = the_others(agreement(posterior), posterior.weights)
+        rest = the_others(agreement(posterior))
         found += ", all from the same start" if diagnosis.same_start else ""
         words = f"{found}, with {diagnosis.shared:.0%} of the words"
         return Headline(number, words, f"Rely on these{f'; {rest}' if rest else ''}.")
@@ -126,7 +123,7 @@ def findings(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis
     said = []
     n = posterior.n_topics
     if diagnosis.agree:  # where the chains differ, this is the headline
-        said.append(diagnosis.messages[0])
+        said.append(for_readers(diagnosis.advice[0]))
     half = int(np.searchsorted(np.cumsum(posterior.weights), 0.5) + 1)
     if 1 < half < n:
         said.append(f"The {half} largest topics hold half of the words.")
@@ -149,38 +146,3 @@ def _unfinished(chains: Sequence[Chain]) -> list[str]:
     if not any(chain.draws for chain in running):
         said.append("No draws have been kept yet: this page shows the current states of the chains.")
     return said
-
-
-# What a diagnosis says to people who program, and how the page says it.
-_SAYINGS = (
-    (r"resume\(\)", "let it finish"),
-    (r"resume\(sweeps=(\d+)\)", r"\1 more sweeps"),
-    (r"resume\(sweeps=(\d+), burn_in=(\d+)\)", r"\1 more sweeps, with the first \2 of all sweeps left out"),
-    (r"fit with a smaller thin", "a run that keeps more draws"),
-    (r"fit with chains=4", "run it with 4 chains"),
-    (r'fit with init="apart"', "a run whose chains start apart would be needed"),
-    (
-        r"chain_weights\(new_documents\) weighs the chains by how well they predict",
-        "chains can be weighed by how well they predict new documents",
-    ),
-    (r"\ba fit with more chains", "a run with more chains"),
-    (r"another eta may give", "another eta, which says how evenly a topic spreads over terms, may give"),
-    (
-        r"R-hat of the (.+?) is ([\d.]+|infinite), and should be below (\d+\.\d+)",
-        r"they differ most in the \1 (R-hat compares chains, and is 1 where they agree; here it is \2, and "
-        r"should be below \3)",
-    ),
-)
-
-
-def for_readers(message: str) -> str:
-    """Return a message of a diagnosis in words for people who do not program.
-
-    Examples
-    --------
-    >>> for_readers("Run longer: resume(sweeps=150).")
-    'Run longer: 150 more sweeps.'
-    """
-    for saying, words in _SAYINGS:
-        message = re.sub(saying, words, message)
-    return message

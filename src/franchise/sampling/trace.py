@@ -1,12 +1,10 @@
-"""What a chain leaves behind: numbers for each sweep, and draws."""
+"""What a chain leaves behind for each sweep: a row of numbers."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from franchise._draw_parts import Documents, PartsOfDraw
 from franchise.model.state import Array
 
 _COLUMNS = (
@@ -24,8 +22,6 @@ _COLUMNS = (
     "seconds",
 )
 _WHOLE = frozenset({"sweep", "n_topics", "n_tables"})
-
-LARGE_DRAW = 2**22  # bytes: from this size on, draws that are kept lie on disk
 
 
 class Trace:
@@ -105,33 +101,3 @@ class Trace:
         trace._numbers[: len(numbers), : len(columns)] = numbers
         trace._n_rows = len(numbers)
         return trace
-
-
-class Draw(NamedTuple):
-    """What is kept of a state: all that topics, weights and mixtures are computed from.
-
-    Topics are ordered by their number of words, largest first.
-    """
-
-    sweep: int
-    names: Array  # serial number of each topic's birth in its chain
-    topic_terms: sp.csr_array  # n_..k^v
-    document_topics: sp.csr_array  # n_j.k; where it lies in parts, a `PartsOfDraw`
-    m_k: Array
-    concentrations: Array  # alpha, gamma, eta
-
-    @property
-    def n_bytes(self) -> int:
-        """What its counts take in memory."""
-        tables = [self.topic_terms] if self.is_in_parts else [self.topic_terms, self.document_topics]
-        return sum(part.nbytes for table in tables for part in (table.data, table.indices, table.indptr))
-
-    def of_documents(self, documents: Documents) -> sp.csr_array:
-        """Return n_j.k of some documents: of a large draw, all that need be in memory."""
-        counts: sp.csr_array | PartsOfDraw = self.document_topics
-        return counts.rows(documents) if isinstance(counts, PartsOfDraw) else counts[documents]
-
-    @property
-    def is_in_parts(self) -> bool:
-        """Whether n_j.k lies in files that others have written; `of_documents` reads from these."""
-        return isinstance(tuple.__getitem__(self, 3), PartsOfDraw)

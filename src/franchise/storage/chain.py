@@ -13,12 +13,13 @@ that was killed, and is not looked at. So a checkpoint costs the state and what 
 stored: their streams are named by seed, chain and sweep (`franchise.random`).
 
 Of a large chain, what `take` returns can be written while the chain goes on. One that is loaded has its draws
-mapped, and takes up its state when it is asked for it: by the next sweep, or never.
+mapped, and takes up its state when it is asked for it: by the next sweep, or never. So does a chain whose
+seating is in files of its own.
 """
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -26,19 +27,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise._draw_parts import PARTS
+from franchise._draws import PARTS, Draw
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
+from franchise._threads import interrupts_deferred
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.engines import Engine, GivenTopics, Start
+from franchise.engines import Engine
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
-from franchise.sampling.interrupt import interrupts_deferred
-from franchise.sampling.schedule import Schedule
-from franchise.sampling.trace import Draw, Trace
-from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
-from franchise.storage.draws import is_large, keep_after, keep_only, read_draw, write_draw
+from franchise.sampling.schedule import Timetable
+from franchise.sampling.settings import start_from_json, start_to_json
+from franchise.sampling.trace import Trace
+from franchise.sampling.trials import Event, Trial
+from franchise.storage.draws import files_of_draw, is_large, keep_after, read_draw, remove, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 
 _KIND, _FILE, _DRAWS, _MODE, _SEATS = "chain", "chain.safetensors", "draws", "mode", "seats"
@@ -80,8 +82,7 @@ class ChainWriter:
         self._ahead: set[int] = set()  # draws since then that are already there
         self._mode: int | None = None  # of the last checkpoint that was written here
         self._draws: set[int] | None = None  # likewise
-        self._seats: str | None = None  # likewise
-        self._row_files: set[str] = set()  # likewise
+        self._used: set[Path] = set()  # likewise: all else that it mentions
 
     def save(self, chain: Chain) -> None:
         """Save a chain; one that an error stopped in the middle of a sweep is refused."""
@@ -134,11 +135,17 @@ class ChainWriter:
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
         keep_after(self._folder / PARTS, self._since)  # all up to there has been written
         self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
-        self._row_files = set(rows)
+        self._mode = taken.facts["mode_sweep"]
         self._ahead.clear()
-        self._forget_earlier_seats(taken.facts["seats"])
-        if taken.facts["mode_sweep"] is not None:
-            self._forget_earlier_modes(taken.facts["mode_sweep"])
+        used = {self._folder / f"{name}.rows" for name in rows}
+        if self._mode is not None:
+            used |= files_of_draw(self._folder / _MODE, self._mode)
+        if taken.facts["seats"]:
+            used.add(self._folder / _SEATS / taken.facts["seats"])
+        if self._used:  # the checkpoint before, which someone may be reading, keeps its files
+            there = (self._folder.glob(pattern) for pattern in ("*.rows", f"{_MODE}/*", f"{_SEATS}/*"))
+            remove(set().union(*there) - self._used - used)
+        self._used = used
         return placed
 
     def write_draws(self, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[Draw, Draw]]:
@@ -152,33 +159,17 @@ class ChainWriter:
         new = rows[file.n_rows :]
         return _coded(new, kinds) if kinds else new.copy()
 
-    def _forget_earlier_modes(self, mode: int) -> None:
-        """Remove modes but for this and the one before: someone may just be reading the last checkpoint."""
-        if self._mode is not None:
-            keep_only(self._folder / _MODE, {mode, self._mode})
-        self._mode = mode
-
-    def _forget_earlier_seats(self, name: str | None) -> None:
-        """Remove the seats of earlier checkpoints but for the one before, which someone may be reading."""
-        if name is None:
-            return
-        for path in (self._folder / _SEATS).iterdir():
-            if path.name not in (name, self._seats):
-                shutil.rmtree(path, ignore_errors=True)
-        self._seats = name
-
     def forget_dropped(self) -> None:
         """Remove draws and rows that the last checkpoint no longer has (`Chain.reschedule`, `_trace_name`).
 
-        Only at the end of a run: someone may still have been reading the checkpoint before.
+        Only at the end of a run: until then, someone may be reading the checkpoint before.
         """
         if self._draws is not None:
-            keep_only(self._folder / _DRAWS, self._draws)
+            draws = self._folder / _DRAWS
+            kept = set().union(*(files_of_draw(draws, sweep) for sweep in self._draws))
+            remove(set(draws.glob("*")) - kept)
             shutil.rmtree(self._folder / PARTS, ignore_errors=True)
-            with suppress(OSError):
-                for path in self._folder.glob("*.rows"):
-                    if path.stem not in self._row_files:
-                        path.unlink()
+            remove(set(self._folder.glob("*.rows")) - self._used)
 
 
 def save_chain(chain: Chain, folder: Path) -> None:
@@ -186,7 +177,7 @@ def save_chain(chain: Chain, folder: Path) -> None:
     ChainWriter(folder).save(chain)
 
 
-def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -> Chain:
+def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) -> Chain:
     """Take up the chain of a folder.
 
     Parameters
@@ -216,17 +207,18 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             )
         chain = Chain(
             corpus,
-            priors_from(facts["priors"]),
-            schedule or schedule_from(facts["schedule"]),
-            seed=facts["seed"],
+            Priors(**facts["priors"]),
+            schedule or Timetable.from_json(facts["schedule"]),
+            random_state=facts["seed"],
             number=facts["number"],
-            start=_start_from(facts["start"]),
+            init=start_from_json(facts["start"]),
             engine=facts["engine"],
+            n_jobs=1,
         )
         _fill(chain, folder, facts)
     seats = folder / _SEATS / facts["seats"] if facts["seats"] else None
     chain.take_up_later(partial(_restore, path, state, seats))
-    if not is_large:
+    if not (is_large or seats):
         chain.engine  # noqa: B018 (takes up the state)
     return chain
 
@@ -307,36 +299,6 @@ def saved_sweeps(folder: Path) -> int:
     return int(read_facts(folder / _FILE, _KIND)["sweeps_done"])
 
 
-def priors_from(facts: Facts) -> Priors:
-    """Return the priors that `dataclasses.asdict` has turned into facts."""
-    return Priors(**{name: tuple(x) if isinstance(x, list) else x for name, x in facts.items()})
-
-
-def schedule_from(facts: Facts) -> Schedule:
-    """Return the schedule that `dataclasses.asdict` has turned into facts."""
-    split_merge = facts["split_merge"]
-    return Schedule(**{**facts, "split_merge": split_merge_from(split_merge) if split_merge else None})
-
-
-def split_merge_from(facts: Facts) -> SplitMerge:
-    """Return the setting that `dataclasses.asdict` has turned into facts."""
-    proposals = tuple(Proposal(**proposal) for proposal in facts["proposals"])
-    return SplitMerge(**{**facts, "proposals": proposals})
-
-
-def start_facts(start: Start) -> Any:
-    """Return where a chain starts as JSON can hold it; of given topics, how many and their digest."""
-    if not isinstance(start, GivenTopics):
-        return start
-    return {"given": start.kind, "topics": start.n_topics, "digest": start.digest}
-
-
-def _start_from(facts: Any) -> Start:
-    if not isinstance(facts, dict):
-        return facts
-    return GivenTopics(facts["given"], None, n_topics=facts["topics"], digest=facts["digest"])
-
-
 def _facts(chain: Chain) -> Facts:
     return {
         "version": VERSION,
@@ -345,7 +307,7 @@ def _facts(chain: Chain) -> Facts:
         "schedule": asdict(chain.schedule),
         "seed": chain.seed,
         "number": chain.number,
-        "start": start_facts(chain.start_from),
+        "start": start_to_json(chain.init),
         "engine": chain.engine_name,
         "sweeps_done": chain.sweeps_done,
         "trace_columns": list(chain.trace.columns),

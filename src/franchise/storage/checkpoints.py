@@ -1,17 +1,19 @@
-"""The chains of a run in one folder: saved every so often, and resumed.
+"""What a run writes while it goes on: checkpoints of its chains in one folder, or only their large draws.
 
-A checkpoint of a large corpus takes seconds to write. So what it holds is taken from the chain at once, and
-written by a thread of its own while the chain goes on; the next one waits for it. Large draws are written as
-soon as they are kept, in the same way, and the chain goes on with what is mapped from their files.
+A checkpoint of a large corpus takes seconds to write. So its contents are taken from the chain at once, and a
+thread writes them while the chain continues; the next checkpoint waits for it. Large draws are written as
+soon as they are kept, in the same way, and the chain continues with what is mapped from their files.
 """
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from franchise._draws import PartsOfDraw
 from franchise._folders import locked
 from franchise.corpus import Corpus
 from franchise.errors import ModelError
@@ -19,7 +21,7 @@ from franchise.sampling import Draw
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, check_thin
 from franchise.storage.chain import ChainWriter, draws_saved, load_chain, saved_chains, sweeps_saved
-from franchise.storage.draws import is_large
+from franchise.storage.draws import is_large, read_draw, write_draw
 from franchise.storage.runs import load_runs, save_runs
 
 _SECONDS_BETWEEN = 30.0
@@ -116,6 +118,35 @@ def _exchange(chain: Chain, placed: _Placed) -> None:
         chain.exchange(draw, same)
 
 
+class Overflow:
+    """Keeps the large draws of chains in temporary files, and nothing else (`sampling.run.Keeper`).
+
+    For a run without a folder. A file is removed as soon as it is mapped: its contents last as long as the
+    draw does, or the process. If the disk is full, draws stay in memory. Draws in parts are on disk already.
+    """
+
+    def keeping(self, chains: Sequence[Chain]) -> AbstractContextManager[None]:
+        """Do nothing: others cannot get in the way."""
+        return nullcontext()
+
+    def save_runs(self, chain: Chain) -> None:
+        """Keep nothing: they are small."""
+
+    def save(self, chain: Chain, *, now: bool) -> None:
+        """Put a large draw on disk that the chain has just kept."""
+        for draw in chain.draws[-1:]:
+            in_parts = isinstance(draw.document_counts, PartsOfDraw)
+            if draw.sweep == chain.sweeps_done and is_large(draw) and not in_parts:
+                with suppress(ModelError, OSError):
+                    chain.exchange(draw, _on_disk(draw, chain))
+
+
+def _on_disk(draw: Draw, chain: Chain) -> Draw:
+    with tempfile.TemporaryDirectory(prefix="franchise-", ignore_cleanup_errors=True) as folder:
+        write_draw(Path(folder), draw)
+        return read_draw(Path(folder), draw.sweep, chain.corpus)
+
+
 def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = False) -> list[Chain]:
     """Return the chains that were saved in a folder, new ones where there are none yet.
 
@@ -138,37 +169,40 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
     SettingsError
         If few of its draws would be left by the thinning of the plan.
     """
-    chains = plan.chains(corpus)
+    saved = {}
     for i in saved_chains(folder):
-        if i >= len(chains):
+        if i >= len(plan.starts):
             raise ModelError(
-                f"{folder}: there is a chain {i}, but the plan has {len(chains)}; {_OTHER}",
+                f"{folder}: there is a chain {i}, but the plan has {len(plan.starts)}; {_OTHER}",
                 code="settings-mismatch",
             )
-        saved = load_chain(folder / str(i), corpus)
-        sweeps = max(saved.schedule.sweeps, plan.schedule.sweeps)
-        schedule = replace(saved.schedule, sweeps=sweeps)
+        saved[i] = chain = load_chain(folder / str(i), corpus)
+        sweeps = max(chain.schedule.sweeps, plan.schedule.sweeps)
+        schedule = replace(chain.schedule, sweeps=sweeps)
         if resumed:
             schedule = replace(schedule, burn_in=plan.schedule.burn_in, thin=plan.schedule.thin)
-            check_thin(saved, schedule)
-        saved.reschedule(schedule)
-        if what := _difference(saved, chains[i]):
+            check_thin(chain, schedule)
+        chain.reschedule(schedule)
+        if what := _difference(chain, plan):
             raise ModelError(
                 f"{folder / str(i)}: the chain was made with {what}; {_OTHER}", code="settings-mismatch"
             )
-        chains[i] = saved
+    chains = plan.chains(corpus, saved)
     load_runs(folder, chains)
     return chains
 
 
-def _difference(one: Chain, other: Chain) -> str:
-    """Return the setting in which two chains differ; nothing if there is none."""
-    for name in ("seed", "start_from", "priors"):
-        if getattr(one, name) != getattr(other, name):
-            return f"{name.removesuffix('_from')}={getattr(one, name)!r}, not {getattr(other, name)!r}"
-    if one.engine_name != other.engine_name:
-        return f"engine={one.engine_name!r}, not {other.engine_name!r}"
-    for name in ("burn_in", "thin", "warm_up", "warm_up_from", "merges", "concentrations", "split_merge"):
-        if getattr(one.schedule, name) != getattr(other.schedule, name):
-            return f"{name}={getattr(one.schedule, name)!r}, not {getattr(other.schedule, name)!r}"
-    return ""
+def _difference(chain: Chain, plan: Plan) -> str:
+    """Return the setting in which a chain differs from its plan; nothing if there is none."""
+    schedule = ("burn_in", "thin", "warm_up", "warm_up_from", "merges", "concentrations", "split_merge")
+    pairs = {
+        "seed": (chain.seed, plan.seed),
+        "init": (chain.init, plan.starts_on(chain.corpus)[chain.number]),
+        "priors": (chain.priors, plan.priors),
+        "engine": (chain.engine_name, plan.engine_of(chain.corpus)),
+        **{name: (getattr(chain.schedule, name), getattr(plan.schedule, name)) for name in schedule},
+    }
+    different = [
+        f"{name}={own!r}, not {planned!r}" for name, (own, planned) in pairs.items() if own != planned
+    ]
+    return different[0] if different else ""

@@ -4,7 +4,7 @@ A large draw is not read: its arrays are mapped, and brought into memory as far 
 counts by document, which are most of it, columns and counts are stored in the narrowest type that holds them
 all; whoever asks for some documents gets these in the usual width.
 
-The counts by document of a draw may lie in parts (`_draw_parts`), each written by someone else::
+The counts by document of a draw may lie in parts (`_draws`), each written by someone else::
 
     draws/000150.safetensors                 all else, and the list of parts; written after them
     draws/000150/000000000000.safetensors    the documents from the first on
@@ -15,12 +15,13 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import scipy.sparse as sp
 
-from franchise._draw_parts import (
-    Documents,
+from franchise._draws import (
+    LARGE_DRAW,
+    Draw,
     DrawPart,
     NarrowCounts,
     PartsOfDraw,
@@ -31,28 +32,10 @@ from franchise._draw_parts import (
 from franchise._files import Array, cannot_write, read_arrays, whole_file, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.sampling.trace import LARGE_DRAW, Draw
 
 _KIND = "draw"
 _PARTS = ("data", "indices", "indptr")
-_LARGE = LARGE_DRAW
 _WIDER = 4  # times: what a draw takes in memory, at most, of what it takes on disk
-
-
-class _MappedDraw(Draw):
-    """A draw whose counts by document stay on disk, and are made wide when someone asks for them."""
-
-    __slots__ = ()
-
-    @property
-    def document_topics(self) -> sp.csr_array:
-        """All of n_j.k, in memory of its own; `of_documents` takes less."""
-        return self.of_documents(slice(None))
-
-    def of_documents(self, documents: Documents) -> sp.csr_array:
-        """Return n_j.k of some documents."""
-        narrow = cast(NarrowCounts | PartsOfDraw, super().document_topics)
-        return narrow.rows(documents)
 
 
 def draw_path(folder: Path, sweep: int) -> Path:
@@ -63,9 +46,10 @@ def draw_path(folder: Path, sweep: int) -> Path:
 def is_large(draw: Draw) -> bool:
     """Return whether a draw takes so much memory that it should be on disk, and is not.
 
-    One in parts is there for the most part, and should be there as a whole.
+    A draw in parts is there for the most part, and should be there as a whole.
     """
-    return not isinstance(draw, _MappedDraw) and (draw.is_in_parts or draw.n_bytes >= _LARGE)
+    in_parts = isinstance(draw.document_counts, PartsOfDraw)
+    return not draw.is_stored and (in_parts or draw.n_bytes >= LARGE_DRAW)
 
 
 def write_draw(folder: Path, draw: Draw) -> None:
@@ -73,10 +57,9 @@ def write_draw(folder: Path, draw: Draw) -> None:
     arrays = {"names": draw.names, "m_k": draw.m_k, "concentrations": draw.concentrations}
     arrays |= {f"topic_terms.{part}": getattr(draw.topic_terms, part) for part in _PARTS}
     facts: dict[str, Any] = {"version": VERSION, "sweep": draw.sweep}
-    if draw.is_in_parts:
-        parts = cast(PartsOfDraw, tuple.__getitem__(draw, 3))
-        _bring(parts, folder)
-        facts["parts"] = [list(part) for part in parts.parts]
+    if isinstance(draw.document_counts, PartsOfDraw):
+        _bring(draw.document_counts, folder)
+        facts["parts"] = [list(part) for part in draw.document_counts.parts]
     else:
         arrays |= {f"document_topics.{part}": x for part, x in narrow_arrays(draw.document_topics).items()}
     write_arrays(draw_path(folder, draw.sweep), _KIND, arrays, facts)
@@ -115,7 +98,7 @@ def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
     Parts are looked at when someone asks for documents that they have; here, whether they are there.
     """
     path = draw_path(folder, sweep)
-    mapped = path.is_file() and path.stat().st_size >= _LARGE / _WIDER
+    mapped = path.is_file() and path.stat().st_size >= LARGE_DRAW / _WIDER
     arrays, facts = read_arrays(path, _KIND, mapped=mapped)
     check_version(path, facts)
     n_topics = arrays["names"].size
@@ -127,9 +110,8 @@ def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
         raise ValueError("the parts of a draw do not fit together")
     topic_terms = sp.csr_array(_parts(arrays, "topic_terms"), shape=(n_topics, corpus.n_terms))
     topic_terms.check_format(full_check=True)
-    in_parts = "parts" in facts
     documents: NarrowCounts | PartsOfDraw
-    if in_parts:
+    if "parts" in facts:
         documents = PartsOfDraw(folder, sweep, [DrawPart(*part) for part in facts["parts"]], n_topics)
         if documents.shape[0] != corpus.n_documents:
             raise ValueError("the parts of a draw do not have every document")
@@ -138,32 +120,32 @@ def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
         data, indices, indptr = _parts(arrays, "document_topics")
         documents = NarrowCounts(data, indices, indptr, n_topics)
         documents.check(corpus.n_documents)
-    on_disk = mapped or in_parts
-    make = _MappedDraw if on_disk else Draw
-    return make(
+    is_stored = mapped or "parts" in facts
+    return Draw(
         sweep=sweep,
         names=arrays["names"],
         topic_terms=topic_terms,
-        document_topics=documents if on_disk else documents.rows(slice(None)),
+        document_counts=documents if is_stored else documents.rows(slice(None)),
         m_k=arrays["m_k"],
         concentrations=arrays["concentrations"],
+        is_stored=is_stored,
     )
+
+
+def files_of_draw(folder: Path, sweep: int) -> set[Path]:
+    """Return where the draw of a sweep is, and where its parts are, if it has any."""
+    return {draw_path(folder, sweep), parts_folder(folder, sweep)}
 
 
 def keep_after(folder: Path, sweep: int) -> None:
     """Remove the parts of draws up to a sweep."""
-    with suppress(OSError):
-        for path in folder.iterdir():
-            if path.name.isdecimal() and int(path.name) <= sweep:
-                shutil.rmtree(path, ignore_errors=True)
+    remove({path for path in folder.glob("*") if path.name.isdecimal() and int(path.name) <= sweep})
 
 
-def keep_only(folder: Path, sweeps: set[int]) -> None:
-    """Remove what a folder has of the draws of other sweeps."""
-    kept = {path for sweep in sweeps for path in (draw_path(folder, sweep), parts_folder(folder, sweep))}
+def remove(paths: set[Path]) -> None:
+    """Remove files, then folders: a draw that lacks parts would be damaged, parts alone do no harm."""
     with suppress(OSError):
-        # Files first: a draw without its list of parts is not looked at, one without parts is damaged.
-        for path in sorted(set(folder.iterdir()) - kept, key=Path.is_dir):
+        for path in sorted(paths, key=Path.is_dir):
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:

@@ -8,47 +8,57 @@
     start.safetensors    the topics that chains start from, where some were given
     chains/0/            each chain with its draws (`storage.chain`)
     chains/runs.safetensors    the short runs that the start was found by, if there were any (`storage.runs`)
+    matching.safetensors    which topics of different draws are the same (`storage.matching`)
     names.json           what people call topics and terms, where they did (`storage.names`)
-    config.toml          options of ``franchise fit``, where it made the model (`storage.config`)
+    config.toml          options of ``franchise fit``, where it made the model
     vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
 
 The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
 on. So it can be loaded at any moment, and a run that was killed continues from it. Loading runs no code.
 """
 
+import json
 import os
 import platform
 import shlex
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from franchise._files import (
     Facts,
     cannot_write,
     checksum_of,
     from_json,
+    read_arrays,
     read_text,
     to_json,
+    write_arrays,
     write_pieces,
     write_text,
 )
 from franchise._folders import locked, new_folder, put_back, take_place, writing_in
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus, ShardedCorpus
-from franchise.corpus.stored import pieces_of, read_stored
+from franchise.corpus.stored import content_of, read_stored
+from franchise.corpus.strings import packed, unpacked
 from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError
 from franchise.storage.chain import saved_chains, saved_sweeps
-from franchise.storage.config import update_config
 from franchise.storage.reference import is_reference, read_reference, write_reference
-from franchise.storage.start import read_start, write_start
 
 _MODEL, _CORPUS, _CHAINS = "model.json", "corpus.safetensors", "chains"
+_CONFIG, _START, _START_KIND = "config.toml", "start.safetensors", "start"
 _FORMAT = "franchise model"
+_HEADING = "# To fit this model again: franchise fit INPUT -o MODEL --config config.toml\n"
+_BEGUN_SHORTER = (
+    "# The result differs slightly: the fit was shorter at first, and kept the merges and the split-merge "
+    "schedule that followed from its first burn-in, which no option sets.\n"
+)
 _LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -118,12 +128,12 @@ def create(
             if isinstance(corpus, ShardedCorpus) and not corpus.changes:
                 write_reference(temporary, corpus, folder)
             else:
-                write_pieces(temporary / _CORPUS, pieces_of(corpus))
+                write_pieces(temporary / _CORPUS, content_of(corpus))
             write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
             facts = _model_facts(corpus, settings)
             write_text(temporary / _MODEL, to_json({**facts, "checksum": checksum_of(facts)}))
             if isinstance(start, GivenTopics):
-                write_start(temporary, start)
+                _write_start(temporary, start)
             if fill:
                 fill(temporary)
         except OSError as error:
@@ -199,7 +209,7 @@ def read(folder: Path) -> Stored:
         )
     settings = facts["settings"]
     if isinstance(settings.get("init"), dict):
-        settings = {**settings, "init": read_start(folder, settings["init"])}
+        settings = {**settings, "init": _read_start(folder, settings["init"])}
     return Stored(corpus, settings, stamp)
 
 
@@ -246,3 +256,60 @@ def _corpus_facts(corpus: Corpus) -> Facts:
     if corpus.downsampling is not None:
         facts["downsampling"] = corpus.downsampling._asdict()
     return facts
+
+
+def _write_start(folder: Path, topics: GivenTopics) -> None:
+    """Write given topics into the folder of a model."""
+    assert topics.phi is not None  # the model's own, not a chain's
+    arrays = {"phi": topics.phi} | (packed("terms", topics.terms) if topics.terms is not None else {})
+    write_arrays(folder / _START, _START_KIND, arrays, {"version": VERSION, "given": topics.kind})
+
+
+def _read_start(folder: Path, facts: dict[str, Any]) -> GivenTopics:
+    """Read the given topics that a model's settings speak of (`sampling.settings.start_to_json`).
+
+    Raises
+    ------
+    ModelError
+        If they are missing, damaged, or other ones.
+    """
+    path = folder / _START
+    arrays, about = read_arrays(path, _START_KIND)
+    check_version(path, about)
+    terms = tuple(unpacked("terms", arrays)) if "terms" in arrays else None
+    topics = GivenTopics(about["given"], arrays["phi"], terms)
+    if topics.digest != facts.get("digest"):
+        raise ModelError(
+            f"{path}: these are not the topics that the model started from; restore it from a copy",
+            code="start-mismatch",
+        )
+    return topics
+
+
+def write_config(folder: Path, options: dict[str, Any], note: str = "") -> None:
+    """Write the options of a fit; those that are None are left out."""
+    # TOML reads strings, numbers, true, false and lists of these as JSON writes them.
+    lines = [
+        f"{name.replace('_', '-')} = {json.dumps(value)}\n"
+        for name, value in sorted(options.items())
+        if value is not None
+    ]
+    write_text(folder / _CONFIG, "".join([_HEADING, note, *lines]))
+
+
+def update_config(folder: Path, settings: Facts) -> None:
+    """Let the options, if they are there, follow the settings of a fit that was made longer."""
+    path = folder / _CONFIG
+    if not path.is_file():
+        return
+    try:
+        options = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError:
+        return  # someone has edited it, and it is for people alone
+    options = {name.replace("-", "_"): value for name, value in options.items()}
+    schedule = settings["schedule"]
+    now = {name: settings[name] for name in ("sweeps", "burn_in")}
+    now |= {name: schedule[name] for name in ("thin", "warm_up")}
+    if any(options.get(name) != value for name, value in now.items()):
+        is_as_begun = schedule["merges"] is not None or isinstance(schedule["split_merge"], dict)
+        write_config(folder, options | now, _BEGUN_SHORTER if is_as_begun else "")

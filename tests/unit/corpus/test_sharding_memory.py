@@ -5,9 +5,8 @@ import tracemalloc
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._draw_parts import PartsOfDraw, write_part
+from franchise._draws import Draw, PartsOfDraw, write_part
 from franchise.corpus import Corpus, open_shards, shard
-from franchise.sampling.trace import Draw
 from franchise.storage.draws import read_draw, write_draw
 
 N_DOCUMENTS, LENGTH, N_TERMS = 1000, 50, 100

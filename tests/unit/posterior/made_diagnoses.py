@@ -1,19 +1,12 @@
 """Hand-made diagnoses: traces and posteriors of chains that agree, differ, or change."""
 
-import re
-
 import numpy as np
 
-from franchise.posterior.advice import same_start_as
 from franchise.posterior.diagnostics import diagnose
 from franchise.posterior.estimates import Posterior
-from franchise.sampling import Schedule
+from franchise.sampling import Timetable
 from tests.unit.posterior.made import draw_of_counts, one_document, posterior_of_counts, trace_of
 
-SAME_START = same_start_as("fitted")
-ALL_THREE = "All 3 topics were found by every chain; they hold 100% of the words."
-THREE_EACH = "Number of topics: 3 in chain 0, 3 in chain 1."  # of `posterior_of_sizes`
-KEEP_APART = "more sweeps will hardly bring them together"
 TOPICS = np.array([[40, 10, 0, 0, 0, 0], [0, 0, 30, 0, 0, 0], [0, 0, 0, 10, 9, 1]])
 
 
@@ -55,7 +48,7 @@ def diagnosis_of(n_topics, rng, posterior=None, burn_in=0, sweeps=None, n_draws=
     ]
     posterior = posterior or posterior_of_sizes(rng, len(n_topics), n_draws)
     sweeps = max(map(len, n_topics)) if sweeps is None else sweeps
-    return diagnose(posterior, traces, Schedule(sweeps=sweeps, burn_in=burn_in), starts)
+    return diagnose(posterior, traces, Timetable(sweeps=sweeps, burn_in=burn_in), starts)
 
 
 def changing(n_chains):
@@ -65,8 +58,20 @@ def changing(n_chains):
 
 
 def asked(found):
-    """Return the arguments of the calls of `resume` that a diagnosis asks for."""
-    return [call for message in found.messages for call in re.findall(r"resume\(([^)]*)\)", message)]
+    """Return the sweeps and the burn-in of each longer run that a diagnosis asks for; 0 is to finish it."""
+    numbers = [one.numbers for one in found.advice if one.kind == "resume"]
+    return [(n["sweeps"], n["burn_in"]) for n in numbers]
+
+
+def kinds(found):
+    """Return the kinds of what a diagnosis says."""
+    return [one.kind for one in found.advice]
+
+
+def numbers_of(found, kind):
+    """Return the numbers of the only advice of a kind."""
+    (numbers,) = [one.numbers for one in found.advice if one.kind == kind]
+    return numbers
 
 
 AGREED = autoregressive(np.random.default_rng(0), 2, 250, 0.0, 2.0)

@@ -3,25 +3,23 @@
 import numpy as np
 import pytest
 
-from franchise.posterior.advice import FIRM_SETTLED, ONE_CHAIN_AND_RUNS
+from franchise.posterior.advice import Advice, in_python, the_others
 from franchise.posterior.agreement import (
     Agreement,
     agreement,
     found_by,
-    topics_by_chain,
     verdict_on,
-    what_holds,
 )
 from franchise.posterior.estimates import Posterior
 from tests.unit.posterior.made import posterior_of_counts
 from tests.unit.posterior.made_diagnoses import (
     AGREED,
-    KEEP_APART,
-    SAME_START,
     asked,
     autoregressive,
     changing,
     diagnosis_of,
+    kinds,
+    numbers_of,
 )
 
 
@@ -42,8 +40,10 @@ def test_topics_of_one_chain_are_named(rng):
     (lonely,) = np.flatnonzero(posterior.support == 0.5)
     assert found.one_chain_topics == found.doubtful_topics == [lonely]
     assert (found.verdict, found.settled) == ("agree on most", True)
-    assert found.messages[0].startswith("3 topics, found by every chain, hold 94% of the words")
-    assert found.messages[-1] == f"1 of 4 topics is in one chain only ({lonely}): do not rely on it."
+    assert kinds(found)[0] == "holds"
+    assert kinds(found)[-1] == "doubtful"
+    assert numbers_of(found, "doubtful") == {"topics": [lonely], "n_topics": 4, "n_chains": 2}
+    assert str(lonely) in found.messages[-1]
 
 
 def test_many_topics_of_one_chain_are_not_all_named(rng):
@@ -53,13 +53,11 @@ def test_many_topics_of_one_chain_are_not_all_named(rng):
     assert found.one_chain_topics == found.doubtful_topics == list(range(n))
     # All numbers agree, and no topic does.
     assert (found.verdict, found.solid_topics, found.shared) == ("do not agree", [], 0.0)
-    assert found.messages[0].startswith("No topic was found by every chain")
-    assert "hold 100% of the words" in found.messages[1]
-    assert "Rely on no single topic" in found.messages[2]
+    assert numbers_of(found, "differ")["share"] == 1.0
+    assert numbers_of(found, "rely") == {"topics": ""}
     assert asked(found) == []
-    assert found.messages[-1] == (
-        "12 of 12 topics are in one chain only (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...): do not rely on them."
-    )
+    assert numbers_of(found, "doubtful")["topics"] == list(range(n))
+    assert "(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...)" in found.messages[-1]
 
 
 def test_chains_that_share_less_than_half_of_the_words_do_not_agree(rng):
@@ -70,8 +68,8 @@ def test_chains_that_share_less_than_half_of_the_words_do_not_agree(rng):
     found = diagnosis_of(autoregressive(rng, 2, 250, 0.5, 2.0) + np.array([[0], [12]]), rng, posterior)
     assert (found.verdict, found.agree) == ("do not agree", False)
     assert found.shared == pytest.approx(0.4)
-    assert found.messages[0].startswith("1 topic, found by every chain, holds 40% of the words")
-    assert "R-hat of the number of topics is " in found.messages[1]
+    assert "40%" in found.messages[0]
+    assert numbers_of(found, "differ")["number"] == "number of topics"
 
 
 def test_chains_that_all_go_through_many_answers_do_not_keep_to_their_own(rng):
@@ -81,9 +79,9 @@ def test_chains_that_all_go_through_many_answers_do_not_keep_to_their_own(rng):
     posterior = posterior_of_counts([chain, chain])
     found = diagnosis_of(autoregressive(rng, 2, 250, 0.0, 2.0), rng, posterior)
     assert (found.verdict, found.solid_topics, found.doubtful_topics) == ("agree on some", [0, 1, 2], [])
-    assert "topics that are not listed hold " in str(found)
-    assert "every chain goes through them" in str(found)
-    assert KEEP_APART not in str(found)
+    assert "not listed" in numbers_of(found, "differ")["missing"]
+    assert "many answers" in kinds(found)
+    assert "own answers" not in kinds(found)
 
 
 def test_topics_of_most_chains_are_likely(rng):
@@ -98,17 +96,17 @@ def test_topics_of_most_chains_are_likely(rng):
     listed = agreement(posterior)
     assert posterior.n_topics == 2  # the median
     assert (listed.solid, listed.likely, listed.doubtful) == ([0], [1], [])
-    everything = Agreement([0], [1], [2, 3], 0.6)
-    assert what_holds(everything, np.array([0.6, 0.2, 0.12, 0.08])) == (
-        "1 topic, found by every chain, holds 60% of the words; 1 smaller one is in most chains, 2 differ "
-        "from chain to chain."
-    )
+    assert listed.others_are_smaller
+    everything = Agreement([0], [1], [2, 3], 0.6, others_are_smaller=True)
+    assert the_others(everything) == "1 smaller one is in most chains, 2 differ from chain to chain"
     assert found_by(posterior.chain_counts, 4) == ["every chain", "most chains"]
 
 
 def test_the_number_of_topics_of_very_many_chains():
-    posterior = posterior_of_counts([[np.eye(12, dtype=int)[: 3 + (c * 5) % 9]] * 2 for c in range(9)])
-    assert topics_by_chain(posterior) == "Number of topics: 3 in chain 0, 11 in chain 7."
+    said = in_python(
+        Advice("by chain", {"ranges": {c: (3 + (c * 5) % 9, 3 + (c * 5) % 9) for c in range(9)}})
+    )
+    assert said == "Number of topics: 3 in chain 0, 11 in chain 7."
 
 
 # ---------------------------------------------------------------- independent runs
@@ -123,10 +121,9 @@ def test_firm_topics_are_those_of_the_runs_too(rng):
     found = diagnosis_of(AGREED, rng, posterior, starts=("fitted", "fitted"))
     assert (found.firm_topics, found.firm_share, found.shared) == ([0, 1], pytest.approx(0.85), 1.0)
     assert found.verdict == "agree on most"  # not by the chains, which share everything
-    assert found.messages[0].startswith("2 firm topics")
-    assert "85% of the words" in found.messages[0]
-    assert "same start" not in found.messages[0]
-    assert SAME_START not in found.messages
+    assert numbers_of(found, "holds")["found"] == listed
+    assert "85%" in found.messages[0]
+    assert "same start" not in kinds(found)
     posterior.run_support = np.zeros(3)
     none = diagnosis_of(AGREED, rng, posterior)
     assert (none.firm_topics, none.verdict, none.agree) == ([], "do not agree", False)
@@ -144,43 +141,45 @@ def test_one_chain_has_firm_topics_and_no_verdict(rng):
     assert (found.firm_topics, found.firm_share) == ([0, 1], pytest.approx(0.85))
     assert (found.verdict, found.agree, found.converged, found.solid_topics) == (None, None, None, [])
     assert np.isnan(found.shared)
-    assert found.messages == [
-        "2 of 3 topics are firm, found by the only chain and at least 50% of the short runs; they hold 85% "
-        "of the words.",
-        ONE_CHAIN_AND_RUNS,
-        FIRM_SETTLED,
-    ]
+    assert kinds(found) == ["one chain holds", "one chain and runs", "more chains", "settled"]
+    assert numbers_of(found, "one chain holds") == {
+        "firm": [0, 1],
+        "share": pytest.approx(0.85),
+        "n_topics": 3,
+        "few_draws": 0,
+    }
+    assert numbers_of(found, "settled") == {"which": "firm"}
     assert found.settled is True
-    assert "fit with chains=4" in found.messages[1]
 
 
 def test_one_chain_without_firm_topics(rng):
     found = alone(rng, np.zeros(3))
     assert (found.firm_topics, found.firm_share) == ([], 0.0)
-    assert found.messages[0].startswith("None of 3 topics is firm")
-    assert FIRM_SETTLED not in found.messages
+    assert numbers_of(found, "one chain holds")["firm"] == []
+    assert "settled" not in kinds(found)
 
 
 def test_one_chain_that_is_short_is_not_settled(rng):
     found = alone(rng, np.ones(3), sweeps=200)
-    assert (found.settled, asked(found)) == (None, ["sweeps=300"])
+    assert (found.settled, asked(found)) == (None, [(300, None)])
 
 
 def test_firm_topics_of_one_chain_that_change(rng):
     found = alone(rng, np.ones(2), posterior=changing(1))
     assert (found.settled, found.changing_topics) == (False, [0, 1])
-    assert found.messages[-1].startswith("2 of 2 firm topics still change in size or terms")
-    assert asked(found) == ["sweeps=250, burn_in=250"]
+    changing_ = numbers_of(found, "still changing")
+    assert (changing_["topics"], changing_["n_topics"], changing_["which"]) == ([0, 1], 2, "firm")
+    assert asked(found) == [(250, 250)]
 
 
 def test_firm_topics_of_one_chain_with_few_draws(rng):
     posterior = posterior_of_counts([[np.diag([60, 40])] * 9])
     posterior.run_support = np.ones(2)
     found = diagnosis_of(autoregressive(rng, 1, 250, 0.5, 2.0), rng, posterior)
-    assert "(in 9 draws)" in found.messages[0]
+    assert numbers_of(found, "one chain holds")["few_draws"] == 9
     early = diagnosis_of(autoregressive(rng, 1, 5, 0.5, 2.0), rng, posterior)
     assert early.firm_topics is None
-    assert early.messages[0].startswith("Too few sweeps")
+    assert kinds(early) == ["too few sweeps", "resume"]
 
 
 def test_without_runs_no_topic_is_said_to_be_firm(rng):

@@ -8,8 +8,10 @@ import pytest
 
 from franchise import HDPTopicModel
 from franchise.corpus import Corpus, from_tokens
+from franchise.posterior.advice import Advice, in_python
 from franchise.posterior.describe import describe, model_card, settings_in_use
 
+FINE = f"  {in_python(Advice('converged'))}"
 TOKENS = [["dog", "bone", "dog"], ["cat", "milk"], ["dog", "cat"], []]
 
 
@@ -19,7 +21,7 @@ def described(
     draws=(20, 20),
     done=(8, 8),
     planned=8,
-    messages=("Fine.",),
+    advice=("converged",),
     agree=True,
 ):
     """Describe a run with a number of topics (median and interval), their support, and these chains."""
@@ -36,24 +38,24 @@ def described(
         for n, k in zip(done, draws, strict=True)
     ]
     corpus = Corpus([0, 1, 1], [0, 2, 3], ["ant", "bee"])
-    diagnosis = SimpleNamespace(messages=list(messages), agree=agree)
+    diagnosis = SimpleNamespace(advice=tuple(map(Advice, advice)), agree=agree)
     return describe(posterior, corpus, chains, diagnosis).split("\n")
 
 
 def test_all_that_is_said():
-    assert described(messages=("One.", "Two.")) == [
+    assert described(advice=("one chain", "more chains")) == [
         "HDPTopicModel of 2 documents, 3 words, 2 terms",
         "  3 topics (95% between 2 and 4), 2 of them in more than half of the draws",
-        "  One.",
-        "  Two.",
+        "  There is only one chain, and nothing to compare it with.",
+        "  To see whether other chains find the same, fit with chains=4.",
         "  2 chains of 8 sweeps, 40 draws kept",
         "  Next: topics(), documents(), diagnose(), save(path).",
     ]
 
 
 def test_there_is_no_range_of_all_chains_where_they_differ():
-    assert described(agree=False)[1:3] == ["  Fine.", "  2 chains of 8 sweeps, 40 draws kept"]
-    assert described(agree=None)[1:3] == ["  3 topics so far", "  Fine."]
+    assert described(agree=False)[1:3] == [FINE, "  2 chains of 8 sweeps, 40 draws kept"]
+    assert described(agree=None)[1:3] == ["  3 topics so far", FINE]
 
 
 @pytest.mark.parametrize("draws", [(2, 2), (19, 30)])
@@ -66,7 +68,7 @@ def test_few_draws_give_no_percentage(draws):
 
 def test_one_of_everything():
     lines = described((1, 1, 1), (1.0,), draws=(1,), done=(1,), planned=1)
-    assert lines[1:4] == ["  1 topic (in the only draw)", "  Fine.", "  1 chain of 1 sweep, 1 draw kept"]
+    assert lines[1:4] == ["  1 topic (in the only draw)", FINE, "  1 chain of 1 sweep, 1 draw kept"]
     corpus = Corpus([0], [0, 1], ["ant"])
     posterior = SimpleNamespace(
         n_topics=1,
@@ -76,7 +78,7 @@ def test_one_of_everything():
         flat_draws=[None, None],
     )
     chain = SimpleNamespace(sweeps_done=2, schedule=SimpleNamespace(sweeps=2), draws=[None, None])
-    diagnosis = SimpleNamespace(messages=[], agree=None)
+    diagnosis = SimpleNamespace(advice=(), agree=None)
     lines = describe(posterior, corpus, [chain], diagnosis).split("\n")
     assert lines[0] == "HDPTopicModel of 1 document, 1 word, 1 term"
     assert lines[1] == "  1 topic (in 2 draws)"
@@ -169,5 +171,6 @@ def test_terms_cannot_break_the_cards_table():
 
 @pytest.mark.parametrize(("until", "said"), [(None, ""), (50, " up to sweep 50")])
 def test_split_merge_in_words(until, said):
-    shown = settings_in_use({"split_merge": {"trials": 10, "until": until, "proposals": [{}, {}]}})
+    trials = {"trials": 10, "until": until, "proposals": [{}, {}]}
+    shown = settings_in_use({"schedule": {"split_merge": trials}, "in_use": {}})
     assert shown == {"split_merge": f"10 trials per sweep{said}, of 2 kinds"}

@@ -342,7 +342,7 @@ def test_what_needs_no_labels_does_not_depend_on_them(seed):
 def relabelled(draw, order):
     return draw._replace(
         topic_terms=draw.topic_terms[order],
-        document_topics=draw.document_topics[:, order],
+        document_counts=draw.document_topics[:, order],
         m_k=draw.m_k[order],
     )
 

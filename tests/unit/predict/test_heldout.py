@@ -17,7 +17,7 @@ from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.model import Priors, broken_invariants, copy_state, empty_state
 from franchise.predict.fixed_topics import fixed_topics, in_order
 from franchise.predict.fold_in import FoldInSettings, heats, new_fold_in_scratch, predict_words
-from franchise.predict.heldout import HeldOut, document_completion, left_to_right
+from franchise.predict.heldout import HeldOut
 from franchise.predict.left_to_right import left_to_right as left_to_right_kernel
 from franchise.predict.left_to_right import new_left_to_right_scratch
 from franchise.predict.paper_heldout import paper_held_out
@@ -30,6 +30,7 @@ from tests.reference.enumeration import Concentrations, log_joint
 from tests.reference.franchise import NOWHERE, Franchise, corpus_of, plain
 from tests.reference.new_documents import APART, DOCUMENTS, THREE, TWO, arrays_of, cases, random_corpus
 from tests.reference.strategies import SEEDS
+from tests.unit.predict.scores import document_completion, left_to_right
 
 FALSE_FAIL_RATE = 1e-6
 
@@ -243,7 +244,7 @@ TRAIN, TEST = [[0, 0, 1, 2], [], [1, 1, 2], [3, 3, 0]], [[0, 3, 3], [], [2, 1, 1
 
 
 def trained(seed):
-    chain = Chain(corpus_of(TRAIN, 5), Priors(alpha=1.3, gamma=0.9, eta=0.4), seed=seed, capacity=1)
+    chain = Chain(corpus_of(TRAIN, 5), Priors(alpha=1.3, gamma=0.9, eta=0.4), random_state=seed, capacity=1)
     chain.run(5)
     return chain
 
@@ -312,7 +313,7 @@ def test_paper_held_out_rises_and_reads_as_a_sentence(seed):
     train, test = corpus.select(range(80)), corpus.select(range(80, 100))
     rises = []
     for number in range(8):
-        chain = Chain(train, seed=seed, number=number)
+        chain = Chain(train, random_state=seed, number=number)
         chain.run(30)
         result = paper_held_out(train, chain.state, chain.priors, test, sweeps=20, seed=number)
         rises.append(result.log_p[-5:].mean() - result.log_p[0])
@@ -331,13 +332,13 @@ import numpy as np
 from franchise.corpus import Corpus, CorpusArrays, five_topics, from_counts, from_tokens
 from franchise.model import Priors
 from franchise.predict.fixed_topics import mixtures
-from franchise.predict.heldout import document_completion, left_to_right
+from tests.unit.predict.scores import document_completion, left_to_right
 from franchise.predict.paper_heldout import paper_held_out
 from franchise.sampling import Chain
 
 vocabulary = ["a", "b", "c"]
 train = from_tokens([["a", "b", "a"], ["b", "c"], ["c", "c", "a"]], vocabulary=vocabulary)
-chain = Chain(train, Priors(gamma=2.0), seed=1)
+chain = Chain(train, Priors(gamma=2.0), random_state=1)
 chain.run(3)
 draws = [chain.draw()]
 chain.run(2)

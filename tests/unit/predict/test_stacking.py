@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 
 from franchise import FranchiseError, HDPTopicModel, SettingsError
 from franchise.corpus.synthetic import planted
-from franchise.predict.heldout import completion_densities, document_completion, left_to_right
+from franchise.predict.heldout import completion_densities
 from franchise.predict.stacking import best_weights, mixture_weights
 from tests.raising import raises
+from tests.unit.predict.scores import document_completion, left_to_right
 
 
 def score(weights, log_p):

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from franchise import ModelError, Schedule
+from franchise import ModelError
+from franchise.sampling import Timetable
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, starts_of
 from franchise.sampling.run import run_chains
@@ -22,7 +23,7 @@ SWEEPS, PATIENCE = 12, 60.0  # seconds, for what takes none
 
 
 def plan(chains=1):
-    schedule = Schedule(sweeps=SWEEPS, burn_in=2, thin=1)
+    schedule = Timetable(sweeps=SWEEPS, burn_in=2, thin=1)
     return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("sequential", chains), seed=8)
 
 
@@ -42,7 +43,7 @@ def whole():
 def all_is_large(monkeypatch):
     monkeypatch.setattr("franchise.storage.checkpoints._LARGE", 0)
     monkeypatch.setattr("franchise.storage.chain._LARGE", 0)
-    monkeypatch.setattr("franchise.storage.draws._LARGE", 0)
+    monkeypatch.setattr("franchise.storage.draws.LARGE_DRAW", 0)
 
 
 class Disk:
@@ -185,6 +186,33 @@ def test_the_rows_of_a_narrower_trace_do_not_stay(tmp_path):
     ]
 
 
+def test_files_of_earlier_checkpoints_go_while_a_run_lasts(tmp_path):
+    """A checkpoint leaves the files of the one before, which someone may be reading, and no others."""
+    (chain,) = plan().chains(arithmetic_corpus())
+    writer, rows, modes = storage.ChainWriter(tmp_path), [], []
+    chain.start()
+    for _ in range(SWEEPS):
+        writer.save(chain)
+        rows.append(len([*tmp_path.glob("trace-*.rows")]))
+        modes.append(len([*tmp_path.glob("mode/*")]))
+        chain.sweep()
+    assert (rows[:3], set(rows[2:])) == ([1, 2, 1], {1})
+    assert max(modes) == 2
+
+
+def test_saved_chains_are_made_once(tmp_path, monkeypatch):
+    run_chains(plan(2).chains(arithmetic_corpus()), jobs=1, keeper=Checkpoints(tmp_path, 0))
+    made, new = [], storage.Chain.__init__
+
+    def counted(chain, *arguments, **options):
+        made.append(options["number"])
+        new(chain, *arguments, **options)
+
+    monkeypatch.setattr(storage.Chain, "__init__", counted)
+    load_chains(plan(3), tmp_path, arithmetic_corpus())
+    assert sorted(made) == [0, 1, 2]
+
+
 def test_what_failed_once_is_written_again(tmp_path, whole, monkeypatch):
     """The run ends with the error, but first every chain is saved, this one too if the disk has recovered."""
     disk = Disk(monkeypatch)
@@ -205,7 +233,7 @@ def test_what_failed_once_is_written_again(tmp_path, whole, monkeypatch):
 
 def test_small_checkpoints_are_written_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr("franchise.storage.checkpoints._LARGE", 2**24)
-    monkeypatch.setattr("franchise.storage.draws._LARGE", 2**22)
+    monkeypatch.setattr("franchise.storage.draws.LARGE_DRAW", 2**22)
     disk = Disk(monkeypatch)
     disk.go_on.set()
     run_chains(plan().chains(arithmetic_corpus()), jobs=1, keeper=Checkpoints(tmp_path, 0))
@@ -216,7 +244,12 @@ def test_small_checkpoints_are_written_at_once(tmp_path, monkeypatch):
 @pytest.mark.parametrize("engine", ALONE)
 def test_what_a_checkpoint_takes_does_not_change_with_the_chain(tmp_path, engine):
     chain = Chain(
-        arithmetic_corpus(), PRIORS, Schedule(sweeps=9, burn_in=1, thin=1), seed=3, start=3, engine=engine
+        arithmetic_corpus(),
+        PRIORS,
+        Timetable(sweeps=9, burn_in=1, thin=1),
+        random_state=3,
+        init=3,
+        engine=engine,
     )
     chain.run(3)
     writer = storage.ChainWriter(tmp_path / "taken")

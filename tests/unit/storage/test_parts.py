@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from franchise import Chain, ModelError, Schedule
-from franchise._draw_parts import PartsOfDraw, write_part
+from franchise import Chain, ModelError
+from franchise._draws import Draw, PartsOfDraw, write_part
 from franchise._files import read_arrays, write_arrays
-from franchise.sampling.trace import Draw
+from franchise.sampling import Timetable
 from franchise.storage.chain import ChainWriter, load_chain
+from franchise.storage.checkpoints import Overflow
 from franchise.storage.draws import is_large, read_draw, write_draw
-from franchise.storage.overflow import Overflow
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus
 from tests.raising import raises
 from tests.unit.storage.test_draws import in_bits
@@ -24,7 +24,7 @@ CUTS = (0, 7, 8, 20)
 
 @pytest.fixture(scope="module")
 def chain():
-    chain = Chain(arithmetic_corpus(), PRIORS, Schedule(sweeps=9, burn_in=2, thin=2), seed=5)
+    chain = Chain(arithmetic_corpus(), PRIORS, Timetable(sweeps=9, burn_in=2, thin=2), random_state=5)
     chain.run()
     return chain
 
@@ -34,7 +34,7 @@ def in_parts(folder, draw, cuts=CUTS):
     counts = draw.of_documents(slice(None))
     ranges = [*pairwise([*cuts, counts.shape[0]])]
     parts = [write_part(folder, draw.sweep, first, counts[first:last]) for first, last in reversed(ranges)]
-    return draw._replace(document_topics=PartsOfDraw(folder, draw.sweep, parts, counts.shape[1]))
+    return draw._replace(document_counts=PartsOfDraw(folder, draw.sweep, parts, counts.shape[1]))
 
 
 def files(folder):
@@ -45,14 +45,13 @@ def test_a_draw_in_parts_is_the_draw(tmp_path, chain):
     draw = chain.draws[-1]
     parted = in_parts(tmp_path, draw)
     assert is_large(parted)
-    assert parted.is_in_parts
-    assert not draw.is_in_parts
+    assert isinstance(parted.document_counts, PartsOfDraw)
     write_draw(tmp_path, parted)
     opened = read_draw(tmp_path, draw.sweep, chain.corpus)
     assert in_bits(opened) == in_bits(draw)
     assert in_bits(pickle.loads(pickle.dumps(opened))) == in_bits(draw)
     assert not is_large(opened)
-    assert opened.is_in_parts
+    assert opened.is_stored
     name = f"{draw.sweep:06d}"
     assert files(tmp_path) == [
         f"{name}.safetensors",
@@ -80,8 +79,8 @@ def test_some_documents(tmp_path, chain):
 def test_little_of_it_is_in_memory_or_pickled(tmp_path, chain):
     draw = chain.draws[0]
     parted = in_parts(tmp_path, draw)
-    assert parted.n_bytes == draw._replace(document_topics=sp.csr_array((0, 0))).n_bytes - 4
-    parts = parted[3]
+    assert parted.n_bytes == draw._replace(document_counts=sp.csr_array((0, 0))).n_bytes - 4
+    parts = parted.document_counts
     before = len(pickle.dumps(parts))
     assert parts.rows(slice(None)).nnz == draw.document_topics.nnz
     assert len(pickle.dumps(parts)) < before + 100
@@ -99,7 +98,7 @@ def test_a_part_is_read_when_its_documents_are_asked_for_and_checked_once(tmp_pa
     draw = chain.draws[0]
     write_draw(tmp_path, in_parts(tmp_path, draw))
     opened = read_draw(tmp_path, draw.sweep, chain.corpus)
-    monkeypatch.setattr("franchise._draw_parts.read_arrays", noted)
+    monkeypatch.setattr("franchise._draws.read_arrays", noted)
     for documents in (slice(0, 3), slice(3, 7), slice(8, 9), slice(0, 1)):
         opened.of_documents(documents)
     assert seen == [(f"{0:012d}", False), (f"{8:012d}", False), (f"{0:012d}", True)]
@@ -113,12 +112,12 @@ def test_files_are_narrow(tmp_path, chain):
 
 
 def test_documents_that_are_missing_or_there_twice(tmp_path, chain):
-    parts = list(in_parts(tmp_path, chain.draws[0])[3].parts)
+    parts = list(in_parts(tmp_path, chain.draws[0]).document_counts.parts)
     for wrong in ([], parts[1:], [parts[0], *parts], [parts[0], parts[2]]):
         with pytest.raises(ValueError, match="every document once"):
             PartsOfDraw(tmp_path, 3, wrong, 4)
     short = chain.draws[0]._replace(
-        document_topics=PartsOfDraw(tmp_path, chain.draws[0].sweep, parts[:-1], parts[0].n_documents)
+        document_counts=PartsOfDraw(tmp_path, chain.draws[0].sweep, parts[:-1], parts[0].n_documents)
     )
     write_draw(tmp_path, short)
     with pytest.raises(ValueError, match="do not have every document"):
@@ -183,14 +182,14 @@ class TestChains:
     @pytest.fixture
     def parted(self, tmp_path, chain):
         """A chain that has all draws in parts, which workers left in a folder of their own."""
-        own = Chain(chain.corpus, PRIORS, Schedule(sweeps=9, burn_in=2, thin=2), seed=5)
+        own = Chain(chain.corpus, PRIORS, Timetable(sweeps=9, burn_in=2, thin=2), random_state=5)
         own.run()
         of_sweep: dict[int, Draw] = {}
         for draw in [*own.draws, own.mode]:
             if draw.sweep not in of_sweep:
                 of_sweep[draw.sweep] = in_parts(tmp_path / "workers", draw)
             own.exchange(draw, of_sweep[draw.sweep])
-        assert all(draw.is_in_parts for draw in (*own.draws, own.mode))
+        assert all(isinstance(draw.document_counts, PartsOfDraw) for draw in (*own.draws, own.mode))
         return own
 
     def test_saved_and_loaded(self, tmp_path, chain, parted):
@@ -215,7 +214,7 @@ class TestChains:
     def test_what_is_dropped_goes_with_its_parts(self, tmp_path, chain, parted):
         writer = ChainWriter(tmp_path / "chain")
         writer.save(parted)
-        parted.reschedule(Schedule(sweeps=9, burn_in=5, thin=2))
+        parted.reschedule(Timetable(sweeps=9, burn_in=5, thin=2))
         parted.sweeps_done, parted.mode = 9, parted.draws[0]
         writer.save(parted)
         parted.mode = parted.draws[-1]

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from franchise._arrays import narrow, offsets_of, places_of
 from franchise.corpus import CorpusArrays
-from franchise.corpus.growing import count_terms
+from franchise.corpus.large_arrays import count_terms
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.partition import (

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._draw_parts import PartsOfDraw
+from franchise._draws import PartsOfDraw
 from franchise.corpus import Corpus
 from franchise.engines.coordinator import Coordinator
 from franchise.engines.partitions.partition import Partition, totals

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._draw_parts import DrawPart, PartsOfDraw, write_part
+from franchise._draws import DrawPart, PartsOfDraw, write_part
 from franchise.corpus import CorpusArrays
 from franchise.corpus.cells import CellArrays
 from franchise.engines.coordinator import Coordinator
@@ -44,11 +44,9 @@ class LocalPool:
 
     def __init__(self, kind: str, documents: list[Assigned], threads: int, is_whole: bool = True) -> None:
         self._kind, self._documents, self._threads, self._is_whole = kind, documents, threads, is_whole
-        n_terms = documents[0].documents.n_terms
-        longest = (
-            documents[0].place.longest if kind == "host" else 0
-        )  # elsewhere words are not seated in turn
-        self._instantiator = Instantiator(n_terms, longest, threads)  # for all partitions in memory
+        n_terms = documents[0].n_terms
+        longest = documents[0].place.longest if kind == "host" else 0  # of words that are seated in turn
+        self._instantiator = Instantiator(n_terms, longest, threads, partitions=len(documents))
         self._partitions: list[Partition] = []
         self.size = len(documents)
         self.first_words = [own.place.first_word for own in documents]
@@ -65,7 +63,7 @@ class LocalPool:
         return self._partitions
 
     def _new_partition(self, number: int) -> Partition:
-        own, place, _ = self._documents[number]
+        own, place = self._documents[number].documents, self._documents[number].place
         if self._kind == "cells":
             assert isinstance(own, CellArrays)
             return CellsPartition(own, place, self._threads, self._instantiator)
@@ -80,7 +78,7 @@ class LocalPool:
     @property
     def progress(self) -> float:
         """The share of the pass under way that is done."""
-        words = [max(1, int(own.documents.doc_ptr[-1])) for own in self._documents]
+        words = [max(1, own.n_words) for own in self._documents]
         done = [one.progress for one in self._partitions]
         return float(np.average(done, weights=words)) if done else 0.0
 
@@ -166,9 +164,9 @@ class LocalPool:
 
     def write_seating(self, folder: Path, stays: bool = True) -> None:
         """Write the seating of every shard, each as a file that is whole or not there."""
-        shards = [shard for own in self._documents for shard, _ in own.bounds()]
-        for shard, arrays in zip(shards, self.seating(), strict=True):
-            write_seating(folder, shard, arrays)
+        for one, own in zip(self.partitions, self._documents, strict=True):
+            for shard, bounds in own.bounds():
+                write_seating(folder, shard, one.seating(*bounds))
 
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
         """Return n_j.k of all documents; topic k is column rank[k]."""

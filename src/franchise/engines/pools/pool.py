@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._draw_parts import PartsOfDraw
+from franchise._draws import PartsOfDraw
 from franchise.engines.coordinator import Coordinator
 from franchise.engines.partitions.partition import Partition, Passed
 from franchise.engines.table_source import Tables, joined

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from franchise._draw_parts import DrawPart
+from franchise._draws import DrawPart
 from franchise.engines.partitions.partition import Partition, Passed
 from franchise.engines.pools.local import LocalPool
 from franchise.engines.pools.ranges import Assigned, Job, assigned
@@ -38,6 +38,8 @@ class Worker:
     def load(self, job: Job, is_whole: bool) -> None:
         """Receive documents; `is_whole` says that no other worker has any."""
         self._documents, self._is_whole = assigned(job), is_whole
+        for own in self._documents:
+            own.documents  # noqa: B018 (reads them, so that the worker fails now if it cannot)
         self._chains.clear()
 
     def all(self, chain: int, method: str, *arguments: Any) -> list[Any]:

@@ -1,0 +1,56 @@
+"""Which topics of different draws are the same (`posterior.align`), in a file beside the chains.
+
+Matching takes longer than anything else that a question about a model needs, and its answer follows from the
+draws. So it is stored with a key of what it was computed from. A matching with another key, or one that
+cannot be read, counts as missing, and is computed again by those who need it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from franchise._files import checksum_of, read_arrays, write_arrays
+from franchise.errors import ModelError
+from franchise.posterior.align import VERSION, Alignment
+from franchise.sampling.chain import Chain
+from franchise.storage.rows import checksum
+
+_FILE, _KIND = "matching.safetensors", "topic matching"
+
+
+def write_matching(folder: Path, chains: Sequence[Chain], matching: Alignment) -> None:
+    """Write the matching of the draws of some chains into the folder of their model."""
+    arrays = {
+        "clusters": np.concatenate(matching.clusters).astype(np.int32),
+        "n_topics": np.array([one.size for one in matching.clusters], np.int32),
+        "support": matching.support,
+        "chain_support": matching.chain_support,
+        "stability": matching.stability,
+    }
+    write_arrays(folder / _FILE, _KIND, arrays, {"key": _key(chains)})
+
+
+def read_matching(folder: Path, chains: Sequence[Chain]) -> Alignment | None:
+    """Read the matching of the draws of these chains; None if there is none, or another, or a damaged one."""
+    try:
+        arrays, facts = read_arrays(folder / _FILE, _KIND)
+        if facts["key"] != _key(chains):
+            return None
+        ends = np.cumsum(arrays.pop("n_topics"))[:-1]
+        return Alignment(clusters=np.split(arrays.pop("clusters").astype(np.int64), ends), **arrays)
+    except (ModelError, KeyError, TypeError):
+        return None
+
+
+def _key(chains: Sequence[Chain]) -> str:
+    """Name what a matching follows from: how it is made, the chains, and which of their draws are kept.
+
+    No two chains have the same trace, which has the seconds of every sweep.
+    """
+    about = {
+        str(chain.number): [checksum(chain.trace.as_array()), [draw.sweep for draw in chain.draws]]
+        for chain in chains
+        if len(chain.trace)
+    }
+    return checksum_of({"version": VERSION, "chains": about})

@@ -6,14 +6,14 @@ weights theta, words are independent, so the n words of a cell are one draw::
 
     Multinomial(n; theta_k phi_kv)
 
-Afterwards the words of one topic in one document sit at tables as in a Chinese restaurant with the
-concentration c = alpha beta_k. The table of the first has, of the n - 1 others, each with a probability that
-is itself Beta(1, c); whoever is left sits in a restaurant of the same kind. So one number and one binomial
-skip from table to table, however many words there are. Who sits where does not depend on terms: tables
-take their words from those of the topic as from an urn.
+Afterwards the words of one topic in one document are seated at tables by a Chinese restaurant process with
+concentration c = alpha beta_k. The first word opens a table. Each of the n - 1 others joins it with the same
+probability, which is drawn from Beta(1, c); the rest are seated in the same way. So each table takes one
+Beta and one binomial variable, however many words it has. Seating does not depend on terms: tables take
+their words from those of the topic as from an urn.
 
-Multinomials and urns are divided in two, and each part again, down to the parts that nobody has drawn. Which
-part is divided next, and how, is fixed by the number of parts alone.
+Multinomials and urns are divided in two, and each half again, until a part has no words. Which part is divided
+next, and how, follows from the number of parts alone.
 """
 
 from typing import NamedTuple
@@ -169,7 +169,7 @@ def _enter(state, tables, measure, scratch, j):
 def _draw_weights(alpha, beta, moving, scratch):
     """Draw theta, up to its sum, and list the columns that have any; return how many these are.
 
-    Of topics that a document has no words of most have a weight below the smallest double, that is, none.
+    Most topics without words in the document have a weight below the smallest double, which counts as none.
     """
     n_active = 0
     for c in range(moving):

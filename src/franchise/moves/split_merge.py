@@ -90,11 +90,11 @@ def _can_be_made(state, listing, own, choice, most_words):
 def try_splits_and_merges(
     key, first, state, listing, own, proposals, choices, streams, records, begin, end, n_words, most_words
 ):
-    """Go on with the trials in rows `begin` to `end` as far as the tables that are listed allow.
+    """Continue the trials in rows `begin` to `end` as far as the listed tables allow.
 
-    Row r is trial number `first` + r. A trial begins without tables, and asks for some in its choice. Words
-    that it has asked for must have been answered. Returns the row of the first trial that is accepted, whose
-    tables are then in own.item and own.kept, else `end`.
+    Row r is trial number `first` + r. A trial begins without tables; its choice says what it needs. The table
+    of the word that it needs must have been filled in. Returns the row of the first trial that is accepted,
+    whose tables are then in own.item and own.kept, or `end` if none is.
     """
     for row in range(begin, end):
         choice, stream, record = choices[row], streams[row], records[row]
@@ -119,8 +119,8 @@ def try_splits_and_merges(
 def move_tables(state, listing, positions, leaves, goes_to):
     """Count the tables at some positions of the listing to topic `goes_to` instead of `leaves`.
 
-    -1 is a new topic, for which there must be a number. Returns the topic. Whoever holds the tables is to
-    be told.
+    -1 is a new topic, for which there must be a number. Returns the topic. The holder of the tables must give
+    them the same topic.
     """
     if goes_to < 0:
         goes_to = np.int64(open_topic(state))

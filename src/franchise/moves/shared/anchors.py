@@ -14,8 +14,8 @@ log 1/2 - log(m - 1), m being the tables of the topic, and in the divided state
 log 1/2 + log r(k2 | k1) - log m_2, r being the chance of the second topic given the first.
 
 A choice knows the counts of the topics, not the tables. It goes on until it needs more: at which table a
-word sits (`WORD`), or what tables topic a has (`LIKENESS`). Whoever makes the trial finds that out, nearby
-or far away, and lets the choice go on, from the same random stream.
+word sits (`WORD`), or what tables topic a has (`LIKENESS`). The caller finds that out, here or on another
+machine, and continues the choice from the same random stream.
 """
 
 import math
@@ -29,7 +29,7 @@ from franchise.random import integer, uniform
 UNIFORM, BALANCED, SIMILAR = range(3)
 _EVENLY = 0.2
 
-# A choice is a row of integers: what it needs to go on; which proposal it follows; the word whose table is
+# A choice is a row of integers: what it needs next; which proposal it follows; the word whose table is
 # asked for (-1: none), and the answer, its slot; the topics; of a table that is not known by its slot, its
 # place among those of its topic, else -1.
 CHOICE = ("needs", "proposal", "word_a", "slot_a", "topic_a", "topic_b", "nth_a", "nth_b")
@@ -65,7 +65,7 @@ def begin_choice(state, stream, choice, anchors, n_words):
 
 @inlined
 def continue_choice(state, stream, choice, anchors, most_words):
-    """Go on with a choice whose word's slot and topic have been filled in."""
+    """Continue a choice whose word's slot and topic have been filled in."""
     k = choice[TOPIC_A]
     choice[NEEDS] = DONE
     if state.n_k[k] > most_words:

@@ -9,11 +9,11 @@ weights theta, words are independent, so the n words of a cell are one draw::
 Afterwards the words of one topic in one document are seated at tables by a Chinese restaurant process with
 concentration c = alpha beta_k. The first word opens a table. Each of the n - 1 others joins it with the same
 probability, which is drawn from Beta(1, c); the rest are seated in the same way. So each table takes one
-Beta and one binomial variable, however many words it has. Seating does not depend on terms: tables take
-their words from those of the topic as from an urn.
+Beta and one binomial variable, however many words it has. Seating does not depend on terms: tables
+take their words from those of the topic as from an urn.
 
-Multinomials and urns are divided in two, and each half again, until a part has no words. Which part is divided
-next, and how, follows from the number of parts alone.
+Multinomials and urns are divided in two, and each half again, until a part has no words. Which part is
+divided next, and how, follows from the number of parts alone.
 """
 
 from typing import NamedTuple

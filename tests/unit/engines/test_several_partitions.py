@@ -107,7 +107,7 @@ def events_of(engine, start):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_several_partitions_change_no_bit(engine, start, words):
     with at_most(words):
-        chain = new_chain(engine, start, threads=2)
+        chain = new_chain(engine, start, n_jobs=2)
         chain.run()
     assert len(chain.engine._pool.partitions) >= corpus().n_words // words
     assert differences(chain, whole_chain(engine, start)) == []

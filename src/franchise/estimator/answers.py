@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise.estimator.inputs import in_known_terms
 from franchise.estimator.names import Names
-from franchise.estimator.settings import to_keep
+from franchise.estimator.settings import in_use
 from franchise.posterior import tables
 from franchise.posterior.advice import Advice, as_command, in_python
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
@@ -26,6 +26,8 @@ from franchise.predict.known_topics import KnownTopics
 from franchise.predict.paper_heldout import PaperHeldOut
 from franchise.predict.stacking import OfChain
 from franchise.sampling import Chain, Draw
+from franchise.sampling.plan import Plan
+from franchise.sampling.settings import Settings
 
 if TYPE_CHECKING:
     from franchise._files import Array, Facts
@@ -38,11 +40,10 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
 
     n_jobs: int | None
     verbose: int
-    get_params: Callable[[], Facts]  # scikit-learn's
     chains_: list[Chain]
     trace_: pd.DataFrame
     _chosen: dict[str, str]  # what "auto" has become for the documents, and why
-    _made_with: Facts  # the settings of the chains, whatever set_params has changed since
+    _made_with: Settings  # the settings of the chains, whatever set_params has changed since
 
     @property
     def components_(self) -> Array:
@@ -59,9 +60,15 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         """The settings that the model was made with, the seed, and what was used where they leave it open."""
         if "chains_" not in vars(self):
             raise AttributeError("the model is not fitted yet; call fit first")
-        settings = self.get_params() | self._made_with | {"checkpoint_dir": self._folder()}
-        chain = self.chains_[0]
-        return to_keep(settings, chain.seed, self.corpus_, chain, self._chosen)
+        return self._facts(self.chains_[0])
+
+    def _facts(self, made: Plan | Chain) -> Facts:
+        """Return the settings as they are written with a model, and what they have become."""
+        return self._made_with.to_json() | {
+            "in_place": self._home is not None,
+            "in_use": in_use(made, self.corpus_),
+            "chosen": self._chosen,
+        }
 
     def _fitted(self) -> Posterior:
         if "posterior_" not in self.__dict__:
@@ -217,7 +224,7 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
             self.posterior_,
             [chain.trace for chain in started],
             self.chains_[0].schedule,
-            [chain.start_from for chain in started],
+            [chain.init for chain in started],
         )
 
     def __str__(self) -> str:

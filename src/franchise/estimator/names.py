@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -14,12 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from franchise._text import counted
 from franchise.errors import FranchiseWarning, ModelError, SettingsError
 from franchise.estimator.rollback import all_or_nothing
-from franchise.estimator.settings import folder_of
 from franchise.posterior.label_files import given_labels, labels_frame
 from franchise.posterior.labels import Named, carried, remember, topic_labels
 from franchise.storage import model as store
 from franchise.storage.matching import write_matching
-from franchise.storage.names import read_names, write_names
+from franchise.storage.names import write_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,11 +34,10 @@ class Names:
     corpus_: Corpus
     posterior_: Posterior
     chains_: list[Chain]
-    checkpoint_dir: str | os.PathLike[str] | None
     _keep_in: Callable[[Path], None]
     _for_people: Callable[[], dict[str, str]]
     _kept: dict[Path, str]
-    _home: Path | None = None  # the folder that a model in place was loaded from
+    _home: Path | None = None  # the folder that `resume` and naming save the model in
     _remembered: tuple[Named, ...] = ()  # the names, with what their topics are about
     _topic_names: dict[int, str] | None = None  # by their numbers in the present answer
     _feature_names: tuple[str, ...] | None = None
@@ -61,7 +59,7 @@ class Names:
 
         A name belongs to what its topic is about. When `resume` changes the topics, each name goes to the
         topic that has the same terms (a cosine of at least 0.7), and a warning tells which names are lost; a
-        new `fit` drops them all. `save` keeps them; with `checkpoint_dir` they are kept at once.
+        new `fit` drops them all. `save` keeps them; with `checkpoint_dir`, naming does.
 
         Parameters
         ----------
@@ -89,7 +87,7 @@ class Names:
         """Say what the columns of the counts mean that the model was fitted to.
 
         For models that see only numbers: after a vectorizer in a pipeline, or fitted to an array. All that
-        shows terms then shows these. `save` keeps them; with `checkpoint_dir` they are kept at once.
+        shows terms then shows these. `save` keeps them; with `checkpoint_dir`, naming does.
 
         Parameters
         ----------
@@ -143,18 +141,12 @@ class Names:
         """Change what things are called, here and in the folder of the model, or neither."""
         with all_or_nothing(self):
             vars(self).update(names)
-            folder = self._folder()
-            if folder and folder.resolve() in self._kept:
-                self.save_labels(folder)
+            if self._home and self._home.resolve() in self._kept:
+                self.save_labels(self._home)
             return self
 
-    def _folder(self) -> Path | None:
-        """Return the folder that `resume` and naming save the model in, or None."""
-        return folder_of(self.checkpoint_dir) or self._home
-
-    def _recall_names(self, folder: Path | None) -> None:
-        """Take the names that are kept in a folder, before its topics are known; drop all others."""
-        topics, terms = read_names(folder) if folder else ([], None)
+    def _recall_names(self, topics: Sequence[Named], terms: tuple[str, ...] | None) -> None:
+        """Take the names that a folder has, before its topics are known; drop all others."""
         if self._topic_names and not topics:
             warnings.warn(
                 FranchiseWarning(

@@ -1,17 +1,60 @@
-"""What chains have come to: the posterior of their draws, and a table of their traces."""
+"""What chains have come to: read from a folder, the posterior of their draws, a table of their traces."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
+from franchise._files import Facts
 from franchise.corpus import Corpus
-from franchise.errors import FranchiseError, FranchiseWarning
+from franchise.errors import FranchiseError, FranchiseWarning, ModelError, SettingsError
 from franchise.posterior.align import Alignment
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.labels import Named
 from franchise.sampling import Chain
 from franchise.sampling.run import Ending
+from franchise.sampling.settings import Settings
+from franchise.storage import model as store
+from franchise.storage.checkpoints import load_chains
+from franchise.storage.names import read_names
+
+
+class StoredModel(NamedTuple):
+    """A model as its folder holds it."""
+
+    settings: Settings
+    facts: Facts  # what the folder says besides the settings
+    corpus: Corpus  # with the names that were given to its terms
+    chains: list[Chain]
+    topic_names: tuple[Named, ...]
+    feature_names: tuple[str, ...] | None
+    stamp: str
+
+
+def read_model(folder: Path) -> StoredModel:
+    """Read a model from its folder, finished or not.
+
+    Raises
+    ------
+    ModelError
+        If the folder is not a model, is damaged, or comes from a newer version of Franchise.
+    """
+    stored = store.read(folder)
+    try:
+        settings = Settings.from_json(stored.settings)
+        facts = {name: stored.settings[name] for name in ("in_place", "chosen")}
+    except (KeyError, TypeError, SettingsError) as error:
+        raise ModelError(
+            f"{folder}: its settings cannot be used ({error}); restore it from a copy",
+            code="unusable-settings",
+        ) from error
+    chains = load_chains(settings.plan(), store.chains_folder(folder), stored.corpus, resumed=True)
+    names, terms = read_names(folder)
+    corpus = stored.corpus if terms is None else stored.corpus.with_vocabulary(terms)
+    return StoredModel(settings, facts, corpus, chains, tuple(names), terms, stored.stamp)
 
 
 def posterior_of(chains: Sequence[Chain], corpus: Corpus, matching: Alignment | None = None) -> Posterior:

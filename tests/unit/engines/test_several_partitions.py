@@ -5,18 +5,19 @@ from functools import cache
 
 import pytest
 
-from franchise import Chain, Priors, Schedule, SplitMerge
+from franchise import Chain, Priors, SplitMerge
 from franchise._draws import PartsOfDraw
 from franchise.corpus import planted, shard
 from franchise.engines import kinds
 from franchise.engines.checkpoints import joined_seating
 from franchise.engines.pools import ranges
+from franchise.sampling import Timetable
 from franchise.sampling.run import run_chains
 from franchise.storage.chain import load_chain, save_chain
 from franchise.storage.checkpoints import Checkpoints
 
 SWEEPS, SHARDS = 8, 11
-SCHEDULE = Schedule(
+SCHEDULE = Timetable(
     sweeps=SWEEPS,
     burn_in=5,
     thin=2,
@@ -50,7 +51,7 @@ def at_most(words):
 
 
 def new_chain(engine, start, of=None, **settings):
-    chain = Chain(of or corpus(), PRIORS, SCHEDULE, seed=4, start=start, engine=engine, **settings)
+    chain = Chain(of or corpus(), PRIORS, SCHEDULE, random_state=4, init=start, engine=engine, **settings)
     chain.start()
     return chain
 
@@ -141,7 +142,7 @@ def sharded(tmp_path_factory):
 def test_from_shards(tmp_path, sharded, start):
     """Every shard has its seating written apart, and draws lie in parts."""
     with at_most(1_000):
-        chain = Chain(sharded, PRIORS, SCHEDULE, seed=4, start=start, engine="parallel", threads=2)
+        chain = Chain(sharded, PRIORS, SCHEDULE, random_state=4, init=start, engine="parallel", n_jobs=2)
         run_chains([chain], keeper=Checkpoints(tmp_path, 0.0))
     assert len(chain.engine._pool.partitions) > 3
     assert all(isinstance(draw.document_counts, PartsOfDraw) for draw in chain.draws)

@@ -423,7 +423,8 @@ def test_what_cannot_be_written(tmp_path):
 
 @pytest.mark.parametrize("form", ["ldac", "mm"])
 def test_writing_in_several_pieces(tmp_path, form, monkeypatch):
-    monkeypatch.setattr("franchise.corpus.formats.entries.blocks_of_documents.__defaults__", (3,))
+    module = "coordinates" if form == "mm" else form
+    monkeypatch.setattr(f"franchise.corpus.formats.{module}.AT_ONCE", 3)
     rng = np.random.default_rng(0)
     corpus = Corpus(rng.integers(0, 9, 60), [0, 0, 7, 7, 7, 30, 31, 60, 60], list("abcdefghi"))
     write_corpus(corpus, tmp_path / NAMES[form])

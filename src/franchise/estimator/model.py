@@ -18,16 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 from franchise._files import Facts
 from franchise._progress import monitor_for
 from franchise._ray import Ray
-from franchise._settings import flag, moved, refuse_moved, whole_number
-from franchise._threads import threads
+from franchise._settings import flag, moved, refuse_moved
 from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
-from franchise.engines import ON_RAY
 from franchise.errors import ModelError
-from franchise.estimator.exports import Exports
+from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
 from franchise.estimator.plans import begun_shorter, longer, settings_to_fit, settled
-from franchise.estimator.prevalence import Prevalence
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import (
     MOVED,
@@ -36,30 +33,32 @@ from franchise.estimator.settings import (
     check_to_try,
     cluster_of,
     folder_of,
+    params_of,
     settings_of,
 )
 from franchise.estimator.summary import (
     interrupted_after,
+    new_chains,
     nothing_started,
     posterior_of,
     read_model,
+    save_chains,
     trace_frame,
 )
+from franchise.estimator.topics import Topics
 from franchise.estimator.workers import workers_for
 from franchise.posterior.align import Alignment
-from franchise.sampling import Chain, Schedule
+from franchise.sampling import Schedule
 from franchise.sampling.forecast import Forecast, forecast
-from franchise.sampling.plan import extended
 from franchise.sampling.run import Callback, Ending, run_chains
 from franchise.storage import model as store
-from franchise.storage.chain import save_chain
-from franchise.storage.checkpoints import Checkpoints, Overflow, load_chains
+from franchise.storage.checkpoints import Checkpoints, Overflow
 from franchise.storage.matching import read_matching
 from franchise.storage.names import read_names
 
 
 @moved(**MOVED)
-class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Answers, Topics, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     A number fixes eta, alpha or gamma; a pair is the Gamma prior (shape, rate) under which it is estimated.
@@ -71,10 +70,8 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
         values). An estimated eta, such as ``(1.0, 1.0)``, often runs away on texts. ``"auto"``: 1 for count
         tables (up to 1,000 terms, mean count 4 or more), 0.3 for texts of fewer than 25 words on average (at
         least 100 of them), else 0.1.
-    alpha
-        The larger, the more topics per document.
-    gamma
-        The larger, the more topics in all.
+    alpha, gamma
+        A larger alpha gives more topics per document, a larger gamma more topics in all.
     init
         Where chains start: ``"consensus"`` (what short runs on 90% of the documents agree on), ``"counts"``
         (as many topics as predict hidden counts best), ``"documents"`` (topics begun at random documents),
@@ -113,7 +110,7 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
     n_topics_
         Number of topics: the median of its posterior.
     n_topics_interval_
-        The central 95% of the number of topics over all draws; `posterior_.n_topics_by_chain`: by chain.
+        The central 95% of the number of topics over all draws.
     components_
         Topics by terms, probabilities; largest topic first.
     topic_weights_
@@ -122,10 +119,8 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
         A row of numbers for every sweep of every chain, burn-in included.
     posterior_
         All that was learned, with intervals (`Posterior`).
-    corpus_
-        The documents as words.
-    chains_
-        The chains (`Chain`), finished or not.
+    corpus_, chains_
+        The documents as words; the chains (`Chain`), finished or not.
     ending_
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
@@ -177,8 +172,6 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
         self.random_state = random_state
         self.schedule = schedule
         self.verbose = verbose
-
-    _kept: dict[Path, str]  # the folders that have the present chains, and the stamps of the models there
 
     def get_params(self, deep: bool = True) -> Facts:
         """Return the settings. Those of a model to start from are not among them, `deep` or not."""
@@ -236,7 +229,7 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
             Replace a model that is in `checkpoint_dir`, instead of continuing it.
         """
         folder = folder_of(checkpoint_dir)
-        check_call(callback, time_budget)
+        check_call(callback, time_budget, self.n_jobs)
         earlier = None if flag("overwrite", overwrite) else folder
         settings, chosen = settings_to_fit(earlier, settings_of(self.get_params()), self.random_state)
         check_engine(settings.engine, self.engine)
@@ -248,22 +241,12 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
             self._made_with, why = settled(settings, corpus, used)
             self.corpus_, self._home, self._chosen = used, folder, chosen | why
             with store.writing(folder):
-                self.chains_ = self._new_chains(folder, overwrite)
+                self.chains_ = new_chains(
+                    folder, self._made_with, used, self._facts(self._made_with.plan()), overwrite=overwrite
+                )
                 self._recall_names(*(read_names(folder) if folder else ([], None)))
-                if folder:  # a model that is there may have been shorter
-                    store.change_settings(folder, self.settings_)
                 self._run(callback, time_budget)
             return self
-
-    def _new_chains(self, folder: Path | None, overwrite: bool) -> list[Chain]:
-        """Return new chains, or those of a folder to continue; put a model there if it has none."""
-        plan, start = self._made_with.plan(), self._made_with.init
-        if not folder:
-            return plan.chains(self.corpus_)
-        if overwrite or not store.has_chains(folder):
-            replaced = overwrite or store.is_model(folder)  # killed early: there is nothing to continue
-            store.create(folder, self.corpus_, self._facts(plan), start=start, overwrite=replaced)
-        return load_chains(plan, store.chains_folder(folder), self.corpus_, resumed=True)
 
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
         """Fit the model, and return the topic proportions of the documents; `options` are those of `fit`.
@@ -308,23 +291,15 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
         """
         if not hasattr(self, "chains_"):
             check_is_fitted(self)
-        check_call(callback, time_budget)
+        check_call(callback, time_budget, self.n_jobs)
         check_engine(self._made_with.engine, self.engine)
-        threads(self.n_jobs, 1)
-        whole_number("sweeps", sweeps, 0)
-        first = self.chains_[0].schedule
-        total = max(chain.schedule.sweeps for chain in self.chains_) + sweeps
-        made_with = longer(self._made_with, first, total, burn_in, thin)
-        planned = made_with.plan().schedule
-        schedules = extended(self.chains_, sweeps, planned.burn_in, planned.thin)
-        warn_of(begun_shorter(self._made_with, made_with, first.burn_in), stacklevel=3)
+        made_with, schedules = longer(self._made_with, self.chains_, sweeps, burn_in, thin)
+        warn_of(begun_shorter(self._made_with, made_with, self.chains_[0]), stacklevel=3)
         folder = folder_of(checkpoint_dir) or self._home
         with all_or_nothing(self, self.chains_), store.writing(folder):
             if folder:
                 self._keep_in(folder)
             self._made_with, self._home = made_with, folder
-            if folder:
-                store.change_settings(folder, self.settings_)
             for chain, schedule in zip(self.chains_, schedules, strict=True):
                 chain.reschedule(schedule)
             self._run(callback, time_budget)
@@ -350,6 +325,8 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
 
     def _run(self, callback: Callback | None, time_budget: float | None) -> None:
         folder, engine = self._home, self._made_with.engine
+        if folder:  # a model that is there may have been shorter
+            store.change_settings(folder, self.settings_)
         self._kept = {folder.resolve(): store.stamp(folder)} if folder else {}
         with workers_for(engine, cluster_of(self.engine, engine), self.corpus_, self.chains_) as workers:
             self.ending_: Ending = run_chains(
@@ -381,13 +358,7 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
         self._carry_names()
 
     def save(self, path: StrPath, *, overwrite: bool = False) -> None:
-        """Save the model as a folder (`franchise.storage.model`), whole or not at all.
-
-        Raises
-        ------
-        ModelError
-            If something is there that may not be replaced, or that another process writes, or writing fails.
-        """
+        """Save the model as a folder (`franchise.storage.model`), whole or not at all."""
         check_is_fitted(self)
         folder = Path(path)
         with all_or_nothing(self), store.writing(folder):
@@ -395,10 +366,7 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
 
     def _create(self, folder: Path, *, overwrite: bool = False) -> None:
         def fill(temporary: Path) -> None:
-            for chain in self.chains_:
-                if len(chain.trace):
-                    save_chain(chain, store.chains_folder(temporary) / str(chain.number))
-            Checkpoints(store.chains_folder(temporary)).save_runs(self.chains_[0])
+            save_chains(self.chains_, temporary)
             if "posterior_" in vars(self):
                 self._write_answer(temporary)
 
@@ -420,14 +388,8 @@ class HDPTopicModel(Prevalence, Exports, ClassNamePrefixFeaturesOutMixin, BaseEs
         """
         folder = Path(path)
         stored = read_model(folder)
-        settings = stored.settings
-        given = {name: getattr(settings, name) for name in cls._get_param_names() if name != "random_state"}
-        if settings.engine in ON_RAY:
-            given["engine"] = cluster_of(None, settings.engine)
-        if settings.schedule == Schedule():
-            given["schedule"] = None
-        model = cls(**given, random_state=settings.seed)
-        model._made_with, model._chosen = settings, stored.facts["chosen"]
+        model = cls(**params_of(stored.settings))
+        model._made_with, model._chosen = stored.settings, stored.facts["chosen"]
         model.corpus_, model.chains_ = stored.corpus, stored.chains
         model._kept = {folder.resolve(): stored.stamp}
         model._home = folder if stored.facts["in_place"] else None

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from franchise._settings import is_one_of
+from franchise._settings import is_one_of, whole_number
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseWarning, ModelError
-from franchise.sampling import SplitMerge, Timetable
+from franchise.sampling import Chain, SplitMerge, Timetable
 from franchise.sampling.choices import eta_for, start_for, why_chosen
-from franchise.sampling.plan import check_burn_in
+from franchise.sampling.plan import check_burn_in, extended
 from franchise.sampling.settings import Settings
 from franchise.storage import model as store
 
@@ -67,43 +68,48 @@ def settled(settings: Settings, corpus: Corpus, effective: Corpus) -> tuple[Sett
 
 
 def longer(
-    settings: Settings, schedule: Timetable, sweeps: int, burn_in: int | None, thin: int | None
-) -> Settings:
-    """Return the settings of chains that continue.
+    settings: Settings, chains: Sequence[Chain], sweeps: int, burn_in: int | None, thin: int | None
+) -> tuple[Settings, list[Timetable]]:
+    """Return the settings and timetables of chains that continue.
 
     Parameters
     ----------
     settings
         The settings that they have.
-    schedule
-        The timetable that follows from these.
+    chains
+        The chains.
     sweeps
-        How many sweeps they make in all.
+        How many more they make than were planned.
     burn_in, thin
         What is given now; None for what was given before, or what follows from the number of sweeps.
     """
+    whole_number("sweeps", sweeps, 0)
+    begun = chains[0].schedule
     if burn_in is not None:
-        check_burn_in(schedule, burn_in)
-    settings = replace(settings, sweeps=sweeps, burn_in=settings.burn_in if burn_in is None else burn_in)
+        check_burn_in(begun, burn_in)
+    total = max(chain.schedule.sweeps for chain in chains) + sweeps
+    settings = replace(settings, sweeps=total, burn_in=settings.burn_in if burn_in is None else burn_in)
     if thin is not None:
         settings = settings.scheduled(thin=thin)
-    return _as_begun(schedule, settings)
+    settings = _as_begun(begun, settings)
+    planned = settings.plan().schedule
+    return settings, extended(chains, sweeps, planned.burn_in, planned.thin)
 
 
-def begun_shorter(before: Settings, now: Settings, burn_in: int) -> list[FranchiseWarning]:
+def begun_shorter(before: Settings, now: Settings, chain: Chain) -> list[FranchiseWarning]:
     """Warn if chains that continue with other settings differ from chains that were as long from the start.
 
     Parameters
     ----------
     before, now
         The settings that they have, and those that they continue with (`longer`).
-    burn_in
-        The burn-in that they began with.
+    chain
+        One of them.
     """
     if replace(before.schedule, thin=None) == replace(now.schedule, thin=None):
         return []
     message = (
-        f"the fit began with a burn-in of {burn_in} sweeps, and keeps the warm-up, merges and "
+        f"the fit began with a burn-in of {chain.schedule.burn_in} sweeps, and keeps the warm-up, merges and "
         "split-merge schedule that followed from it; "
         f"a fit of {now.sweeps} sweeps from the start would differ"
     )

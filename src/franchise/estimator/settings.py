@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from franchise._files import Facts
 from franchise._ray import Ray, check_reachable
 from franchise._settings import is_one_of, positive_number, seed_of
+from franchise._threads import threads
 from franchise.corpus import Corpus, TextOptions
 from franchise.engines import GPU, ON_RAY, RAY_GPU
 from franchise.engines.partitions.cuda.availability import problem
@@ -41,6 +42,16 @@ def settings_of(params: Facts, seed: int | None = None) -> Settings:
     }
     random_state = given.pop("random_state")
     return Settings(**given, seed=seed_of(random_state) if seed is None else seed)
+
+
+def params_of(settings: Settings) -> Facts:
+    """Return the parameters of an estimator that stand for the settings of a model."""
+    params: Facts = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    if settings.engine in ON_RAY:
+        params["engine"] = cluster_of(None, settings.engine)
+    if settings.schedule == Schedule():
+        params["schedule"] = None
+    return params | {"random_state": params.pop("seed")}
 
 
 def _engine_name(engine: object) -> Any:
@@ -85,8 +96,9 @@ def in_use(made: Plan | Chain, corpus: Corpus) -> Facts:
     return used | {name: getattr(made.schedule, name) for name in names} | {"text_options": options}
 
 
-def check_call(callback: object, time_budget: float | None) -> None:
+def check_call(callback: object, time_budget: float | None, n_jobs: int | None) -> None:
     """Refuse impossible settings of one call, before anything is read or written."""
+    threads(n_jobs, 1)
     if not (callback is None or callable(callback)):
         raise SettingsError(f"callback={callback!r}: give a function of a chain, or None", code="wrong-type")
     if time_budget is not None:

@@ -50,27 +50,13 @@ class Chain:
         The documents.
     priors
         The concentrations, fixed or with priors.
-    schedule
-        Which moves are made, and which sweeps are kept; a `Timetable` says the sweeps and the burn-in too.
-    sweeps
-        How many sweeps `run` makes.
-    burn_in
-        How many of them to leave out of what is kept; by default half.
-    random_state
-        A whole number from 0 to 2**63 - 1, for the same chain every time; a NumPy Generator or RandomState;
-        or None.
+    schedule, sweeps, burn_in, random_state, engine, n_jobs
+        As for `HDPTopicModel`. (A `Timetable` is a schedule that says the sweeps and the burn-in too.)
     number
         Which chain of a run this is; chains of one random state are independent of each other.
     init
-        ``"sequential"``: the paper's, every word seated given the words before it; ``"fitted"``: by topics
-        that a few steps of EM fit to the documents; ``"documents"``: by topics that begin at random
-        documents; a number: that many random topics; ``"one"``: one topic; `GivenTopics`: by these. (What
-        `HDPTopicModel` adds to these, a chain alone cannot find.)
-    engine
-        How sweeps are made: ``"collapsed"``, ``"parallel"``, ``"gpu"``, on a GPU, ``"cells"``, for large
-        counts (`franchise.engines`), or ``"auto"``, by the size of the corpus and whether there is a GPU.
-    n_jobs
-        Threads, for engines that use several: -1 for all cores. They do not change the chain.
+        As for `HDPTopicModel`: ``"sequential"``, ``"fitted"``, ``"documents"``, ``"one"``, a number of random
+        topics, or `GivenTopics`. The other starts need several chains.
     capacity
         Room for topics to begin with. It grows as needed and changes nothing.
 

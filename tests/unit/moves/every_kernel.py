@@ -129,7 +129,7 @@ def run_chains_for_a_gpu() -> None:
 def use_models(folder: Path) -> None:
     """Fit, save, load and resume a model, and ask it about new documents."""
     model = HDPTopicModel(
-        chains=2, sweeps=4, burn_in=0, schedule=Timetable(thin=1), verbose=0, random_state=0
+        chains=2, sweeps=4, burn_in=0, schedule=Schedule(thin=1), verbose=0, random_state=0
     ).fit(COUNTS)
     model.save(folder / "model")
     loaded = HDPTopicModel.load(folder / "model").resume(2)

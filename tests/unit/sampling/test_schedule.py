@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from franchise import SettingsError, SplitMerge
+from franchise import Chain, HDPTopicModel, Priors, Schedule, SettingsError, SplitMerge, from_tokens
 from franchise.sampling import Timetable
 from tests.raising import raises
 
@@ -88,3 +88,29 @@ def test_a_warm_up_may_begin_with_all_of_eta():
 def test_a_warm_up_begins_with_a_share_of_eta(share):
     with raises(SettingsError, "out-of-range", "warm_up_from"):
         Timetable(warm_up_from=share)
+
+
+def test_what_is_left_open_follows_from_the_run():
+    usual = Schedule().timetable(500, None, "fitted", eta_is_fixed=True)
+    assert (usual.burn_in, usual.thin, usual.warm_up, usual.warm_up_from) == (250, 8, 40, 0.3)
+    assert usual.split_merge == SplitMerge(adapt=100)
+    given = Schedule(thin=3, warm_up=0, merges=[9, 3], split_merge="off", concentrations="auxiliary")
+    timetable = given.timetable(20, 10, "fitted", eta_is_fixed=True)
+    assert timetable == Timetable(
+        sweeps=20, burn_in=10, thin=3, merges=(3, 9), split_merge=None, concentrations="auxiliary"
+    )
+
+
+def test_a_chain_and_a_model_follow_the_same_schedule():
+    corpus = from_tokens([["cat", "milk"], ["bond", "stock"]] * 4)
+    settings = {
+        "schedule": Schedule(thin=2, split_merge="burn-in"),
+        "sweeps": 12,
+        "init": "one",
+        "random_state": 4,
+    }
+    chain = Chain(corpus, Priors(eta=0.1), **settings)
+    chain.run()
+    model = HDPTopicModel(eta=0.1, chains=1, verbose=0, **settings).fit(corpus)
+    assert chain.schedule == model.chains_[0].schedule
+    assert chain.trace["log_joint"].tolist() == model.chains_[0].trace["log_joint"].tolist()

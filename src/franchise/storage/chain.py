@@ -13,7 +13,8 @@ that was killed, and is not looked at. So a checkpoint costs the state and what 
 stored: their streams are named by seed, chain and sweep (`franchise.random`).
 
 Of a large chain, what `take` returns can be written while the chain goes on. One that is loaded has its draws
-mapped, and takes up its state when it is asked for it: by the next sweep, or never.
+mapped, and takes up its state when it is asked for it: by the next sweep, or never. So does a chain whose
+seating is in files of its own.
 """
 
 import shutil
@@ -218,7 +219,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) 
         _fill(chain, folder, facts)
     seats = folder / _SEATS / facts["seats"] if facts["seats"] else None
     chain.take_up_later(partial(_restore, path, state, seats))
-    if not is_large:
+    if not (is_large or seats):
         chain.engine  # noqa: B018 (takes up the state)
     return chain
 

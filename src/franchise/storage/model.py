@@ -44,7 +44,7 @@ from franchise._files import (
 from franchise._folders import locked, new_folder, put_back, take_place, writing_in
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus, ShardedCorpus
-from franchise.corpus.stored import pieces_of, read_stored
+from franchise.corpus.stored import content_of, read_stored
 from franchise.corpus.strings import packed, unpacked
 from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError
@@ -128,7 +128,7 @@ def create(
             if isinstance(corpus, ShardedCorpus) and not corpus.changes:
                 write_reference(temporary, corpus, folder)
             else:
-                write_pieces(temporary / _CORPUS, pieces_of(corpus))
+                write_pieces(temporary / _CORPUS, content_of(corpus))
             write_text(temporary / "vocabulary.txt", "".join(f"{term}\n" for term in corpus.vocabulary))
             facts = _model_facts(corpus, settings)
             write_text(temporary / _MODEL, to_json({**facts, "checksum": checksum_of(facts)}))

@@ -1,6 +1,7 @@
 """Compiled code: what can be called, what is kept on disk and until when, and with which Numba."""
 
 import ast
+import gc
 import os
 import pickle
 import re
@@ -15,10 +16,11 @@ import numba
 import numpy as np
 import pytest
 
-from franchise import Chain, Schedule, _jit, from_tokens
+from franchise import Chain, _jit, from_tokens
 from franchise.errors import MissingPackageError
 from franchise.model.likelihood import fill_log_gamma, log_gamma
 from franchise.moves.word_tables import word_tables
+from franchise.sampling import Timetable
 from tests.raising import raises
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +44,9 @@ PROGRAM = "from franchise.model.caller import times; print(times(10), *times.sta
 
 
 def test_a_helper_that_kernels_have_compiled_can_be_called():
-    Chain(from_tokens([["a", "b"], ["b", "c"]]), schedule=Schedule(sweeps=1, burn_in=0)).run()
+    Chain(
+        from_tokens([["a", "b"], ["b", "c"]]), schedule=Timetable(sweeps=1, burn_in=0), random_state=0
+    ).run()
     table = np.zeros(5)
     fill_log_gamma(table, 0.5)
     assert log_gamma(table, 0.5, 3) == table[3] == pytest.approx(1.2009736)  # log Gamma(3.5)
@@ -53,6 +57,29 @@ def test_only_kernels_are_kept_on_disk():
         pytest.skip("the compiler is off")
     assert word_tables.stats.cache_path is not None
     assert log_gamma.stats.cache_path is None
+
+
+def test_machine_code_is_made_of_kernels_alone():
+    if numba.config.DISABLE_JIT:
+        pytest.skip("the compiler is off")
+
+    @_jit.helper
+    def next_of(x):
+        return x + 1
+
+    @numba.njit
+    def next_but_one(x):
+        return next_of(next_of(x))
+
+    assert next_but_one(5) == 7
+
+    def has_machine_code(function):
+        (compiled,) = function.overloads.values()
+        return compiled.library.codegen._engine.is_symbol_defined(compiled.fndesc.llvm_func_name)
+
+    assert has_machine_code(next_but_one)
+    assert not has_machine_code(next_of)
+    assert gc.isenabled()  # it is off while something is compiled
 
 
 @pytest.fixture

@@ -6,37 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franchise.cli._input import (
-    MOST_TEXT,
-    how_to_read,
-    metadata_option,
-    options_of,
-    reading_bar,
-    reading_options,
-    text_options,
-)
+from franchise.cli import _options as options
+from franchise.cli._input import MOST_TEXT, options_of, read_options, reading_bar
 
 if TYPE_CHECKING:
-    from franchise.corpus import TextOptions
-    from franchise.corpus.pieces import Piece
+    from franchise.corpus import Corpus
+    from franchise.corpus.batches import Batch
 
 
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="INPUT...")
-@click.option("--output", "-o", required=True, type=click.Path(), metavar="FOLDER", help="Where to write.")
-@click.option(
+@options.option("-o, --output", "Folder to write to", options.FILE, required=True, metavar="FOLDER")
+@options.option(
     "--shards",
-    type=click.IntRange(1, 99_999),
+    "Number of shards, many more than there will be machines",
+    options.Whole(1, 99_999),
     default=64,
-    show_default=True,
-    metavar="N",
-    help="How many; many more than there will be machines.",
 )
-@click.option("--force", is_flag=True, help="Replace shards that are there.")
-@reading_options
-@metadata_option
-@text_options
-def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **values: Any) -> None:
+@options.reading
+@options.metadata
+@options.text
+@options.overwrite
+def command(inputs: tuple[str, ...], output: str, shards: int, overwrite: bool, **values: Any) -> None:
     """Read the documents of all INPUTs and write them to FOLDER in shards.
 
     A shard is a file with a range of documents, so that no machine has to hold all of them. INPUTs are read
@@ -49,22 +40,22 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
       franchise shard crawl/ --text-column words --shards 256 -o crawl-shards/
       franchise fit pubmed/ -o model/
     """
-    from franchise.corpus.sharding import files_of, refuse_to_replace, shard_pieces
+    from franchise.corpus.shards.writing import files_of, refuse_to_replace, shard_batches
     from franchise.errors import CorpusError
 
     try:
-        refuse_to_replace(Path(output), force)
+        refuse_to_replace(Path(output), overwrite)
     except OSError as error:
         raise CorpusError(
             f"{output}: cannot write there ({error.strerror}); give another name", code="cannot-write"
         ) from error
     paths = [path for given in inputs for path in files_of(given)]
     with reading_bar(output, verb="writing") as progress:
-        corpus = shard_pieces(
-            _pieces(paths, values, options_of(values)),
+        corpus = shard_batches(
+            _batches(paths, values),
             output,
             shards,
-            overwrite=force,
+            overwrite=overwrite,
             progress=lambda done, total: progress(4 * done, 4 * total),  # bytes
         )
     click.echo(
@@ -73,21 +64,16 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
     )
 
 
-def _pieces(paths: list[str], values: dict[str, Any], options: "TextOptions") -> "Iterator[Piece]":
-    from franchise.corpus.readers import read_piece
-    from franchise.corpus.texts import texts_length
+def _batches(paths: list[str], values: dict[str, Any]) -> "Iterator[Corpus | Batch]":
+    from franchise.corpus import Corpus
+    from franchise.corpus.reading import read_documents
+    from franchise.corpus.strings import texts_length
 
     room = MOST_TEXT
     for path in paths:
+        how = read_options(values, text_options=options_of(values), keep_texts=room)
         with reading_bar(path) as progress:
-            piece = read_piece(
-                path,
-                **how_to_read(values),
-                metadata=values["metadata"],
-                text_options=options,
-                keep_texts=room,
-                progress=progress,
-            )
-        texts = piece.about.texts
+            found = read_documents(path, how, progress=progress)
+        texts = found.texts if isinstance(found, Corpus) else found.about.texts
         room = max(0, room - texts_length(texts)) if texts is not None else 0
-        yield piece
+        yield found

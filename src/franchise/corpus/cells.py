@@ -1,13 +1,12 @@
-"""A corpus as cells (document, term, count), for counts in the thousands: no word is laid out.
+"""A corpus as cells (document, term, count), for counts in the thousands; no words are laid out.
 
-A document's cells are in the order of their terms. Where the words of a corpus are asked for all the same,
-they are laid out cell by cell, so that the same counts are the same words, however they are held.
+A document's cells are in the order of their terms. Words that are needed after all are laid out cell by cell,
+so the same counts give the same words in either form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from franchise._arrays import offsets_of, places_of
 from franchise.corpus.checks import MAX_WORDS, frozen, integers, unknown_term
-from franchise.corpus.growing import PIECE
+from franchise.corpus.large_arrays import BLOCK, blocks_of_documents
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -98,14 +97,7 @@ def blocks_of_cells(corpus: CorpusArrays) -> Iterator[tuple[int, CellArrays]]:
         )
 
 
-def blocks_of_documents(doc_ptr: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Cut documents into runs of about a million words each; a longer document is a run of its own."""
-    last = len(doc_ptr) - 1
-    starts = np.unique(np.searchsorted(doc_ptr, np.arange(PIECE, doc_ptr[-1], PIECE)))
-    return [(int(a), int(b)) for a, b in pairwise([0, *starts[(starts > 0) & (starts < last)], last])]
-
-
-def gathered(
+def cells_from(
     documents: npt.NDArray[Any],
     terms: npt.NDArray[Any],
     counts: npt.NDArray[np.int64],
@@ -142,11 +134,11 @@ def words_of(cells: CellArrays) -> npt.NDArray[np.int32]:
     return words
 
 
-def words_in_pieces(cells: CellArrays, piece: int = PIECE) -> Iterator[npt.NDArray[np.int32]]:
-    """Lay out the words, so many at a time."""
+def blocks_of_words(cells: CellArrays, block: int = BLOCK) -> Iterator[npt.NDArray[np.int32]]:
+    """Lay out the words, a block at a time."""
     ends = np.cumsum(cells.counts, dtype=np.int64)
-    for begin in range(0, cells.n_words, piece):
-        end = min(begin + piece, cells.n_words)
+    for begin in range(0, cells.n_words, block):
+        end = min(begin + block, cells.n_words)
         first, last = np.searchsorted(ends, [begin, end - 1], side="right")
         own = np.minimum(ends[first : last + 1], end)
         yield np.repeat(cells.terms[first : last + 1], np.diff(own, prepend=begin))

@@ -1,7 +1,7 @@
 """Documents in any form that people have: to a corpus, or to the words of a known vocabulary.
 
-Texts, lists of words and counts are told apart by looking at them. The work is done in ``vectorize`` (texts)
-and ``convert`` (words, counts).
+Texts, lists of words and counts are told apart by looking at them. The work is done in ``batches`` (texts,
+words) and ``counts``.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.convert import (
-    from_counts,
+from franchise.corpus.batches import (
+    Batch,
+    batch_of_lists,
+    batch_of_texts,
+    from_texts,
     from_tokens,
-    is_frame,
-    iterate,
-    names_of,
-    split_columns,
-    words_of_counts,
+    numbers_in,
 )
-from franchise.corpus.corpus import Corpus, CorpusArrays, numbered
-from franchise.corpus.others import (
+from franchise.corpus.checks import is_frame, iterate, names_of, numbered
+from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.counts import from_counts, split_columns, words_of_counts
+from franchise.corpus.other_libraries import (
     counts_of_anndata,
     counts_of_pairs,
     from_anndata,
@@ -34,9 +35,9 @@ from franchise.corpus.others import (
     is_anndata,
     refuse_tables,
 )
-from franchise.corpus.tokens import Offsets, Words, drop_unknown, look_up
-from franchise.corpus.vectorize import from_texts, split_texts
-from franchise.errors import CorpusError
+from franchise.corpus.text_options import TextOptions
+from franchise.corpus.tokens import Offsets, Words, drop_unknown
+from franchise.errors import CorpusError, SettingsError
 
 # The kinds of documents, as messages name them.
 _TEXTS, _WORDS, _COUNTS = "texts", "lists of words", "rows of counts"
@@ -63,7 +64,7 @@ class Encoded(NamedTuple):
     document_names: tuple[str, ...]
 
 
-def as_corpus(documents: Any) -> Corpus:
+def as_corpus(documents: Any, text_options: TextOptions | None = None) -> Corpus:
     """Make a corpus from documents of any kind.
 
     Parameters
@@ -74,17 +75,15 @@ def as_corpus(documents: Any) -> Corpus:
         matrix or a DataFrame; AnnData's cells by genes; gensim's bags of words, lists of pairs (term id,
         count). The index of a Series or DataFrame gives the names of the documents, the columns of a
         DataFrame give the terms.
-
-    Returns
-    -------
-    Corpus
-        Texts are split with the default :class:`~franchise.corpus.TextOptions`; for others call
-        :func:`~franchise.corpus.from_texts`.
+    text_options
+        How texts become words; None for the defaults, and for documents that are not texts.
 
     Raises
     ------
     CorpusError
         If the documents are of no known kind, or of several.
+    SettingsError
+        If there are text options for documents that are not texts.
 
     Examples
     --------
@@ -95,22 +94,35 @@ def as_corpus(documents: Any) -> Corpus:
     >>> as_corpus([[1, 1], [0, 1]])
     Corpus(2 documents, 2 terms, 3 words)
     """
+    has_kind = not (isinstance(documents, Corpus) or is_matrix(documents) or is_anndata(documents))
+    if has_kind:
+        refuse_tables(documents)
+        names = names_of(documents)
+        kind, checked = _tell_kind(documents)
+        if kind == _TEXTS:
+            return from_texts(checked, document_names=names, text_options=text_options)
+    if text_options is not None:
+        raise options_without_texts()
     if isinstance(documents, Corpus):
         return documents
     if is_matrix(documents):
         return from_counts(documents)
     if is_anndata(documents):
         return from_anndata(documents)
-    refuse_tables(documents)
-    names = names_of(documents)
-    kind, checked = _tell_kind(documents)
     if kind == _PAIRS:
         return from_bow(checked)
-    if kind == _TEXTS:
-        return from_texts(checked, document_names=names)
     if kind == _WORDS:
         return from_tokens(checked, document_names=names)
     return from_counts(list(checked), document_names=names)
+
+
+def options_without_texts() -> SettingsError:
+    """Return the error for text options where the documents are not texts."""
+    return SettingsError(
+        "text_options: these documents are words or counts already, which no text option applies to; leave "
+        "the options out, or give texts",
+        code="conflicting-settings",
+    )
 
 
 def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = None) -> Encoded:
@@ -148,6 +160,9 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
     if isinstance(documents, Corpus):
         ids = _renumbered(documents.x, documents.vocabulary, like)
         return _encoded(ids, documents.doc_ptr, like, documents.document_names)
+    if isinstance(documents, Batch):
+        ids = _renumbered(documents.x, documents.terms, like)
+        return _encoded(ids, documents.doc_ptr, like, documents.about.names)
     if is_anndata(documents):
         counts, genes = counts_of_anndata(documents)
         x, doc_ptr, _ = words_of_counts(counts, genes)
@@ -165,8 +180,11 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
     if kind == _COUNTS:
         x, doc_ptr, _ = words_of_counts(list(checked), like.vocabulary)
         return _encoded(x, doc_ptr, like, names)
-    words = _split_alike(checked, like) if kind == _TEXTS else checked
-    return _encoded(*look_up(words, like.vocabulary), like, names)
+    if kind == _TEXTS:
+        batch = batch_of_texts(checked, how_split(like), keep_texts=False)
+    else:
+        batch = batch_of_lists(checked, None)
+    return _encoded(_renumbered(batch.x, batch.terms, like), batch.doc_ptr, like, names)
 
 
 def is_matrix(documents: Any) -> bool:
@@ -180,22 +198,20 @@ def _encoded(ids: Words, doc_ptr: Offsets, like: Corpus, names: Any) -> Encoded:
     return Encoded(CorpusArrays(x, offsets, like.n_terms), unknown, given)
 
 
-def _split_alike(texts: Iterator[Any], like: Corpus) -> Iterator[list[str]]:
+def how_split(like: Corpus) -> TextOptions:
+    """Return how the texts of a corpus were split; refuse one that was not made from texts."""
     if like.text_options is None:
         raise CorpusError(
             "these are texts, but the corpus was made from words or counts, so how to split them is not "
             "known; give lists of words, or make the corpus with from_texts",
             code="cannot-split-texts",
         )
-    return split_texts(texts, like.text_options)
+    return like.text_options
 
 
-def _renumbered(x: Words, terms: tuple[str, ...], like: Corpus) -> Words:
+def _renumbered(x: Words, terms: Sequence[str], like: Corpus) -> Words:
     """Return words of some terms in the numbers of another vocabulary, -1 where it has no such term."""
-    if terms == like.vocabulary:
-        return x
-    index = {term: v for v, term in enumerate(like.vocabulary)}
-    return np.array([index.get(term, -1) for term in terms], dtype=np.int32)[x]
+    return x if terms == like.vocabulary else numbers_in(like.vocabulary, terms)[x]
 
 
 def _checked_columns(counts: Any, like: Corpus) -> Any:

@@ -1,6 +1,6 @@
 """Bytes from and to disk: gzip read as plain bytes, errors worded, writes whole or not at all.
 
-What a file is made of is not known here; each format has its own module in ``formats``.
+What the bytes mean is in ``formats``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Source:
     path
         Where it is on disk; None for standard input and other streams.
     progress
-        Is told of each piece that is read.
+        Called with the bytes read so far and the size of the file.
     encoding
         Of the text, where it is not UTF-8.
     """
@@ -151,7 +151,9 @@ class Source:
         guess = likely_encoding((line + self.stream.peek())[: self.HEAD])
         advice = "convert the file to UTF-8, or give its encoding (--encoding)"
         if guess is not None:
-            advice = f"it is probably {guess}: give encoding={guess!r}, or convert the file to UTF-8"
+            advice = (
+                f"it is probably {guess}: give encoding={guess!r} (--encoding), or convert the file to UTF-8"
+            )
         return self.fault(f"{found}; {advice}", number, code="wrong-encoding")
 
     def random_access(self) -> BinaryIO:
@@ -201,22 +203,30 @@ def open_source(
     path: StrPath | Readable, progress: Progress | None = None, encoding: str | None = None
 ) -> Iterator[Source]:
     """Open a file for reading; ``"-"`` is standard input, an open file of bytes is taken as it is."""
-    if isinstance(path, str) and path == "-":
-        yield Source(sys.stdin.buffer, "standard input", None, progress, encoding)
+    name = source_name(path)
+    if path == "-":
+        yield Source(sys.stdin.buffer, name, None, progress, encoding)
     elif isinstance(path, str | os.PathLike):
         with _open(Path(path)) as file:
-            yield Source(file, str(path), Path(path), progress, encoding)
+            yield Source(file, name, Path(path), progress, encoding)
     else:
-        name = getattr(path, "name", None)
-        yield Source(path, name if isinstance(name, str) else "the open file", None, progress, encoding)
+        yield Source(path, name, None, progress, encoding)
+
+
+def source_name(path: StrPath | Readable) -> str:
+    """Return what messages call a file."""
+    if isinstance(path, str | os.PathLike):
+        return "standard input" if path == "-" else str(path)
+    name = getattr(path, "name", None)
+    return name if isinstance(name, str) else "the open file"
 
 
 def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Path:
-    """Write pieces, whole or not at all; pack if the name ends in ``.gz``."""
+    """Write blocks, whole or not at all; pack if the name ends in ``.gz``."""
     target = Path(path)
     try:
         with whole_file(target) as file:
-            _write_pieces(file, content, packed=target.suffix == ".gz")
+            _write_blocks(file, content, packed=target.suffix == ".gz")
     except OSError as error:
         raise CorpusError(
             f"{target}: cannot write it ({_reason(error)}); check the folder and its permissions",
@@ -225,15 +235,15 @@ def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Pa
     return target
 
 
-def _write_pieces(file: BinaryIO, pieces: Iterable[bytes | memoryview], *, packed: bool) -> None:
+def _write_blocks(file: BinaryIO, blocks: Iterable[bytes | memoryview], *, packed: bool) -> None:
     if not packed:
-        file.writelines(pieces)
+        file.writelines(blocks)
         return
     # No clock and no name in the file: the same corpus gives the same bytes. Level 6 is gzip's own; Python's
     # default of 9 takes several times as long.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as zipped:
-        for piece in pieces:
-            zipped.write(piece)
+        for block in blocks:
+            zipped.write(block)
 
 
 class _Passage(io.RawIOBase):
@@ -249,7 +259,7 @@ class _Passage(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         done = 0
         try:
-            # A pipe gives what it has; whoever looks at the head wants more than that.
+            # A pipe gives what it has; looking at the head needs more than that.
             while done < len(buffer) and (data := self._read(len(buffer) - done)):
                 buffer[done : done + len(data)] = data
                 done += len(data)

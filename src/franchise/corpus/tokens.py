@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.growing import PIECE, Growing, handed_over, is_mapped, pieces
+from franchise.corpus.large_arrays import BLOCK, Growing, blocks, handed_over, is_mapped
 from franchise.errors import CorpusError
 
 Words = npt.NDArray[np.int32]
@@ -41,21 +41,9 @@ def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[st
 
 def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
     """Replace each number by its new one, in place."""
-    # In pieces: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
-    for piece in pieces(len(ids)):
-        ids[piece] = new[ids[piece]]
-
-
-def look_up(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
-    """Give each word of documents its number in a vocabulary, -1 where it is not there."""
-    index = {term: v for v, term in enumerate(vocabulary)}
-
-    def number(words: list[Any], j: int) -> Iterable[int]:
-        if not _all_strings(words):
-            raise _not_a_word(words, j, "words are strings")
-        return (index.get(word, -1) for word in words)
-
-    return _number_words(documents, number)
+    # In blocks: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
+    for block in blocks(len(ids)):
+        ids[block] = new[ids[block]]
 
 
 def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
@@ -74,12 +62,12 @@ def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDAr
 def _drop_in_place(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
     before = np.zeros(len(doc_ptr), dtype=np.int64)
     n_kept = 0
-    for piece in pieces(len(ids)):
-        words = ids[piece]
+    for block in blocks(len(ids)):
+        words = ids[block]
         kept = words[words >= 0]
-        first, last = np.searchsorted(doc_ptr, [piece.start, piece.stop], side="right")
-        gone = np.flatnonzero(words < 0) + piece.start
-        before[first:last] = piece.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
+        first, last = np.searchsorted(doc_ptr, [block.start, block.stop], side="right")
+        gone = np.flatnonzero(words < 0) + block.start
+        before[first:last] = block.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
         ids[n_kept : n_kept + kept.size] = kept
         n_kept += kept.size
     offsets = doc_ptr - before
@@ -114,7 +102,7 @@ def _number_words(
     for j, document in enumerate(documents):
         buffer.extend(number(_words(document, j), j))
         doc_ptr.append(n_words + len(buffer))
-        if len(buffer) >= PIECE:
+        if len(buffer) >= BLOCK:
             n_words += len(buffer)
             ids.extend(buffer)
             buffer = array("i")

@@ -30,8 +30,7 @@ import scipy.sparse as sp
 
 from franchise._arrays import Floats
 from franchise._settings import whole_number
-from franchise.corpus import Corpus, shards_of
-from franchise.corpus.sharded import arrays_of_shard
+from franchise.corpus import Corpus, arrays_of_shard, shards_of
 from franchise.errors import CorpusError, SettingsError
 
 Integers = npt.NDArray[np.int64]

@@ -2,11 +2,17 @@
 
 The page ranks terms by relevance (`posterior.labels`) itself, for any λ of `RELEVANCE_STEPS`; it is handed
 the terms that can come up.
+
+There are more topics than colours that people can tell apart, so colours repeat. Topics that stand side by
+side, in the table, on the map or in a tree, differ: topics are coloured one after another, the largest first,
+each with the colour that disturbs least; then each may change its colour, as long as that helps.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +21,9 @@ from scipy.linalg import eigh
 from franchise._arrays import Floats
 from franchise.corpus import Corpus
 from franchise.posterior.coherence import coherence, top_terms
+from franchise.posterior.estimates import Posterior
 from franchise.posterior.labels import own_terms, relevance
 from franchise.posterior.tables import MostAbout
-
-if TYPE_CHECKING:
-    from franchise.posterior.estimates import Posterior
 
 Integers = npt.NDArray[np.int64]
 
@@ -32,6 +36,10 @@ PREVALENCE_BINS = 20
 _NEIGHBOURS = 5
 _MOST_DRAWS = 40  # of a chain, in the picture of a topic's share by draw
 _FLAT = 1e-12  # a direction in which topics do not differ
+N_TOPIC_COLOURS = 10  # in the style sheet
+_BESIDE_ON_MAP = 5
+_ROWS_APART = 2  # in the table
+_ROUNDS = 20
 
 
 def relevant_terms(phi: Floats, counts: Integers, n: int = TERMS_SHOWN) -> list[Integers]:
@@ -191,3 +199,51 @@ def _present(posterior: Posterior, shares: Floats) -> list[float]:
     """Return the share of each chain's draws that have a topic."""
     ends = np.cumsum([len(chain) for chain in posterior.draws])
     return [float(np.mean(~np.isnan(part))) for part in np.split(shares, ends[:-1])]
+
+
+# ---------------------------------------------------------------- colours
+
+
+def topic_colours(
+    place: npt.NDArray[np.float64], families: Iterable[Sequence[int]], n_colours: int = N_TOPIC_COLOURS
+) -> list[int]:
+    """Return the number of each topic's colour.
+
+    Parameters
+    ----------
+    place
+        Positions of the topics on the map, (topics, 2).
+    families
+        Topics in the order of the lanes of a tree, -1 for one that is not listed, for each tree.
+    n_colours
+        How many colours there are.
+    """
+    near, ring = _nearness(place, families), np.arange(n_colours)
+    colours = np.full(len(place), n_colours)  # one too many stands for none yet
+    for _ in range(_ROUNDS):
+        before = colours.copy()
+        for k in range(len(place)):
+            cost = np.bincount(colours, near[k], n_colours + 1)[:n_colours]
+            # Of equal ones, the present one, then in turn: a handful of topics get the first colours.
+            in_turn = (ring - k) % n_colours + n_colours * (ring != colours[k])
+            colours[k] = np.lexsort((in_turn, cost))[0]
+        if np.array_equal(colours, before):
+            break
+    return [int(colour) for colour in colours]
+
+
+def _nearness(place: npt.NDArray[np.float64], families: Iterable[Sequence[int]]) -> npt.NDArray[np.float32]:
+    """Return how often, and how closely, each two topics are seen side by side."""
+    n = len(place)
+    near = np.zeros((n, n), np.float32)
+    for apart in range(1, _ROWS_APART + 1):
+        near[np.arange(n - apart), np.arange(apart, n)] += 8 // apart
+    for k in range(n):
+        nearest = np.argsort(np.hypot(*(place - place[k]).T), kind="stable")
+        nearest = nearest[nearest != k][:_BESIDE_ON_MAP]
+        near[k, nearest] += 8 - np.arange(nearest.size)
+    for lanes in families:
+        for one, other in pairwise(lanes):
+            near[one, other] += 8 * (min(one, other) >= 0)
+    np.fill_diagonal(near, 0)
+    return near + near.T

@@ -32,13 +32,14 @@ from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
 from franchise._threads import interrupts_deferred
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.engines import Engine, GivenTopics, Start
+from franchise.engines import Engine
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
-from franchise.sampling.schedule import Schedule
+from franchise.sampling.schedule import Timetable
+from franchise.sampling.settings import start_from_json, start_to_json
 from franchise.sampling.trace import Trace
-from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
+from franchise.sampling.trials import Event, Trial
 from franchise.storage.draws import files_of_draw, is_large, keep_after, read_draw, remove, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 
@@ -176,7 +177,7 @@ def save_chain(chain: Chain, folder: Path) -> None:
     ChainWriter(folder).save(chain)
 
 
-def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -> Chain:
+def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) -> Chain:
     """Take up the chain of a folder.
 
     Parameters
@@ -206,12 +207,13 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             )
         chain = Chain(
             corpus,
-            priors_from(facts["priors"]),
-            schedule or schedule_from(facts["schedule"]),
-            seed=facts["seed"],
+            Priors(**facts["priors"]),
+            schedule or Timetable.from_json(facts["schedule"]),
+            random_state=facts["seed"],
             number=facts["number"],
-            start=_start_from(facts["start"]),
+            init=start_from_json(facts["start"]),
             engine=facts["engine"],
+            n_jobs=1,
         )
         _fill(chain, folder, facts)
     seats = folder / _SEATS / facts["seats"] if facts["seats"] else None
@@ -297,36 +299,6 @@ def saved_sweeps(folder: Path) -> int:
     return int(read_facts(folder / _FILE, _KIND)["sweeps_done"])
 
 
-def priors_from(facts: Facts) -> Priors:
-    """Return the priors that `dataclasses.asdict` has turned into facts."""
-    return Priors(**{name: tuple(x) if isinstance(x, list) else x for name, x in facts.items()})
-
-
-def schedule_from(facts: Facts) -> Schedule:
-    """Return the schedule that `dataclasses.asdict` has turned into facts."""
-    split_merge = facts["split_merge"]
-    return Schedule(**{**facts, "split_merge": split_merge_from(split_merge) if split_merge else None})
-
-
-def split_merge_from(facts: Facts) -> SplitMerge:
-    """Return the setting that `dataclasses.asdict` has turned into facts."""
-    proposals = tuple(Proposal(**proposal) for proposal in facts["proposals"])
-    return SplitMerge(**{**facts, "proposals": proposals})
-
-
-def start_facts(start: Start) -> Any:
-    """Return where a chain starts as JSON can hold it; of given topics, how many and their digest."""
-    if not isinstance(start, GivenTopics):
-        return start
-    return {"given": start.kind, "topics": start.n_topics, "digest": start.digest}
-
-
-def _start_from(facts: Any) -> Start:
-    if not isinstance(facts, dict):
-        return facts
-    return GivenTopics(facts["given"], None, n_topics=facts["topics"], digest=facts["digest"])
-
-
 def _facts(chain: Chain) -> Facts:
     return {
         "version": VERSION,
@@ -335,7 +307,7 @@ def _facts(chain: Chain) -> Facts:
         "schedule": asdict(chain.schedule),
         "seed": chain.seed,
         "number": chain.number,
-        "start": start_facts(chain.start_from),
+        "start": start_to_json(chain.init),
         "engine": chain.engine_name,
         "sweeps_done": chain.sweeps_done,
         "trace_columns": list(chain.trace.columns),

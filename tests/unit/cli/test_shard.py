@@ -49,7 +49,7 @@ def test_many_files_are_one_corpus(parts, tmp_path):
     assert corpus == expected
     assert corpus.fingerprint() == expected.fingerprint()
     assert corpus.texts == expected.texts
-    assert corpus.metadata["year"].as_list() == expected.metadata["year"].as_list()
+    assert corpus.metadata.equals(expected.metadata)
     assert said == (
         f"90 documents, {corpus.n_terms:,} terms, {corpus.n_words:,} words in 6 shards: {tmp_path / 's'}\n"
     )
@@ -165,6 +165,6 @@ def test_shards_are_replaced_on_request(parts, tmp_path):
     given = ["shard", parts / "part-3.jsonl", *READING, "-o", tmp_path / "s"]
     told = call(*given, ending=1).stderr
     assert f"{tmp_path / 's'}: " in told
-    assert "--force" in told
-    call(*given, "--force")
+    assert "--overwrite" in told
+    call(*given, "--overwrite")
     assert open_shards(tmp_path / "s").n_documents == 20

@@ -6,12 +6,13 @@ import time
 import pytest
 from numba.core import event
 
-from franchise import Chain, Schedule, SplitMerge
+from franchise import Chain, SplitMerge
 from franchise._jit import kernel
+from franchise._progress import LogMonitor
 from franchise.corpus import planted
 from franchise.engines import compiling
 from franchise.engines.compiling import CompilingWatch, is_compiled
-from franchise.sampling.terminal import LogMonitor
+from franchise.sampling import Timetable
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,9 @@ def corpus():
 
 
 def a_chain(corpus):
-    return Chain(corpus, schedule=Schedule(sweeps=2, burn_in=1, split_merge=SplitMerge()), start="one")
+    return Chain(
+        corpus, schedule=Timetable(sweeps=2, burn_in=1, split_merge=SplitMerge()), init="one", random_state=0
+    )
 
 
 def test_what_is_compiled_is_known(corpus, tmp_path, monkeypatch):
@@ -54,7 +57,7 @@ def test_a_watch_sees_what_is_compiled():
 
 
 def test_a_log_says_that_and_how_long_it_compiles(corpus, monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.01)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.01)
     stream, chain = io.StringIO(), a_chain(corpus)
     monitor = LogMonitor(stream, seconds=0.0)
     monitor.begin([chain])

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from franchise import Chain, HDPTopicModel, Priors, Schedule, SplitMerge
+from franchise import Chain, HDPTopicModel, Priors, SplitMerge
 from franchise._draws import PartsOfDraw
 from franchise.corpus import planted, shard
 from franchise.engines import kinds
@@ -16,12 +16,13 @@ from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions import document_pass, host
 from franchise.engines.partitions.host import HostPartition
 from franchise.engines.pools import local, ranges
+from franchise.sampling import Timetable
 from franchise.sampling.run import run_chains
 from franchise.storage.chain import load_chain, save_chain
 from franchise.storage.checkpoints import Checkpoints
 
 SWEEPS, SHARDS = 8, 11
-SCHEDULE = Schedule(
+SCHEDULE = Timetable(
     sweeps=SWEEPS,
     burn_in=5,
     thin=2,
@@ -55,7 +56,7 @@ def at_most(words):
 
 
 def new_chain(engine, start, of=None, **settings):
-    chain = Chain(of or corpus(), PRIORS, SCHEDULE, seed=4, start=start, engine=engine, **settings)
+    chain = Chain(of or corpus(), PRIORS, SCHEDULE, random_state=4, init=start, engine=engine, **settings)
     chain.start()
     return chain
 
@@ -106,7 +107,7 @@ def events_of(engine, start):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_several_partitions_change_no_bit(engine, start, words):
     with at_most(words):
-        chain = new_chain(engine, start, threads=2)
+        chain = new_chain(engine, start, n_jobs=2)
         chain.run()
     assert len(chain.engine._pool.partitions) >= corpus().n_words // words
     assert differences(chain, whole_chain(engine, start)) == []
@@ -169,7 +170,7 @@ def sharded(tmp_path_factory):
 def test_from_shards(tmp_path, sharded, start):
     """Every shard has its seating written apart, and draws lie in parts."""
     with at_most(1_000):
-        chain = Chain(sharded, PRIORS, SCHEDULE, seed=4, start=start, engine="parallel", threads=2)
+        chain = Chain(sharded, PRIORS, SCHEDULE, random_state=4, init=start, engine="parallel", n_jobs=2)
         run_chains([chain], keeper=Checkpoints(tmp_path, 0.0))
     assert len(chain.engine._pool.partitions) > 3
     assert all(isinstance(draw.document_counts, PartsOfDraw) for draw in chain.draws)
@@ -244,8 +245,8 @@ def test_no_shard_is_read_before_the_next_sweep(tmp_path, sharded, shards_read):
 
 
 def test_a_report_of_a_corpus_that_does_not_fit_in_one_piece(tmp_path, sharded, monkeypatch):
-    monkeypatch.setattr("franchise.corpus.sharded.MAX_WORDS", 1_000)
-    monkeypatch.setattr("franchise.corpus.doubts._MOST_WORDS", 500)  # looks at fewer words, as above 2**31
+    monkeypatch.setattr("franchise.corpus.shards.corpus.MAX_WORDS", 1_000)
+    monkeypatch.setattr("franchise.corpus.data_warnings._MOST_WORDS", 500)  # looks at fewer words, as above 2**31
     with at_most(1_000):
         model = HDPTopicModel(init="one", sweeps=6, burn_in=3, chains=2, engine="parallel", verbose=0)
         model.fit(sharded)

@@ -83,7 +83,7 @@ def test_a_corpus_in_shards_need_not_fit_in_one_piece(tmp_path, monkeypatch, mea
     corpus = from_counts(rng.poisson(rng.gamma(0.3, 1.0, (1, 40)), (60, 40)))
     phi = rng.dirichlet(np.full(40, 0.1), 9)
     sharded = shard(corpus, tmp_path / "shards", 7)
-    monkeypatch.setattr("franchise.corpus.sharded.MAX_WORDS", corpus.n_words - 1)
+    monkeypatch.setattr("franchise.corpus.shards.corpus.MAX_WORDS", corpus.n_words - 1)
     with raises(CorpusError, "too-many-words"):
         sharded.x  # noqa: B018
     assert np.array_equal(coherence(phi, sharded, measure=measure), coherence(phi, corpus, measure=measure))

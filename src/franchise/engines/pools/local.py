@@ -14,9 +14,9 @@ from franchise.engines.coordinator import Coordinator
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.cells import CellsPartition
 from franchise.engines.partitions.cuda.device import Device, gpu
-from franchise.engines.partitions.cuda.partition import CudaPartition
+from franchise.engines.partitions.cuda.partition import CudaPartition, MemoryShare
 from franchise.engines.partitions.host import HostPartition
-from franchise.engines.partitions.partition import Partition, Passed, totals
+from franchise.engines.partitions.partition import Partition, Passed, Range, totals
 from franchise.engines.pools.pool import Chain, Snapshot
 from franchise.engines.pools.ranges import Assigned
 from franchise.engines.pools.seating_files import read_seating, write_seating
@@ -47,6 +47,7 @@ class LocalPool:
         n_terms = documents[0].n_terms
         longest = documents[0].place.longest if kind == "host" else 0  # of words that are seated in turn
         self._instantiator = Instantiator(n_terms, longest, threads, partitions=len(documents))
+        self._gpu_share = MemoryShare(len(documents))
         self._partitions: list[Partition] = []
         self.size = len(documents)
         self.first_words = [own.place.first_word for own in documents]
@@ -59,20 +60,19 @@ class LocalPool:
     def partitions(self) -> list[Partition]:
         """The partitions, made when first asked for: their words sit nowhere then."""
         if not self._partitions:
-            self._partitions = [self._new_partition(i) for i in range(self.size)]
+            self._partitions = [self._new_partition(own.documents, own.place) for own in self._documents]
         return self._partitions
 
-    def _new_partition(self, number: int) -> Partition:
-        own, place = self._documents[number].documents, self._documents[number].place
+    def _new_partition(self, own: CorpusArrays | CellArrays, place: Range) -> Partition:
         if self._kind == "cells":
             assert isinstance(own, CellArrays)
             return CellsPartition(own, place, self._threads, self._instantiator)
         assert isinstance(own, CorpusArrays)
         if self._kind == "host":
             return HostPartition(own, place, self._threads, self._instantiator)
-        is_alone, still_to_come = self._is_whole and self.size == 1, self.size - 1 - number
+        is_alone = self._is_whole and self.size == 1
         return CudaPartition(
-            own, place, self._threads, is_alone=is_alone, still_to_come=still_to_come, device=_present_gpu
+            own, place, self._threads, is_alone=is_alone, share=self._gpu_share, device=_present_gpu
         )
 
     @property

@@ -175,15 +175,13 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         Where the model was fitted to counts without names, `set_feature_names` says what the terms are.
         """
         check_is_fitted(self)
-        labels, terms = self.topic_labels_, self.corpus_.vocabulary
-        return tables.topics_frame(self.posterior_, terms, n_terms=n_terms, labels=labels)
+        return tables.topics_frame(self.posterior_, n_terms=n_terms, labels=self.topic_labels_)
 
     def documents(self, n_topics: int = 3) -> pd.DataFrame:
         """Return a table of the documents that the model was fitted to, with their largest topics."""
         check_is_fitted(self)
         return tables.documents_frame(
             self.posterior_,
-            self.corpus_,
             n_topics=n_topics,
             labels=self.topic_labels_,
             names=self.named_topics_,
@@ -193,7 +191,7 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         """Return the documents that are most about a topic, which is given by its number or its name."""
         check_is_fitted(self)
         number = number_of_topic(topic, self.posterior_.n_topics, self.named_topics_)
-        return tables.representative_documents(self.posterior_, self.corpus_, number, n)
+        return tables.representative_documents(self.posterior_, number, n)
 
     def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
         """Return how well the top terms of each topic go together in documents; higher is better."""

@@ -24,7 +24,7 @@ class Exports(Notebook):
     def to_pyldavis(self) -> dict[str, Any]:
         """Return the arguments of ``pyLDAvis.prepare``, which shows numbers of topics, not their names."""
         check_is_fitted(self)
-        return adapters.to_pyldavis(self.posterior_, self.corpus_)
+        return adapters.to_pyldavis(self.posterior_)
 
     def to_topicwizard(self) -> dict[str, Any]:
         """Return the topic data that topicwizard's figures and its web app take."""
@@ -33,13 +33,13 @@ class Exports(Notebook):
         def transform(texts: Any) -> Any:
             return np.asarray(self.transform(texts))  # `set_output` may ask for a frame
 
-        return adapters.to_topicwizard(self.posterior_, self.corpus_, transform)
+        return adapters.to_topicwizard(self.posterior_, transform)
 
     def to_lda(self) -> LatentDirichletAllocation:
         """Return a scikit-learn LDA with these topics."""
         check_is_fitted(self)
         concentrations = np.mean([draw.concentrations for draw in self.posterior_.flat_draws], axis=0)
-        return adapters.to_lda(self.posterior_, self.corpus_, concentrations)
+        return adapters.to_lda(self.posterior_, concentrations)
 
     def to_datatree(self, held_out: Any = None) -> DataTree:
         """Return the traces for ArviZ, as an xarray DataTree.
@@ -61,7 +61,6 @@ class Exports(Notebook):
             self.posterior_,
             schedule,
             settings,
-            corpus=self.corpus_,
             labels=self.topic_labels_,
             held_out=by_draw,
         )

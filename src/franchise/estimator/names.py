@@ -15,8 +15,7 @@ from franchise._text import counted
 from franchise.errors import FranchiseWarning, ModelError, SettingsError
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import folder_of
-from franchise.posterior.label_files import given_labels, labels_frame
-from franchise.posterior.labels import Named, carried, remember, topic_labels
+from franchise.posterior.labels import Named, carried, given_labels, labels_frame, remember, topic_labels
 from franchise.storage import model as store
 from franchise.storage.matching import write_matching
 from franchise.storage.names import read_names, write_names

@@ -70,7 +70,6 @@ class Prevalence(Answers):
             topics=self._numbers(topics),
             per=per,
             n_terms=n_terms,
-            vocabulary=self.corpus_.vocabulary,
             seed=seed,
         )
         if self.named_topics_:

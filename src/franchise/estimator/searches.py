@@ -45,7 +45,6 @@ class Searches(Answers):
         check_is_fitted(self)
         return searches.document_topics_frame(
             self.posterior_,
-            self.corpus_,
             self.topic_labels_,
             documents=documents,
             interval=flag("interval", interval),
@@ -70,7 +69,7 @@ class Searches(Answers):
             share (of the occurrences that are in the topic), weight and terms.
         """
         check_is_fitted(self)
-        return searches.topics_with(self.posterior_, self.corpus_, self.topic_labels_, terms, n)
+        return searches.topics_with(self.posterior_, self.topic_labels_, terms, n)
 
     def similar_documents(self, document: Any, n: int = 5) -> pd.DataFrame:
         """Return the documents, of those that the model was fitted to, that have the most similar topics.
@@ -104,4 +103,4 @@ class Searches(Answers):
             raise SettingsError(
                 f"document={document!r}: give the number or name of a document, or a text", code="wrong-type"
             )
-        return searches.documents_like(self.posterior_, self.corpus_, mixture, n, but=number)
+        return searches.documents_like(self.posterior_, mixture, n, but=number)

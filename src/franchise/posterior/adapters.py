@@ -16,9 +16,7 @@ import numpy.typing as npt
 from franchise import __version__
 from franchise._arrays import Floats
 from franchise._extras import needed
-from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
-from franchise.posterior.tables import check_corpus, shares_of
 from franchise.sampling import Schedule, Trace
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ _TERMS_IN_NAME = 4  # of a topic, after its number
 _QUANTITIES = ("n_topics", "n_tables", "alpha", "gamma", "eta", "log_p_words", "log_joint")
 
 
-def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
+def to_pyldavis(posterior: Posterior) -> dict[str, Any]:
     """Return the arguments of ``pyLDAvis.prepare``.
 
     Proportions are of the listed topics alone. Documents without words or without a listed topic, and terms
@@ -44,8 +42,6 @@ def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
     ----------
     posterior
         The fitted posterior, of two topics or more.
-    corpus
-        The documents that it was fitted to.
 
     Returns
     -------
@@ -57,10 +53,10 @@ def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
     pyLDAvis numbers topics from 1, largest first, unless told to keep their numbers::
 
         import pyLDAvis
-        prepared = pyLDAvis.prepare(**to_pyldavis(posterior, corpus), sort_topics=False, start_index=0)
+        prepared = pyLDAvis.prepare(**to_pyldavis(posterior), sort_topics=False, start_index=0)
         pyLDAvis.save_html(prepared, "topics.html")
     """
-    shares = shares_of(posterior, corpus)
+    corpus, shares = posterior.corpus, posterior.document_topics[:, :-1]
     if shares.shape[1] < 2:
         raise FranchiseError(
             f"pyLDAvis draws a map of topics and needs two or more; this posterior has {shares.shape[1]}",
@@ -78,20 +74,16 @@ def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def to_topicwizard(
-    posterior: Posterior, corpus: Corpus, transform: Callable[[Any], Floats] | None = None
-) -> dict[str, Any]:
+def to_topicwizard(posterior: Posterior, transform: Callable[[Any], Floats] | None = None) -> dict[str, Any]:
     """Return what topicwizard calls topic data, for its figures and its web app.
 
     Proportions are of the listed topics alone. Documents without words or without a listed topic are left
-    out.
+    out. If the corpus does not keep texts, the words of a document stand for its text.
 
     Parameters
     ----------
     posterior
         The fitted posterior.
-    corpus
-        The documents that it was fitted to. Where their texts were not kept, their words stand for them.
     transform
         What gives the topics of new texts, for the app.
 
@@ -106,12 +98,12 @@ def to_topicwizard(
     ::
 
         import topicwizard, topicwizard.figures
-        topicwizard.figures.topic_map(to_topicwizard(posterior, corpus)).show()
-        topicwizard.visualize(topic_data=to_topicwizard(posterior, corpus))
+        topicwizard.figures.topic_map(to_topicwizard(posterior)).show()
+        topicwizard.visualize(topic_data=to_topicwizard(posterior))
     """
     from scipy.sparse import csr_matrix
 
-    shares = shares_of(posterior, corpus)
+    corpus, shares = posterior.corpus, posterior.document_topics[:, :-1]
     kept = np.flatnonzero((corpus.document_lengths > 0) & (shares.sum(axis=1) > 0))
     terms = corpus.vocabulary
     texts = corpus.texts or [
@@ -134,7 +126,7 @@ def to_topicwizard(
     }
 
 
-def to_lda(posterior: Posterior, corpus: Corpus, concentrations: npt.ArrayLike) -> LatentDirichletAllocation:
+def to_lda(posterior: Posterior, concentrations: npt.ArrayLike) -> LatentDirichletAllocation:
     """Return scikit-learn's LDA with these topics, fitted, for programs that take one.
 
     Its ``components_`` are term counts, prior included; their rows divided by their sums are the posterior's
@@ -145,9 +137,7 @@ def to_lda(posterior: Posterior, corpus: Corpus, concentrations: npt.ArrayLike) 
     Parameters
     ----------
     posterior
-        The fitted posterior.
-    corpus
-        The documents that it was fitted to; ``bound_`` is their perplexity.
+        The fitted posterior; ``bound_`` is the perplexity of its documents.
     concentrations
         alpha, gamma and eta.
 
@@ -159,8 +149,7 @@ def to_lda(posterior: Posterior, corpus: Corpus, concentrations: npt.ArrayLike) 
     from scipy.special import psi
     from sklearn.decomposition import LatentDirichletAllocation
 
-    check_corpus(posterior, corpus)
-    n_topics = posterior.n_topics
+    corpus, n_topics = posterior.corpus, posterior.n_topics
     alpha, _, eta = np.asarray(concentrations, dtype=np.float64).tolist()
     lda = LatentDirichletAllocation(
         n_components=n_topics, doc_topic_prior=alpha / n_topics, topic_word_prior=eta, random_state=0
@@ -181,7 +170,6 @@ def to_datatree(
     schedule: Schedule,
     settings: dict[str, Any],
     *,
-    corpus: Corpus | None = None,
     labels: Sequence[str] | None = None,
     held_out: LogPByDraw | None = None,
 ) -> xr.DataTree:
@@ -198,8 +186,6 @@ def to_datatree(
         The schedule of the chains: sweeps up to its burn-in (the start is sweep 0) are warm-up.
     settings
         Whatever describes the run; kept as JSON.
-    corpus
-        The documents; without them there is no ``observed_data``.
     labels
         What each topic is called, for a coordinate ``label`` of ``constant_data``.
     held_out
@@ -241,14 +227,14 @@ def to_datatree(
     if labels is not None:
         about_topics["label"] = ("topic", list(labels))
     groups["constant_data"] = xr.Dataset(found, about_topics)
-    if corpus is not None:
-        groups["observed_data"] = xr.Dataset(
-            {
-                "document_length": ("document", corpus.document_lengths),
-                "term_count": ("term", corpus.term_counts),
-            },
-            {"document": list(corpus.document_names), "term": list(corpus.vocabulary)},
-        )
+    corpus = posterior.corpus
+    groups["observed_data"] = xr.Dataset(
+        {
+            "document_length": ("document", corpus.document_lengths),
+            "term_count": ("term", corpus.term_counts),
+        },
+        {"document": list(corpus.document_names), "term": list(corpus.vocabulary)},
+    )
     if held_out is not None:
         groups["held_out_log_likelihood"] = xr.Dataset(
             {

@@ -93,15 +93,8 @@ def found_by(counts: Sequence[int] | Array, n_chains: int) -> list[str]:
     """
     if n_chains == 1:
         return ["the only chain"] * len(counts)
-    return [_found_by(int(count), n_chains) for count in counts]
-
-
-def _found_by(count: int, n_chains: int) -> str:
-    if count == n_chains:
-        return "every chain"
-    if 2 * count > n_chains:
-        return "most chains"
-    return "few chains" if count > 1 else "one chain"
+    words = {0: "one chain", 1: "one chain", n_chains: "every chain"}
+    return [words.get(int(n), "most chains" if 2 * n > n_chains else "few chains") for n in counts]
 
 
 def in_words(low: int, high: int) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from franchise import Corpus
 from franchise._arrays import offsets_of
-from franchise.corpus.growing import handed_over
+from franchise.corpus.large_arrays import handed_over
 from franchise.corpus.synthetic import Planted
 
 LENGTH, TOPICS_A_DOCUMENT = 100, 6

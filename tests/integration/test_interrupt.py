@@ -45,7 +45,7 @@ _STRUCK_TWICE = """
 import os, signal, sys
 import franchise.estimator.model as estimator
 from franchise.cli import main
-from franchise.sampling.monitor import Monitor
+from franchise._progress import Monitor
 from franchise.storage.checkpoints import Checkpoints
 
 def strike():

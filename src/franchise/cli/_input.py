@@ -1,9 +1,9 @@
 """Options that several commands share: which file, how to read it, how texts become words."""
 
 import csv
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,24 +11,13 @@ import click
 from franchise._text import shortened
 
 if TYPE_CHECKING:
-    from franchise.corpus import Corpus, TextOptions
+    from franchise.corpus import Corpus, ReadOptions, TextOptions
 
 _FORMATS = (
     "txt", "folder", "csv", "tsv", "jsonl", "parquet", "mallet", "ldac", "uci", "mm", "npz", "h5ad",
     "franchise",
 )  # fmt: skip
-# How a file is read, with the names that `read_corpus` has for them.
-_READING = {
-    "format_in": "format",
-    "text_column": "text_column",
-    "id_column": "id_column",
-    "vocabulary": "vocabulary",
-    "encoding": "encoding",
-    "delimiter": "delimiter",
-    "layer": "layer",
-}
 MOST_TEXT = 64_000_000  # characters of the documents that are kept with a corpus, for the report
-_PATIENCE = 2.0  # seconds of reading before a bar is shown
 _LONGEST_NAME = 20
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -66,9 +55,13 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def how_to_read(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that say how to read a file, as `read_corpus` and `read_new` take them."""
-    return {name: values[option] for option, name in _READING.items()}
+def read_options(values: dict[str, Any], **more: Any) -> "ReadOptions":
+    """Return the ReadOptions of a command's values."""
+    from franchise.corpus import ReadOptions
+
+    names = ("text_column", "id_column", "vocabulary", "encoding", "delimiter", "layer")
+    reading = {name: values[name] for name in names}
+    return ReadOptions(format=values["format_in"], metadata=values.get("metadata"), **reading, **more)
 
 
 def metadata_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -252,14 +245,8 @@ def read(
     from franchise.corpus import read_corpus
 
     with reading_bar(path) as progress:
-        corpus = read_corpus(
-            path,
-            **how_to_read(values),
-            metadata=values.get("metadata"),
-            text_options=text_options,
-            keep_texts=keep_texts,
-            progress=progress,
-        )
+        options = read_options(values, text_options=text_options, keep_texts=keep_texts)
+        corpus = read_corpus(path, options, progress=progress)
     words = values.get("downsample")
     return corpus if words is None else corpus.downsampled(words, seed=values["seed"])
 
@@ -267,41 +254,17 @@ def read(
 @contextmanager
 def reading_bar(path: str, verb: str = "reading") -> Iterator[Callable[[int, int | None], None]]:
     """Show how much of a file has been read, or written, once it has taken a moment."""
-    import time
-    from pathlib import Path
+    from franchise._progress import Bar
 
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    name = shortened(Path(path).name or path, _LONGEST_NAME)
+    with Bar(f"{verb} {name}", in_bytes=True) as bar:
 
-    console = Console(file=sys.stderr)
-    bar = Progress(
-        TextColumn("{task.fields[verb]} {task.fields[path]}"),
-        BarColumn(bar_width=None),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task(
-        "reading", verb=verb, path=shortened(Path(path).name or path, _LONGEST_NAME), total=None
-    )
-    began, started = time.monotonic(), False
+        def progress(done: int, total: int | None) -> None:
+            # What has been read is still to be put in order, which of many words takes a while too.
+            now = "sorting" if total is not None and done >= total and verb == "reading" else verb
+            bar.update(done, total, f"{now} {name}")
 
-    def progress(done: int, total: int | None) -> None:
-        nonlocal started
-        if console.is_terminal and not started and time.monotonic() - began > _PATIENCE:
-            bar.start()
-            started = True
-        # What has been read is still to be put in order, which of many words takes a while too.
-        now = "sorting" if total is not None and done >= total and verb == "reading" else verb
-        bar.update(task, completed=done, total=total, verb=now)
-
-    try:
         yield progress
-    finally:
-        if started:
-            bar.stop()
 
 
 def _all(*options: Decorator) -> Decorator:

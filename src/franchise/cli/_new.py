@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise._text import printable
-from franchise.cli._input import how_to_read, reading_bar
+from franchise.cli._input import read_options, reading_bar
 from franchise.cli._model import load
 from franchise.corpus import Corpus, Encoded
-from franchise.corpus.corpus import numbered
-from franchise.corpus.readers import read_new as read_in_terms
+from franchise.corpus import read_new as read_in_terms
+from franchise.corpus.checks import numbered
 from franchise.posterior.labels import distinct
 from franchise.posterior.tables import shares_in_words
 from franchise.predict.known_topics import KnownTopics
@@ -23,7 +23,7 @@ def read_new(model: str, path: str, values: dict[str, Any]) -> tuple[KnownTopics
     """Open a model and read new documents in its terms; also return the names given to its topics."""
     topics, names = topics_of(model)
     with reading_bar(path) as progress:
-        return topics, names, read_in_terms(path, topics.corpus, **how_to_read(values), progress=progress)
+        return topics, names, read_in_terms(path, topics.corpus, read_options(values), progress=progress)
 
 
 def topics_of(model: str) -> tuple[KnownTopics, dict[int, str]]:

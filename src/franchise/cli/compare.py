@@ -40,12 +40,14 @@ def command(
         raise click.UsageError("give two model folders or more, and then the held-out documents")
     if len(set(models)) < len(models):
         raise click.UsageError("the same model is given twice; give each once")
+    from franchise._progress import Bar
     from franchise.cli._new import read_new, topics_of
     from franchise.predict.compare import compare_topics
 
     first, _, new = read_new(models[0], path, values)
     topics = {models[0]: first} | {name: topics_of(name)[0] for name in models[1:]}
-    found = compare_topics(topics, new, method=method, jobs=jobs)
+    with Bar("scoring", len(new.document_names) * sum(len(one.draws) for one in topics.values())):
+        found = compare_topics(topics, new, method=method, jobs=jobs)
     print_frame(found.documents() if by_document else found.as_frame(), format_out, digits=4)
     if format_out == "table" and not by_document:
         click.echo()

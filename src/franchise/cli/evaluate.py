@@ -71,17 +71,22 @@ def command(
         print_frame(load(model).quality(measure or "c_npmi"), format_out)
         return
     method = method or "completion"
+    from franchise._progress import Bar
     from franchise.cli._new import read_new
 
     topics, _, new = read_new(model, input, values)
+    draws = [draw for chain in topics.chains for draw in chain.draws] if by_chain else topics.draws
+    bar = Bar("scoring", None if method == "paper" else len(new.document_names) * len(draws))
     if by_chain:
-        stacked = topics.stacked(new, method, jobs)
+        with bar:
+            stacked = topics.stacked(new, method, jobs)
         print_frame(stacked.as_frame(), format_out, digits=4)
         if format_out == "table":
             click.echo(f"\nAll chains, equal weights  {stacked.pooled.per_word:.4f} nats per word")
             click.echo(f"All chains, these weights  {stacked.weighted.per_word:.4f}")
         return
-    facts = _facts(topics.held_out(new, method, jobs))
+    with bar:
+        facts = _facts(topics.held_out(new, method, jobs))
     print_facts(facts | {"unknown words": int(new.unknown.sum())}, format_out)
 
 

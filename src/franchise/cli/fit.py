@@ -335,7 +335,6 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
     from franchise.cli._output import print_facts
-    from franchise.corpus.sharded import metadata_names
     from franchise.engines import ON_RAY, RAY_GPU
     from franchise.engines.compiling import is_compiled
     from franchise.engines.partitions.cuda.availability import problem
@@ -348,7 +347,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         "empty documents": int(corpus.documents_of_length[0]),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
-        "metadata": ", ".join(metadata_names(corpus)) or "none",
+        "metadata": ", ".join(corpus.metadata_names) or "none",
     }
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()

@@ -33,8 +33,11 @@ def command(
       franchise infer model/ new.txt
       franchise infer model/ new.jsonl --text-column body --format csv > mixtures.csv
     """
+    from franchise._progress import Bar
     from franchise.cli import _new
 
     shown = _SHOWN if format_out == "table" else None
     topics, names, new = _new.read_new(model, input, values)
-    print_frame(_new.mixtures_frame(names, new, topics.mixtures(new, jobs), shown), format_out)
+    with Bar("inferring", len(new.document_names) * len(topics.draws)):
+        theta = topics.mixtures(new, jobs)
+    print_frame(_new.mixtures_frame(names, new, theta, shown), format_out)

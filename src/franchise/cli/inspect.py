@@ -9,7 +9,9 @@ from franchise.cli._input import downsample_options, options_of, read, reading_o
 from franchise.cli._output import format_option, print_facts
 
 if TYPE_CHECKING:
-    from franchise.corpus import Corpus, Metadata
+    import pandas as pd
+
+    from franchise.corpus import Corpus
     from franchise.estimator import HDPTopicModel
 
 
@@ -97,5 +99,7 @@ def _downsampling(corpus: "Corpus") -> dict[str, str]:
     return {} if corpus.downsampling is None else {"down-sampled": corpus.downsampling.in_words()}
 
 
-def _metadata(metadata: "Metadata") -> str:
-    return ", ".join(column.in_words() for column in metadata.values())
+def _metadata(metadata: "pd.DataFrame") -> str:
+    from franchise.corpus.metadata import described
+
+    return ", ".join(described(metadata[name]) for name in metadata)

@@ -24,9 +24,13 @@ def command(model: str, output: str, title: str | None, force: bool, open_it: bo
       franchise report model/ -o report.html
       franchise report model/ --open
     """
+    from franchise._progress import Bar
     from franchise.cli._model import load
+    from franchise.report import STEPS
 
-    path = load(model).report(output, title=title, overwrite=force)
+    fitted = load(model)
+    with Bar("writing the report", STEPS):
+        path = fitted.report(output, title=title, overwrite=force)
     click.echo(str(path))
     if open_it:
         click.launch(Path(path).resolve().as_uri())

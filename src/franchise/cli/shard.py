@@ -8,17 +8,17 @@ import click
 
 from franchise.cli._input import (
     MOST_TEXT,
-    how_to_read,
     metadata_option,
     options_of,
+    read_options,
     reading_bar,
     reading_options,
     text_options,
 )
 
 if TYPE_CHECKING:
-    from franchise.corpus import TextOptions
-    from franchise.corpus.pieces import Piece
+    from franchise.corpus import Corpus
+    from franchise.corpus.batches import Batch
 
 
 @click.command()
@@ -49,7 +49,7 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
       franchise shard crawl/ --text-column words --shards 256 -o crawl-shards/
       franchise fit pubmed/ -o model/
     """
-    from franchise.corpus.sharding import files_of, refuse_to_replace, shard_pieces
+    from franchise.corpus.shards.writing import files_of, refuse_to_replace, shard_batches
     from franchise.errors import CorpusError
 
     try:
@@ -60,8 +60,8 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
         ) from error
     paths = [path for given in inputs for path in files_of(given)]
     with reading_bar(output, verb="writing") as progress:
-        corpus = shard_pieces(
-            _pieces(paths, values, options_of(values)),
+        corpus = shard_batches(
+            _batches(paths, values),
             output,
             shards,
             overwrite=force,
@@ -73,21 +73,16 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
     )
 
 
-def _pieces(paths: list[str], values: dict[str, Any], options: "TextOptions") -> "Iterator[Piece]":
-    from franchise.corpus.readers import read_piece
-    from franchise.corpus.texts import texts_length
+def _batches(paths: list[str], values: dict[str, Any]) -> "Iterator[Corpus | Batch]":
+    from franchise.corpus import Corpus
+    from franchise.corpus.reading import read_documents
+    from franchise.corpus.strings import texts_length
 
     room = MOST_TEXT
     for path in paths:
+        options = read_options(values, text_options=options_of(values), keep_texts=room)
         with reading_bar(path) as progress:
-            piece = read_piece(
-                path,
-                **how_to_read(values),
-                metadata=values["metadata"],
-                text_options=options,
-                keep_texts=room,
-                progress=progress,
-            )
-        texts = piece.about.texts
+            found = read_documents(path, options, progress=progress)
+        texts = found.texts if isinstance(found, Corpus) else found.about.texts
         room = max(0, room - texts_length(texts)) if texts is not None else 0
-        yield piece
+        yield found

@@ -26,7 +26,7 @@ from franchise.compat.saved import SavedModel, SavedState, saved_state
 from franchise.compat.saver import Saver
 from franchise.compat.starts import seat, some_documents
 from franchise.corpus import Corpus, CorpusArrays, read_ldac
-from franchise.corpus.corpus import numbered
+from franchise.corpus.checks import numbered
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import CorpusError, SettingsError
 from franchise.model import Priors, State, empty_state, joint

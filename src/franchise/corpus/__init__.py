@@ -1,27 +1,26 @@
 """Documents in, one immutable :class:`Corpus` of flat arrays out.
 
-``corpus`` holds the class, ``convert`` makes one from words (numbered by ``tokens``) and counts,
-``vectorize`` from texts, ``others`` from the objects of other libraries, ``documents`` from any of these,
-``readers`` from files in any of ``formats`` (``writers`` goes back), and ``synthetic`` draws one from a known
-model. ``spans`` finds the words of a corpus in its texts; ``metadata`` is what else is known of its
-documents, and ``groups`` puts them into groups by that. ``sharded`` is a corpus whose documents lie in
-several files, ``sharding`` writes one.
+``corpus`` holds the class. Documents come from files (``reading``, in any of ``formats``; ``writing`` goes
+back), from texts and lists of words (``batches``), counts (``counts``), objects of other libraries
+(``other_libraries``) or any of these (``documents``); ``synthetic`` draws a corpus from a known model.
+``metadata`` is what else is known of documents, and ``groups`` puts them into groups by that. Corpora larger
+than memory are in ``shards``.
 """
 
-from franchise.corpus.convert import from_counts, from_tokens
+from franchise.corpus.batches import from_texts, from_tokens
 from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.formats import FORMATS, Format
 from franchise.corpus.groups import Groups, groups_of
-from franchise.corpus.metadata import Metadata
-from franchise.corpus.others import from_anndata, from_bow
-from franchise.corpus.readers import read_corpus, read_ldac, read_new
-from franchise.corpus.sharded import ShardedCorpus, arrays_of_shard, open_shards
-from franchise.corpus.sharding import shard
+from franchise.corpus.other_libraries import from_anndata, from_bow
+from franchise.corpus.reading import ReadOptions, read_corpus, read_ldac, read_new
 from franchise.corpus.shards import Shard, read_shard, shards_of
+from franchise.corpus.shards.corpus import ShardedCorpus, arrays_of_shard, open_shards
+from franchise.corpus.shards.writing import shard
 from franchise.corpus.synthetic import HDPDraw, Planted, draw_hdp, five_topics, planted
-from franchise.corpus.vectorize import TextOptions, from_texts
-from franchise.corpus.writers import write_corpus, write_ldac
+from franchise.corpus.text_options import TextOptions
+from franchise.corpus.writing import write_corpus, write_ldac
 
 __all__ = [
     "FORMATS",
@@ -31,8 +30,8 @@ __all__ = [
     "Format",
     "Groups",
     "HDPDraw",
-    "Metadata",
     "Planted",
+    "ReadOptions",
     "Shard",
     "ShardedCorpus",
     "TextOptions",

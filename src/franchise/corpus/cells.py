@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from franchise._arrays import offsets_of, places_of
 from franchise.corpus.checks import MAX_WORDS, frozen, integers, unknown_term
-from franchise.corpus.growing import PIECE
+from franchise.corpus.large_arrays import BLOCK
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ def blocks_of_cells(corpus: CorpusArrays) -> Iterator[tuple[int, CellArrays]]:
 def blocks_of_documents(doc_ptr: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
     """Cut documents into runs of about a million words each; a longer document is a run of its own."""
     last = len(doc_ptr) - 1
-    starts = np.unique(np.searchsorted(doc_ptr, np.arange(PIECE, doc_ptr[-1], PIECE)))
+    starts = np.unique(np.searchsorted(doc_ptr, np.arange(BLOCK, doc_ptr[-1], BLOCK)))
     return [(int(a), int(b)) for a, b in pairwise([0, *starts[(starts > 0) & (starts < last)], last])]
 
 
-def gathered(
+def cells_from(
     documents: npt.NDArray[Any],
     terms: npt.NDArray[Any],
     counts: npt.NDArray[np.int64],
@@ -142,7 +142,7 @@ def words_of(cells: CellArrays) -> npt.NDArray[np.int32]:
     return words
 
 
-def words_in_pieces(cells: CellArrays, piece: int = PIECE) -> Iterator[npt.NDArray[np.int32]]:
+def blocks_of_words(cells: CellArrays, piece: int = BLOCK) -> Iterator[npt.NDArray[np.int32]]:
     """Lay out the words, so many at a time."""
     ends = np.cumsum(cells.counts, dtype=np.int64)
     for begin in range(0, cells.n_words, piece):

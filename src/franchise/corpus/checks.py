@@ -6,13 +6,15 @@ And by what it is known again: its fingerprint.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from reprlib import repr as shortened
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.texts import PackedTexts
+from franchise.corpus.strings import PackedTexts
 from franchise.errors import CorpusError
 
 Texts = TypeVar("Texts", bound=Sequence[str])
@@ -24,6 +26,39 @@ MAX_WORDS = 2**31 - 1
 def numbered(n: int) -> tuple[str, ...]:
     """Name ``n`` terms or documents ``"0"``, ``"1"``, ..., the default."""
     return tuple(map(str, range(n)))
+
+
+def iterate(documents: Any, what: str) -> Iterator[Any]:
+    """Start to read documents; refuse what has no order, and a lone string."""
+    if isinstance(documents, str | bytes):
+        raise CorpusError(
+            f"the {what} are a single string; give a list of texts, one string per document",
+            code="single-string",
+        )
+    if isinstance(documents, AbstractSet | Mapping):
+        raise CorpusError(
+            f"the {what} are in a {type(documents).__name__}; give a list, which keeps order",
+            code="unordered-collection",
+        )
+    try:
+        return iter(documents)
+    except TypeError:
+        raise CorpusError(
+            f"the {what} are {shortened(documents)} ({type(documents).__name__}); give a list of them",
+            code="wrong-type",
+        ) from None
+
+
+def names_of(documents: Any) -> list[str] | None:
+    """Return the labels of the rows of a Series or DataFrame, or None for what has no index."""
+    index = getattr(documents, "index", None)
+    # A list has a method of this name.
+    return None if index is None or callable(index) else [str(label) for label in index]
+
+
+def is_frame(data: Any) -> bool:
+    """Return whether this is a DataFrame; any library's will do."""
+    return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
 def integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:

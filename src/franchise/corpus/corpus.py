@@ -18,14 +18,13 @@ import numpy.typing as npt
 from franchise._arrays import offsets_of
 from franchise.corpus.cells import (
     CellArrays,
+    blocks_of_words,
     cells_of,
     checked,
     selected,
-    words_in_pieces,
     words_of,
 )
 from franchise.corpus.checks import (
-    MAX_WORDS,
     check_distinct,
     check_document,
     check_n_names,
@@ -36,20 +35,18 @@ from franchise.corpus.checks import (
     frozen,
     integers,
     names_for,
-    numbered,
     strings,
     texts_for,
 )
-from franchise.corpus.growing import count_terms, gathered, handed_over, pieces
-from franchise.corpus.metadata import Metadata, as_metadata
+from franchise.corpus.large_arrays import blocks, count_terms, handed_over, ranges_of
+from franchise.corpus.metadata import as_metadata, rows_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from scipy.sparse import csr_array
 
     from franchise.corpus.downsample import Downsampling
-    from franchise.corpus.vectorize import TextOptions
-
-__all__ = ["MAX_WORDS", "Corpus", "CorpusArrays", "numbered", "strings"]
+    from franchise.corpus.text_options import TextOptions
 
 
 class CorpusArrays(NamedTuple):
@@ -91,7 +88,8 @@ class Corpus:
         How texts became words, where the corpus was made from texts; new texts are split in the same way.
     metadata
         What else is known of each document: a DataFrame, a Series with a name, or a dict of columns, with
-        one value per document (`franchise.corpus.metadata` says how values are read).
+        one value per document. It becomes a DataFrame of numbers, dates and categories
+        (`franchise.corpus.metadata` says how values are read).
     downsampling
         How words were left out, where `downsampled` has made the corpus.
 
@@ -116,7 +114,7 @@ class Corpus:
     document_names: Sequence[str]
     texts: Sequence[str] | None
     text_options: TextOptions | None
-    metadata: Metadata | None
+    metadata: pd.DataFrame | None
     downsampling: Downsampling | None
     keeps_cells: bool  # made from cells: words are laid out only when they are asked for
     _x: npt.NDArray[np.int32] | None
@@ -161,7 +159,7 @@ class Corpus:
         terms = strings(vocabulary, "vocabulary", "term")
         given = checked(cells._replace(n_terms=len(terms)))
         check_distinct(terms)
-        corpus = cls.__new__(cls)
+        corpus = Corpus.__new__(Corpus)  # of shards, too
         corpus._set(_x=None, _cells=given, keeps_cells=True, doc_ptr=given.doc_ptr, vocabulary=terms)
         corpus._describe(document_names, **about)
         return corpus
@@ -239,6 +237,11 @@ class Corpus:
         return np.bincount(terms, weights=counts, minlength=self.n_terms).astype(np.int64)
 
     @property
+    def metadata_names(self) -> tuple[str, ...]:
+        """The names of the columns of metadata."""
+        return () if self.metadata is None else tuple(self.metadata)
+
+    @property
     def arrays(self) -> CorpusArrays:
         """The arrays that compiled kernels take; nothing is copied."""
         return CorpusArrays(self.x, self.doc_ptr, self.n_terms)
@@ -278,7 +281,7 @@ class Corpus:
             make = partial(Corpus.from_cells, selected(self.cells, chosen))
         else:
             lengths = self.document_lengths[chosen]
-            words = handed_over(gathered(self.x, self.doc_ptr[chosen], lengths))
+            words = handed_over(ranges_of(self.x, self.doc_ptr[chosen], lengths))
             make = partial(Corpus, words, offsets_of(lengths))
         return make(
             self.vocabulary,
@@ -286,7 +289,7 @@ class Corpus:
             texts=None if self.texts is None else [self.texts[j] for j in chosen],
             # The defaults follow from the number of documents, which has changed.
             text_options=self.text_options and self.text_options.resolved(self.n_documents),
-            metadata=None if self.metadata is None else self.metadata.select(chosen),
+            metadata=rows_of(self.metadata, chosen),
             downsampling=self.downsampling,
         )
 
@@ -344,12 +347,12 @@ class Corpus:
         parts = (cells.counts.astype(np.int64), cells.terms.copy(), cells.cell_ptr.copy())
         return csr_array(parts, shape=(self.n_documents, self.n_terms))
 
-    def _pieces(self) -> Iterator[npt.NDArray[np.int32]]:
+    def _blocks(self) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the words, some at a time."""
         if self._x is None:
-            yield from words_in_pieces(self.cells)
+            yield from blocks_of_words(self.cells)
             return
-        for piece in pieces(self.n_words):
+        for piece in blocks(self.n_words):
             yield self._x[piece]
 
     def fingerprint(self) -> str:
@@ -359,7 +362,7 @@ class Corpus:
         """
         if self._fingerprint:
             return self._fingerprint
-        self._set(_fingerprint=fingerprint_of(self._pieces(), self.doc_ptr, self.vocabulary))
+        self._set(_fingerprint=fingerprint_of(self._blocks(), self.doc_ptr, self.vocabulary))
         return self._fingerprint
 
     def about(self) -> dict[str, Any]:
@@ -384,7 +387,7 @@ class Corpus:
     def _same_words(self, other: Corpus) -> bool:
         if self.keeps_cells and other.keeps_cells:
             return self.cells.has_same(other.cells)
-        return all(np.array_equal(a, b) for a, b in zip(self._pieces(), other._pieces()))
+        return all(np.array_equal(a, b) for a, b in zip(self._blocks(), other._blocks()))
 
     def __hash__(self) -> int:
         return hash((self.n_documents, self.n_terms, self.n_words))

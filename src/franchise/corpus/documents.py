@@ -1,7 +1,7 @@
 """Documents in any form that people have: to a corpus, or to the words of a known vocabulary.
 
-Texts, lists of words and counts are told apart by looking at them. The work is done in ``vectorize`` (texts)
-and ``convert`` (words, counts).
+Texts, lists of words and counts are told apart by looking at them. The work is done in ``batches`` (texts,
+words) and ``counts``.
 """
 
 from __future__ import annotations
@@ -16,17 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.convert import (
-    from_counts,
-    from_tokens,
-    is_frame,
-    iterate,
-    names_of,
-    split_columns,
-    words_of_counts,
-)
-from franchise.corpus.corpus import Corpus, CorpusArrays, numbered
-from franchise.corpus.others import (
+from franchise.corpus.batches import Batch, from_texts, from_tokens, numbers_in
+from franchise.corpus.checks import is_frame, iterate, names_of, numbered
+from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.counts import from_counts, split_columns, words_of_counts
+from franchise.corpus.other_libraries import (
     counts_of_anndata,
     counts_of_pairs,
     from_anndata,
@@ -34,8 +28,9 @@ from franchise.corpus.others import (
     is_anndata,
     refuse_tables,
 )
+from franchise.corpus.text_options import TextOptions
+from franchise.corpus.texts import split_texts
 from franchise.corpus.tokens import Offsets, Words, drop_unknown, look_up
-from franchise.corpus.vectorize import from_texts, split_texts
 from franchise.errors import CorpusError
 
 # The kinds of documents, as messages name them.
@@ -148,6 +143,9 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
     if isinstance(documents, Corpus):
         ids = _renumbered(documents.x, documents.vocabulary, like)
         return _encoded(ids, documents.doc_ptr, like, documents.document_names)
+    if isinstance(documents, Batch):
+        ids = _renumbered(documents.x, documents.terms, like)
+        return _encoded(ids, documents.doc_ptr, like, documents.about.names)
     if is_anndata(documents):
         counts, genes = counts_of_anndata(documents)
         x, doc_ptr, _ = words_of_counts(counts, genes)
@@ -165,7 +163,7 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
     if kind == _COUNTS:
         x, doc_ptr, _ = words_of_counts(list(checked), like.vocabulary)
         return _encoded(x, doc_ptr, like, names)
-    words = _split_alike(checked, like) if kind == _TEXTS else checked
+    words = split_texts(checked, how_split(like)) if kind == _TEXTS else checked
     return _encoded(*look_up(words, like.vocabulary), like, names)
 
 
@@ -180,22 +178,20 @@ def _encoded(ids: Words, doc_ptr: Offsets, like: Corpus, names: Any) -> Encoded:
     return Encoded(CorpusArrays(x, offsets, like.n_terms), unknown, given)
 
 
-def _split_alike(texts: Iterator[Any], like: Corpus) -> Iterator[list[str]]:
+def how_split(like: Corpus) -> TextOptions:
+    """Return how the texts of a corpus were split; refuse one that was not made from texts."""
     if like.text_options is None:
         raise CorpusError(
             "these are texts, but the corpus was made from words or counts, so how to split them is not "
             "known; give lists of words, or make the corpus with from_texts",
             code="cannot-split-texts",
         )
-    return split_texts(texts, like.text_options)
+    return like.text_options
 
 
-def _renumbered(x: Words, terms: tuple[str, ...], like: Corpus) -> Words:
+def _renumbered(x: Words, terms: Sequence[str], like: Corpus) -> Words:
     """Return words of some terms in the numbers of another vocabulary, -1 where it has no such term."""
-    if terms == like.vocabulary:
-        return x
-    index = {term: v for v, term in enumerate(like.vocabulary)}
-    return np.array([index.get(term, -1) for term in terms], dtype=np.int32)[x]
+    return x if terms == like.vocabulary else numbers_in(like.vocabulary, terms)[x]
 
 
 def _checked_columns(counts: Any, like: Corpus) -> Any:

@@ -151,7 +151,9 @@ class Source:
         guess = likely_encoding((line + self.stream.peek())[: self.HEAD])
         advice = "convert the file to UTF-8, or give its encoding (--encoding)"
         if guess is not None:
-            advice = f"it is probably {guess}: give encoding={guess!r}, or convert the file to UTF-8"
+            advice = (
+                f"it is probably {guess}: give encoding={guess!r} (--encoding), or convert the file to UTF-8"
+            )
         return self.fault(f"{found}; {advice}", number, code="wrong-encoding")
 
     def random_access(self) -> BinaryIO:
@@ -201,14 +203,22 @@ def open_source(
     path: StrPath | Readable, progress: Progress | None = None, encoding: str | None = None
 ) -> Iterator[Source]:
     """Open a file for reading; ``"-"`` is standard input, an open file of bytes is taken as it is."""
-    if isinstance(path, str) and path == "-":
-        yield Source(sys.stdin.buffer, "standard input", None, progress, encoding)
+    name = source_name(path)
+    if path == "-":
+        yield Source(sys.stdin.buffer, name, None, progress, encoding)
     elif isinstance(path, str | os.PathLike):
         with _open(Path(path)) as file:
-            yield Source(file, str(path), Path(path), progress, encoding)
+            yield Source(file, name, Path(path), progress, encoding)
     else:
-        name = getattr(path, "name", None)
-        yield Source(path, name if isinstance(name, str) else "the open file", None, progress, encoding)
+        yield Source(path, name, None, progress, encoding)
+
+
+def source_name(path: StrPath | Readable) -> str:
+    """Return what messages call a file."""
+    if isinstance(path, str | os.PathLike):
+        return "standard input" if path == "-" else str(path)
+    name = getattr(path, "name", None)
+    return name if isinstance(name, str) else "the open file"
 
 
 def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Path:

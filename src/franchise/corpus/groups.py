@@ -6,15 +6,18 @@ Documents whose value is missing are a group of their own, the last one.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from franchise._settings import is_one_of
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.metadata import Column, Kind, check_length, column_of
+from franchise.corpus.metadata import Kind, check_length, column_of, kind_of, nearest
 from franchise.errors import CorpusError, SettingsError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The group of documents whose value is missing.
 MISSING = "(missing)"
@@ -23,8 +26,6 @@ MOST_GROUPS = 200
 _MOST_OF_DATES = 60
 
 _STEPS = ("day", "week", "month", "quarter", "year", "decade")
-_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
-_MONDAY = np.datetime64("1969-12-29", "D")
 
 
 class Groups(NamedTuple):
@@ -74,55 +75,58 @@ def groups_of(corpus: Corpus, by: Any, step: str | float | None = None) -> Group
     return group(_column(corpus, by), step)
 
 
-def _column(corpus: Corpus, by: Any) -> Column:
+def _column(corpus: Corpus, by: Any) -> pd.Series:
     if isinstance(by, str):
-        if corpus.metadata is None:
+        metadata = corpus.metadata
+        if metadata is None:
             raise CorpusError(
                 f"by={by!r}: the documents have no metadata; keep columns when you fit (metadata=..., "
                 f"--metadata {by}), or give by an array with one value per document",
                 code="no-metadata",
             )
-        return corpus.metadata[by]
-    try:
-        values = list(by)
-    except TypeError:
+        if by not in metadata:
+            raise CorpusError(
+                f"there is no column {by!r} in the metadata; {nearest(by, metadata)}", code="unknown-column"
+            )
+        return metadata[by]
+    if not hasattr(by, "__iter__"):
         raise SettingsError(
             f"by={by!r}: give the name of a column, or one value per document", code="wrong-type"
-        ) from None
+        )
     name = getattr(by, "name", None)
-    check_length("by", len(values), corpus.n_documents)
-    return column_of("group" if name is None else str(name), values)
+    column = column_of("group" if name is None else str(name), by)
+    check_length("by", len(column), corpus.n_documents)
+    return column
 
 
-def group(column: Column, step: str | float | None = None) -> Groups:
+def group(column: pd.Series, step: str | float | None = None) -> Groups:
     """Put documents into groups by the values of a column; ``step`` is that of :func:`groups_of`."""
-    present = ~column.missing
-    if column.kind == "text":
+    kind, name = kind_of(column), str(column.name)
+    present = column[column.notna()]
+    if kind == "text":
         if step is not None:
             raise SettingsError(
-                f"step={step!r}: {column.name!r} holds texts, which have no steps; leave it out",
+                f"step={step!r}: {name!r} holds texts, which have no steps; leave it out",
                 code="does-not-apply",
             )
-        values: npt.NDArray[Any] = column.values[present]
-    elif column.kind == "number":
-        values = _stepped(column.values[present], column.name, step)
+        values = present.cat.codes.to_numpy()
+    elif kind == "number":
+        values = _stepped(present.to_numpy(float), name, step)
     else:
-        values = _periods(column.values[present], column.name, step)
-    different, of = np.unique(values, return_inverse=True)
+        values = _periods(present, step)
+    different, group_of = np.unique(values, return_inverse=True)
     if len(different) > MOST_GROUPS:
-        raise CorpusError(_too_many(column, len(different), step), code="too-many-groups")
-    labels = _labels(column, different)
-    places = np.full(len(present), len(labels), np.int64)
-    places[present] = of
-    return Groups(column.name, column.kind, labels + [MISSING] * bool(np.any(~present)), places)
-
-
-def _labels(column: Column, different: npt.NDArray[Any]) -> list[Any]:
-    if column.kind == "text":
-        return [column.categories[code] for code in different]
-    if column.kind == "number":
-        return [int(x) if float(x).is_integer() else round(float(x), 12) for x in different]
-    return [int(one) if one.isdigit() else str(one) for one in different]  # years are numbers
+        raise CorpusError(_too_many(present, len(different), step), code="too-many-groups")
+    labels: list[Any]
+    if kind == "text":
+        labels = [column.cat.categories[code] for code in different]
+    elif kind == "number":
+        labels = [int(x) if float(x).is_integer() else round(float(x), 12) for x in different]
+    else:
+        labels = [int(one) if one.isdigit() else str(one) for one in different]  # years are numbers
+    of = np.full(len(column), len(labels), np.int64)
+    of[column.notna()] = group_of
+    return Groups(name, kind, labels + [MISSING] * (len(present) < len(column)), of)
 
 
 def _stepped(values: npt.NDArray[np.float64], name: str, step: str | float | None) -> npt.NDArray[np.float64]:
@@ -143,54 +147,48 @@ def _stepped(values: npt.NDArray[np.float64], name: str, step: str | float | Non
     return np.where(np.isclose(quotients, whole, rtol=1e-12, atol=1e-9), whole, np.floor(quotients)) * width
 
 
-def _periods(values: npt.NDArray[Any], name: str, step: str | float | None) -> npt.NDArray[Any]:
+def _periods(dates: pd.Series, step: str | float | None) -> npt.NDArray[Any]:
     """Return the labels of the spans of time that dates are in; they sort as the dates do."""
     if step is not None:
         if not is_one_of(step, _STEPS):
             raise SettingsError(
-                f"step={step!r}: {name!r} holds dates; give one of {', '.join(_STEPS)}", code="unknown-choice"
+                f"step={step!r}: {str(dates.name)!r} holds dates; give one of {', '.join(_STEPS)}",
+                code="unknown-choice",
             )
-        return _period(values, str(step))
-    days = values.astype("datetime64[D]")
-    firsts = days == days.astype("datetime64[M]")
-    finest = _STEPS.index("month") if firsts.all() else 0  # dates that were months should not look like days
+        return _period(dates, str(step))
+    # Dates that were months should not look like days.
+    finest = _STEPS.index("month") if (dates.dt.day == 1).all() else 0
     for one in _STEPS[finest:-1]:
-        found = _period(values, one)
+        found = _period(dates, one)
         if len(np.unique(found)) <= _MOST_OF_DATES:
             break
     return found
 
 
-def _period(values: npt.NDArray[Any], step: str) -> npt.NDArray[Any]:
-    days = values.astype("datetime64[D]")
-    if step == "day":
+def _period(dates: pd.Series, step: str) -> npt.NDArray[Any]:
+    days: npt.NDArray[Any] = dates.to_numpy("datetime64[D]")
+    if step == "week":  # which begins on Monday
+        days = days - dates.dt.day_of_week.to_numpy().astype("timedelta64[D]")
         return days.astype(str)
-    if step == "week":
-        week = (days - _MONDAY).astype(np.int64) // 7
-        return (_MONDAY + 7 * week).astype(str)
-    months = days.astype("datetime64[M]").astype(np.int64)
-    months -= months % _MONTHS[step]  # January 1970, month 0, begins a quarter, a year and a decade
-    starts = months.astype("datetime64[M]")
-    if step == "month":
-        return starts.astype(str)
-    years = starts.astype("datetime64[Y]").astype(str)
-    if step == "quarter":
-        quarters = (months % 12 // 3 + 1).astype(str)
-        return np.char.add(np.char.add(years, "-Q"), quarters)
-    return years
+    if step in ("day", "month", "year"):
+        return days.astype(f"datetime64[{step[0].upper()}]").astype(str)
+    if step == "decade":
+        return np.array([f"{year - year % 10:04}" for year in dates.dt.year], dtype=str)
+    return np.array([f"{y:04}-Q{q}" for y, q in zip(dates.dt.year, dates.dt.quarter)], dtype=str)
 
 
-def _too_many(column: Column, n_groups: int, step: str | float | None) -> str:
-    said = f"{column.name!r} puts the documents into {n_groups:,} groups, more than {MOST_GROUPS}"
-    if column.kind == "date":
+def _too_many(present: pd.Series, n_groups: int, step: str | float | None) -> str:
+    kind = kind_of(present)
+    said = f"{str(present.name)!r} puts the documents into {n_groups:,} groups, more than {MOST_GROUPS}"
+    if kind == "date":
         return f"{said}; give a longer step than {step!r} (--step), such as 'month' or 'year'"
-    if column.kind == "number":
-        low, high = np.nanmin(column.values), np.nanmax(column.values)
-        width = 10.0 ** math.ceil(math.log10((high - low) / 50))
+    if kind == "number":
+        width = 10.0 ** math.ceil(math.log10((present.max() - present.min()) / 50))
         return f"{said}; put neighbours together with a step (--step), such as {width:g}"
-    kinds: list[str] = [column_of("", [text]).kind for text in column.categories]
-    for kind, example in (("date", "dates are written 2019-04-30"), ("number", "numbers are written 1234.5")):
-        if kinds.count(kind) > 0.5 * len(kinds):
-            odd = next(text for text, one in zip(column.categories, kinds) if one != kind)
-            return f"{said}: most of them are {kind}s, but not {odd[:40]!r} ({example}); correct or clear it"
+    texts = list(present.cat.categories)
+    kinds: list[str] = [kind_of(column_of("", [text])) for text in texts]
+    for most, example in (("date", "dates are written 2019-04-30"), ("number", "numbers are written 1234.5")):
+        if kinds.count(most) > 0.5 * len(kinds):
+            odd = next(text for text, one in zip(texts, kinds) if one != most)
+            return f"{said}: most of them are {most}s, but not {odd[:40]!r} ({example}); correct or clear it"
     return f"{said}; choose a column with fewer values, or give by an array of your own groups"

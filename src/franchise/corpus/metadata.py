@@ -1,27 +1,27 @@
-"""What is known of documents besides their words: columns of texts, numbers and dates, one value each.
+"""What is known of documents besides their words: a pandas DataFrame with one row per document.
 
 A column has the kind that all its values have. Numbers may be written as text (``"2019"``, but not ``"007"``,
 which is a name), dates as ISO 8601 writes them (``2019-04-30``, ``2019-04``, with a time of day or without)
-or as quarters (``2019-Q2``). Years are numbers. Missing are None, NaN, blanks, and the texts NA, N/A, NaN and
-null.
+or as quarters (``2019-Q2``). Years are numbers. None, NaN, blanks, NA, N/A and null are missing values.
 
-How documents are put into groups by a column is in ``groups``.
+Numbers are int64 where all are whole and none is missing, else float64; dates are datetime64[s]; texts are
+categories. A column that is categorical already holds texts, whose order stays. Groups of documents are in
+``groups``. pandas is imported where a table is made, as most runs of commands need none.
 """
 
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from difflib import get_close_matches
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from franchise._files import Array, Facts
+from franchise.corpus.strings import packed, unpacked
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -29,188 +29,84 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "number", "date"]
 
-# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
-LONGEST_VALUE = 200  # characters
-MOST_CHARACTERS = 10_000_000  # of a column
-MOST_COLUMNS = 50
+NOT_VALUES = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
 
 _MISSING = frozenset(["", "na", "n/a", "nan", "null"])
-_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)?(\.\d+)?([eE][+-]?\d+)?")
+_MISSING_OBJECTS = _MISSING | {"none", "nat", "<na>"}  # None, NaT, NA as str() writes them
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|(?=\.))(\.\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?)?")
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])")
 _EXACT = 2.0**53  # beyond it not every whole number is a float; such are names of something anyway
-_NOT_VALUES = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
-    """One value for each document.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    kind
-        ``"text"``, ``"number"`` or ``"date"``.
-    values
-        Numbers (float64, NaN where missing), dates (datetime64[s], NaT where missing), or, of texts, their
-        places in `categories` (int32, -1 where missing).
-    categories
-        The different texts, in alphabetical order; none for numbers and dates.
-    """
-
-    name: str
-    kind: Kind
-    values: npt.NDArray[Any]
-    categories: tuple[str, ...] = ()
-
-    @property
-    def missing(self) -> npt.NDArray[np.bool_]:
-        """Whether each document's value is missing."""
-        if self.kind == "text":
-            return np.asarray(self.values < 0)
-        return np.asarray(np.isnat(self.values) if self.kind == "date" else np.isnan(self.values))
-
-    def select(self, documents: npt.NDArray[np.int64]) -> Column:
-        """Keep the values of some documents, in this order."""
-        return Column(self.name, self.kind, self.values[documents], self.categories)
-
-    def as_list(self) -> list[Any]:
-        """Return the values as plain Python has them: str, int, float, datetime, or None where missing."""
-        if self.kind == "text":
-            return [None if code < 0 else self.categories[code] for code in self.values.tolist()]
-        values: list[Any] = self.values.tolist()
-        if self.kind == "number":
-            # Years should not be printed as 2019.0.
-            return [None if x != x else int(x) if x.is_integer() else x for x in values]
-        return values
-
-    def in_words(self) -> str:
-        """Say what it is, such as ``year (number, 12 values, 3 missing)``."""
-        gaps = int(self.missing.sum())
-        n_values = len(np.unique(self.values[~self.missing]))
-        missing = f", {gaps:,} missing" if gaps else ""
-        return f"{self.name} ({self.kind}, {n_values:,} value{'s' * (n_values != 1)}{missing})"
-
-
-class Metadata(Mapping[str, Column]):
-    """Columns of values, aligned with the documents of a corpus; immutable.
-
-    Parameters
-    ----------
-    columns
-        At least one, with different names, all of the same length.
-    """
-
-    def __init__(self, columns: Iterable[Column]) -> None:
-        self._columns = {column.name: column for column in columns}
-
-    @property
-    def n_documents(self) -> int:
-        """Number of documents."""
-        return len(next(iter(self._columns.values())).values)
-
-    def __getitem__(self, name: str) -> Column:
-        """Return a column; if there is none with that name, the error names the nearest."""
-        if name not in self._columns:
-            raise CorpusError(
-                f"there is no column {name!r} in the metadata; {nearest(name, self._columns)}",
-                code="unknown-column",
-            )
-        return self._columns[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __repr__(self) -> str:
-        return f"Metadata({', '.join(column.in_words() for column in self.values())})"
-
-    def select(self, documents: npt.NDArray[np.int64]) -> Metadata:
-        """Keep the values of some documents, in this order."""
-        return Metadata(column.select(documents) for column in self.values())
-
-    def as_frame(self) -> pd.DataFrame:
-        """Return a table with one row per document."""
-        import pandas as pd
-
-        return pd.DataFrame({name: _for_frame(column) for name, column in self.items()})
-
-
-def _for_frame(column: Column) -> Any:
-    if column.kind == "text":
-        return np.array(column.as_list(), dtype=object)
-    whole = column.kind == "number" and not np.any(column.values % 1)  # NaN is not zero
-    return column.values.astype(np.int64) if whole else column.values.copy()
-
-
-class ColumnBuilder:
-    """Takes the values of a column one after the other; equal ones are kept once.
-
-    Parameters
-    ----------
-    name
-        What the column is called.
-    n_before
-        Number of documents that came before, without a value.
-    """
-
-    def __init__(self, name: str, n_before: int = 0) -> None:
-        self.name = name
-        self.n_characters = 0
-        self._codes = array("i", [0]) * n_before
-        self._numbers: dict[tuple[type, Any], int] = {(type(None), None): 0}
-
-    def add(self, value: Any) -> None:
-        """Add the value of the next document; refuse what is neither text nor number nor date."""
-        if isinstance(value, _NOT_VALUES):
-            raise CorpusError(
-                f"{self.name!r} is {shortened(value)} ({type(value).__name__}) in document "
-                f"{len(self._codes)}; metadata are texts, numbers and dates: leave the column out",
-                code="wrong-type",
-            )
-        if isinstance(value, str):
-            self.n_characters += len(value)
-        key = (type(value), value)  # 1 and True are equal, and not the same
-        self._codes.append(self._numbers.setdefault(key, len(self._numbers)))
-
-    def build(self) -> Column:
-        """Return the column, of the kind that all its values have."""
-        codes = np.asarray(self._codes)
-        given = [None if _is_missing(value) else value for _, value in self._numbers]
-        numbers = [np.nan if value is None else _number(value) for value in given]
-        if all(number is not None for number in numbers):
-            return Column(self.name, "number", _frozen(np.array(numbers, float)[codes]))
-        dates = [np.datetime64("NaT", "s") if value is None else _date(value) for value in given]
-        if all(one is not None for one in dates):
-            return Column(self.name, "date", _frozen(np.array(dates, "datetime64[s]")[codes]))
-        texts = [None if value is None else str(value).strip() for value in given]
-        categories = tuple(sorted({text for text in texts if text is not None}))
-        rank = {text: i for i, text in enumerate(categories)} | {None: -1}
-        places = np.array([rank[text] for text in texts], np.int32)
-        return Column(self.name, "text", _frozen(places[codes]), categories)
-
-
-def column_of(name: str, values: Iterable[Any]) -> Column:
+def column_of(name: str, values: Iterable[Any]) -> pd.Series:
     """Make a column of values of any kind.
 
     Examples
     --------
-    >>> column_of("year", ["2019", "", "2020"]).as_list()
-    [2019, None, 2020]
+    >>> column_of("year", ["2019", "", "2020"]).tolist()
+    [2019.0, nan, 2020.0]
     """
-    builder = ColumnBuilder(name)
-    for value in values:
-        builder.add(value)
-    return builder.build()
+    import pandas as pd
+
+    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        given = pd.Categorical(values)
+        categories = pd.Index([str(one) for one in given.categories], dtype=object)
+        return pd.Series(pd.Categorical.from_codes(given.codes, categories), name=name)
+    kind = getattr(np.asarray(values), "dtype", np.dtype(object)).kind if hasattr(values, "dtype") else "O"
+    if kind == "M":
+        return pd.Series(np.asarray(values).astype("datetime64[s]"), name=name)
+    if kind in "iuf" and not np.any(np.abs(np.asarray(values, float)) > _EXACT):
+        return _numbers(name, values)
+    texts = [_text(name, value, j) for j, value in enumerate(values)]
+    different = {text for text in texts if text is not None}
+    if all(map(_is_number, different)):
+        return _numbers(name, [np.nan if text is None else float(text) for text in texts])
+    dates = {text: _date(text) for text in different}
+    if None not in dates.values():
+        moments = [None if text is None else dates[text] for text in texts]
+        return pd.Series(np.array(moments, "datetime64[s]"), name=name)
+    categories = pd.Index(sorted(different), dtype=object)  # strings of pandas may hold no half characters
+    return pd.Series(pd.Categorical(texts, categories), name=name)
 
 
-def as_metadata(given: Any, n_documents: int) -> Metadata | None:
+def table_of(columns: Mapping[str, Any]) -> pd.DataFrame | None:
+    """Return columns as a table; None where there is none."""
+    import pandas as pd
+
+    return pd.DataFrame(columns, columns=pd.Index(list(columns), dtype=object)) if columns else None
+
+
+def kind_of(column: pd.Series) -> Kind:
+    """Return what the values of a column are."""
+    kinds: dict[str, Kind] = {"M": "date", "O": "text"}
+    return kinds.get(column.dtype.kind, "number")
+
+
+def plain_values(column: pd.Series) -> list[Any]:
+    """Return the values as str, int, float, datetime, or None where missing."""
+    dates = kind_of(column) == "date"
+    values = column.to_numpy("datetime64[s]").tolist() if dates else column.tolist()
+    # Years should not be printed as 2019.0.
+    return [
+        None if x is None or x != x else int(x) if isinstance(x, float) and x.is_integer() else x
+        for x in values
+    ]
+
+
+def described(column: pd.Series) -> str:
+    """Say what a column is, such as ``year (number, 12 values, 3 missing)``."""
+    n_values, gaps = column.nunique(), int(column.isna().sum())
+    missing = f", {gaps:,} missing" if gaps else ""
+    return f"{column.name} ({kind_of(column)}, {n_values:,} value{'s' * (n_values != 1)}{missing})"
+
+
+def rows_of(metadata: pd.DataFrame | None, documents: Any) -> pd.DataFrame | None:
+    """Return the rows of some documents (numbers or a slice), in this order."""
+    return None if metadata is None else metadata.iloc[documents].reset_index(drop=True)
+
+
+def as_metadata(given: Any, n_documents: int) -> pd.DataFrame | None:
     """Return metadata from what people have: a DataFrame, a Series with a name, or a dict of columns.
 
     Raises
@@ -218,36 +114,33 @@ def as_metadata(given: Any, n_documents: int) -> Metadata | None:
     CorpusError
         If it is none of these, or a column does not have one value per document.
     """
-    if given is None or isinstance(given, Metadata):
-        metadata = given
-    else:
-        metadata = Metadata(column_of(name, values) for name, values in _named_columns(given)) or None
-    for column in (metadata or {}).values():
-        check_length(f"metadata[{column.name!r}]", len(column.values), n_documents)
-    return metadata
+    if given is None:
+        return None
+    columns = {name: column_of(name, values) for name, values in _named_columns(given).items()}
+    for name, column in columns.items():
+        check_length(f"metadata[{name!r}]", len(column), n_documents)
+    return table_of(columns)
 
 
-def _named_columns(given: Any) -> list[tuple[str, Iterable[Any]]]:
+def _named_columns(given: Any) -> dict[str, Any]:
     if hasattr(given, "columns") and hasattr(given, "to_numpy"):  # a DataFrame of any library
-        return [(str(label), given[label]) for label in given.columns]
+        return {str(label): given[label] for label in given.columns}
     if isinstance(given, Mapping):
-        return [(str(label), _values(str(label), values)) for label, values in given.items()]
+        for name, values in given.items():
+            if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+                raise CorpusError(
+                    f"metadata[{name!r}] is {shortened(values)}; give one value per document",
+                    code="wrong-type",
+                )
+        return {str(name): values for name, values in given.items()}
     name = getattr(given, "name", None)
     if hasattr(given, "to_numpy") and name is not None:
-        return [(str(name), given)]
+        return {str(name): given}
     raise CorpusError(
         f"metadata is {shortened(given)} ({type(given).__name__}); give a DataFrame, a Series with a name, "
         "or a dict of columns, with one value per document",
         code="wrong-type",
     )
-
-
-def _values(name: str, values: Any) -> Iterable[Any]:
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise CorpusError(
-            f"metadata[{name!r}] is {shortened(values)}; give one value per document", code="wrong-type"
-        )
-    return list(values)
 
 
 def check_length(what: str, n_values: int, n_documents: int) -> None:
@@ -285,58 +178,136 @@ def nearest(name: str, known: Iterable[str]) -> str:
 # ---------------------------------------------------------------- values
 
 
-def _is_missing(value: Any) -> bool:
-    if isinstance(value, str):
-        return value.strip().lower() in _MISSING
-    # pandas' NA refuses to be compared; NaN and NaT do not equal themselves.
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+def not_a_value(name: str, value: Any) -> str:
+    """Say that a value is neither text nor number nor date."""
+    return (
+        f"{name!r} is {shortened(value)} ({type(value).__name__}); metadata are texts, numbers and dates: "
+        "leave the column out"
+    )
 
 
-def _number(value: Any) -> float | None:
-    """Return a value as a number, None if it is none."""
-    if isinstance(value, str):
-        text = value.strip()
-        if not _NUMBER.fullmatch(text) or not any(letter.isdigit() for letter in text.lower().split("e")[0]):
+def _text(name: str, value: Any, j: int) -> str | None:
+    """Return a value as text, None if it is missing."""
+    if isinstance(value, NOT_VALUES):
+        raise CorpusError(f"document {j}: {not_a_value(name, value)}", code="wrong-type")
+    text = str(value).strip()
+    return None if text.lower() in (_MISSING if isinstance(value, str) else _MISSING_OBJECTS) else text
+
+
+def _numbers(name: str, values: Any) -> pd.Series:
+    import pandas as pd
+
+    numbers = np.asarray(values, float)
+    whole = not np.any(numbers % 1)  # NaN is not zero
+    return pd.Series(numbers.astype(np.int64) if whole else numbers.copy(), name=name)
+
+
+def _is_number(text: str) -> bool:
+    return bool(_NUMBER.fullmatch(text)) and abs(float(text)) <= _EXACT
+
+
+def _date(text: str) -> np.datetime64 | None:
+    """Return a date as it is written: in another time zone it could be the day before, and another year."""
+    try:
+        if quarter := _QUARTER.fullmatch(text):
+            moment = datetime(int(quarter[1]), 3 * int(quarter[2]) - 2, 1)
+        elif _DATE.fullmatch(text):
+            moment = datetime.fromisoformat(text if len(text) > 7 else f"{text}-01")
+        else:
             return None
-    elif isinstance(value, bool | np.bool_ | date | np.datetime64):
+    except ValueError:
         return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if abs(number) <= _EXACT else None
-
-
-def _date(value: Any) -> np.datetime64 | None:
-    """Return a value as a date, with the time of day if it has one; None if it is none."""
-    try:
-        if isinstance(value, str):
-            value = _parsed(value.strip())
-        if isinstance(value, datetime):
-            return _seconds(value)
-        if isinstance(value, date | np.datetime64):
-            seconds: np.datetime64 = np.array([value], "datetime64[s]")[0]
-            return seconds
-        if type(value).__name__ == "Period":  # pandas'
-            return _seconds(_parsed(str(value)))
-    except (ValueError, OverflowError):
-        pass
-    return None
-
-
-def _parsed(text: str) -> datetime:
-    if quarter := _QUARTER.fullmatch(text):
-        return datetime(int(quarter[1]), 3 * int(quarter[2]) - 2, 1)
-    if not _DATE.fullmatch(text):
-        raise ValueError
-    return datetime.fromisoformat(text if len(text) > 7 else f"{text}-01")
-
-
-def _seconds(moment: datetime) -> np.datetime64:
-    # The day as it is written: in another time zone it could be the day before, and another year.
     return np.datetime64(moment.replace(microsecond=0, tzinfo=None), "s")
 
 
-def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    values.flags.writeable = False
-    return values
+# ---------------------------------------------------------------- tables of shards
+
+
+def settle(kinds: dict[str, set[Kind]] | None, metadata: pd.DataFrame | None) -> dict[str, set[Kind]]:
+    """Add the kinds of the columns of one more table; columns that not all tables have are left out."""
+    own = {} if metadata is None else {str(name): _kinds(metadata[name]) for name in metadata}
+    before = own if kinds is None else kinds
+    return {name: before[name] | own[name] for name in before if name in own}
+
+
+def settled(kinds: dict[str, set[Kind]] | None) -> list[Facts]:
+    """Return name and kind of each column; where tables have several kinds, values are texts."""
+    return [
+        {"name": name, "kind": "text" if len(found) > 1 else next(iter(found), "number")}
+        for name, found in (kinds or {}).items()
+    ]
+
+
+def in_kinds(metadata: pd.DataFrame, columns: Sequence[Facts]) -> pd.DataFrame | None:
+    """Return some columns of documents, each in the kind that was settled for it."""
+    return table_of({one["name"]: _in_kind(metadata[one["name"]], one["kind"]) for one in columns})
+
+
+def joined(tables: Iterable[pd.DataFrame], columns: Sequence[Facts]) -> pd.DataFrame | None:
+    """Return the tables of several shards as one; their columns have these names and kinds."""
+    import pandas as pd
+
+    if not columns:
+        return None
+    tables, together = list(tables), dict[str, Any]()
+    for name, kind in ((one["name"], one["kind"]) for one in columns):
+        parts = [table[name] for table in tables]
+        if kind == "text":
+            together[name] = pd.api.types.union_categoricals(parts, sort_categories=True)
+        elif kind == "date":
+            together[name] = np.concatenate(parts)
+        else:
+            together[name] = _numbers(name, np.concatenate(parts))
+    return table_of(together)
+
+
+def _kinds(column: pd.Series) -> set[Kind]:
+    return set() if column.isna().all() else {kind_of(column)}
+
+
+def _in_kind(column: pd.Series, kind: Kind) -> pd.Series:
+    import pandas as pd
+
+    if kind == kind_of(column):
+        return column.cat.remove_unused_categories() if kind == "text" else column
+    if kind == "text":
+        # A day without a time is written as a day.
+        values = [None if x is None else str(x).removesuffix(" 00:00:00") for x in plain_values(column)]
+        categories = pd.Index(sorted({text for text in values if text is not None}), dtype=object)
+        return pd.Series(pd.Categorical(values, categories), name=column.name)
+    nothing = np.datetime64("NaT", "s") if kind == "date" else np.nan  # the column has no value at all
+    return pd.Series(np.full(len(column), nothing), name=column.name)
+
+
+# ---------------------------------------------------------------- tables in files
+
+
+def packed_metadata(metadata: pd.DataFrame) -> tuple[dict[str, Array], list[Facts]]:
+    """Return the columns as arrays, and the name and kind of each."""
+    arrays: dict[str, Array] = {}
+    columns: list[Facts] = []
+    for i, (name, column) in enumerate(metadata.items()):
+        kind, categories = kind_of(column), list[str]()
+        if kind == "text":
+            values, categories = column.cat.codes.to_numpy(np.int32), list(column.cat.categories)
+        else:
+            values = column.to_numpy(np.int64 if kind == "date" else np.float64)
+        arrays |= {f"metadata.{i}": values} | packed(f"metadata.{i}.texts", categories)
+        columns.append({"name": str(name), "kind": kind})
+    return arrays, columns
+
+
+def unpacked_metadata(arrays: dict[str, Array], columns: Sequence[Facts] | None) -> pd.DataFrame | None:
+    """Return the table that `packed_metadata` has turned into arrays."""
+    return table_of({one["name"]: _unpacked(arrays, i, **one) for i, one in enumerate(columns or ())})
+
+
+def _unpacked(arrays: dict[str, Array], i: int, name: str, kind: Kind) -> Any:
+    import pandas as pd
+
+    values = arrays[f"metadata.{i}"]
+    if kind == "number":
+        return _numbers(name, values)
+    if kind == "date":
+        return values.astype("datetime64[s]")
+    return pd.Categorical.from_codes(values, pd.Index(unpacked(f"metadata.{i}.texts", arrays), dtype=object))

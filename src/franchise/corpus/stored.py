@@ -7,26 +7,62 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from franchise._files import Array, Facts, pieces_of_arrays, read_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus.cells import CellArrays
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.metadata import Column, Metadata
-from franchise.corpus.strings import packed, unpacked
-from franchise.corpus.texts import PackedTexts
-from franchise.corpus.vectorize import TextOptions
+from franchise.corpus.metadata import packed_metadata, rows_of, unpacked_metadata
+from franchise.corpus.strings import PackedTexts, packed, unpacked
+from franchise.corpus.text_options import TextOptions
 from franchise.errors import CorpusError, ModelError, SettingsError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _KIND = "corpus"
 
 # Bytes from which on a file is mapped. Smaller ones cost little, and a file that is mapped cannot be removed
 # on every system.
 LARGE = 2**26
+
+
+class About(NamedTuple):
+    """What is known of documents besides their words: names, texts and metadata, where there are any."""
+
+    names: Sequence[str] | None = None
+    texts: Sequence[str] | None = None
+    metadata: pd.DataFrame | None = None
+
+    def rows(self, first: int, last: int) -> About:
+        """Return what is known of the documents from `first` to `last` - 1."""
+        names, texts = (None if part is None else part[first:last] for part in self[:2])
+        return About(names, texts, rows_of(self.metadata, slice(first, last)))
+
+    def packed(self) -> tuple[dict[str, Array], Facts]:
+        """Return this as arrays and facts."""
+        arrays: dict[str, Array] = {}
+        facts: Facts = {"metadata": None}
+        if self.names is not None:
+            arrays |= packed("names", self.names)
+        if self.texts is not None:
+            arrays |= packed("texts", self.texts)
+        if self.metadata is not None:
+            columns, facts["metadata"] = packed_metadata(self.metadata)
+            arrays |= columns
+        return arrays, facts
+
+    @classmethod
+    def unpacked(cls, arrays: dict[str, Array], facts: Facts) -> About:
+        """Return what `packed` has turned into arrays; many texts are read when they are asked for."""
+        texts: Sequence[str] | None = None
+        if "texts" in arrays:
+            many = arrays["texts"].nbytes >= LARGE
+            texts = PackedTexts(arrays["texts"], arrays["texts.end"]) if many else unpacked("texts", arrays)
+        names = tuple(unpacked("names", arrays)) if "names" in arrays else None
+        return cls(names, texts, unpacked_metadata(arrays, facts.get("metadata")))
 
 
 def pieces_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
@@ -37,16 +73,11 @@ def pieces_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
         arrays |= {"cell_ptr": cells.cell_ptr, "terms": cells.terms, "counts": cells.counts}
     else:
         arrays["x"] = corpus.x
-    arrays |= packed("vocabulary", corpus.vocabulary) | packed("names", corpus.document_names)
-    if corpus.texts is not None:
-        arrays |= packed("texts", corpus.texts)
-    options = corpus.text_options.as_dict() if corpus.text_options else None
-    facts: Facts = {"version": VERSION, "text_options": options}
+    about, facts = About(corpus.document_names, corpus.texts, corpus.metadata).packed()
+    arrays |= packed("vocabulary", corpus.vocabulary) | about
+    facts |= {"version": VERSION, "text_options": corpus.text_options and corpus.text_options.as_dict()}
     if corpus.downsampling is not None:
         facts["downsampling"] = corpus.downsampling._asdict()
-    if corpus.metadata:
-        columns, facts["metadata"] = packed_metadata(corpus.metadata)
-        arrays |= columns
     return pieces_of_arrays(_KIND, arrays, facts)
 
 
@@ -69,45 +100,16 @@ def read_stored(path: Path) -> Corpus:
 
 
 def _corpus_of(arrays: dict[str, Array], facts: Facts) -> Corpus:
-    vocabulary, names = unpacked("vocabulary", arrays), unpacked("names", arrays)
+    vocabulary, (names, texts, metadata) = unpacked("vocabulary", arrays), About.unpacked(arrays, facts)
     options, downsampling = facts["text_options"], facts.get("downsampling")
-    about: dict[str, Any] = {
-        "texts": texts_in(arrays) if "texts" in arrays else None,
+    others: dict[str, Any] = {
+        "texts": texts,
         "text_options": TextOptions.from_dict(options) if options else None,
-        "metadata": unpacked_metadata(arrays, facts.get("metadata")),
+        "metadata": metadata,
         "downsampling": Downsampling(**downsampling) if downsampling else None,
     }
     if "x" in arrays:
-        return Corpus(arrays["x"], arrays["doc_ptr"], vocabulary, names, **about)
+        return Corpus(arrays["x"], arrays["doc_ptr"], vocabulary, names, **others)
     doc_ptr, cell_ptr, terms, counts = (arrays[name] for name in ("doc_ptr", "cell_ptr", "terms", "counts"))
     cells = CellArrays(doc_ptr, cell_ptr, terms, counts, len(vocabulary))
-    return Corpus.from_cells(cells, vocabulary, names, **about)
-
-
-def texts_in(arrays: dict[str, Array]) -> Sequence[str]:
-    """Return the texts; many are read when they are asked for."""
-    if arrays["texts"].nbytes < LARGE:
-        return unpacked("texts", arrays)
-    return PackedTexts(arrays["texts"], arrays["texts.end"])
-
-
-def packed_metadata(metadata: Metadata) -> tuple[dict[str, Array], list[Facts]]:
-    """Return the columns as arrays, and what else must be known of each."""
-    arrays: dict[str, Array] = {}
-    for i, column in enumerate(metadata.values()):
-        plain = column.values.astype(np.int64) if column.kind == "date" else column.values
-        arrays |= {f"metadata.{i}": plain} | packed(f"metadata.{i}.texts", column.categories)
-    return arrays, [{"name": column.name, "kind": column.kind} for column in metadata.values()]
-
-
-def unpacked_metadata(arrays: dict[str, Array], described: list[Facts] | None) -> Metadata | None:
-    """Return the columns that `packed_metadata` has turned into arrays."""
-    columns = []
-    for i, facts in enumerate(described or ()):
-        values = arrays[f"metadata.{i}"]
-        values = values.astype("datetime64[s]") if facts["kind"] == "date" else values
-        texts = tuple(unpacked(f"metadata.{i}.texts", arrays))
-        if facts["kind"] == "text" and (values.min() < -1 or values.max() >= len(texts)):
-            raise ValueError(f"the metadata {facts['name']!r} have texts that are not there")
-        columns.append(Column(facts["name"], facts["kind"], values, texts))
-    return Metadata(columns) if columns else None
+    return Corpus.from_cells(cells, vocabulary, names, **others)

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from franchise._arrays import Floats, offsets_of
 from franchise._settings import whole_number
-from franchise.corpus.corpus import Corpus, numbered
+from franchise.corpus.checks import numbered
+from franchise.corpus.corpus import Corpus
 from franchise.errors import SettingsError
 
 TopicArray = npt.NDArray[np.int32]

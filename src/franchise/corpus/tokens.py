@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.growing import PIECE, Growing, handed_over, is_mapped, pieces
+from franchise.corpus.large_arrays import BLOCK, Growing, blocks, handed_over, is_mapped
 from franchise.errors import CorpusError
 
 Words = npt.NDArray[np.int32]
@@ -42,7 +42,7 @@ def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[st
 def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
     """Replace each number by its new one, in place."""
     # In pieces: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
-    for piece in pieces(len(ids)):
+    for piece in blocks(len(ids)):
         ids[piece] = new[ids[piece]]
 
 
@@ -74,7 +74,7 @@ def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDAr
 def _drop_in_place(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
     before = np.zeros(len(doc_ptr), dtype=np.int64)
     n_kept = 0
-    for piece in pieces(len(ids)):
+    for piece in blocks(len(ids)):
         words = ids[piece]
         kept = words[words >= 0]
         first, last = np.searchsorted(doc_ptr, [piece.start, piece.stop], side="right")
@@ -114,7 +114,7 @@ def _number_words(
     for j, document in enumerate(documents):
         buffer.extend(number(_words(document, j), j))
         doc_ptr.append(n_words + len(buffer))
-        if len(buffer) >= PIECE:
+        if len(buffer) >= BLOCK:
             n_words += len(buffer)
             ids.extend(buffer)
             buffer = array("i")

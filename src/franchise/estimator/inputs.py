@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from franchise.corpus import Corpus, from_counts
-from franchise.corpus.convert import is_frame, names_of, refuse_texts
+from franchise.corpus.checks import is_frame, names_of
+from franchise.corpus.counts import refuse_texts
+from franchise.corpus.data_warnings import corpus_warnings
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix
-from franchise.corpus.doubts import doubts_about
 from franchise.corpus.metadata import check_same_order
 from franchise.errors import FranchiseWarning
 from franchise.starts.tables import effective_table, is_count_table
@@ -27,7 +28,7 @@ def training_corpus(estimator: Any, X: Any, metadata: Any = None) -> Corpus:
     What looks wrong about them is a warning.
     """
     corpus = _corpus_of(estimator, X)
-    warn_of(doubts_about(corpus), stacklevel=4)
+    warn_of(corpus_warnings(corpus), stacklevel=4)
     if metadata is None:
         return corpus  # one that was given may have its own
     check_same_order(X, metadata)
@@ -57,9 +58,9 @@ def effective_corpus(corpus: Corpus, seed: int, verbose: int | bool) -> Corpus:
     return found.corpus
 
 
-def warn_of(doubts: list[FranchiseWarning], stacklevel: int) -> None:
+def warn_of(found: list[FranchiseWarning], stacklevel: int) -> None:
     """Make a warning of each doubt."""
-    for doubt in doubts:
+    for doubt in found:
         warnings.warn(doubt, stacklevel=stacklevel)
 
 

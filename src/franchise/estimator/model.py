@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
+from franchise._progress import monitor_for
 from franchise._settings import flag, whole_number
-from franchise.corpus.doubts import doubts_about_topics
+from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
 from franchise.errors import ModelError, SettingsError
 from franchise.estimator.exports import Exports
@@ -33,7 +34,6 @@ from franchise.sampling import Chain, SplitMerge
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, extended, plan_of, what_to_keep
 from franchise.sampling.run import Callback, Ending, run_chains
-from franchise.sampling.terminal import monitor_for
 from franchise.storage import model as store
 from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import Checkpoints, Overflow, load_chains
@@ -325,7 +325,7 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
             if folder:
                 self._write_answer(folder)
         if any(chain.draws for chain in self.chains_):  # a start alone says nothing of their number
-            warn_of(doubts_about_topics(self.n_topics_, self.corpus_), stacklevel=4)
+            warn_of(topic_warnings(self.n_topics_, self.corpus_), stacklevel=4)
         if self.ending_ == "interrupted":
             warnings.warn(interrupted_after(self.chains_), stacklevel=3)
 

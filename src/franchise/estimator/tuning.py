@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise._progress import Bar
 from franchise._settings import flag, is_one_of, is_positive, whole_number
 from franchise._threads import threads
 from franchise.corpus.documents import as_corpus
@@ -16,7 +17,6 @@ from franchise.estimator.inputs import effective_corpus
 from franchise.estimator.model import HDPTopicModel
 from franchise.estimator.settings import check_gpu, of_chains, seed_of
 from franchise.posterior.tuning import Tuning, splits_of, tune
-from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan, plan_of
 from franchise.starts.tables import is_count_table
 
@@ -122,7 +122,7 @@ def tune_eta(
     n_sweeps = len(etas) * len(splits) * chains * sweeps
     # The largest first: they are quick.
     order = sorted(etas, reverse=True)
-    with BarMonitor(n_sweeps, verbose) as monitor:
+    with Bar("fitting", n_sweeps, verbose=verbose) as monitor:
         found = tune(corpus, order, splits, plan_at, jobs=n_jobs, monitor=monitor)
     tuning = EtaTuning(sorted(found, key=lambda one: one.eta), len(etas))
     if len(found) < len(etas):

@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from franchise._arrays import offsets_of
 from franchise.corpus import CorpusArrays
-from franchise.corpus.growing import count_terms
+from franchise.corpus.large_arrays import count_terms
 
 # Places in state.concentrations.
 ALPHA, GAMMA, ETA = 0, 1, 2

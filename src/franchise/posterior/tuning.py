@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from franchise import _html as html
+from franchise._progress import Bar
 from franchise._text import counted
 from franchise._threads import threads
 from franchise.corpus import Corpus
@@ -23,7 +24,6 @@ from franchise.posterior.coherence import coherence
 from franchise.posterior.estimates import Posterior
 from franchise.predict.heldout import HeldOut, completion_densities, put_together
 from franchise.sampling import Chain, Draw
-from franchise.sampling.bar import BarMonitor
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import run_chains
 
@@ -226,7 +226,7 @@ def tune(
     plan_at: Callable[[float], Plan],
     *,
     jobs: int | None = None,
-    monitor: BarMonitor,
+    monitor: Bar,
 ) -> list[AtEta]:
     """Fit with every eta, and score it; Ctrl-C leaves the values that are done.
 

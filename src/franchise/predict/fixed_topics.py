@@ -14,6 +14,7 @@ import numpy as np
 
 from franchise._arrays import offsets_of
 from franchise._draws import Draw
+from franchise._progress import advance
 from franchise._settings import LARGEST_SEED, whole_number
 from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus, CorpusArrays
@@ -225,8 +226,9 @@ def visit_in_blocks(
         blocks = range(0, documents.content.size, _DOCUMENTS_A_BLOCK)
         futures = [pool.submit(copy_context().run, visit, begin) for begin in blocks]
         try:
-            for future in futures:
+            for begin, future in zip(blocks, futures, strict=True):
                 future.result()
+                advance(min(_DOCUMENTS_A_BLOCK, documents.content.size - begin))
         finally:
             for future in futures:
                 future.cancel()

@@ -10,8 +10,8 @@ import numpy as np
 from franchise._draws import Draw
 from franchise._threads import threads
 from franchise.corpus import Corpus
+from franchise.corpus.data_warnings import held_out_warnings
 from franchise.corpus.documents import Encoded
-from franchise.corpus.doubts import doubts_about_held_out
 from franchise.errors import SettingsError
 from franchise.model.state import Array
 from franchise.predict.fixed_topics import mixtures
@@ -144,7 +144,7 @@ class KnownTopics:
 
 
 def _warn_of(doc_ptr: Array) -> None:
-    for doubt in doubts_about_held_out(doc_ptr):
+    for doubt in held_out_warnings(doc_ptr):
         warnings.warn(doubt, stacklevel=4)  # where the user's call is, by way of the estimator
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from franchise._arrays import places_of
+from franchise._progress import advance
 from franchise._settings import whole_number
 from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus
@@ -106,6 +107,7 @@ def paper_held_out(
         with interrupts_deferred():
             bench.gibbs(Key(seed, 0, sweep, WORD_TABLES))
             log_p = joint(arrays, bench.state, priors).log_joint - before
+        advance()
         rows.append((log_p, int(bench.state.totals[TOPICS]), int(bench.state.totals[TABLES])))
     log_ps, n_topics, n_tables = (np.array(column) for column in zip(*rows, strict=True))
     return PaperHeldOut(log_ps, n_topics, n_tables, test.n_words, together, bench.state)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from franchise._progress import advance
 from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.posterior.advice import for_readers
 from franchise.posterior.agreement import FIRM_RUNS
 from franchise.posterior.describe import settings_in_use
-from franchise.report.colours import topic_colours
+from franchise.report.chains import describe_runs, started
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
-from franchise.report.runs import describe_runs, started
-from franchise.report.topics import TERMS_SHOWN, describe_topics, look_at_documents
+from franchise.report.topics import TERMS_SHOWN, describe_topics, look_at_documents, topic_colours
 from franchise.report.words import findings, headline, verdict
 from franchise.sampling import Chain
 
@@ -40,6 +40,7 @@ def page_data(
 ) -> dict[str, Any]:
     """Return `words` for the template, `page` and `documents` for the scripts."""
     found = look_at_documents(posterior, corpus)
+    advance()
     chosen = choose_documents(corpus, found.best)
     mixtures = posterior.mixtures(np.array(chosen, np.int64))
     place = {j: i for i, j in enumerate(chosen)}
@@ -48,8 +49,10 @@ def page_data(
         shown = [place[j] for j in found.best[k] if j in place]
         row["documents"] = [(i, mixtures[i, k]) for i in shown]
         row["prevalence"] = found.prevalence[k]
+    advance()
     groupings, left_out = usable_groupings(corpus, posterior.n_topics)
     runs = describe_runs(posterior, chains)
+    advance()
     _add_colours(topics["topics"], runs["chains"])
     verb = "is" if corpus.n_documents == 1 else "are"
     heading = title or f"What {counted(corpus.n_documents, 'document')} {verb} about"
@@ -63,10 +66,11 @@ def page_data(
         "n_words": corpus.n_words,
         "has_texts": corpus.texts is not None,
         "groups": describe_groups(posterior, groupings),
-        "facts": list(corpus.metadata or {}),
+        "facts": list(corpus.metadata_names),
         "identity": _identity(posterior),
         "labels": {str(k): name for k, name in labels.items()},  # names given to topics, by number
     }
+    advance()
     words = {
         **_answer(posterior, chains, diagnosis),
         "title": heading,
@@ -91,6 +95,7 @@ def page_data(
     for one, facts in zip(described, facts_of(corpus, chosen), strict=True):
         one["groups"] = [int(grouping.groups.of[one["number"]]) for grouping in groupings]
         one["facts"] = facts
+    advance()
     return {"words": words, "page": page, "documents": described}
 
 

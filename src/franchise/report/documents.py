@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from franchise._text import printable
 from franchise.corpus import Corpus
-from franchise.corpus.spans import Place, build_locator
-from franchise.corpus.vectorize import TextOptions
+from franchise.corpus.text_options import TextOptions
+from franchise.corpus.texts import Place, build_locator
 
 if TYPE_CHECKING:
     from franchise.posterior.estimates import Posterior
@@ -25,6 +25,9 @@ MOST_CHARACTERS = 4_000_000  # of all documents together
 LONGEST_DOCUMENT = 8_000  # characters of one
 _SMALLEST_SHARE = 0.005  # of a topic that is named beside a document
 _SEED = 0  # the same sample every time
+
+
+Integers = npt.NDArray[np.int64]
 
 
 class Span(NamedTuple):
@@ -82,8 +85,8 @@ class Finder:
         found: dict[Place, int] = {}
         for term, places in sorted(self._locate(text), key=lambda located: -len(located.places)):
             number = self._number.get(term)
-            if number is not None and not any(place in found for place in places):
-                found |= dict.fromkeys(places, number)
+            if number is not None and found.keys().isdisjoint(places):
+                found.update(dict.fromkeys(places, number))
         spans = (Span(*place, number) for place, number in sorted(found.items()))
         return [span for span in spans if span.start < span.end]
 
@@ -95,7 +98,7 @@ def describe_documents(posterior: Posterior, corpus: Corpus, chosen: Sequence[in
     after the end of the last one it begins, its length, and its topic.
     """
     finder = Finder(corpus) if corpus.texts is not None else None
-    log_phi = np.log(posterior.phi)
+    log_phi = np.ascontiguousarray(np.log(posterior.phi).T)
     described = []
     for j, theta in zip(chosen, posterior.mixtures(np.array(chosen, np.int64)), strict=True):
         if finder and corpus.texts is not None:
@@ -137,26 +140,24 @@ def _words_in_place_of_text(corpus: Corpus, j: int) -> tuple[str, list[Span], bo
     return text.rstrip(" "), spans, False
 
 
-def _topics_of(spans: list[Span], theta: npt.NDArray[Any], log_phi: npt.NDArray[Any]) -> list[int]:
-    terms = [span.term for span in spans]
+def _topics_of(spans: list[Span], theta: npt.NDArray[Any], log_phi: npt.NDArray[Any]) -> Integers:
+    """Return the topic of each word; `log_phi` has a row per term."""
     with np.errstate(divide="ignore"):  # a topic that the document cannot have
-        scores = np.log(theta)[:, None] + log_phi[:, terms]
-    return [int(k) for k in scores.argmax(axis=0)]
+        scores = log_phi[[span.term for span in spans]] + np.log(theta)
+    topics: Integers = np.argmax(scores, axis=1)
+    return topics
 
 
 def _mixture(theta: npt.NDArray[Any]) -> list[tuple[int, float]]:
     order = np.argsort(-theta, kind="stable")
-    return [(int(k), float(theta[k])) for k in order if theta[k] >= _SMALLEST_SHARE]
+    large = order[: np.count_nonzero(theta >= _SMALLEST_SHARE)]
+    return list(zip(large.tolist(), theta[large].tolist()))
 
 
-def _marks(text: str, spans: list[Span], topics: list[int]) -> list[int]:
-    units = len if all(character <= "\uffff" for character in text) else _utf16_units
-    marks, last = [], 0
-    for span, topic in zip(spans, topics, strict=True):
-        marks += [units(text[last : span.start]), units(text[span.start : span.end]), topic]
-        last = span.end
-    return marks
-
-
-def _utf16_units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
+def _marks(text: str, spans: list[Span], topics: Integers) -> Integers:
+    characters = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    at = np.zeros(characters.size + 1, np.int64)  # where characters begin in UTF-16
+    np.cumsum(1 + (characters > 0xFFFF), out=at[1:])
+    start, end, _ = np.array(spans, np.int64).reshape(-1, 3).T
+    gaps = np.diff(np.column_stack([at[start], at[end]]).ravel(), prepend=0)
+    return np.column_stack([gaps.reshape(-1, 2), topics]).ravel()

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from franchise.corpus.groups import MISSING
-from franchise.corpus.metadata import Column, column_of
+from franchise.corpus.metadata import column_of, kind_of
 from franchise.errors import SettingsError
 from franchise.report.figures_style import (
     COLOURS,
@@ -80,7 +80,7 @@ def plot_prevalence(
     parts = _of_topics(frame, topics)
     labels = list(dict.fromkeys(frame["group"]))
     ordered = column_of("group", [None if label == MISSING else label for label in labels])
-    if ordered.kind != "text" and np.sum(~ordered.missing) > 1:
+    if kind_of(ordered) != "text" and ordered.count() > 1:
         return _lines(parts, ordered, name, ax)
     return _bars(parts, name, ax)
 
@@ -111,17 +111,17 @@ def _colour(i: int) -> str:
 # ---------------------------------------------------------------- lines
 
 
-def _lines(parts: dict[int, pd.DataFrame], groups: Column, name: str, ax: Axes | None) -> Figure:
+def _lines(parts: dict[int, pd.DataFrame], groups: pd.Series, name: str, ax: Axes | None) -> Figure:
     ax = axes_or_new(ax, 2.6 if len(parts) < 4 else 3.0, COLUMN if len(parts) < 4 else 1.4 * COLUMN)
-    there = ~groups.missing
-    at: Any = groups.values[there]
+    there = groups.notna().to_numpy()
+    at: Any = groups.to_numpy()[there]
     handles = []
     for i, (topic, part) in enumerate(parts.items()):
         share, low, high = (part[column].to_numpy(float) for column in ("share", "low", "high"))
         ax.fill_between(at, low[there], high[there], color=_colour(i), alpha=0.18, linewidth=0)
         ax.plot(at, share[there], color=_colour(i), linewidth=1.3, marker="o", markersize=2.5)
         handles.append(Line2D([], [], color=_colour(i), linewidth=1.3, label=_title(topic, part)))
-    if groups.kind == "date":
+    if kind_of(groups) == "date":
         locator = AutoDateLocator(maxticks=8)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))

@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from franchise._text import printable, shortened
 from franchise.corpus import Corpus
 from franchise.corpus.groups import MISSING, Groups, group
-from franchise.corpus.metadata import Column
+from franchise.corpus.metadata import kind_of, plain_values
 from franchise.posterior.prevalence import REPLICATES, prevalence
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from franchise.posterior.estimates import Posterior
 
 MOST_NUMBERS = 400_000  # of all columns together
@@ -42,7 +43,7 @@ class Grouping(NamedTuple):
 def usable_groupings(corpus: Corpus, n_topics: int) -> tuple[list[Grouping], list[str]]:
     """Return the columns that the page shows topics by, and the names of those that it leaves out."""
     found, left_out, room = list[Grouping](), list[str](), MOST_NUMBERS
-    for name, column in (corpus.metadata or {}).items():
+    for name, column in () if corpus.metadata is None else corpus.metadata.items():
         one = _grouping(column)
         needed = 3 * n_topics * len(one.groups.labels) if one else 0
         if one is None or needed > room:
@@ -53,15 +54,15 @@ def usable_groupings(corpus: Corpus, n_topics: int) -> tuple[list[Grouping], lis
     return found, left_out
 
 
-def _grouping(column: Column) -> Grouping | None:
-    present = column.values[~column.missing]
-    different = len(np.unique(present))
+def _grouping(column: pd.Series) -> Grouping | None:
+    present, kind = column.dropna(), kind_of(column)
+    different = present.nunique()
     if different < 2:
         return None
     most = max(2.0, _OWN_VALUES * len(present))
-    if column.kind == "text":
+    if kind == "text":
         return None if different > min(_MOST_CATEGORIES, most) else Grouping(group(column), None)
-    if column.kind == "date":
+    if kind == "date":
         return Grouping(_spans(column, most), None)
     step = None
     if different > min(MOST_GROUPS, most):
@@ -70,7 +71,7 @@ def _grouping(column: Column) -> Grouping | None:
     return Grouping(group(column, step), step)
 
 
-def _spans(column: Column, most: float) -> Groups:
+def _spans(column: pd.Series, most: float) -> Groups:
     """Group dates by the shortest spans that most groups have several documents of."""
     for step in (None, "week", "month", "quarter", "year"):
         found = group(column, step)
@@ -141,20 +142,22 @@ def facts_of(corpus: Corpus, chosen: Sequence[int]) -> list[list[str]]:
     """Return what is known of each chosen document, by column; nothing where it is missing."""
     if corpus.metadata is None:
         return [[] for _ in chosen]
-    numbers = np.asarray(chosen, np.int64)
-    columns = [_written(column, numbers) for column in corpus.metadata.values()]
+    some = corpus.metadata.iloc[list(chosen)]
+    columns = [_written(some[name], _finest(corpus.metadata[name])) for name in some]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _written(column: Column, chosen: npt.NDArray[np.int64]) -> list[str]:
-    some = column.select(chosen)
-    if column.kind == "date":
-        texts = np.where(some.missing, "", some.values.astype(f"datetime64[{_finest(column)}]").astype(str))
-        return [str(text).replace("T", " ") for text in texts]
-    return ["" if value is None else shortened(str(value), _LONGEST_FACT) for value in some.as_list()]
+def _written(column: pd.Series, unit: str) -> list[str]:
+    if kind_of(column) == "date":
+        texts = column.to_numpy(f"datetime64[{unit}]").astype(str)
+        return ["" if text == "NaT" else str(text).replace("T", " ") for text in texts]
+    values = plain_values(column)
+    return ["" if value is None else shortened(str(value), _LONGEST_FACT) for value in values]
 
 
-def _finest(column: Column) -> str:
+def _finest(column: pd.Series) -> str:
     """Return the longest unit that all dates of a column can be written in: what was a month is no day."""
-    dates = column.values[~column.missing]
+    if kind_of(column) != "date":
+        return ""
+    dates = column.dropna().to_numpy("datetime64[s]")
     return next((unit for unit in "MD" if np.all(dates.astype(f"datetime64[{unit}]") == dates)), "s")

@@ -4,7 +4,8 @@ What comes from documents never becomes markup. It is in the page as JSON, in wh
 scripts put it on screen as text. A content security policy lets the browser run the page's own scripts, known
 by their hashes, and nothing else, and lets it fetch nothing at all.
 
-Loaded only to write a report, as it imports the packages of the extra ``report``.
+The charts and their library come with the package; `tools/report_assets.py` builds them. Loaded only to write
+a report, as it needs the extra ``report``.
 """
 
 from __future__ import annotations
@@ -12,21 +13,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
 from typing import Any
 
 import jinja2
 import numpy as np
-import vl_convert
 from markupsafe import Markup
 
 from franchise import __version__
 from franchise._text import printable
-from franchise.report.charts import charts
 
 _SCRIPTS = (
     "page.js",
@@ -40,6 +40,8 @@ _SCRIPTS = (
     "runs.js",
     "start.js",
 )
+_N_COLOURS = 7  # of chains, in the style sheet
+_DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2])  # of chains, where colours repeat
 _LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn", "pandas")
 
 
@@ -62,7 +64,7 @@ def render(data: dict[str, Any], chain_names: Sequence[str]) -> str:
     )
     templates.filters |= {"percent": percent, "number": number}
     own = "\n".join(_source(templates, name) for name in _SCRIPTS)
-    scripts = [_inline(_library()), _inline(f'"use strict";\n(() => {{\n{own}\n}})();\n')]
+    scripts = [_inline(_shipped("vega.min.js")), _inline(f'"use strict";\n(() => {{\n{own}\n}})();\n')]
     blocks = {
         "report-data": as_json(data["page"]),
         "report-documents": as_json(data["documents"]),
@@ -80,10 +82,28 @@ def render(data: dict[str, Any], chain_names: Sequence[str]) -> str:
     )
 
 
-@cache
-def _library() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script; putting them together takes seconds."""
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+def _shipped(name: str) -> str:
+    return files("franchise.report").joinpath("vega", name).read_text(encoding="utf-8")
+
+
+def charts(chain_names: Sequence[str]) -> dict[str, Any]:
+    """Return all charts of a page, by name: Vega-Lite specifications without data, which the page fills in.
+
+    Parameters
+    ----------
+    chain_names
+        What chains are called in the data.
+    """
+    n, text = len(chain_names), _shipped("charts.json")
+    filled: dict[str, list[Any]] = {
+        "chains": list(chain_names),
+        "colours": [f"var(--c{i % _N_COLOURS})" for i in range(n)],
+        "dashes": [_DASHES[i // _N_COLOURS % len(_DASHES)] for i in range(n)],
+    }
+    for name, values in filled.items():
+        text = text.replace(f'"${name}"', json.dumps(values)[1:-1])
+    specifications: dict[str, Any] = json.loads(text)
+    return specifications
 
 
 def _source(templates: jinja2.Environment, name: str) -> str:
@@ -110,19 +130,19 @@ def as_json(value: Any) -> Markup:
 
 def plain(value: Any) -> Any:
     """Return what JSON can hold: no arrays, no NaN, no half characters, numbers of four digits."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+        return value.tolist()
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.4g}") if math.isfinite(value) else None
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, bool | int | None):
         return value
-    if isinstance(value, float | np.floating):
-        return float(f"{value:.4g}") if np.isfinite(value) else None
     if isinstance(value, np.integer):
         return int(value)
     if isinstance(value, dict):
         return {plain(name): plain(one) for name, one in value.items()}
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    return [plain(one) for one in value]
+    return [plain(one) for one in (value.tolist() if isinstance(value, np.ndarray) else value)]
 
 
 def percent(share: float | None) -> str:

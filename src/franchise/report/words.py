@@ -23,7 +23,7 @@ from franchise.posterior.agreement import (
     agreement,
     in_words,
 )
-from franchise.report.runs import started
+from franchise.report.chains import started
 from franchise.sampling import Chain
 
 if TYPE_CHECKING:

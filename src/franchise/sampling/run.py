@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Literal, Protocol
 
+from franchise._progress import Monitor
 from franchise._threads import threads
 from franchise.engines import GPU
 from franchise.engines.partitions.cuda.device import choice_of_gpu
 from franchise.errors import ClusterError, GpuError, ModelError
 from franchise.sampling.chain import SHARED, Chain
-from franchise.sampling.monitor import Monitor
 from franchise.sampling.short_runs import prepare
 
 Callback = Callable[[Chain], object]

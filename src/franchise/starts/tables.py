@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from franchise.corpus import Corpus, ShardedCorpus
-from franchise.corpus.doubts import FEW_TERMS
+from franchise.corpus.data_warnings import FEW_TERMS
 from franchise.engines.given_topics import TopicsOfTerms
 from franchise.engines.starting_topics import StartingTopics
 from franchise.starts.dispersion import effective_counts, estimate_concentration

@@ -49,7 +49,7 @@ def test_many_files_are_one_corpus(parts, tmp_path):
     assert corpus == expected
     assert corpus.fingerprint() == expected.fingerprint()
     assert corpus.texts == expected.texts
-    assert corpus.metadata["year"].as_list() == expected.metadata["year"].as_list()
+    assert corpus.metadata.equals(expected.metadata)
     assert said == (
         f"90 documents, {corpus.n_terms:,} terms, {corpus.n_words:,} words in 6 shards: {tmp_path / 's'}\n"
     )

@@ -12,7 +12,7 @@ from franchise import HDPTopicModel
 from franchise._files import read_arrays
 from franchise.corpus import Corpus, as_corpus, encode, from_counts, from_texts, read_corpus, write_corpus
 from franchise.corpus import cells as cells_module
-from franchise.corpus.cells import CellArrays, blocks_of_cells, cells_of, words_in_pieces
+from franchise.corpus.cells import CellArrays, blocks_of_cells, blocks_of_words, cells_of
 from franchise.errors import CorpusError
 from franchise.posterior.coherence import coherence
 from tests.raising import raises
@@ -77,14 +77,14 @@ def test_cells_are_the_words(counts):
 @given(tables, st.integers(1, 40))
 def test_words_come_in_pieces(counts, piece):
     words = as_words(counts)
-    pieces = list(words_in_pieces(words.cells, piece))
+    pieces = list(blocks_of_words(words.cells, piece))
     assert [len(one) for one in pieces[:-1]] == [piece] * (len(pieces) - 1)
     np.testing.assert_array_equal(np.concatenate(pieces), words.x)
 
 
 @pytest.mark.parametrize("piece", [1, 3, 10**6])
 def test_cells_are_counted_some_documents_at_a_time(monkeypatch, piece):
-    monkeypatch.setattr(cells_module, "PIECE", piece)
+    monkeypatch.setattr(cells_module, "BLOCK", piece)
     rng = np.random.default_rng(0)
     lengths = rng.integers(0, 9, 30) * rng.integers(0, 2, 30)
     corpus = Corpus(rng.integers(0, 5, lengths.sum()), np.cumsum([0, *lengths]), list("abcde"))
@@ -119,7 +119,7 @@ def test_select_copy_and_pickle_keep_cells(corpus):
     dated = corpus.with_metadata({"year": [1, 2, 3, 4]})
     again = pickle.loads(pickle.dumps(dated))
     assert again == words
-    assert again.metadata["year"].as_list() == [1, 2, 3, 4]
+    assert again.metadata["year"].tolist() == [1, 2, 3, 4]
     for one in (corpus.select([3, 0]), renamed, dated, again):
         assert one.keeps_cells
         assert not has_laid_out(one)

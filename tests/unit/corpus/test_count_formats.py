@@ -375,7 +375,7 @@ def test_npz_cut_off(save, keep):
 
 
 def test_strings_too_wide_for_npz_go_beside(tmp_path, monkeypatch):
-    monkeypatch.setattr("franchise.corpus.formats.npz._MAX_STRINGS", 100)
+    monkeypatch.setattr("franchise.corpus.formats.matrices._MAX_STRINGS", 100)
     corpus = Corpus([0, 1], [0, 2], ["a", "b" * 50], ["name"])
     path, terms = tmp_path / "docs.npz", tmp_path / "docs.vocab.txt"
     assert write_corpus(corpus, path) == [path, terms]

@@ -34,12 +34,17 @@ TEXTS = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_likely_encoding(name):
-    assert likely_encoding((TEXTS[name] + "\n").encode(name) * 20) == name
+    assert likely_encoding((TEXTS[name] + "\n").encode(name) * 20) == name.replace("-", "_")
 
 
-@pytest.mark.parametrize("sample", [b"plain", b"\x00\x01\x02\xff" * 9, bytes(range(256)), b"\xff\xfe\xfa"])
+@pytest.mark.parametrize("sample", [b"plain", b"\x00\x01\x02\xff" * 9, bytes(range(256))])
 def test_what_looks_like_no_text(sample):
-    assert likely_encoding(sample) in (None, "utf-16")  # the last begins with its mark
+    assert likely_encoding(sample) is None
+
+
+@pytest.mark.parametrize("name", ["euc_jp", "gb18030", "utf-16"])
+def test_a_sample_may_end_within_a_character(name):
+    assert likely_encoding((TEXTS[name] * 20).encode(name)[:-1]) == name.replace("-", "_")
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -152,7 +157,7 @@ def test_mallet(tmp_path):
         read_corpus(path, format="mallet")
 
 
-# ---------------------------------------------------------------- strangers
+# ---------------------------------------------------------------- formats that are not supported
 
 
 def _zip(*names):
@@ -160,13 +165,6 @@ def _zip(*names):
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names:
             archive.writestr(name, "x" * 50)
-    return file.getvalue()
-
-
-def _open_document(kind):
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
     return file.getvalue()
 
 
@@ -183,26 +181,19 @@ def _npy():
     return file.getvalue()
 
 
-OFFICE = ("[Content_Types].xml", "_rels/.rels", "docProps/app.xml")
-STRANGERS = {
-    "a.xlsx": (_zip(*OFFICE, "xl/workbook.xml"), "a spreadsheet"),
-    "a.docx": (_zip(*OFFICE, "word/document.xml"), "word processor"),
-    "a.pptx": (_zip(*OFFICE, "ppt/slides.xml"), "a presentation"),
-    "a.ods": (_open_document("spreadsheet"), "a spreadsheet"),
-    "a.odt": (_open_document("text"), "word processor"),
+UNSUPPORTED = {
+    "a.xlsx": (_zip("[Content_Types].xml", "xl/workbook.xml"), "a workbook"),
     "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "older Microsoft Office"),
     "a.pdf": (b"%PDF-1.7\n%\xe2\xe3", "a PDF; extract the text first"),
-    "a.zip": (_zip("a.txt", "b.txt"), "an archive"),
     "a.tar": (_tar(), "an archive"),
-    "a.7z": (b"7z\xbc\xaf\x27\x1c", "an archive"),
-    "a.bz2": (b"BZh91AY", "unpack it, or pack it with gzip"),
+    "a.bz2": (b"BZh91AY", "unpack it"),
     "a.npy": (_npy(), "an array of NumPy"),
     "a.pkl": (pickle.dumps(["ant"]), "a Python pickle"),
     "a.arrow": (b"ARROW1\x00\x00", "as Parquet"),
     "a.h5": (b"\x89HDF\r\n\x1a\n" + bytes(99), "an HDF5 file; if it is AnnData's, give format='h5ad'"),
-    "a.rds": (b"X\n\x00\x00\x00\x03", "write.csv"),
+    "a.rds": (b"X\n\x00\x00\x00\x03", "data of R"),
     "a.sav": (b"$FL2@(#) IBM", "statistics program"),
-    "a.sqlite": (b"SQLite format 3\x00", "sqlite3 -header -csv"),
+    "a.sqlite": (b"SQLite format 3\x00", "as CSV"),
     "a.json": (b' [\n {"text": "ant"}]', "jq -c '.[]'"),
     "a.html": (b"<!DOCTYPE html><p>", "a web page"),
     "a.png": (b"\x89PNG\r\n\x1a\n", "an image"),
@@ -210,9 +201,9 @@ STRANGERS = {
 }
 
 
-@pytest.mark.parametrize("name", STRANGERS)
-def test_strangers_are_named(tmp_path, name):
-    content, what = STRANGERS[name]
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_formats_are_named(tmp_path, name):
+    content, what = UNSUPPORTED[name]
     path = tmp_path / name
     for data in (content, gzip.compress(content)):
         path.write_bytes(data)
@@ -223,8 +214,8 @@ def test_strangers_are_named(tmp_path, name):
 
 @pytest.mark.parametrize("disguise", ["a.csv", "a.txt", "a"])
 def test_the_content_goes_before_the_name(tmp_path, disguise):
-    for name in STRANGERS.keys() - {"a.json", "a.html"}:
-        content, what = STRANGERS[name]
+    for name in UNSUPPORTED.keys() - {"a.json", "a.html"}:
+        content, what = UNSUPPORTED[name]
         (tmp_path / disguise).write_bytes(content)
         with raises(CorpusError, "unsupported-format", disguise, what):
             read_corpus(tmp_path / disguise, text_column="text" if "csv" in disguise else None)
@@ -236,7 +227,7 @@ def test_text_that_looks_like_something_else(tmp_path, text):
     assert "ant" in read_corpus(tmp_path / "a.txt").vocabulary
 
 
-def test_a_stranger_by_its_name_alone(tmp_path):
+def test_an_unsupported_format_by_its_name_alone(tmp_path):
     (tmp_path / "a.feather").write_bytes(b"old")
     with raises(CorpusError, "unsupported-format", "Feather"):
         read_corpus(tmp_path / "a.feather")

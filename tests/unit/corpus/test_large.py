@@ -17,17 +17,17 @@ from franchise.corpus import (
     Corpus,
     TextOptions,
     cells,
+    counts,
     from_counts,
     from_texts,
     from_tokens,
-    growing,
-    layout,
+    large_arrays,
     read_corpus,
     tokens,
     write_corpus,
 )
-from franchise.corpus.growing import Growing, handed_over, is_mapped, let_go
-from franchise.corpus.texts import GrowingTexts, PackedTexts, texts_length
+from franchise.corpus.large_arrays import Growing, handed_over, is_mapped, let_go
+from franchise.corpus.strings import GrowingTexts, PackedTexts, texts_length
 from franchise.corpus.tokens import drop_unknown
 from franchise.datasets import arxiv_abstracts
 from franchise.errors import CorpusError, SettingsError
@@ -36,9 +36,9 @@ from tests.raising import raises
 
 @pytest.fixture
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(growing, "MOST_IN_MEMORY", 100)
-    for module in (growing, cells, tokens, layout):
-        monkeypatch.setattr(module, "PIECE", 64)
+    monkeypatch.setattr(large_arrays, "MOST_IN_MEMORY", 100)
+    for module in (large_arrays, cells, tokens, counts):
+        monkeypatch.setattr(module, "BLOCK", 64)
     monkeypatch.setattr("franchise.corpus.stored.LARGE", 100)
 
 
@@ -54,7 +54,7 @@ def is_on_disk(array):
 def test_what_grows_is_what_was_added(pieces, most):
     whole = np.array([one for piece in pieces for one in piece], dtype=np.int32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growing, "MOST_IN_MEMORY", most)
+        patch.setattr(large_arrays, "MOST_IN_MEMORY", most)
         numbers = Growing()
         for piece in pieces:
             numbers.extend(np.array(piece, dtype=np.int32))
@@ -100,7 +100,7 @@ def test_words_are_dropped_in_place(documents, piece):
     ids = np.array([word for document in documents for word in document], dtype=np.int32)
     expected = drop_unknown(ids.copy(), doc_ptr)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growing, "PIECE", piece)
+        patch.setattr(large_arrays, "BLOCK", piece)
         patch.setattr(tokens, "is_mapped", lambda _: True)
         found = drop_unknown(ids, doc_ptr)
     for a, b in zip(found, expected, strict=True):
@@ -114,8 +114,8 @@ def test_documents_are_gathered_in_pieces(documents, piece, data):
     order = data.draw(st.lists(st.integers(0, len(documents) - 1), max_size=9) if documents else st.just([]))
     order = np.array(order, np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growing, "PIECE", piece)
-        x = growing.gathered(words, doc_ptr[order], np.diff(doc_ptr)[order])
+        patch.setattr(large_arrays, "BLOCK", piece)
+        x = large_arrays.ranges_of(words, doc_ptr[order], np.diff(doc_ptr)[order])
     assert x.tolist() == [v for j in order for v in documents[j]]
 
 
@@ -229,7 +229,7 @@ def test_a_file_of_our_own_has_everything(tmp_path, everything_is_large, corpus,
     assert read.texts == corpus.texts
     assert read.text_options == corpus.text_options
     assert read.downsampling == corpus.downsampling
-    assert read.metadata["year"].as_list() == list(range(60))
+    assert read.metadata["year"].tolist() == list(range(60))
     assert is_on_disk(read.cells.counts if read.keeps_cells else read.x)
     assert is_on_disk(read.texts.content)
     assert read_corpus(written, keep_texts=False).texts is None

@@ -19,7 +19,7 @@ from franchise.corpus import (
     write_corpus,
 )
 from franchise.corpus.groups import MISSING, group
-from franchise.corpus.metadata import column_of
+from franchise.corpus.metadata import column_of, kind_of, plain_values
 from franchise.errors import CorpusError, SettingsError
 from tests.raising import raises
 
@@ -31,7 +31,8 @@ def csv(content=TABLE, **options):
 
 
 def columns(corpus):
-    return {name: column.as_list() for name, column in (corpus.metadata or {}).items()}
+    metadata = corpus.metadata
+    return {} if metadata is None else {name: plain_values(metadata[name]) for name in metadata}
 
 
 # ---------------------------------------------------------------- values
@@ -56,8 +57,8 @@ def columns(corpus):
 )
 def test_a_column_has_the_kind_of_all_its_values(values, kind, expected):
     column = column_of("c", values)
-    assert (column.kind, column.as_list()) == (kind, expected)
-    assert column.missing.tolist() == [one is None for one in expected]
+    assert (kind_of(column), plain_values(column)) == (kind, expected)
+    assert column.isna().tolist() == [one is None for one in expected]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +81,8 @@ def test_a_column_has_the_kind_of_all_its_values(values, kind, expected):
 def test_dates(value):
     column = column_of("c", [value, "2019-12-31", pd.NaT])
     first = datetime.datetime(2020, 1 if value == "2020-Q1" else 3, 1)
-    assert column.kind == "date"
-    assert column.as_list() == [first, datetime.datetime(2019, 12, 31), None]
+    assert kind_of(column) == "date"
+    assert plain_values(column) == [first, datetime.datetime(2019, 12, 31), None]
 
 
 def test_lists_are_no_values():
@@ -225,12 +226,21 @@ def test_metadata_change_neither_words_nor_fingerprint():
     assert np.shares_memory(with_them.x, with_them.with_metadata(None).x)
 
 
-def test_a_frame_of_them():
-    frame = csv().metadata.as_frame()
+def test_columns_have_the_types_of_pandas():
+    frame = csv().metadata
     assert frame["year"].dtype == float
     assert frame["day"].dtype == "datetime64[s]"
+    assert list(frame["kind"].cat.categories) == ["x", "y"]
     assert frame["kind"].isna().tolist() == [False, False, True]
-    assert csv().select([0, 2]).metadata.as_frame()["year"].dtype == np.int64
+    assert column_of("year", ["2019", "2021"]).dtype == np.int64
+
+
+def test_categories_stay_in_their_order():
+    given = pd.Series(pd.Categorical(["low", None, "2"], categories=["low", "2", "high"]))
+    column = column_of("level", given)
+    assert plain_values(column) == ["low", None, "2"]
+    assert list(column.cat.categories) == ["low", "2", "high"]
+    assert group(column).labels == ["low", "2", MISSING]
 
 
 # ---------------------------------------------------------------- groups

@@ -197,7 +197,7 @@ def test_too_large_for_memory(tmp_path, monkeypatch):
         raise MemoryError
 
     facts = FORMATS["ldac"]._replace(counts=fail)
-    monkeypatch.setattr("franchise.corpus.opening.FORMATS", dict(FORMATS) | {"ldac": facts})
+    monkeypatch.setattr("franchise.corpus.reading.FORMATS", dict(FORMATS) | {"ldac": facts})
     with raises(CorpusError, "out-of-memory", "docs.ldac"):
         read_corpus(make("ldac", tmp_path))
 

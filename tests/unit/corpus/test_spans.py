@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franchise.corpus import TextOptions
-from franchise.corpus.spans import build_locator
+from franchise.corpus.texts import build_locator
 
 # A capital that becomes two characters (İ), sigmas, letters of other sizes, marks, words that English drops.
 PIECES = ["İ", "I", "ẞ", "Σ", "ΑΣ", "ǅ", "ﬁ", "é", "e\u0301", "\u0307", "😀", "the", "Of", "ant", "BEE"]

@@ -8,10 +8,10 @@ from numba.core import event
 
 from franchise import Chain, Schedule, SplitMerge
 from franchise._jit import kernel
+from franchise._progress import LogMonitor
 from franchise.corpus import planted
 from franchise.engines import compiling
 from franchise.engines.compiling import CompilingWatch, is_compiled
-from franchise.sampling.terminal import LogMonitor
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_a_watch_sees_what_is_compiled():
 
 
 def test_a_log_says_that_and_how_long_it_compiles(corpus, monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.01)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.01)
     stream, chain = io.StringIO(), a_chain(corpus)
     monitor = LogMonitor(stream, seconds=0.0)
     monitor.begin([chain])

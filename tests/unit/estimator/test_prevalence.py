@@ -66,7 +66,7 @@ def test_the_figure_is_that_of_the_table(model):
 def test_metadata_are_saved_with_the_model(model, tmp_path):
     model.save(tmp_path / "m")
     again = HDPTopicModel.load(tmp_path / "m")
-    pd.testing.assert_frame_equal(again.corpus_.metadata.as_frame(), model.corpus_.metadata.as_frame())
+    pd.testing.assert_frame_equal(again.corpus_.metadata, model.corpus_.metadata)
     pd.testing.assert_frame_equal(again.prevalence("year"), model.prevalence("year"))
 
 
@@ -99,7 +99,7 @@ def test_a_corpus_brings_its_own():
     documents, years, _ = planted(per_year=2)
     corpus = from_tokens(documents, metadata={"year": years})
     fitted = HDPTopicModel(**{**QUICK, "sweeps": 4}).fit(corpus)
-    assert fitted.corpus_.metadata["year"].as_list() == years
+    assert fitted.corpus_.metadata["year"].tolist() == years
     other = HDPTopicModel(**{**QUICK, "sweeps": 4}).fit(corpus, metadata={"half": ["x"] * len(years)})
     assert list(other.corpus_.metadata) == ["half"]
 

@@ -83,7 +83,7 @@ def test_what_was_chosen_stays_known_where_a_fit_continues_in_its_folder(tmp_pat
 
 
 def test_progress_begins_with_what_was_chosen(monkeypatch, capsys):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     fitted(FEW, verbose=1)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == IN_WORDS
@@ -99,7 +99,7 @@ def test_effective_counts_is_a_flag(value):
 
 
 def test_the_report(tmp_path):
-    pytest.importorskip("vl_convert")
+    pytest.importorskip("jinja2")
     page = fitted(MANY).report(tmp_path / "page.html").read_text("utf-8")
     settings = re.sub(r"<[^>]*>", " ", page[page.index('id="settings"') :])
     settings = " ".join(settings.split())

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from franchise import CorpusError, HDPTopicModel, SettingsError, tune_eta
+from franchise._progress import Bar
 from franchise.corpus import planted
 from franchise.errors import FranchiseError
 from franchise.estimator.tuning import EtaTuning
 from franchise.posterior.tuning import AtEta, splits_of
 from franchise.predict.heldout import put_together
 from franchise.report.figures import plot_eta
-from franchise.sampling.bar import BarMonitor
 from tests.raising import raises, warns
 
 QUICK = {"sweeps": 12, "verbose": 0}
@@ -79,14 +79,14 @@ def test_other_settings_reach_the_chains(corpus, found):
 
 @pytest.mark.unix
 def test_ctrl_c_leaves_what_is_done(corpus):
-    class Struck(BarMonitor):
+    class Struck(Bar):
         def note(self, text):
             super().note(text)
             if "nats per word" in text:
                 os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("franchise.estimator.tuning.BarMonitor", Struck)
+        patched.setattr("franchise.estimator.tuning.Bar", Struck)
         with warns("interrupted", "1 of 3 values"):
             found = tune_eta(corpus, (0.1, 1.0, 20.0), n_jobs=1, **QUICK)
     assert found.table["eta"].tolist() == [20.0]
@@ -102,10 +102,10 @@ def test_ctrl_c_before_anything_is_done(corpus):
 
 def test_progress_is_shown_line_by_line_outside_a_terminal(corpus):
     stream = io.StringIO()
-    with BarMonitor(10, 1, stream) as monitor:
+    with Bar("fitting", 10, stream=stream) as monitor:
         monitor.note("eta 0.1: 5 topics")
     assert stream.getvalue() == "eta 0.1: 5 topics\n"
-    with BarMonitor(10, 0) as silent:
+    with Bar("fitting", 10, verbose=0) as silent:
         silent.note("nothing")
 
 

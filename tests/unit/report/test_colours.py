@@ -6,8 +6,8 @@ import pytest
 
 from franchise.posterior.diagnostics import diagnose
 from franchise.report import render
-from franchise.report.colours import N_TOPIC_COLOURS, topic_colours
 from franchise.report.data import page_data
+from franchise.report.topics import N_TOPIC_COLOURS, topic_colours
 from tests.unit.report.made import SETTINGS, large_model, posterior_of
 
 

@@ -8,7 +8,8 @@ from franchise.posterior.advice import Advice, for_readers
 from franchise.posterior.agreement import agreement
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.tables import topics_frame
-from franchise.report import family, runs, topics, words, write_report
+from franchise.report import chains as described
+from franchise.report import topics, words, write_report
 from franchise.sampling import Chain, Schedule, Trace
 from franchise.sampling.trials import Event
 from tests.unit.posterior.made import draw_of_words, posterior_of_counts
@@ -124,7 +125,7 @@ EVENTS = [
 
 
 def test_lives_of_topics():
-    found = family.lives(FakeChain(EVENTS, [0, 6, 7], 100))
+    found = described.lives(FakeChain(EVENTS, [0, 6, 7], 100))
     told = {k: (x.start, x.origin, x.parent, x.end, x.fate, x.heir) for k, x in found.items()}
     assert told == {
         0: (0, "start", -1, 100, "alive", -1),
@@ -136,7 +137,7 @@ def test_lives_of_topics():
 
 
 def test_tree_shows_the_long_lived_below_their_parents():
-    tree = family.describe_family(FakeChain(EVENTS, [0, 6, 7], 100), [], [], 3)
+    tree = described.describe_family(FakeChain(EVENTS, [0, 6, 7], 100), [], [], 3)
     assert [life["name"] for life in tree["lives"]] == [0, 6, 7, 1]
     assert tree["all"] == 5
     named = [life["name"] for life in tree["lives"]]
@@ -148,7 +149,7 @@ def test_tree_calls_topics_by_listed_ones_or_by_their_terms():
     corpus = Corpus([0, 1, 1, 2, 2, 2], [0, 6], ["cat", "dog", "cow"])
     draw = draw_of_words(corpus, [0, 1, 1, 1, 1, 1], sweep=90)
     events = [Event(10, "split", 1, 0), Event(12, "born", 5, -1), Event(13, "merged", 5, 1)]
-    tree = family.describe_family(
+    tree = described.describe_family(
         FakeChain(events, [0, 1], 100), [draw], [np.array([0, 1])], 1, corpus.vocabulary
     )
     called = {life["name"]: (life["topic"], life["terms"], life["parent"]["topic"]) for life in tree["lives"]}
@@ -157,7 +158,7 @@ def test_tree_calls_topics_by_listed_ones_or_by_their_terms():
 
 def test_tree_marks_topics_that_came_and_went():
     events = [Event(10, "split", 9, 0), Event(12, "merged", 9, 0)]
-    tree = family.describe_family(FakeChain(events, [0], 100), [], [], 1)
+    tree = described.describe_family(FakeChain(events, [0], 100), [], [], 1)
     assert [life["name"] for life in tree["lives"]] == [0]
     assert tree["passing"] == [
         {"sweep": 10, "lane": 0, "kind": "split"},
@@ -166,21 +167,21 @@ def test_tree_marks_topics_that_came_and_went():
 
 
 def test_tree_has_at_most_so_many_lanes():
-    tree = family.describe_family(FakeChain([], range(100), 10), [], [], 3)
-    assert len(tree["lives"]) == family.MOST_LANES
+    tree = described.describe_family(FakeChain([], range(100), 10), [], [], 3)
+    assert len(tree["lives"]) == described.MOST_LANES
     assert tree["all"] == 100
 
 
 def test_a_long_line_of_descent():
     n = 2_000
-    found = {i: family.Life(i, start=i, parent=i - 1, end=n, share=1.0) for i in range(n)}
-    assert [one.name for one in family._in_families(found)] == list(range(n))
+    found = {i: described.Life(i, start=i, parent=i - 1, end=n, share=1.0) for i in range(n)}
+    assert [one.name for one in described._in_families(found)] == list(range(n))
 
 
 def test_tree_agrees_with_the_trace(small):
     _, chains, _ = small
     for chain in chains:
-        found = family.lives(chain)
+        found = described.lives(chain)
         for sweep in range(chain.sweeps_done + 1):
             # Born in this sweep counts, ended in it does not.
             alive = [x for x in found.values() if x.start <= sweep and (x.end > sweep or x.fate == "alive")]
@@ -196,7 +197,7 @@ def long_trace(n: int) -> Trace:
 
 @pytest.mark.parametrize("n", [1, 2, 400, 401, 1777])
 def test_curves_are_short_and_lose_no_split(n):
-    points = runs.curve(long_trace(n))
+    points = described.curve(long_trace(n))
     assert len(points["sweep"]) <= 401
     assert points["sweep"][0] == 0
     assert points["sweep"][-1] == n - 1
@@ -208,15 +209,15 @@ def test_mass_is_cumulative(small):
     _, _, posterior = small
     draw = posterior.flat_draws[0]
     sizes = sorted(np.asarray(draw.document_topics.sum(axis=0)).ravel(), reverse=True)
-    (found,) = runs.mass([draw], [1, 2, 50])
+    (found,) = described.mass([draw], [1, 2, 50])
     assert found == pytest.approx([sizes[0] / sum(sizes), sum(sizes[:2]) / sum(sizes), 1.0])
 
 
 def test_bands_end_with_the_last_topic():
-    assert runs.band_ends(3) == [1, 2, 3]
+    assert described.band_ends(3) == [1, 2, 3]
     for n in (11, 12, 40, 500):
-        ends = runs.band_ends(n)
-        assert len(ends) <= runs.BANDS
+        ends = described.band_ends(n)
+        assert len(ends) <= described.BANDS
         assert ends[0] == 1
         assert ends[-1] == n
 

@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 from franchise import HDPTopicModel, SettingsError, from_counts
+from franchise._progress import LogMonitor, Progress
 from franchise.corpus import planted, shard
 from franchise.engines import GPU_WORDS, engine_for
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.random import Key
 from franchise.sampling.forecast import forecast
-from franchise.sampling.monitor import Progress
 from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains, shares
-from franchise.sampling.terminal import LogMonitor, NotebookMonitor
 from tests.raising import raises
 
 CORPUS = planted(n_topics=3, n_terms=30, n_documents=30, document_length=12, seed=1).corpus
@@ -228,7 +227,7 @@ def test_a_sweep_that_takes_seconds_shows_how_far_it_is(monkeypatch):
     other.start()
     other.engine._update_documents(Key(3, 0, 1, 0))
     assert other.progress == pytest.approx(1.0)
-    monkeypatch.setattr("franchise.sampling.monitor._LONG_SWEEP", 0.0)
+    monkeypatch.setattr("franchise._progress._LONG_SWEEP", 0.0)
     chain.engine._pool.partitions[0].progress = 0.42
     assert Progress(chain).facts["sweep"] == "1.4/4"
     chain.run()
@@ -237,7 +236,7 @@ def test_a_sweep_that_takes_seconds_shows_how_far_it_is(monkeypatch):
 
 def test_a_log_tells_of_a_chain_that_takes_long_to_start(monkeypatch):
     monkeypatch.setattr("franchise.sampling.run._SECONDS_A_LOOK", 0.01)
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     stream = io.StringIO()
     (chain,) = chains_of("collapsed", 1)
     start = chain.start
@@ -249,7 +248,8 @@ def test_a_log_tells_of_a_chain_that_takes_long_to_start(monkeypatch):
 
 
 def test_ctrl_c_in_the_middle_of_a_look():
-    monitor = NotebookMonitor()
-    with monitor._lock:  # as if the signal came while the table is shown
+    stream = io.StringIO()
+    monitor = LogMonitor(stream)
+    with monitor._lock:  # as if the signal came while a line is written
         monitor.interrupted()
-    assert monitor._note == "stopping after this sweep"
+    assert stream.getvalue() == "stopping after this sweep\n"

@@ -13,11 +13,10 @@ from rich.console import Console
 
 from franchise import Chain, ModelError, Priors, Schedule, SettingsError, SplitMerge
 from franchise._folders import locked
+from franchise._progress import LiveMonitor, LogMonitor, Monitor, NotebookMonitor, monitor_for
 from franchise._threads import threads
-from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import Plan, extend, least_burn_in, plan_of, starts_of
 from franchise.sampling.run import run_chains
-from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor, monitor_for
 from franchise.storage.chain import load_chain, saved_chains
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
@@ -356,7 +355,7 @@ def watched(monitor, sweeps=SWEEPS):
 
 
 def test_a_log_names_each_chain_and_phase(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     stream = io.StringIO()
     assert watched(LogMonitor(stream)) == one_after_another()
     lines = stream.getvalue().splitlines()
@@ -376,7 +375,7 @@ def test_quick_runs_are_not_shown():
 
 
 def test_a_table_on_a_terminal(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=120)
     assert watched(LiveMonitor(console)) == one_after_another()
@@ -413,7 +412,7 @@ def outputs(monkeypatch):
 
 
 def test_one_table_in_a_notebook(monkeypatch, outputs):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     assert watched(NotebookMonitor()) == one_after_another()
     (output,) = outputs  # changed in its place
     assert output.pages[0] == ""
@@ -428,13 +427,13 @@ def test_quick_runs_leave_a_notebook_empty(outputs):
 
 
 def test_a_notebook_without_ipython_stops_nothing(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     monkeypatch.setitem(sys.modules, "IPython.display", None)
     assert watched(NotebookMonitor()) == one_after_another()
 
 
 def test_a_monitor_can_never_stop_a_run(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     stream = io.StringIO()
     stream.close()
     assert watched(LogMonitor(stream)) == one_after_another()
@@ -537,10 +536,8 @@ def test_progress_can_be_read_on_a_narrow_terminal(monkeypatch, width, columns):
         "words/s": "1.23M",
         "left": "1:02:33",
     }
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", -1.0)
-    monkeypatch.setattr(
-        "franchise.sampling.monitor.Progress.facts", {"chain": "0", "phase": "sampling", **long}
-    )
+    monkeypatch.setattr("franchise._progress._PATIENCE", -1.0)
+    monkeypatch.setattr("franchise._progress.Progress.facts", {"chain": "0", "phase": "sampling", **long})
     stream = io.StringIO()
     monitor = LiveMonitor(Console(file=stream, width=width, force_terminal=True))
     watched(monitor)

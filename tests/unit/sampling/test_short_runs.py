@@ -13,12 +13,11 @@ import pytest
 from rich.console import Console
 
 from franchise import Chain, FranchiseError
+from franchise._progress import LiveMonitor, LogMonitor, Monitor, NotebookMonitor, monitor_for
 from franchise.sampling import short_runs
-from franchise.sampling.monitor import Monitor
 from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains
 from franchise.sampling.short_runs import FEWEST_DOCUMENTS, SHARE
-from franchise.sampling.terminal import LiveMonitor, LogMonitor, NotebookMonitor, monitor_for
 from tests.golden.fingerprint import in_bits
 from tests.raising import raises
 from tests.unit.sampling.short import (
@@ -226,7 +225,7 @@ def test_monitors_hear_of_the_runs_before_chains_start(monkeypatch):
 
 
 def test_a_log_has_lines_of_the_runs(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     monkeypatch.setattr(short_runs, "_SECONDS_A_LOOK", 0.01)
     before_short_sweeps(monkeypatch, lambda chain: time.sleep(0.01))
     stream = io.StringIO()
@@ -239,7 +238,7 @@ def test_a_log_has_lines_of_the_runs(monkeypatch):
 
 def test_a_log_of_the_runs_has_no_lines_of_chains(monkeypatch):
     """Chains wait for the short runs: only how far these are is worth a line."""
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     monkeypatch.setattr(short_runs, "_SECONDS_A_LOOK", 0.01)
     before_short_sweeps(monkeypatch, lambda chain: time.sleep(0.01))
     stream = io.StringIO()
@@ -251,7 +250,7 @@ def test_a_log_of_the_runs_has_no_lines_of_chains(monkeypatch):
 
 
 def test_a_heading_comes_first_and_once(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", 0.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", 0.0)
     stream = io.StringIO()
     run_chains(new_chains(), jobs=1, monitor=monitor_for(1, stream, heading="Chosen: this"))
     lines = stream.getvalue().splitlines()
@@ -260,7 +259,7 @@ def test_a_heading_comes_first_and_once(monkeypatch):
 
 
 def test_a_heading_is_above_a_table(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", -1.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", -1.0)
     stream = io.StringIO()
     monitor = LiveMonitor(Console(file=stream, force_terminal=True, width=80), heading="Chosen: this")
     monitor.begin(new_chains(init="one", chains=2))
@@ -296,7 +295,7 @@ def test_a_table_has_a_note_of_the_runs_until_a_chain_starts(kind):
 
 
 def test_the_note_can_be_read_on_a_terminal(monkeypatch):
-    monkeypatch.setattr("franchise.sampling.terminal._PATIENCE", -1.0)
+    monkeypatch.setattr("franchise._progress._PATIENCE", -1.0)
     stream = io.StringIO()
     monitor = LiveMonitor(Console(file=stream, force_terminal=True, width=80))
     monitor.begin(new_chains(init="one", chains=2))
@@ -310,7 +309,7 @@ def test_the_time_of_the_runs_is_no_time_of_sweeps(monkeypatch):
     monitor = LogMonitor(io.StringIO())
     chains = new_chains(init="one", chains=1, sweeps=1000)
     monitor.begin(chains)
-    began = monitor._rows[0]._begun
+    began = monitor._rows[0].begun
     monkeypatch.setattr(time, "monotonic", lambda: began + 1e6)
     assert monitor._shown()[0] == [{"chain": "0", "phase": "starting"}]
     monkeypatch.undo()

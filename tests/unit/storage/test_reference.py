@@ -9,7 +9,7 @@ import pytest
 
 from franchise import HDPTopicModel, ModelError
 from franchise.corpus import ShardedCorpus, from_texts, from_tokens, open_shards, planted, shard
-from franchise.corpus.doubts import doubts_about, doubts_about_topics
+from franchise.corpus.data_warnings import corpus_warnings, topic_warnings
 from franchise.estimator.inputs import training_corpus
 from franchise.estimator.settings import of_chains
 from franchise.sampling.forecast import forecast
@@ -83,7 +83,7 @@ def test_what_is_other_than_on_disk_is_copied(both, tmp_path):
     model = HDPTopicModel(sweeps=4, chains=1, random_state=0, verbose=0, checkpoint_dir=tmp_path / "m")
     model.fit(corpus, metadata={"year": years})
     assert not (tmp_path / "m" / "corpus.json").exists()
-    assert HDPTopicModel.load(tmp_path / "m").corpus_.metadata["year"].as_list() == years
+    assert HDPTopicModel.load(tmp_path / "m").corpus_.metadata["year"].tolist() == years
 
 
 # ---------------------------------------------------------------- what is looked at
@@ -105,16 +105,16 @@ def test_what_comes_after_the_chains_asks_for_nothing(texts, tmp_path, monkeypat
     """Only the engine, which is not for corpora in shards, has needed the words."""
     model = fitted(texts, eta=1.0, checkpoint_dir=tmp_path / "model")  # fewer topics than terms
     own = open_shards(texts.folder)
-    monkeypatch.setattr("franchise.corpus.sharded.read_shard", _refuse)
-    monkeypatch.setattr("franchise.corpus.sharded.read_about", _refuse)
+    monkeypatch.setattr("franchise.corpus.shards.corpus.read_shard", _refuse)
+    monkeypatch.setattr("franchise.corpus.shards.corpus.read_about", _refuse)
     model.corpus_ = own
     model._summarise()
     model._write_answer(tmp_path / "model")
     assert str(model).startswith("HDPTopicModel of 60 documents")
     assert model.diagnose() is not None
     assert len(model.topics()) == model.n_topics_
-    doubts = [list(map(str, doubts_about_topics(model.n_topics_, one))) for one in (own, CORPUS)]
-    assert doubts[0] == doubts[1]
+    found = [list(map(str, topic_warnings(model.n_topics_, one))) for one in (own, CORPUS)]
+    assert found[0] == found[1]
     model.save(tmp_path / "copy")
     assert not touched(own)
 
@@ -131,16 +131,16 @@ def test_what_comes_before_the_chains_asks_for_little(texts):
 
 def test_doubts_about_counts_look_at_some_documents(tmp_path, monkeypatch):
     """They would be about to lay out all documents, where these are many."""
-    monkeypatch.setattr("franchise.corpus.doubts._MOST_WORDS", 300)
-    monkeypatch.setattr("franchise.corpus.doubts._MANY_WORDS", 300)
-    monkeypatch.setattr("franchise.corpus.doubts.FEW_TERMS", 1)
+    monkeypatch.setattr("franchise.corpus.data_warnings._MOST_WORDS", 300)
+    monkeypatch.setattr("franchise.corpus.data_warnings._MANY_WORDS", 300)
+    monkeypatch.setattr("franchise.corpus.data_warnings.FEW_TERMS", 1)
     large = planted(n_topics=2, n_terms=3, n_documents=40, document_length=900, seed=2).corpus
     own = shard(large, tmp_path / "s", 20)
-    (doubt,) = doubts_about(own)
+    (doubt,) = corpus_warnings(own)
     assert doubt.code == "large-counts"
     assert not touched(own)
     empty_but_one = from_tokens([*[[]] * 50, ["ant", "bee"] * 400, *[[]] * 50])
-    found = doubts_about(shard(empty_but_one, tmp_path / "t", 3))
+    found = corpus_warnings(shard(empty_but_one, tmp_path / "t", 3))
     assert [doubt.code for doubt in found] == ["only-one-document", "large-counts"]
 
 

@@ -1,159 +1,152 @@
-"""What the formats of rows share: which column holds the texts, which the names, which are metadata."""
+"""What the formats of tables share: which column holds the texts, which the names, which are metadata."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from franchise.corpus.files import Source
-from franchise.corpus.metadata import (
-    LONGEST_VALUE,
-    MOST_CHARACTERS,
-    MOST_COLUMNS,
-    ColumnBuilder,
-    Metadata,
-    nearest,
-)
-from franchise.errors import CorpusError, SettingsError
+from franchise.corpus.metadata import NOT_VALUES, column_of, nearest, not_a_value, table_of
+from franchise.errors import CorpusError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The text of a document, and its name where the file gives one; Parquet may have lists of words for texts.
 Rows = Iterator[tuple[Any, str | None]]
 
-
-class Columns(NamedTuple):
-    """The columns to read; ``None`` where none was given."""
-
-    text: str | None
-    name: str | None
-    others: OtherColumns | None = None  # metadata, where they are wanted
+# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
+_LONGEST_VALUE = 200  # characters
+_MOST_CHARACTERS = 10_000_000  # of a column
+_MOST_COLUMNS = 50
 
 
-class OtherColumns:
-    """Gathers the metadata of documents while their texts are read.
+class Columns:
+    """The columns to read; metadata are gathered while texts are read.
 
     Parameters
     ----------
-    wanted
-        Names of columns; None for all that are small: at most 50 columns, none of whose values is longer than
-        200 characters, nor all of them together longer than 10 million.
+    text, name
+        Columns of the texts and of the names of documents; None where none was given.
+    metadata
+        Names of other columns; None for all that are small: at most 50 columns, none of whose values is
+        longer than 200 characters, nor all of them together longer than 10 million.
     """
 
-    def __init__(self, wanted: Sequence[str] | None) -> None:
-        self.wanted = wanted
-        self._builders: dict[str, ColumnBuilder] = {name: ColumnBuilder(name) for name in wanted or ()}
+    def __init__(
+        self, text: str | None = None, name: str | None = None, metadata: Sequence[str] | None = ()
+    ) -> None:
+        self.text = text
+        self.name = name
+        self._wanted = metadata
+        self._values: dict[str, list[Any]] = {name: [] for name in metadata or ()}
         self._seen: dict[str, None] = {}
+        self._n_characters = Counter[str]()
+        self._equal: dict[str, str] = {}  # equal texts are kept once
         self._n_documents = 0
 
-    def check(self, source: Source, present: Sequence[str], line: int | None) -> None:
-        """Refuse wanted columns that a table does not have, or has several times."""
-        for name in self.wanted or ():
-            if name not in present:
+    def check(self, source: Source, present: Sequence[str], line: int | None) -> str:
+        """Return the column of the texts; it and that of the names must be there, once."""
+        if self.text is None:
+            raise source.fault(
+                f"which column holds the texts? Give text_column (--text-column); {_listed(present)}",
+                code="missing-setting",
+            )
+        for column in (self.text, self.name):
+            if column is not None and column not in present:
                 raise source.fault(
-                    f"there is no column {name!r}; {nearest(name, present)}", line, code="unknown-column"
+                    f"there is no column {column!r}; {_listed(present)}", line, code="unknown-column"
                 )
-            if present.count(name) > 1:
-                raise source.fault(
-                    f"there are several columns {name!r}; rename all but one", line, code="duplicate-column"
-                )
+            _check_once(source, column, present, line)
+        return self.text
 
-    def among(self, present: Sequence[str], columns: Columns) -> list[str]:
-        """Return which columns of a table to gather; a column that is there twice belongs to no one."""
-        if self.wanted is not None:
-            return list(self.wanted)
-        used, times = (columns.text, columns.name), Counter(present)
-        return [name for name in present if name not in used and times[name] == 1]
+    def of_table(self, source: Source, present: Sequence[str], line: int | None) -> list[str]:
+        """Return which columns of a table are metadata; those that were asked for must be there, once."""
+        for column in self._wanted or ():
+            if column not in present:
+                raise source.fault(
+                    f"there is no column {column!r}; {nearest(column, present)}", line, code="unknown-column"
+                )
+            _check_once(source, column, present, line)
+        return self.among(present)
+
+    def among(self, present: Sequence[str]) -> list[str]:
+        """Return which columns to gather; a column that is there twice belongs to no one."""
+        if self._wanted is not None:
+            return list(self._wanted)
+        times = Counter(present)
+        return [name for name in present if name not in (self.text, self.name) and times[name] == 1]
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether all columns are kept that are small."""
+        return self._wanted is None
 
     def add(self, source: Source, values: Mapping[str, Any], line: int) -> None:
-        """Take the values of the next document; those of columns that are not there are missing."""
+        """Take the metadata of the next document; those of columns that are not there are missing."""
         for name in values:
             if name not in self._seen:
                 self._seen[name] = None
-                if self.wanted is None:
-                    self._builders[name] = ColumnBuilder(name, self._n_documents)
-        if self.wanted is None and len(self._seen) > MOST_COLUMNS:
-            self._builders.clear()
-        for name, builder in list(self._builders.items()):
+                if self._wanted is None:
+                    self._values[name] = [None] * self._n_documents
+        if self._wanted is None and len(self._seen) > _MOST_COLUMNS:
+            self._values.clear()
+        for name in list(self._values):
             value = values.get(name)
-            try:
-                builder.add(value)
-                fits = not isinstance(value, str) or len(value) <= LONGEST_VALUE
-                fits = fits and builder.n_characters <= MOST_CHARACTERS
-            except CorpusError as error:
-                if self.wanted is not None:
-                    raise source.fault(str(error), line, code=error.code) from None
-                fits = False
-            if self.wanted is None and not fits:
-                del self._builders[name]
+            if isinstance(value, NOT_VALUES) and self._wanted is not None:
+                raise source.fault(not_a_value(name, value), line, code="wrong-type")
+            if isinstance(value, NOT_VALUES) or not self._has_room(name, value):
+                del self._values[name]
+                continue
+            self._values[name].append(
+                self._equal.setdefault(value, value) if isinstance(value, str) else value
+            )
         self._n_documents += 1
 
-    def gathered(self, name: str) -> Metadata | None:
-        """Return the columns of all documents of the file with this name."""
-        for wanted in self.wanted or ():
+    def _has_room(self, name: str, value: Any) -> bool:
+        if self._wanted is not None or not isinstance(value, str):
+            return True
+        self._n_characters[name] += len(value)
+        return len(value) <= _LONGEST_VALUE and self._n_characters[name] <= _MOST_CHARACTERS
+
+    def gathered(self, name: str) -> pd.DataFrame | None:
+        """Return the metadata of all documents of the file with this name."""
+        for wanted in self._wanted or ():
             if self._n_documents and wanted not in self._seen:
                 raise CorpusError(
                     f"{name}: there is no column {wanted!r}; {nearest(wanted, self._seen)}",
                     code="unknown-column",
                 )
-        if not self._builders:
-            return None
-        return Metadata(builder.build() for builder in self._builders.values())
+        return table_of({name: column_of(name, values) for name, values in self._values.items()})
 
-
-def column_names(given: Sequence[str] | None) -> list[str] | None:
-    """Return names of columns, each once; refuse a lone string."""
-    if given is None:
-        return None
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise SettingsError(
-            f"metadata={given!r}: give a list of names of columns, [] for none", code="wrong-type"
-        )
-    return list(dict.fromkeys(given))
-
-
-def check_columns(source: Source, columns: Columns, present: Sequence[str], line: int | None) -> str:
-    """Return the column of the texts; it and that of the names must be there, once."""
-    if columns.text is None:
-        raise source.fault(
-            f"which column holds the texts? Give text_column (--text-column); {_listed(present)}",
-            code="missing-setting",
-        )
-    for column in (columns.text, columns.name):
-        if column is not None and column not in present:
+    def text_in(self, source: Source, value: object, line: int) -> str:
+        """Return a value of the column of texts, which must be a text."""
+        if not isinstance(value, str):
             raise source.fault(
-                f"there is no column {column!r}; {_listed(present)}", line, code="unknown-column"
+                f'{self.text!r} is {_shown(value)}, not a text; give texts in quotes, "" where there is none',
+                line,
+                code="not-a-text",
             )
-        if column is not None and present.count(column) > 1:
+        return _whole(source, value, self.text, line)
+
+    def name_in(self, source: Source, value: object, line: int) -> str:
+        """Return a value of the column of names, which may be a number too."""
+        if isinstance(value, bool) or not isinstance(value, str | int):
             raise source.fault(
-                f"there are several columns {column!r}; rename all but one", line, code="duplicate-column"
+                f"{self.name!r} is {_shown(value)}; names are texts or whole numbers", line, code="not-a-name"
             )
-    return columns.text
+        return _whole(source, str(value), self.name, line)
 
 
-def text_of(source: Source, value: object, column: str, line: int) -> str:
-    """Return a value of the column of texts, which must be a text."""
-    if not isinstance(value, str):
+def _check_once(source: Source, column: str | None, present: Sequence[str], line: int | None) -> None:
+    if column is not None and present.count(column) > 1:
         raise source.fault(
-            f'{column!r} is {_shown(value)}, not a text; give texts in quotes, "" where there is none',
-            line,
-            code="not-a-text",
+            f"there are several columns {column!r}; rename all but one", line, code="duplicate-column"
         )
-    _check_whole(source, value, column, line)
-    return value
 
 
-def name_of(source: Source, value: object, column: str, line: int) -> str:
-    """Return a value of the column of names, which may be a number too."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise source.fault(
-            f"{column!r} is {_shown(value)}; names are texts or whole numbers", line, code="not-a-name"
-        )
-    name = str(value)
-    _check_whole(source, name, column, line)
-    return name
-
-
-def _check_whole(source: Source, text: str, column: str, line: int) -> None:
+def _whole(source: Source, text: str, column: str | None, line: int) -> str:
     # JSON can spell halves of surrogate pairs, which no file in UTF-8 can hold: they would fail much later.
     try:
         text.encode("utf-8")
@@ -164,6 +157,7 @@ def _check_whole(source: Source, text: str, column: str, line: int) -> None:
             line,
             code="not-a-character",
         ) from None
+    return text
 
 
 def _listed(present: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import csv
 from collections.abc import Iterator
 
 from franchise.corpus.files import MAX_LINE, Source
-from franchise.corpus.formats.columns import Columns, Rows, check_columns
+from franchise.corpus.formats.columns import Columns, Rows
 from franchise.errors import SettingsError
 
 _OTHERS = (";", "\t", "|", ",")  # delimiters that files have, whatever they are called
@@ -44,11 +44,9 @@ def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
             "there is no line of column names; add one at the top", line, code="missing-header"
         )
     _check_delimiter(source, header, delimiter, line)
-    text = header.index(check_columns(source, columns, header, line))
+    text = header.index(columns.check(source, header, line))
     name = None if columns.name is None else header.index(columns.name)
-    if columns.others is not None:
-        columns.others.check(source, header, line)
-        others = {one: header.index(one) for one in columns.others.among(header, columns)}
+    others = {one: header.index(one) for one in columns.of_table(source, header, line)}
     for line, row in numbered:
         if not row:
             continue  # a line of nothing, often the last
@@ -59,8 +57,7 @@ def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
                 line,
                 code="bad-line",
             )
-        if columns.others is not None:
-            columns.others.add(source, {one: row[i] for one, i in others.items()}, line)
+        columns.add(source, {one: row[i] for one, i in others.items()}, line)
         yield row[text], None if name is None else row[name]
 
 

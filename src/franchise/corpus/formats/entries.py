@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.corpus import Corpus, numbered
+from franchise.corpus.checks import numbered
+from franchise.corpus.corpus import Corpus
+from franchise.corpus.counts import corpus_of_entries
 from franchise.corpus.files import Source
-from franchise.corpus.growing import Growing, let_go, pieces
-from franchise.corpus.layout import corpus_of_entries
+from franchise.corpus.large_arrays import Growing, blocks, let_go
 from franchise.errors import CorpusError
 
 Ints = npt.NDArray[np.int32]
@@ -73,7 +74,7 @@ def _in_order(documents: Ints) -> bool:
     return all(
         np.all(documents[piece][1:] >= documents[piece][:-1])
         and (piece.start == 0 or documents[piece.start] >= documents[piece.start - 1])
-        for piece in pieces(len(documents))
+        for piece in blocks(len(documents))
     )
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.formats.columns import Columns, Rows, check_columns, name_of, text_of
-from franchise.corpus.formats.txt import check_words, joined_words
+from franchise.corpus.formats.columns import Columns, Rows
+from franchise.corpus.formats.plain_text import check_words, joined_words
 from franchise.corpus.formats.vocabulary import encoded
+from franchise.corpus.metadata import plain_values
 
 
 def rows(source: Source, columns: Columns) -> Rows:
@@ -20,15 +21,14 @@ def rows(source: Source, columns: Columns) -> Rows:
         if not line.strip():
             continue
         record = _object(source, line, number)
-        text_column = check_columns(source, columns, list(record), number)
-        text = text_of(source, record[text_column], text_column, number)
-        if columns.others is not None:
-            others = columns.others.among(list(record), columns)
-            columns.others.add(source, {one: record[one] for one in others if one in record}, number)
-        if columns.name is None:
-            yield text, None
-        else:
-            yield text, name_of(source, record[columns.name], columns.name, number)
+        text = columns.text_in(source, record[columns.check(source, list(record), number)], number)
+        columns.add(
+            source, {one: record[one] for one in columns.among(list(record)) if one in record}, number
+        )
+        yield (
+            text,
+            None if columns.name is None else columns.name_in(source, record[columns.name], number),
+        )
 
 
 def write(corpus: Corpus) -> Iterator[bytes]:
@@ -37,7 +37,8 @@ def write(corpus: Corpus) -> Iterator[bytes]:
     Metadata that are called id or text would take these places, and are left out.
     """
     check_words(corpus, "jsonl")
-    columns = {name: column.as_list() for name, column in (corpus.metadata or {}).items()}
+    metadata = corpus.metadata
+    columns = {} if metadata is None else {name: plain_values(metadata[name]) for name in metadata}
     for j, (name, text) in enumerate(zip(corpus.document_names, joined_words(corpus))):
         known = {key: values[j] for key, values in columns.items()}
         line = json.dumps(known | {"id": name, "text": text}, ensure_ascii=False, default=_iso)

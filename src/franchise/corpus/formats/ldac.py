@@ -12,7 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from franchise.corpus.corpus import MAX_WORDS, Corpus
+from franchise.corpus.checks import MAX_WORDS
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
 from franchise.corpus.formats.entries import MAX_UNUSED, Entries, Gathering, blocks_of_documents, corpus_of
 from franchise.errors import CorpusError

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from franchise.corpus.files import Source
-from franchise.corpus.formats.columns import Columns, Rows, check_columns, name_of, text_of
+from franchise.corpus.formats.columns import Columns, Rows
 from franchise.errors import CorpusError
 
 MAGIC = b"PAR1"
@@ -39,43 +39,27 @@ def rows(source: Source, columns: Columns) -> Rows:
 
 
 def _rows(source: Source, columns: Columns, file: Any) -> Rows:
-    text_column = check_columns(source, columns, file.schema_arrow.names, None)
-    others = _others(source, columns, file.schema_arrow)
-    wanted = [column for column in dict.fromkeys([columns.text, columns.name, *others]) if column is not None]
-    holds_lists = _is_list(file.schema_arrow.field(text_column).type)
+    from pyarrow import types
+
+    schema = file.schema_arrow
+    text_column = columns.check(source, schema.names, None)
+    others = columns.of_table(source, schema.names, None)
+    if columns.takes_all:  # those of lists, structures and bytes are not read unless asked for
+        unfit = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+        others = [one for one in others if not any(is_so(schema.field(one).type) for is_so in unfit)]
+    wanted = [column for column in dict.fromkeys([text_column, columns.name, *others]) if column is not None]
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    holds_lists = any(is_so(schema.field(text_column).type) for is_so in lists)
     number = 0
     for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
-        texts = batch.column(text_column).to_pylist()
-        names: list[str] | list[None] = [None] * len(texts)
-        if columns.name is not None:
-            given = batch.column(columns.name).to_pylist()
-            names = [name_of(source, name, columns.name, number + i) for i, name in enumerate(given, start=1)]
-        values = {one: batch.column(one).to_pylist() for one in others}
-        for i, (text, name) in enumerate(zip(texts, names)):
+        values = {column: batch.column(column).to_pylist() for column in wanted}
+        for i, text in enumerate(values[text_column]):
             number += 1
-            if columns.others is not None:
-                columns.others.add(source, {one: values[one][i] for one in others}, number)
+            name = None
+            if columns.name is not None:
+                name = columns.name_in(source, values[columns.name][i], number)
+            columns.add(source, {one: values[one][i] for one in others}, number)
             if not (holds_lists and isinstance(text, list)):
-                text = text_of(source, text, text_column, number)
+                text = columns.text_in(source, text, number)
             yield text, name
         source.report(number / max(file.metadata.num_rows, number))
-
-
-def _is_list(kind: Any) -> bool:
-    from pyarrow import types
-
-    return any(is_so(kind) for is_so in (types.is_list, types.is_large_list, types.is_fixed_size_list))
-
-
-def _others(source: Source, columns: Columns, schema: Any) -> list[str]:
-    """Return the columns of metadata; those of lists, structures and bytes are not read unless asked for."""
-    if columns.others is None:
-        return []
-    columns.others.check(source, schema.names, None)
-    others = columns.others.among(schema.names, columns)
-    if columns.others.wanted is not None:
-        return others
-    from pyarrow import types
-
-    unfit = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
-    return [one for one in others if not any(is_so(schema.field(one).type) for is_so in unfit)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from franchise._arrays import offsets_of
 from franchise.corpus import CorpusArrays
-from franchise.corpus.growing import count_terms
+from franchise.corpus.large_arrays import count_terms
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.joint import count_table_sizes
 from franchise.model.measure import Measure

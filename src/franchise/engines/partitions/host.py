@@ -4,7 +4,7 @@ import numpy as np
 
 from franchise._arrays import places_of
 from franchise.corpus import CorpusArrays
-from franchise.corpus.growing import count_terms
+from franchise.corpus.large_arrays import count_terms
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.document_pass import DocumentPass
 from franchise.engines.partitions.host_seating import HostSeating, no_seating

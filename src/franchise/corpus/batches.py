@@ -1,0 +1,305 @@
+"""Corpora from texts and from lists of words, of which not all need be in memory at a time.
+
+A `Batch` has the documents of one file, or some of a list, with terms of its own. One batch becomes a corpus
+(`corpus_of`); many become shards (``shards.writing``) when the terms of all are known (`TermsOfAll`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from reprlib import repr as shortened
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.corpus.checks import iterate, names_of, numbered, strings
+from franchise.corpus.corpus import Corpus
+from franchise.corpus.downsample import Downsampling
+from franchise.corpus.large_arrays import count_terms, handed_over
+from franchise.corpus.metadata import check_same_order
+from franchise.corpus.stored import About
+from franchise.corpus.text_options import TextOptions
+from franchise.corpus.texts import (
+    KeptTexts,
+    choose_terms,
+    document_frequencies,
+    nothing_found,
+    split_texts,
+)
+from franchise.corpus.tokens import apply_vocabulary, drop_unknown, learn_vocabulary, renumber
+from franchise.errors import CorpusError, SettingsError
+
+_CORPORA, _TEXTS, _LISTS = "a corpus", "a text", "a list of words"
+_BATCH = 20_000  # documents of a list
+
+
+class Batch(NamedTuple):
+    """Documents, which may have no words, and of which there may be none.
+
+    Attributes
+    ----------
+    x, doc_ptr
+        Words and offsets, as a corpus has them.
+    terms
+        What the numbers in `x` mean.
+    kind
+        Whether terms are all words of texts, from which terms are chosen later ("texts"), all words of lists
+        ("lists"), or a vocabulary that stays as it is ("vocabulary").
+    about
+        Names (None if documents go by number), texts and metadata.
+    """
+
+    x: npt.NDArray[np.int32]
+    doc_ptr: npt.NDArray[np.int64]
+    terms: Sequence[str]
+    kind: str
+    about: About = About()
+    text_options: TextOptions | None = None
+    downsampling: Downsampling | None = None
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return len(self.doc_ptr) - 1
+
+
+def batch_of(corpus: Corpus) -> Batch:
+    """Return a corpus as a batch."""
+    names: Sequence[str] | None = corpus.document_names
+    about = About(None if names == numbered(corpus.n_documents) else names, corpus.texts, corpus.metadata)
+    words = (corpus.x, corpus.doc_ptr, corpus.vocabulary)
+    return Batch(*words, "vocabulary", about, corpus.text_options, corpus.downsampling)
+
+
+def batch_of_texts(texts: Iterable[str], options: TextOptions, keep_texts: bool | int) -> Batch:
+    """Split texts into words; their documents have no names yet."""
+    kept = KeptTexts(keep_texts)
+    words = learn_vocabulary(split_texts(texts, options, keep=kept.add))
+    return Batch(*words, "texts", About(texts=kept.texts), options)
+
+
+def batch_of_lists(documents: Iterable[Any], vocabulary: Sequence[str] | None) -> Batch:
+    """Take lists of words, or with a vocabulary of term ids, as they are; documents have no names yet."""
+    if vocabulary is None:
+        return Batch(*learn_vocabulary(documents), "lists")
+    return Batch(*apply_vocabulary(documents, vocabulary), vocabulary, "vocabulary")
+
+
+def corpus_of(batch: Batch) -> Corpus:
+    """Make a corpus of one batch; the terms of texts are chosen now."""
+    x, doc_ptr, terms = batch.x, batch.doc_ptr, batch.terms
+    if batch.kind == "texts":
+        all_terms = TermsOfAll()
+        all_terms.add(batch)
+        chosen, _ = all_terms.chosen()
+        renumber(x, numbers_in(chosen, terms))
+        x, doc_ptr, _ = drop_unknown(x, doc_ptr)
+        terms = chosen
+    names, texts, metadata = batch.about
+    return Corpus(
+        handed_over(x), doc_ptr, terms, names, texts=texts, text_options=batch.text_options, metadata=metadata
+    )
+
+
+def from_texts(
+    texts: Iterable[str],
+    *,
+    document_names: Sequence[str] | None = None,
+    keep_texts: bool | int = True,
+    text_options: TextOptions | None = None,
+    metadata: Any = None,
+    **options: Any,
+) -> Corpus:
+    """Make a corpus from raw texts.
+
+    Parameters
+    ----------
+    texts
+        One string per document. An iterator is read once.
+    document_names
+        One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
+    keep_texts
+        Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
+        more characters than that in all. Otherwise only their words are kept.
+    text_options
+        How texts become words.
+    metadata
+        What else is known of each document, as :class:`Corpus` takes it: ``df[["year", "category"]]``.
+    **options
+        Single options, instead of ``text_options``: see :class:`TextOptions`.
+
+    Returns
+    -------
+    Corpus
+        Words in the order of the text, terms in alphabetical order; documents without words are kept.
+
+    Examples
+    --------
+    >>> from_texts(["The bee and the ant", "A bee!"]).vocabulary
+    ('ant', 'bee')
+    """
+    if text_options is None:
+        text_options = TextOptions.from_dict(options)
+    elif options:
+        raise SettingsError(
+            f"{', '.join(options)}: give text_options, or single options, not both",
+            code="conflicting-settings",
+        )
+    names = names_of(texts) if document_names is None else document_names
+    check_same_order(texts, metadata)
+    batch = batch_of_texts(texts, text_options, keep_texts)
+    return corpus_of(batch._replace(about=About(names, batch.about.texts, metadata)))
+
+
+def from_tokens(
+    documents: Iterable[Sequence[str] | Sequence[int] | npt.NDArray[Any]],
+    *,
+    vocabulary: Sequence[str] | None = None,
+    document_names: Sequence[str] | None = None,
+    metadata: Any = None,
+) -> Corpus:
+    """Make a corpus from documents already split into words.
+
+    Parameters
+    ----------
+    documents
+        One sequence of words per document. With a vocabulary, a document may also be a sequence of term ids.
+    vocabulary
+        The terms; a word outside it is an error. By default, every word seen, in alphabetical order.
+    document_names
+        One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
+    metadata
+        What else is known of each document, as :class:`Corpus` takes it.
+
+    Returns
+    -------
+    Corpus
+        Words in the order given; empty documents are kept.
+
+    Examples
+    --------
+    >>> from_tokens([["bee", "ant"], ["bee"]]).vocabulary
+    ('ant', 'bee')
+    """
+    names = names_of(documents) if document_names is None else document_names
+    check_same_order(documents, metadata)
+    terms = None if vocabulary is None else strings(vocabulary, "vocabulary", "term")
+    return corpus_of(batch_of_lists(documents, terms)._replace(about=About(names, None, metadata)))
+
+
+# ---------------------------------------------------------------- many batches
+
+
+def batches_of_documents(documents: Any, options: TextOptions) -> Iterator[Batch]:
+    """Cut an iterable of texts, of lists of words or of corpora into batches."""
+    left, n_before, kind = iterate(documents, "documents"), 0, ""
+    # One corpus is a batch, and so is the first document, which shows what there is.
+    while some := list(islice(left, _BATCH if kind in (_TEXTS, _LISTS) else 1)):
+        for j, document in enumerate(some, start=n_before):
+            found = _kind_of(document)
+            if found == "" or found != (kind or found):
+                shown = found or f"{shortened(document)} ({type(document).__name__})"
+                before = f", after {kind}" if kind else ""
+                raise CorpusError(
+                    f"document {j} is {shown}{before}; give texts, lists of words, or corpora: one kind",
+                    code="mixed-documents" if found else "wrong-type",
+                )
+            kind = found
+        n_before += len(some)
+        if kind == _CORPORA:
+            yield batch_of(some.pop())
+        elif kind == _TEXTS:
+            yield batch_of_texts(some, options, keep_texts=False)
+        else:
+            with _counted_from(n_before - len(some)):
+                batch = batch_of_lists(some, None)
+            yield batch
+
+
+@contextmanager
+def _counted_from(first: int) -> Iterator[None]:
+    """Say where the count of documents in an error begins, if not at the first of all."""
+    try:
+        yield
+    except CorpusError as error:
+        raise CorpusError(
+            f"of the documents from {first:,} on, {error}" if first else str(error), code=error.code
+        ) from None
+
+
+def _kind_of(document: Any) -> str:
+    if isinstance(document, Corpus):
+        return _CORPORA
+    if isinstance(document, str):
+        return _TEXTS
+    return _LISTS if isinstance(document, list | tuple | np.ndarray) else ""
+
+
+class TermsOfAll:
+    """The terms of all batches, with how many words and documents have each."""
+
+    def __init__(self) -> None:
+        self._index: dict[str, int] = {}
+        self._words = self._documents = np.zeros(0, np.int64)
+        self._kinds: dict[str, None] = {}
+        self._options: dict[TextOptions | None, None] = {}
+        self.n_documents = 0
+
+    def add(self, batch: Batch) -> None:
+        """Count the words of a batch."""
+        self._kinds[batch.kind] = None
+        self._options[batch.text_options] = None
+        self.n_documents += batch.n_documents
+        index = self._index
+        numbers = np.array([index.setdefault(term, len(index)) for term in batch.terms], np.int64)
+        more = np.zeros(len(index) - len(self._words), np.int64)
+        self._words, self._documents = (np.append(own, more) for own in (self._words, self._documents))
+        self._words[numbers] += count_terms(batch.x, len(batch.terms))
+        if batch.kind == "texts":
+            self._documents[numbers] += document_frequencies(batch.x, batch.doc_ptr, len(batch.terms))
+
+    def chosen(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+        """Return the vocabulary of all batches together, and the number of words of each term.
+
+        Raises
+        ------
+        CorpusError
+            If batches are of different kinds, or no words are left.
+        """
+        if len(self._kinds) > 1:
+            raise CorpusError(
+                "some of the documents are texts, whose terms are still to be chosen, and others are counts "
+                "with a vocabulary; give texts or counts, not both",
+                code="mixed-documents",
+            )
+        vocabulary = tuple(self._index)
+        if set(self._kinds) & {"texts", "lists"}:
+            vocabulary = tuple(sorted(vocabulary))
+        numbers = np.array([self._index[term] for term in vocabulary], np.int64)
+        words = self._words[numbers]
+        if "texts" in self._kinds:
+            options = self.text_options or TextOptions()
+            if not vocabulary:
+                raise nothing_found(self.n_documents, options)
+            kept = choose_terms(self._documents[numbers], words, self.n_documents, options)
+            vocabulary, words = tuple(vocabulary[v] for v in kept), words[kept]
+        if not words.sum():
+            raise CorpusError(
+                "there are no words at all: every document is empty; give at least one word",
+                code="empty-corpus",
+            )
+        return vocabulary, words
+
+    @property
+    def text_options(self) -> TextOptions | None:
+        """How texts became words, if all were treated alike."""
+        return next(iter(self._options)) if len(self._options) == 1 else None
+
+
+def numbers_in(vocabulary: Sequence[str], terms: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Return the number of each term in a vocabulary, -1 where it is not there."""
+    index = {term: v for v, term in enumerate(vocabulary)}
+    return np.array([index.get(term, -1) for term in terms], np.int32)

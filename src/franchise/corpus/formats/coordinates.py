@@ -1,0 +1,236 @@
+"""Counts as lines of three numbers, ``document term count`` counted from 1: UCI's files and Matrix Market.
+
+UCI's ``docword.X.txt`` begins with the numbers of documents, terms and entries, one line each; the terms are
+in ``vocab.X.txt``. Matrix Market has a header, comments, and a line of sizes; rows are documents, columns are
+terms. SciPy's reader is not used: it believes any sizes in the header, and its errors name no line.
+
+Blocks of lines that a regular expression passes go to NumPy at once. Any other block, real numbers among
+them, is read line by line, which also says what is wrong and where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise.corpus.checks import MAX_WORDS
+from franchise.corpus.corpus import Corpus
+from franchise.corpus.files import Source
+from franchise.corpus.formats.entries import Entries, Gathering, blocks_of_documents, check_width, corpus_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_MAGIC = b"%%MatrixMarket"
+_EXPECTED = "expected '%%MatrixMarket matrix coordinate integer general', or real instead of integer"
+_SIZES = ("the number of documents", "the number of terms", "the number of entries")
+_WHOLE = re.compile(rb"(?:[ \t]*\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}[ \t\r]*\n)*+")
+_REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+_Block = npt.NDArray[np.int64]
+
+
+class _Sizes(NamedTuple):
+    """What the header of the file says that it holds."""
+
+    documents: int
+    terms: int
+    entries: int
+
+
+# ---------------------------------------------------------------- UCI
+
+
+def looks_like_uci(lines: list[bytes]) -> bool:
+    """Return whether lines, the first of a file, are in this format."""
+    fields = [line.split() for line in lines[:4]]
+    return [len(numbers) for numbers in fields] == [1, 1, 1, 3] and all(
+        number.isdigit() for numbers in fields for number in numbers
+    )
+
+
+def read_uci(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
+    """Read a corpus; documents and terms without entries count too."""
+    lines = source.lines()
+    head = []
+    for number, what in enumerate(_SIZES, start=1):
+        fields = next(lines, b"").split()
+        if len(fields) != 1:
+            raise source.fault(
+                f"expected {what}, alone on its line; check that this is a UCI file", number, code="bad-line"
+            )
+        head.append(_whole_number(source, fields[0], number, what))
+    sizes = _Sizes(*head)
+    check_width(source, vocabulary, sizes.documents, sizes.terms)
+    entries = _read_entries(source, sizes, 4)
+    return corpus_of(source, entries, sizes.documents, sizes.terms, vocabulary)
+
+
+def write_uci(corpus: Corpus) -> Iterator[bytes]:
+    """Return the file's text, in pieces."""
+    counts = corpus.to_counts()
+    yield f"{corpus.n_documents}\n{corpus.n_terms}\n{counts.nnz}\n".encode("ascii")
+    yield from _write_entries(counts)
+
+
+# ---------------------------------------------------------------- Matrix Market
+
+
+def looks_like_mm(head: bytes) -> bool:
+    """Return whether a file that starts like this is in this format."""
+    return head[: len(_MAGIC)].lower() == _MAGIC.lower()
+
+
+def read_mm(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
+    """Read a corpus; rows and columns without entries count too."""
+    lines = enumerate(source.lines(), start=1)
+    _check_head(source, next(lines, (1, b""))[1])
+    number, fields = next(
+        ((n, line.split()) for n, line in lines if line.strip() and not line.startswith(b"%")), (2, [])
+    )
+    if len(fields) != 3:
+        raise source.fault(
+            "expected the numbers of documents, of terms and of entries", number, code="bad-line"
+        )
+    sizes = _Sizes(*(_whole_number(source, field, number, what) for field, what in zip(fields, _SIZES)))
+    check_width(source, vocabulary, sizes.documents, sizes.terms)
+    entries = _read_entries(source, sizes, number + 1)
+    return corpus_of(source, entries, sizes.documents, sizes.terms, vocabulary)
+
+
+def write_mm(corpus: Corpus) -> Iterator[bytes]:
+    """Return the file's text, in pieces."""
+    counts = corpus.to_counts()
+    yield _MAGIC + b" matrix coordinate integer general\n"
+    yield f"{corpus.n_documents} {corpus.n_terms} {counts.nnz}\n".encode("ascii")
+    yield from _write_entries(counts)
+
+
+def _check_head(source: Source, line: bytes) -> None:
+    words = line.decode("utf-8", "replace").lower().split()
+    if not words or words[0] != _MAGIC.decode("ascii").lower():
+        raise source.fault(f"not a Matrix Market file; {_EXPECTED}", 1, code="wrong-format")
+    wanted = (("matrix",), ("coordinate",), ("integer", "real"), ("general",))
+    for i, allowed in enumerate(wanted, start=1):
+        if len(words) <= i or words[i] not in allowed:
+            given = repr(words[i][:40]) if len(words) > i else "nothing"
+            raise source.fault(
+                f"{given} where {' or '.join(allowed)} is expected; {_EXPECTED}", 1, code="unsupported-format"
+            )
+
+
+# ---------------------------------------------------------------- lines of three numbers
+
+
+def _whole_number(source: Source, field: bytes, number: int, what: str) -> int:
+    """Read a number in the file's header."""
+    text = field.decode("ascii", "replace")
+    if not (text.isascii() and text.isdigit()):
+        raise source.fault(f"{text[:40]!r} is not a number; expected {what} there", number, code="bad-line")
+    if len(text) > 18 or int(text) > MAX_WORDS:
+        raise source.fault(
+            f"{text:.40} is too many for {what}, which go up to {MAX_WORDS:,}",
+            number,
+            code="number-too-large",
+        )
+    return int(text)
+
+
+def _read_entries(source: Source, sizes: _Sizes, number: int) -> Entries:
+    """Read entries up to the end of the file, from the line of this number on."""
+    gathering = Gathering()
+    n_entries = 0
+    for first, block in source.blocks(number):
+        triples = _quickly(block, sizes)
+        if triples is None:
+            triples = _carefully(source, block, first, sizes)
+        n_entries += len(triples)
+        # Numbers within the sizes fit 32 bits; entries of zero words are allowed, and add nothing.
+        documents, terms, counts = triples.astype(np.int32).T
+        gathering.add(Entries(documents - 1, terms - 1, counts))
+    if n_entries != sizes.entries:
+        raise source.fault(
+            f"the header of the file says {sizes.entries:,} entries, but {n_entries:,} follow; "
+            "get the whole file, or correct the number",
+            code="entries-mismatch",
+        )
+    return gathering.joined()
+
+
+def _write_entries(counts: csr_array) -> Iterator[bytes]:
+    """Return the lines of a matrix of counts, in pieces."""
+    for first, last in blocks_of_documents(counts.indptr):
+        ends = counts.indptr[first : last + 1]
+        chosen = slice(ends[0], ends[-1])
+        documents = np.repeat(np.arange(first + 1, last + 1), np.diff(ends))
+        columns = (documents, counts.indices[chosen] + 1, counts.data[chosen])
+        lines = [f"{j} {v} {n}\n" for j, v, n in zip(*(column.tolist() for column in columns))]
+        yield "".join(lines).encode("ascii")
+
+
+def _quickly(block: bytes, sizes: _Sizes) -> _Block | None:
+    """Return the triples of a block, None if anything about it is not plain."""
+    if not _WHOLE.fullmatch(block):
+        return None
+    triples = np.fromstring(block, dtype=np.int64, sep=" ").reshape(-1, 3)
+    within = (triples <= (sizes.documents, sizes.terms, MAX_WORDS)).all()
+    return triples if within and triples[:, :2].all() else None
+
+
+def _carefully(source: Source, block: bytes, number: int, sizes: _Sizes) -> _Block:
+    triples = []
+    for i, line in enumerate(block[:-1].split(b"\n"), start=number):
+        fields = line.decode("utf-8", "replace").split()
+        if not fields:
+            continue
+        if len(fields) != 3:
+            raise source.fault(
+                f"the line has {len(fields)} fields; expected three numbers, 'document term count'",
+                i,
+                code="bad-line",
+            )
+        triples.append(
+            (
+                _id(source, fields[0], i, sizes.documents, "document"),
+                _id(source, fields[1], i, sizes.terms, "term"),
+                _count(source, fields[2], i),
+            )
+        )
+    return np.array(triples, dtype=np.int64).reshape(-1, 3)
+
+
+def _id(source: Source, field: str, number: int, size: int, what: str) -> int:
+    if not (field.isascii() and field.isdigit()):
+        raise source.fault(
+            f"{field[:40]!r} is not the number of a {what}; they count from 1", number, code="bad-line"
+        )
+    value = int(field) if len(field) <= 18 else MAX_WORDS + 1
+    if not 1 <= value <= size:
+        raise source.fault(
+            f"{what} {field:.40} is outside 1 to {size:,}, the range in the header of the file; "
+            "correct the line, or the header",
+            number,
+            code=f"{what}-out-of-range",
+        )
+    return value
+
+
+def _count(source: Source, field: str, number: int) -> int:
+    if not _REAL.fullmatch(field):
+        raise source.fault(
+            f"{field[:40]!r} is not a number; counts are whole numbers", number, code="not-a-count"
+        )
+    value = float(field)
+    if value < 0:
+        code, complaint = "negative-count", "is negative; counts are 0 or more"
+    elif value > MAX_WORDS:
+        code, complaint = "count-too-large", f"is too large; counts go up to {MAX_WORDS:,}"
+    elif not value.is_integer():
+        code, complaint = "fractional-count", "is fractional; give raw counts, not weights or frequencies"
+    else:
+        return int(value)
+    raise source.fault(f"the count {field:.40} {complaint}", number, code=code)

@@ -1,0 +1,348 @@
+"""Shards: contiguous ranges of documents, and the files in which each lies apart from the others.
+
+A folder of shards::
+
+    shards.json                          sizes, the shards in numbers, fingerprint; written last
+    terms.safetensors                    vocabulary, words of each term, documents of each length
+    documents/00012.words.safetensors    words and offsets of a shard: all that sampling needs of it
+    documents/00012.about.safetensors    names, texts and metadata of its documents, where there are any
+
+Whoever works on a shard needs the folder and a `Shard`, and reads nothing of the other documents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from franchise._files import (
+    Array,
+    Facts,
+    checksum_of,
+    from_json,
+    read_arrays,
+    read_text,
+    to_json,
+    write_arrays,
+    write_text,
+)
+from franchise._folders import put_back
+from franchise._settings import whole_number
+from franchise._version import VERSION, check_version
+from franchise.corpus.checks import check_offsets
+from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.large_arrays import handed_over
+from franchise.corpus.stored import LARGE, About
+from franchise.corpus.strings import packed, unpacked
+from franchise.errors import CorpusError, ModelError
+
+MANIFEST, _TERMS, _DOCUMENTS = "shards.json", "terms.safetensors", "documents"
+_FORMAT = "franchise shards"
+_KIND_OF_WORDS, _KIND_ABOUT, _KIND_OF_TERMS = "shard of words", "shard of names", "terms of shards"
+_AGAIN = "write the shards again with `franchise shard`, or restore the folder from a copy"
+
+
+class Shard(NamedTuple):
+    """A range of documents: small, so that it can be sent to whoever is to read them.
+
+    Attributes
+    ----------
+    number
+        Its place among the shards, from 0 on.
+    first_document, n_documents
+        Which documents it has; at least one.
+    first_word, n_words
+        How many words come before it, and how many it has; at least one.
+    n_not_empty
+        How many of its documents have words.
+    digest
+        By what its words on disk are known; empty where the corpus is in memory.
+    """
+
+    number: int
+    first_document: int
+    n_documents: int
+    first_word: int
+    n_words: int
+    n_not_empty: int
+    digest: str = ""
+
+
+class Manifest(NamedTuple):
+    """What is known of all documents together."""
+
+    facts: Facts
+    shards: tuple[Shard, ...]
+    vocabulary: tuple[str, ...]
+    term_counts: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]  # those that documents have, increasing
+    documents: npt.NDArray[np.int64]  # how many have each of these
+
+
+def shards_of(corpus: Corpus, number: int) -> tuple[Shard, ...]:
+    """Cut a corpus into ranges of documents with about equal numbers of words.
+
+    Parameters
+    ----------
+    corpus
+        Any corpus. One that lies in shards already has these, whatever number is asked for.
+    number
+        How many; there are fewer where documents are few or long, and always at least one.
+
+    Returns
+    -------
+    tuple of Shard
+        In the order of the documents. Every one has words.
+    """
+    number = whole_number("shards", number, 1)
+    existing: tuple[Shard, ...] | None = getattr(corpus, "shards", None)
+    if existing is not None:
+        return existing
+    lengths, before = corpus.document_lengths, corpus.doc_ptr[:-1]
+    starts = np.flatnonzero(is_first(before, -1, corpus.n_words, number))
+    ends = np.append(starts[1:], corpus.n_documents)
+    return tuple(
+        Shard(
+            i,
+            first,
+            end - first,
+            int(corpus.doc_ptr[first]),
+            int(corpus.doc_ptr[end] - corpus.doc_ptr[first]),
+            int(np.count_nonzero(lengths[first:end])),
+        )
+        for i, (first, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
+    )
+
+
+def is_first(before: npt.NDArray[np.int64], earlier: int, n_words: int, number: int) -> npt.NDArray[np.bool_]:
+    """Return which documents are the first of a shard.
+
+    Parameters
+    ----------
+    before
+        The number of words before each of some documents.
+    earlier
+        The same of the document before these, -1 where there is none.
+    n_words
+        The number of words of all documents.
+    number
+        How many shards there are to be at most.
+    """
+    part = before * number // n_words  # a new shard begins with each share of the words
+    previous = np.concatenate([[-1 if earlier < 0 else earlier * number // n_words], part[:-1]])
+    # Empty documents at the end are no shard of their own.
+    return np.asarray((part > previous) & (before < n_words))
+
+
+# ---------------------------------------------------------------- one shard
+
+
+def write_words(folder: Path, shard: Shard, x: Array, doc_ptr: Array, n_terms: int) -> Shard:
+    """Write the words of a shard; return it with the digest by which they are known."""
+    arrays: dict[str, Array] = {}
+    arrays |= {"x": np.ascontiguousarray(x, np.int32), "doc_ptr": np.ascontiguousarray(doc_ptr, np.int64)}
+    shard = shard._replace(digest=_digest(arrays))
+    facts = {"version": VERSION, "n_terms": n_terms, "shard": list(shard)}
+    write_arrays(_words_path(folder, shard), _KIND_OF_WORDS, arrays, facts)
+    return shard
+
+
+def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
+    """Read the words of one shard, and nothing else of the folder.
+
+    Parameters
+    ----------
+    folder
+        Where the shards are.
+    shard
+        Which one (`ShardedCorpus.shards`).
+
+    Returns
+    -------
+    CorpusArrays
+        Words and offsets, which begin at 0, both read-only; mapped if they are large.
+
+    Raises
+    ------
+    CorpusError
+        If the file is missing, damaged, or belongs to another corpus.
+    """
+    path = _words_path(Path(folder), shard)
+    if not path.parent.is_dir():
+        raise CorpusError(
+            f"{folder}: this machine ({socket.gethostname()}) sees no shards there; every machine that works "
+            "on the documents must see the folder under this path",
+            code="no-such-folder",
+        )
+    arrays, facts = _read(path, _KIND_OF_WORDS)
+    try:
+        x, doc_ptr, n_terms = arrays["x"], arrays["doc_ptr"], int(facts["n_terms"])
+        if facts["shard"] != list(shard):
+            raise ValueError("it is a shard of another corpus")
+        check_offsets(doc_ptr, shard.n_words)
+        if x.dtype != np.int32 or x.shape != (shard.n_words,) or doc_ptr.shape != (shard.n_documents + 1,):
+            raise ValueError("it does not have the words that it should")
+        if x.min() < 0 or x.max() >= n_terms:
+            raise ValueError("there are words that are not in the vocabulary")
+    except (KeyError, TypeError, ValueError, CorpusError) as error:
+        raise _unfit(path, error) from error
+    return CorpusArrays(_read_only(x), _read_only(doc_ptr.astype(np.int64, copy=False)), n_terms)
+
+
+def write_about(folder: Path, shard: Shard, about: About) -> None:
+    """Write what else is known of the documents of a shard, if there is anything."""
+    if all(part is None for part in about):
+        return
+    arrays, facts = about.packed()
+    facts |= {"version": VERSION, "digest": shard.digest}
+    write_arrays(_about_path(folder, shard), _KIND_ABOUT, arrays, facts)
+
+
+def read_about(folder: str | Path, shard: Shard) -> About:
+    """Read names, texts and metadata of the documents of one shard; refuse as `read_shard` does."""
+    path = _about_path(Path(folder), shard)
+    arrays, facts = _read(path, _KIND_ABOUT)
+    try:
+        if facts["digest"] != shard.digest:
+            raise ValueError("it is a shard of another corpus")
+        about = About.unpacked(arrays, facts)
+        if any(part is not None and len(part) != shard.n_documents for part in about):
+            raise ValueError("it does not have the documents that it should")
+    except (KeyError, IndexError, TypeError, ValueError, CorpusError) as error:
+        raise _unfit(path, error) from error
+    return about
+
+
+def _words_path(folder: Path, shard: Shard) -> Path:
+    return folder / _DOCUMENTS / f"{shard.number:05d}.words.safetensors"
+
+
+def _about_path(folder: Path, shard: Shard) -> Path:
+    return folder / _DOCUMENTS / f"{shard.number:05d}.about.safetensors"
+
+
+# ---------------------------------------------------------------- all of them
+
+
+def is_sharded(path: Any) -> bool:
+    """Return whether a path is a folder of shards, even one from which something is missing.
+
+    Shards whose replacement was cut off are put back first.
+    """
+    try:
+        folder = Path(path)
+        put_back(folder, has_shards)
+        return has_shards(folder)
+    except (OSError, TypeError, ValueError):
+        return False
+    except ModelError as error:
+        raise CorpusError(str(error), code=error.code) from error
+
+
+def has_shards(folder: Path) -> bool:
+    """Return whether a folder holds shards, without changing anything."""
+    return (folder / MANIFEST).is_file() or (folder / _TERMS).is_file()
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write what is known of all shards together; this makes the folder one that can be opened."""
+    arrays = packed("vocabulary", manifest.vocabulary) | {
+        name: np.asarray(getattr(manifest, name), np.int64)
+        for name in ("term_counts", "lengths", "documents")
+    }
+    digest = _digest(arrays)
+    write_arrays(folder / _TERMS, _KIND_OF_TERMS, arrays, {"version": VERSION, "digest": digest})
+    facts = {"format": _FORMAT, "version": VERSION, **manifest.facts, "terms": digest}
+    facts["shards"] = [shard._asdict() for shard in manifest.shards]
+    write_text(folder / MANIFEST, to_json({**facts, "checksum": checksum_of(facts)}))
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read what is known of all shards together, and no shard.
+
+    Raises
+    ------
+    CorpusError
+        If the folder is not one of shards, is not whole, or is from another version.
+    """
+    path = folder / MANIFEST
+    if not is_sharded(folder) and not folder.is_dir():
+        raise CorpusError(
+            f"{folder}: there is no such folder; give one that `franchise shard` has written",
+            code="no-such-folder",
+        )
+    if not path.is_file():
+        if is_sharded(folder):
+            raise CorpusError(
+                f"{folder}: {MANIFEST} is not in it, though shards are: it is not whole; {_AGAIN}",
+                code="incomplete-shards",
+            )
+        raise CorpusError(
+            f"{folder}: {MANIFEST} is not in it; give a folder that `franchise shard` has written",
+            code="not-shards",
+        )
+    try:
+        facts = from_json(read_text(path), path)
+    except ModelError as error:
+        raise _as_corpus_error(path, error) from error
+    if facts.get("format") != _FORMAT:
+        raise CorpusError(f"{path}: these are not the shards of a corpus; {_AGAIN}", code="not-shards")
+    _check_version(path, facts)
+    checksum = facts.pop("checksum", None)
+    if checksum != checksum_of(facts):
+        raise CorpusError(f"{path}: the file is damaged or was edited; {_AGAIN}", code="damaged-file")
+    arrays, about = _read(folder / _TERMS, _KIND_OF_TERMS)
+    if about.get("digest") != facts["terms"]:
+        raise CorpusError(
+            f"{folder / _TERMS}: it does not belong to the {MANIFEST} beside it; {_AGAIN}",
+            code="files-disagree",
+        )
+    numbers = (_read_only(arrays[name]) for name in ("term_counts", "lengths", "documents"))
+    shards = tuple(Shard(**shard) for shard in facts["shards"])
+    return Manifest(facts, shards, tuple(unpacked("vocabulary", arrays)), *numbers)
+
+
+def _read(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
+    try:
+        arrays, facts = read_arrays(path, kind, mapped=path.is_file() and path.stat().st_size >= LARGE)
+    except ModelError as error:
+        raise _as_corpus_error(path, error) from error
+    _check_version(path, facts)
+    return arrays, facts
+
+
+def _check_version(path: Path, facts: Facts) -> None:
+    try:
+        check_version(path, facts)
+    except ModelError as error:
+        raise CorpusError(str(error), code=error.code) from error
+
+
+def _as_corpus_error(path: Path, error: ModelError) -> CorpusError:
+    reason = str(error).removeprefix(f"{path}: ").split("; ")[0]
+    return CorpusError(f"{path}: {reason}; {_AGAIN}", code=error.code)
+
+
+def _unfit(path: Path, error: Exception) -> CorpusError:
+    return CorpusError(
+        f"{path}: the file does not hold the shard that it should ({error}); {_AGAIN}", code="wrong-shard"
+    )
+
+
+def _read_only(array: Array) -> Array:
+    return handed_over(array) if array.flags.writeable else array
+
+
+def _digest(arrays: Mapping[str, Array]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name}\0{array.size}\0".encode())
+        digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
+    return digest.hexdigest()

@@ -1,0 +1,218 @@
+"""How texts become words: scikit-learn's options, by its names and with its meanings.
+
+Its ``CountVectorizer`` does the splitting; which terms are kept, and how words stay in the order of the text,
+is in ``texts``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from reprlib import repr as shortened
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from franchise._settings import flag, is_one_of, whole_number
+from franchise.corpus.stop_words import LANGUAGES, stop_words_of
+from franchise.errors import SettingsError
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+# Below this number of documents every document counts, so the defaults keep all terms.
+_FEW_DOCUMENTS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOptions:
+    r"""How texts become words, with the option names of scikit-learn's ``CountVectorizer``.
+
+    Parameters
+    ----------
+    lowercase
+        Convert the text to lower case first.
+    token_pattern
+        Regular expression of a word; by default, two or more letters, digits or underscores. With a group,
+        the group is the word.
+    stop_words
+        Words to leave out: ``"english"`` for scikit-learn's list, another language
+        (:data:`~franchise.corpus.stop_words.LANGUAGES`), a list of your own (in lower case if ``lowercase``),
+        or None to leave out none.
+    ngram_range
+        Shortest and longest sequence of words that make a term; ``(1, 2)`` takes words and pairs.
+    min_df
+        Leave out terms in fewer documents: a number (int), or a share of all documents (float). By default 2,
+        or 1 when there are fewer than 50 documents.
+    max_df
+        Leave out terms in more documents: a number (int), or a share of all documents (float). By default
+        half of the documents, or all when there are fewer than 50.
+    max_features
+        Keep only this many terms, those with the most words; ties go by the alphabet. By default, all.
+
+    Raises
+    ------
+    SettingsError
+        If an option is out of its range.
+
+    Examples
+    --------
+    >>> TextOptions(ngram_range=(1, 2)).build_analyzer()("The ant, the bee")
+    ['ant', 'bee', 'ant bee']
+    """
+
+    lowercase: bool = True
+    token_pattern: str = r"(?u)\b\w\w+\b"
+    stop_words: str | Sequence[str] | None = "english"
+    ngram_range: tuple[int, int] = (1, 1)
+    min_df: float | int | None = None
+    max_df: float | int | None = None
+    max_features: int | None = None
+
+    def __post_init__(self) -> None:
+        checked = {
+            "lowercase": flag("lowercase", self.lowercase),
+            "token_pattern": _pattern(self.token_pattern),
+            "stop_words": _stop_words(self.stop_words),
+            "ngram_range": _range(self.ngram_range),
+            "min_df": _document_share("min_df", self.min_df),
+            "max_df": _document_share("max_df", self.max_df),
+            "max_features": _limit(self.max_features),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        low, high = self.min_df, self.max_df
+        if low is not None and high is not None and type(low) is type(high) and low > high:
+            raise SettingsError(
+                f"min_df={low} is more than max_df={high}; no term can satisfy both; change one",
+                code="conflicting-settings",
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the options as JSON can hold them; :meth:`from_dict` takes them back."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> TextOptions:
+        """Make options from their names and values; those not given have their defaults."""
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise SettingsError(
+                    f"{name}: there is no such text option; give {', '.join(known)}", code="unknown-option"
+                )
+        return cls(**options)
+
+    def vectorizer(self) -> CountVectorizer:
+        """Return scikit-learn's vectorizer for the splitting; it is not told which terms to keep."""
+        from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
+
+        stop_words = self.stop_words
+        if stop_words is not None:
+            stop_words = stop_words_of(stop_words) if isinstance(stop_words, str) else list(stop_words)
+        return CountVectorizer(
+            lowercase=self.lowercase,
+            token_pattern=self.token_pattern,
+            stop_words=stop_words,
+            ngram_range=self.ngram_range,
+        )
+
+    def build_analyzer(self) -> Callable[[str], list[str]]:
+        """Return the function that splits a text into words (and n-grams), before terms are left out."""
+        analyzer: Callable[[str], list[str]] = self.vectorizer().build_analyzer()
+        return analyzer
+
+    def resolved(self, n_documents: int) -> TextOptions:
+        """Return the options with `min_df` and `max_df` as they are for this many documents."""
+        few = n_documents < _FEW_DOCUMENTS
+        min_df = (1 if few else 2) if self.min_df is None else self.min_df
+        max_df = (1.0 if few else 0.5) if self.max_df is None else self.max_df
+        return replace(self, min_df=min_df, max_df=max_df)
+
+    def document_limits(self, n_documents: int) -> tuple[float, float]:
+        """Return in how many documents a term must be, at least and at most."""
+        options = self.resolved(n_documents)
+        min_df, max_df = options.min_df, options.max_df
+        assert min_df is not None
+        assert max_df is not None
+        low, high = (df if isinstance(df, int) else df * n_documents for df in (min_df, max_df))
+        if low > high:
+            raise SettingsError(
+                f"min_df={min_df} asks for terms in {low:g} documents or more, max_df={max_df} in {high:g} "
+                f"or fewer, out of {n_documents:,}; lower min_df or raise max_df",
+                code="conflicting-settings",
+            )
+        return low, high
+
+
+def _pattern(value: object) -> str:
+    if not isinstance(value, str):
+        raise SettingsError(
+            f"token_pattern={value!r}: give a regular expression, as a string", code="wrong-type"
+        )
+    try:
+        pattern = re.compile(value)
+    except (re.error, OverflowError) as error:
+        raise SettingsError(
+            f"token_pattern={value!r}: not a regular expression: {error}; correct it", code="bad-pattern"
+        ) from None
+    if pattern.groups > 1:
+        raise SettingsError(
+            f"token_pattern={value!r}: it has {pattern.groups} groups; only one can be the word, "
+            "write the others as (?:...)",
+            code="bad-pattern",
+        )
+    if pattern.search(""):
+        raise SettingsError(
+            f"token_pattern={value!r}: it matches empty strings; use + instead of *", code="bad-pattern"
+        )
+    return value
+
+
+def _stop_words(value: object) -> str | tuple[str, ...] | None:
+    if value is None or is_one_of(value, LANGUAGES):
+        return value  # type: ignore[return-value]
+    words = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [None]
+    if not all(isinstance(word, str) for word in words):
+        raise SettingsError(
+            f"stop_words={shortened(value)}: give {', '.join(map(repr, LANGUAGES))}, a list of words, or "
+            "None for none",
+            code="unknown-stop-words",
+        )
+    return tuple(sorted(set(map(str, words))))  # the order says nothing
+
+
+def _range(value: Any) -> tuple[int, int]:
+    try:
+        shortest, longest = value
+        numbers = whole_number("shortest", shortest, 1), whole_number("longest", longest, 1)
+        if numbers[0] > numbers[1]:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise SettingsError(
+            f"ngram_range={value!r}: give two whole numbers, shortest and longest, such as (1, 2)",
+            code="not-a-range",
+        ) from None
+    return numbers
+
+
+def _limit(value: object) -> int | None:
+    return None if value is None else whole_number("max_features", value, 1)
+
+
+def _document_share(name: str, value: object) -> float | int | None:
+    if value is None:
+        return None
+    try:
+        if not isinstance(value, float | np.floating):
+            return whole_number(name, value, 1)
+        if 0 <= value <= 1:
+            return float(value)
+    except SettingsError:
+        pass  # the message below names both ways to say it
+    raise SettingsError(
+        f"{name}={value!r}: give a share of the documents from 0.0 to 1.0, or their number, 1 or more",
+        code="out-of-range",
+    )

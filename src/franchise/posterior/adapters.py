@@ -35,18 +35,8 @@ _QUANTITIES = ("n_topics", "n_tables", "alpha", "gamma", "eta", "log_p_words", "
 def to_pyldavis(posterior: Posterior) -> dict[str, Any]:
     """Return the arguments of ``pyLDAvis.prepare``.
 
-    Proportions are of the listed topics alone. Documents without words or without a listed topic, and terms
-    that never occur, are left out: there is nothing to show of them.
-
-    Parameters
-    ----------
-    posterior
-        The fitted posterior, of two topics or more.
-
-    Returns
-    -------
-    dict
-        topic_term_dists, doc_topic_dists, doc_lengths, vocab, term_frequency.
+    There must be two topics or more. Proportions are those of the listed topics. Documents without words or
+    without a listed topic, and terms that never occur, are left out.
 
     Examples
     --------
@@ -77,21 +67,9 @@ def to_pyldavis(posterior: Posterior) -> dict[str, Any]:
 def to_topicwizard(posterior: Posterior, transform: Callable[[Any], Floats] | None = None) -> dict[str, Any]:
     """Return what topicwizard calls topic data, for its figures and its web app.
 
-    Proportions are of the listed topics alone. Documents without words or without a listed topic are left
-    out. If the corpus does not keep texts, the words of a document stand for its text.
-
-    Parameters
-    ----------
-    posterior
-        The fitted posterior.
-    transform
-        What gives the topics of new texts, for the app.
-
-    Returns
-    -------
-    dict
-        corpus, vocab, document_term_matrix, document_topic_matrix, topic_term_matrix,
-        document_representation, transform, topic_names; positions are left to topicwizard.
+    Proportions are those of the listed topics. Documents without words or without a listed topic are left
+    out. If the corpus does not keep texts, the words of a document stand for its text. `transform` returns
+    the topics of new texts, for the app. Positions are left to topicwizard.
 
     Examples
     --------
@@ -129,22 +107,12 @@ def to_topicwizard(posterior: Posterior, transform: Callable[[Any], Floats] | No
 def to_lda(posterior: Posterior, concentrations: npt.ArrayLike) -> LatentDirichletAllocation:
     """Return scikit-learn's LDA with these topics, fitted, for programs that take one.
 
+    It is ready for ``transform``, ``score`` and ``perplexity`` of counts, one column per term of the corpus.
     Its ``components_`` are term counts, prior included; their rows divided by their sums are the posterior's
-    phi. What LDA cannot say is lost: how sure the topics and their number are, the topics that are not
-    listed, and that some topics are more common than others (scikit-learn's prior of a document's topics is
-    the same for all: alpha / number of topics).
+    phi. ``bound_`` is the perplexity of the fitted documents. `concentrations` are alpha, gamma and eta.
 
-    Parameters
-    ----------
-    posterior
-        The fitted posterior; ``bound_`` is the perplexity of its documents.
-    concentrations
-        alpha, gamma and eta.
-
-    Returns
-    -------
-    sklearn.decomposition.LatentDirichletAllocation
-        Ready for ``transform``, ``score`` and ``perplexity`` of counts, one column per term of the corpus.
+    LDA cannot say how sure the topics and their number are, has no unlisted topics, and no topic is more
+    common than another (scikit-learn's prior of a document's topics is alpha / number of topics for all).
     """
     from scipy.special import psi
     from sklearn.decomposition import LatentDirichletAllocation
@@ -185,11 +153,11 @@ def to_datatree(
     schedule
         The schedule of the chains: sweeps up to its burn-in (the start is sweep 0) are warm-up.
     settings
-        Whatever describes the run; kept as JSON.
+        The settings of the run, stored as JSON.
     labels
         What each topic is called, for a coordinate ``label`` of ``constant_data``.
     held_out
-        What single draws say of documents that the model was not fitted to.
+        Log probabilities of documents that the model was not fitted to, draw by draw.
 
     Returns
     -------
@@ -204,12 +172,10 @@ def to_datatree(
 
     Notes
     -----
-    There is no group ``log_likelihood``, from which ArviZ computes leave-one-out scores. It would need the
-    probability of each fitted document given draws of parameters that do not depend on that document alone.
-    The chain's topics are counts in which every fitted document's own words are contained, with the topic of
-    each word; given these, the words are too likely, and importance weights for leaving them out cannot be
-    had. The log mean exp over the draws of ``held_out_log_likelihood``, summed over documents, is the honest
-    expected log predictive density.
+    There is no group ``log_likelihood``, from which ArviZ computes leave-one-out scores. The chain's topics
+    are counts that contain the words of every fitted document, with the topic of each word. Given these
+    counts, the document's words are too likely, and importance weights cannot correct that. The log mean exp over the
+    draws of ``held_out_log_likelihood``, summed over documents, is the expected log predictive density.
     """
     with needed("a DataTree", "arviz"):
         import xarray as xr

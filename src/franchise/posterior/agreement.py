@@ -1,7 +1,7 @@
 """What every chain has found, and what differs from chain to chain.
 
-Chains of real texts settle in different modes: they share most of the topics, and divide the rest in ways of
-their own that they do not leave in any time that a person has. So the question is not only whether chains
+On real texts, chains settle in different modes: they share most of the topics, and each divides the rest in a
+way that it does not leave within a practical number of sweeps. So the question is not only whether chains
 agree, but on what. A topic is *solid* if every chain has it (`Posterior.chain_support`), *likely* if more
 than half of them have it, and *doubtful* otherwise: another run may not find it.
 

@@ -174,8 +174,9 @@ def to_datatree(
     -----
     There is no group ``log_likelihood``, from which ArviZ computes leave-one-out scores. The chain's topics
     are counts that contain the words of every fitted document, with the topic of each word. Given these
-    counts, the document's words are too likely, and importance weights cannot correct that. The log mean exp over the
-    draws of ``held_out_log_likelihood``, summed over documents, is the expected log predictive density.
+    counts, the document's words are too likely, and importance weights cannot correct that. The log mean exp
+    over the draws of ``held_out_log_likelihood``, summed over documents, is the expected log predictive
+    density.
     """
     with needed("a DataTree", "arviz"):
         import xarray as xr

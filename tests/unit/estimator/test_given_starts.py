@@ -255,7 +255,7 @@ def test_a_clone_keeps_the_model_to_start_from(corpus, earlier):
 def test_the_diagnosis_says_that_the_start_is_shared(corpus, earlier):
     model = quick(init=earlier, sweeps=60).fit(corpus)
     assert model.diagnose().same_start
-    assert any("the same given topics" in message for message in model.diagnose().messages)
+    assert Advice("same start", {"topics": "given topics"}) in model.diagnose().advice
 
 
 def test_the_folder_of_a_model_as_a_string(corpus, tmp_path, monkeypatch):

@@ -21,7 +21,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
-    "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",

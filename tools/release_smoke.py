@@ -65,7 +65,7 @@ def command_line(release: str) -> None:
         return done.stdout
 
     check(call("--version").split() == ["franchise", release], "franchise --version says something else")
-    call("fit", "abstracts.txt", "-o", "fitted", "--sweeps", "6", "--chains", "1", "--seed", "1")
+    call("fit", "abstracts.txt", "-o", "fitted", "--sweeps", "6", "--chains", "1", "--random-state", "1")
     for folder in ("model", "fitted"):
         rows = call("topics", folder, "--format", "csv").splitlines()
         check(rows[0].startswith("topic") and len(rows) > 2, f"franchise topics {folder} says {rows[:2]}")

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.gpu import main
 from benchmarks.planted_corpora import even
 from benchmarks.planted_search import STAYS, Arrival, At
-from franchise.corpus import write_ldac
+from franchise.corpus import write_corpus
 
 FEW = ["--engine", "parallel", "--threads", "2"]
 
@@ -60,7 +60,7 @@ def test_text(tmp_path, capsys):
     files = []
     for name in ("a.ldac", "b.ldac"):
         files.append(tmp_path / name)
-        write_ldac(even(2_000, 50, 4, xp=np).corpus, files[-1])
+        write_corpus(even(2_000, 50, 4, xp=np).corpus, files[-1])
     found = call(tmp_path, "text", "--corpus", *files, "--sweeps", 4, "--seconds", 5)
     names = [(one["corpus"], one["engine"]) for one in found["found"]]
     assert names == [(name, engine) for name in ("a.ldac", "b.ldac") for engine in ("collapsed", "parallel")]

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import agreement, replicability
 from benchmarks.cases import cases, less_a_tenth
 from benchmarks.refits import WAYS, documents_of, refits
-from franchise.corpus import write_ldac
+from franchise.corpus import write_corpus
 from franchise.corpus.synthetic import planted
 
 
@@ -28,7 +28,7 @@ def folder(tmp_path, truth):
     """Two LDA-C corpora, one of them compressed."""
     for name in ("tiny", "packed"):
         (tmp_path / name).mkdir()
-        write_ldac(truth.corpus, tmp_path / name / f"{name}.ldac")
+        write_corpus(truth.corpus, tmp_path / name / f"{name}.ldac")
         (tmp_path / name / f"{name}.vocab.txt").write_text("\n".join(truth.corpus.vocabulary) + "\n")
     plain = tmp_path / "packed" / "packed.ldac"
     (tmp_path / "packed" / "packed.ldac.gz").write_bytes(gzip.compress(plain.read_bytes()))

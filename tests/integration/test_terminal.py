@@ -103,7 +103,7 @@ def test_no_colour_and_no_bars_off_a_terminal(texts, tmp_path):
 
 def test_a_pipe(texts, tmp_path):
     program, file, folder = map(shlex.quote, (FRANCHISE, str(texts), str(tmp_path)))
-    fit = f"{program} fit - --format-in txt -o {folder}/m --sweeps 5 --quiet > {folder}/out"
+    fit = f"{program} fit - --input-format txt -o {folder}/m --sweeps 5 --quiet > {folder}/out"
     command = f"cat {file} | {fit} && {program} topics {folder}/m --format csv | head -1"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=300, check=False

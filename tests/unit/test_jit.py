@@ -1,6 +1,7 @@
 """Compiled code: what can be called, what is kept on disk and until when, and with which Numba."""
 
 import ast
+import gc
 import os
 import pickle
 import re
@@ -53,6 +54,29 @@ def test_only_kernels_are_kept_on_disk():
         pytest.skip("the compiler is off")
     assert word_tables.stats.cache_path is not None
     assert log_gamma.stats.cache_path is None
+
+
+def test_machine_code_is_made_of_kernels_alone():
+    if numba.config.DISABLE_JIT:
+        pytest.skip("the compiler is off")
+
+    @_jit.helper
+    def next_of(x):
+        return x + 1
+
+    @numba.njit
+    def next_but_one(x):
+        return next_of(next_of(x))
+
+    assert next_but_one(5) == 7
+
+    def has_machine_code(function):
+        (compiled,) = function.overloads.values()
+        return compiled.library.codegen._engine.is_symbol_defined(compiled.fndesc.llvm_func_name)
+
+    assert has_machine_code(next_but_one)
+    assert not has_machine_code(next_of)
+    assert gc.isenabled()  # it is off while something is compiled
 
 
 @pytest.fixture

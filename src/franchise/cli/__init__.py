@@ -14,37 +14,27 @@ from franchise import __version__
 from franchise.errors import FranchiseError, SettingsError
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
-_RUNNING = "franchise.running"
 
 # Each command and its line in the list of commands; the rest of its help is in its file.
 _COMMANDS = {
-    "fit": "Find the topics of a collection of documents.",
-    "resume": "Resume an interrupted fit, or make a finished one longer.",
-    "topics": "Show the topics of a model.",
-    "documents": "Show the topics of the fitted documents.",
-    "label": "Give names to the topics of a model.",
-    "prevalence": "Show how large topics are by year, author or other groups.",
-    "infer": "Find the topics of new documents.",
-    "evaluate": "Score a model on held-out documents, or its topics' coherence.",
-    "compare": "Compare models on held-out documents.",
-    "tune": "Find an eta that suits a collection of documents.",
-    "diagnose": "Check whether a model can be trusted.",
-    "report": "Write a report on a model, to open in a browser.",
-    "inspect": "Describe a model folder or a file of documents.",
-    "convert": "Convert documents to another format.",
-    "shard": "Cut documents into shards, for more than one machine holds.",
-    "demo": "Fit 2,000 abstracts that come with Franchise.",
-    "hdp": "Drop-in replacement for the paper's own program.",
+    "fit": "Find the topics of a collection of documents",
+    "resume": "Resume an interrupted fit, or make a finished one longer",
+    "topics": "Show the topics of a model",
+    "documents": "Show the topics of the fitted documents",
+    "label": "Give names to the topics of a model",
+    "prevalence": "Show how large topics are by year, author or other groups",
+    "infer": "Find the topics of new documents",
+    "evaluate": "Score a model on held-out documents, or its topics' coherence",
+    "compare": "Compare models on held-out documents",
+    "tune": "Find an eta that suits a collection of documents",
+    "diagnose": "Check whether a model can be trusted",
+    "report": "Write a report on a model, to open in a browser",
+    "inspect": "Describe a model folder or a file of documents",
+    "convert": "Convert documents to another format",
+    "shard": "Cut documents into shards, for more than one machine holds",
+    "demo": "Fit 2,000 abstracts that come with Franchise",
+    "hdp": "Drop-in replacement for the paper's own program",
 }
-
-
-class _CommandContext(click.Context):
-    """Remembers which command runs, for messages that come when it has ended."""
-
-    def invoke(self, *arguments: Any, **options: Any) -> Any:
-        """Run the command."""
-        self.meta[_RUNNING] = self
-        return super().invoke(*arguments, **options)
 
 
 class _Commands(click.Group):
@@ -59,7 +49,7 @@ class _Commands(click.Group):
         if name not in _COMMANDS:
             return None
         command: click.Command = import_module(f"franchise.cli.{name}").command
-        command.name, command.context_class = name, _CommandContext
+        command.name = name
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -109,15 +99,15 @@ def _say(message: str, ctx: click.Context | None) -> None:
     """Print a message of the library in the words of the command line."""
     from franchise.cli._output import as_options
 
-    running = ctx.meta.get(_RUNNING) if ctx else None
-    if running is not None and running.info_name != "hdp":  # which has options of its own
+    command = ctx and ctx.find_root().invoked_subcommand
+    if command not in (None, "hdp"):  # which has options of its own
         message = as_options(message)
     click.echo(f"franchise: {message}", err=True)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, message="franchise %(version)s")
-@click.option("--debug", is_flag=True, help="Show the full traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show the full traceback of an error")
 def main(debug: bool) -> None:
     """Find out how many topics a collection of documents has, and what they are.
 

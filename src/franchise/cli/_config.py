@@ -7,7 +7,11 @@ from typing import Any
 
 import click
 
-_NOT_OF_THE_MODEL = ("config", "dry_run", "force", "quiet", "time_budget", "jobs", "ray", "workers")
+from franchise.cli._options import RENAMED
+
+_NOT_OF_THE_MODEL = (
+    "config", "dry_run", "overwrite", "quiet", "time_budget", "n_jobs", "ray", "workers",
+)  # fmt: skip
 
 
 def use_config(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
@@ -18,17 +22,18 @@ def use_config(ctx: click.Context, param: click.Parameter, path: str | None) -> 
         settings = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise click.BadParameter(f"{path}: {error}") from error
-    settings = {name.replace("-", "_"): value for name, value in settings.items()}
     options = {str(one.name): one for one in ctx.command.params if isinstance(one, click.Option)}
     del options["config"]
-    for name, value in settings.items():
-        if name not in options:
-            raise click.BadParameter(f"{path}: there is no option {name!r}")
-        if wanted := _instead_of(value, options[name]):
-            raise click.BadParameter(
-                f"{path}: {name.replace('_', '-')} = {json.dumps(value, default=str)}: give {wanted}"
-            )
-    ctx.default_map = settings
+    ctx.default_map = {}
+    for key, value in settings.items():
+        name = key.replace("_", "-")
+        if new := RENAMED.get(f"--{name}"):
+            raise click.BadParameter(f"{path}: {key} is now called {new[2:]}")
+        if (option := options.get(name.replace("-", "_"))) is None:
+            raise click.BadParameter(f"{path}: there is no option {key!r}")
+        if wanted := _instead_of(value, option):
+            raise click.BadParameter(f"{path}: {name} = {json.dumps(value, default=str)}: give {wanted}")
+        ctx.default_map[str(option.name)] = value
     return path
 
 
@@ -44,8 +49,6 @@ def _instead_of(value: Any, option: click.Option) -> str:
         return "" if is_list else f"a list of {option.nargs} whole numbers"
     if isinstance(option.type, click.types.IntParamType):
         return "" if type(value) is int else "a whole number"
-    if isinstance(option.type, click.types.FloatParamType):
-        return "" if type(value) in (int, float) else "a number"
     if isinstance(option.type, click.types.StringParamType | click.Path | click.Choice):
         return "" if isinstance(value, str) else "a string in quotes"
     return ""  # the others check for themselves

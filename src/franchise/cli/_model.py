@@ -1,13 +1,17 @@
-"""What commands on a fitted model share."""
+"""Opening models: a folder, or for new documents a ``.bin`` file of the paper's program."""
 
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from franchise.cli._input import read_options, reading_bar
 
 if TYPE_CHECKING:
+    from franchise.corpus import Encoded
     from franchise.estimator import HDPTopicModel
+    from franchise.predict.known_topics import KnownTopics
 
 
 def load(folder: str) -> "HDPTopicModel":
@@ -22,6 +26,33 @@ def load(folder: str) -> "HDPTopicModel":
             code="incomplete-model",
         )
     return model
+
+
+def load_topics(path: str) -> "tuple[KnownTopics, dict[int, str]]":
+    """Load the topics that new documents are read with, and the names given to them."""
+    if Path(path).suffix != ".bin" or Path(path).is_dir():
+        model = load(path)
+        return model.known_topics_, model.named_topics_
+    import numpy as np
+
+    from franchise.compat.files import read_bin
+    from franchise.corpus import Corpus
+    from franchise.corpus.checks import numbered
+    from franchise.predict.known_topics import KnownTopics
+
+    saved = read_bin(Path(path))
+    draw = saved.as_draw()
+    n_topics = draw.names.size
+    terms = Corpus([0], [0, 1], numbered(saved.n_terms))
+    return KnownTopics(corpus=terms, draws=[draw], columns=[np.arange(n_topics)], n_topics=n_topics), {}
+
+
+def read_new(path: str, topics: "KnownTopics", values: dict[str, Any]) -> "Encoded":
+    """Read new documents in the terms of a model, with a bar if it takes long."""
+    from franchise import corpus
+
+    with reading_bar(path) as progress:
+        return corpus.read_new(path, topics.corpus, read_options(values), progress=progress)
 
 
 @contextmanager

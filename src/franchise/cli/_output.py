@@ -4,7 +4,8 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,30 +13,11 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = ("table", "csv", "json")
-
-
-def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--format`` to a command."""
-    return click.option(
-        "--format",
-        "format_out",
-        type=click.Choice(FORMATS),
-        default="table",
-        show_default=True,
-        help="How to print: a table for people, or CSV or JSON for programs.",
-    )(command)
-
-
 # What is called otherwise on the command line than in Python.
 _OPTIONS = {
     "checkpoint_dir": "output",
     "document": "like",
-    "format": "format-in",
-    "n_jobs": "jobs",
-    "n_terms": "num-top-words",
-    "overwrite": "force",
-    "random_state": "seed",
+    "format": "input-format",
     "ray_address": "ray",
     "ray_workers": "workers",
     "terms": "find",
@@ -56,7 +38,7 @@ def as_options(text: str) -> str:
     Examples
     --------
     >>> as_options('n_jobs=0: give another; fit with init="apart"')
-    '--jobs 0: give another; fit with --init apart'
+    '--n-jobs 0: give another; fit with --init apart'
     """
     text = re.sub(r"\b[a-z_]+ \((--[a-z-]+)\)", r"\1", text)  # where both are named
     text = re.sub(r"\b([a-z_]+)(?= does not apply)", lambda match: f"--{match[1].replace('_', '-')}", text)
@@ -78,39 +60,30 @@ def _as_option(match: re.Match[str]) -> str:
     return f"{option} {shlex.quote(plain)}{end}"
 
 
-def print_frame(frame: "pd.DataFrame", format_out: str, *, digits: int = 3) -> None:
-    """Print a data frame on standard output."""
-    if format_out == "csv":
-        click.echo(frame.to_csv(index=False), nl=False)
-    elif format_out == "json":
-        click.echo(frame.to_json(orient="records", indent=1, force_ascii=False))
-    else:
-        _print_table(frame, digits)
+def print_frame(frames: "pd.DataFrame | Iterable[pd.DataFrame]", format: str, *, digits: int = 3) -> None:
+    """Print a data frame, or one that comes in parts; as CSV or JSON, none of them need be kept."""
+    import pandas as pd
 
-
-def print_frames(frames: "Iterable[pd.DataFrame]", format_out: str) -> None:
-    """Print a data frame that comes in parts; as CSV or JSON, none of them need be kept."""
-    if format_out == "table":
-        import pandas as pd
-
-        print_frame(pd.concat(frames), format_out)
+    parts = [frames] if isinstance(frames, pd.DataFrame) else frames
+    if format == "table":
+        _print_table(pd.concat(parts), digits)
         return
-    for i, frame in enumerate(frames):
-        if format_out == "csv":
+    for i, frame in enumerate(parts):
+        if format == "csv":
             click.echo(frame.to_csv(index=False, header=i == 0), nl=False)
         else:
-            rows = frame.to_json(orient="records", indent=1, force_ascii=False)
-            click.echo(("," if i else "[") + rows.removeprefix("[").removesuffix("\n]"), nl=False)
-    if format_out == "json":
+            rows = frame.to_json(orient="records", indent=1, force_ascii=False)[1:-1].removesuffix("\n")
+            click.echo(("," if i else "[") + rows, nl=False)
+    if format == "json":
         click.echo("\n]")
 
 
-def print_facts(facts: dict[str, Any], format_out: str) -> None:
+def print_facts(facts: dict[str, Any], format: str) -> None:
     """Print names and values on standard output."""
-    if format_out == "json":
+    if format == "json":
         click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
         return
-    if format_out == "csv":
+    if format == "csv":
         import csv
 
         csv.writer(sys.stdout).writerows([("name", "value"), *facts.items()])
@@ -131,7 +104,8 @@ def _print_table(frame: "pd.DataFrame", digits: int) -> None:
         is_number = kind.kind in "iuf"
         table.add_column(str(name), justify="right" if is_number else "left", no_wrap=is_number)
     for row in frame.itertuples(index=False):
-        table.add_row(*(Text(_cell(value, digits)) for value in row))
+        cells = (f"{value:.{digits}f}" if isinstance(value, float) else str(value) for value in row)
+        table.add_row(*map(Text, cells))
     # Outside a terminal there is no width to keep to, and lines are not broken.
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
@@ -139,5 +113,34 @@ def _print_table(frame: "pd.DataFrame", digits: int) -> None:
     console.print(table)
 
 
-def _cell(value: Any, digits: int) -> str:
-    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+def check_figure(path: str | None, overwrite: bool) -> None:
+    """Refuse, before work that may take long, a figure that cannot be drawn or written."""
+    from franchise.errors import FranchiseError, SettingsError
+
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise SettingsError(
+            f"--figure {path}: give a name that ends in .svg, .png or .pdf", code="unknown-figure-format"
+        )
+    if Path(path).exists() and not overwrite:
+        raise FranchiseError(
+            f"{path}: the file already exists; give another name, or --overwrite", code="file-exists"
+        )
+    if not Path(path).resolve().parent.is_dir():
+        raise FranchiseError(
+            f"{path}: there is no such folder; give a name in one that exists", code="no-such-folder"
+        )
+    import franchise.report.figures  # noqa: F401  # raises an error if matplotlib is missing
+
+
+def write_figure(figure: Any, path: str) -> None:
+    """Write a figure of Matplotlib's."""
+    import io
+
+    from franchise.corpus.files import write_atomically
+
+    content = io.BytesIO()
+    figure.savefig(content, format=Path(path).suffix[1:].lower(), dpi=200)
+    write_atomically(Path(path), [content.getvalue()])
+    click.echo(f"The figure is in {path}", err=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from franchise.errors import CorpusError
 
-_GIVE = "give the name of a topic and its words on each line, separated by commas"
+_LINES = "give the name of a topic and its words on each line, separated by commas"
+_OBJECT = 'give an object of lists of words, such as {"cosmology": ["galaxy", "redshift"]}'
 
 
 def read_seed_words(path: str) -> dict[str, list[str]]:
@@ -32,27 +33,16 @@ def _from_json(path: str, text: str) -> dict[str, list[str]]:
     except ValueError as error:
         raise CorpusError(f"{path}: this is not JSON ({error}); correct it", code="not-json") from None
     if not pairs or not all(isinstance(pair, tuple) for pair in pairs):
-        raise CorpusError(
-            f'{path}: give an object of lists, such as {{"cosmology": ["galaxy", "redshift"]}}',
-            code="wrong-type",
-        )
-    seeds: dict[str, list[str]] = {}
-    for name, words in pairs:
-        if name in seeds:
-            raise CorpusError(
-                f"{path}: topic {name!r} is there twice; give each topic once", code="duplicate-name"
-            )
+        raise CorpusError(f"{path}: {_OBJECT}", code="wrong-type")
+    for i, (name, words) in enumerate(pairs):
+        about = f"{path}: topic {name!r}"
+        if name in dict(pairs[:i]):
+            raise CorpusError(f"{about} is there twice; give each topic once", code="duplicate-name")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise CorpusError(
-                f"{path}: the seed words of topic {name!r} are not a list of words; give one",
-                code="wrong-type",
-            )
+            raise CorpusError(f"{about} has no list of words; {_OBJECT}", code="wrong-type")
         if not words:
-            raise CorpusError(
-                f"{path}: topic {name!r} has no seed words; give some, or leave it out", code="no-seed-words"
-            )
-        seeds[name] = words
-    return seeds
+            raise CorpusError(f"{about} has no seed words; give some, or leave it out", code="no-seed-words")
+    return dict(pairs)
 
 
 def _from_csv(path: str, text: str) -> dict[str, list[str]]:
@@ -63,8 +53,8 @@ def _from_csv(path: str, text: str) -> dict[str, list[str]]:
         if (not name and not words) or (line == 1 and name.lower() == "topic"):
             continue
         if not name or not words:
-            raise CorpusError(f"{path}:{line}: {_GIVE}", code="bad-line")
+            raise CorpusError(f"{path}:{line}: {_LINES}", code="bad-line")
         seeds.setdefault(name, []).extend(words)
     if not seeds:
-        raise CorpusError(f"{path}: there are no seed words in it; {_GIVE}", code="no-seed-words")
+        raise CorpusError(f"{path}: there are no seed words in it; {_LINES}", code="no-seed-words")
     return seeds

@@ -4,25 +4,24 @@ from typing import Any
 
 import click
 
-from franchise.cli._input import reading_options
-from franchise.cli._output import format_option, print_frame
+from franchise.cli import _options as options
+from franchise.cli._output import print_frame
 
 
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("paths", nargs=-1, metavar="MODEL MODEL... INPUT", type=click.Path(allow_dash=True))
-@click.option(
+@options.option(
     "--method",
-    type=click.Choice(["completion", "left-to-right"]),
+    "Score: the second half of each document given the first, or whole documents",
+    click.Choice(["completion", "left-to-right"]),
     default="completion",
-    show_default=True,
-    help="How to score: predict half of each document, or whole documents.",
 )
-@click.option("--by-document", is_flag=True, help="Show each model's log probability of each document.")
-@reading_options
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@format_option
+@options.option("--by-document", "Log probability of each document under each model", is_flag=True)
+@options.reading
+@options.n_jobs
+@options.printing
 def command(
-    paths: tuple[str, ...], method: str, by_document: bool, jobs: int | None, format_out: str, **values: Any
+    paths: tuple[str, ...], method: str, by_document: bool, n_jobs: int, format: str, **values: Any
 ) -> None:
     """Compare the models in two or more folders on the held-out documents in INPUT.
 
@@ -41,15 +40,14 @@ def command(
     if len(set(models)) < len(models):
         raise click.UsageError("the same model is given twice; give each once")
     from franchise._progress import Bar
-    from franchise.cli._new import read_new, topics_of
+    from franchise.cli._model import load_topics, read_new
     from franchise.predict.compare import compare_topics
 
-    first, _, new = read_new(models[0], path, values)
-    topics = {models[0]: first} | {name: topics_of(name)[0] for name in models[1:]}
+    first = load_topics(models[0])[0]
+    new = read_new(path, first, values)
+    topics = {models[0]: first} | {name: load_topics(name)[0] for name in models[1:]}
     with Bar("scoring", len(new.document_names) * sum(len(one.draws) for one in topics.values())):
-        found = compare_topics(topics, new, method=method, jobs=jobs)
-    print_frame(found.documents() if by_document else found.as_frame(), format_out, digits=4)
-    if format_out == "table" and not by_document:
-        click.echo()
-        for line in found.in_words():
-            click.echo(line)
+        found = compare_topics(topics, new, method=method, jobs=n_jobs)
+    print_frame(found.documents() if by_document else found.as_frame(), format, digits=4)
+    if format == "table" and not by_document:
+        click.echo("\n" + "\n".join(found.in_words()))

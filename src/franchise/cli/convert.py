@@ -5,29 +5,28 @@ from typing import Any
 
 import click
 
-from franchise.cli._input import (
-    MOST_TEXT,
-    downsample_options,
-    metadata_option,
-    options_of,
-    read,
-    reading_options,
-    text_options,
-)
+from franchise.cli import _options as options
+from franchise.cli._input import MOST_TEXT, read
 
 
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("input", type=click.Path(allow_dash=True))
 @click.argument("output", type=click.Path())
-@click.option("--format-out", metavar="FORMAT", help="Output format, if the name of OUTPUT does not show it.")
-@click.option("--vocabulary-out", type=click.Path(), metavar="FILE", help="Where to write the terms.")
-@click.option("--force", is_flag=True, help="Replace existing files.")
-@reading_options
-@metadata_option
-@text_options
-@downsample_options
+@options.option("--output-format", "Format of OUTPUT", metavar="FORMAT", show_default="from its name")
+@options.option("--vocabulary-out", "File to write the terms to", options.FILE)
+@options.reading
+@options.metadata
+@options.text
+@options.downsample
+@options.random_state
+@options.overwrite
 def command(
-    input: str, output: str, format_out: str | None, vocabulary_out: str | None, force: bool, **values: Any
+    input: str,
+    output: str,
+    output_format: str | None,
+    vocabulary_out: str | None,
+    overwrite: bool,
+    **values: Any,
 ) -> None:
     """Read the documents of INPUT and write them to OUTPUT in another format.
 
@@ -45,11 +44,11 @@ def command(
     from franchise.corpus.formats.detect import by_name
     from franchise.errors import CorpusError
 
-    if Path(output).exists() and not force:
+    if Path(output).exists() and not overwrite:
         raise CorpusError(
-            f"{output}: the file already exists; give another name, or --force", code="file-exists"
+            f"{output}: the file already exists; give another name, or --overwrite", code="file-exists"
         )
-    form = format_out or by_name(Path(output))
-    corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT if form == "franchise" else False)
-    for path in write_corpus(corpus, output, format=format_out, vocabulary=vocabulary_out):
+    form = output_format or by_name(Path(output))
+    corpus = read(input, values, keep_texts=MOST_TEXT if form == "franchise" else False)
+    for path in write_corpus(corpus, output, format=output_format, vocabulary=vocabulary_out):
         click.echo(str(path))

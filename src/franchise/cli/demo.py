@@ -5,21 +5,23 @@ from pathlib import Path
 import click
 
 from franchise.cli import INTERRUPTED
+from franchise.cli import _options as options
 
 _TOPICS_SHOWN = 12
 # eta: few broad topics, which are quicker to look through, and which chains agree on.
 _SETTINGS = {"eta": 0.5, "sweeps": 1500, "chains": 2, "random_state": 0}
 _MIN_DF = 8
+# The same settings as options.
+AS_FIT = "franchise fit abstracts.txt -o model --min-df 8 --eta 0.5 --sweeps 1500 --chains 2 --random-state 0"
 
 
-@click.command()
-@click.option(
-    "-o", "--output", type=click.Path(), default="franchise-demo", show_default=True, help="Model folder."
+@click.command(cls=options.Command)
+@options.option(
+    "-o, --output", "Folder to write the model to", options.FILE, metavar="MODEL", default="franchise-demo"
 )
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-@click.pass_context
-def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> None:
+@options.n_jobs
+@options.quiet
+def command(output: str, n_jobs: int, quiet: bool) -> None:
     """Fit 2,000 arXiv abstracts (April 2007, all subjects), show their topics, and write a report on them.
 
     This takes about a minute on two cores; the first time, part of it is compiling. A model that is
@@ -47,7 +49,7 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     )
     model = HDPTopicModel(
         **_SETTINGS,  # type: ignore[arg-type]
-        n_jobs=jobs,
+        n_jobs=n_jobs,
         checkpoint_dir=output,
         verbose=0 if quiet else 1,
     )
@@ -60,20 +62,12 @@ def command(ctx: click.Context, output: str, jobs: int | None, quiet: bool) -> N
     if len(frame) > _TOPICS_SHOWN:
         click.echo(f"and {len(frame) - _TOPICS_SHOWN} smaller ones: franchise topics {output}")
     click.echo()
-    click.echo(f"The model is in {output}; it is what this makes of a file of the abstracts:")
-    click.echo(f"  {as_fit()}")
+    click.echo(f"The model is in {output}. To fit the same model from a file of the abstracts:")
+    click.echo(f"  {AS_FIT}")
     try:
         page = model.report(Path(output) / "report.html", overwrite=True)
         click.echo(f"To look at it, open {page} in a browser.")
     except FranchiseError as error:  # the page needs libraries that not everyone installs
         click.echo(f"franchise: {error}", err=True)
     if model.ending_ == "interrupted":
-        ctx.exit(INTERRUPTED)
-
-
-def as_fit() -> str:
-    """Return the call of ``franchise fit`` that fits the same model."""
-    from franchise.cli._output import as_options
-
-    settings = " ".join(f"{name}={value}" for name, value in _SETTINGS.items())
-    return as_options(f"franchise fit abstracts.txt -o model min_df={_MIN_DF} {settings}")
+        raise click.exceptions.Exit(INTERRUPTED)

@@ -4,19 +4,20 @@ from collections.abc import Sequence
 
 import click
 
-from franchise.cli._output import format_option, print_frame, print_frames
+from franchise.cli import _options as options
+from franchise.cli._output import print_frame
 
 _SHOWN = 10  # documents of a topic, or like another
 _IN_TABLE = ["document", "words", "topics", "opening"]
 
 
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("model", type=click.Path())
-@click.option("--topic", metavar="TOPIC", help="Only the documents that are most about this topic.")
-@click.option("--like", metavar="DOCUMENT", help="Only the documents that are most like this one.")
-@click.option("-n", "--number", type=int, help="How many, with --topic or --like.  [default: 10]")
-@format_option
-def command(model: str, topic: str | None, like: str | None, number: int | None, format_out: str) -> None:
+@options.option("--topic", "Only the documents with the largest shares of this topic", metavar="TOPIC")
+@options.option("--like", "Only the documents whose topics are most similar", metavar="DOCUMENT")
+@options.option("-n, --number", "Number of documents, with --topic or --like", int, show_default=str(_SHOWN))
+@options.printing
+def command(model: str, topic: str | None, like: str | None, number: int | None, format: str) -> None:
     """Show the topics of the documents that the model in the folder MODEL was fitted to.
 
     TOPIC is the number or the name of a topic, DOCUMENT the name of a document, its number (from 0), or a
@@ -36,23 +37,21 @@ def command(model: str, topic: str | None, like: str | None, number: int | None,
         raise click.UsageError("-n needs --topic or --like; leave it out, or give one of them")
     fitted, number = load(model), _SHOWN if number is None else number
     if like is not None:
-        print_frame(
-            fitted.similar_documents(_document(like, fitted.corpus_.document_names), number), format_out
-        )
+        print_frame(fitted.similar_documents(_document(like, fitted.corpus_.document_names), number), format)
     elif topic is None:
         from franchise.posterior.tables import documents_frames
 
         names = fitted.named_topics_
         frames = documents_frames(fitted.posterior_, labels=fitted.topic_labels_, names=names)
-        print_frames((frame[_IN_TABLE] if format_out == "table" else frame for frame in frames), format_out)
+        print_frame((frame[_IN_TABLE] if format == "table" else frame for frame in frames), format)
     else:
         frame = fitted.representative_documents(topic, number)
-        if format_out == "table":
+        if format == "table":
             from franchise.posterior.tables import opening
 
             frame["opening"] = [opening(fitted.corpus_, j) for j in frame.pop("number")]
             del frame["text"]
-        print_frame(frame, format_out)
+        print_frame(frame, format)
 
 
 def _document(given: str, names: Sequence[str]) -> int | str:

@@ -1,24 +1,16 @@
 """``franchise fit``."""
 
-import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._cluster import cluster_options, use_cluster
+from franchise.cli import _options as options
+from franchise.cli._cluster import use_cluster
 from franchise.cli._config import options_to_keep, use_config
-from franchise.cli._input import (
-    MOST_TEXT,
-    downsample_option,
-    effective_counts_option,
-    metadata_option,
-    options_of,
-    read,
-    reading_options,
-    text_options,
-)
+from franchise.cli._input import MOST_TEXT, read
 from franchise.cli._model import interruptible
 
 if TYPE_CHECKING:
@@ -26,216 +18,97 @@ if TYPE_CHECKING:
     from franchise.estimator import HDPTopicModel
 
 _MODEL_SETTINGS = (
-    "sweeps",
-    "burn_in",
-    "thin",
-    "chains",
-    "eta",
-    "alpha",
-    "gamma",
-    "alpha_prior",
-    "gamma_prior",
-    "init",
-    "effective_counts",
-    "warm_up",
-    "split_merge",
-    "engine",
-)
-_STARTS = ("auto", "consensus", "counts", "documents", "fitted", "apart", "sequential", "one")
+    "sweeps", "burn_in", "thin", "chains", "eta", "effective_counts", "warm_up", "split_merge", "engine",
+    "n_jobs", "random_state",
+)  # fmt: skip
+
+_model = partial(options.option, group="Model options")
+_chains = partial(options.option, group="Chain options")
 
 
-class _NumberOr(click.ParamType):  # type: ignore[type-arg]
-    """A number, or one of some words."""
-
-    name = "number"
-
-    def __init__(self, kind: type, *words: str) -> None:
-        self._kind, self._words = kind, words
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the value; one from a configuration file may be a number."""
-        if value in self._words:
-            return value
-        try:
-            if isinstance(value, bool) or (self._kind is int and isinstance(value, float)):
-                raise TypeError
-            return self._kind(value)
-        except (TypeError, ValueError):
-            self.fail(f"{value!r} is neither a number nor one of {', '.join(self._words)}", param, ctx)
-
-
-class _Init(_NumberOr):
-    """Where chains start; the folder of a model may be given too."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the value."""
-        if isinstance(value, str) and value not in self._words and Path(value).is_dir():
-            return value
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            known = ", ".join(self._words)
-            what = f"{value!r} is neither a number nor one of {known}, nor the folder of a model"
-            self.fail(what, param, ctx)
-
-
-class _Duration(click.ParamType):  # type: ignore[type-arg]
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read seconds, or a number followed by s, m or h."""
-        units = {"s": 1.0, "m": 60.0, "h": 3600.0}
-        text = str(value)
-        try:
-            seconds = float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
-            if 0 < seconds < math.inf:
-                return seconds
-        except ValueError:
-            pass
-        self.fail(f"{value!r} is not a duration; give seconds, or 10m, or 2h", param, ctx)
-
-
-class _Gamma(click.ParamType):  # type: ignore[type-arg]
-    """Shape and rate of a Gamma prior: ``2,0.5``, or a list in a configuration file."""
-
-    name = "shape,rate"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read two positive numbers."""
-        parts = value.split(",") if isinstance(value, str) else value
-        try:
-            if any(isinstance(part, bool) for part in parts):
-                raise TypeError
-            shape, rate = (float(part) for part in parts)
-            if 0 < shape < math.inf and 0 < rate < math.inf:
-                return shape, rate
-        except (TypeError, ValueError):
-            pass
-        self.fail(f"{value!r} is no Gamma prior; give shape and rate, such as 1,1 or 2,0.5", param, ctx)
-
-
-DURATION, GAMMA = _Duration(), _Gamma()
-
-
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("input", type=click.Path(allow_dash=True))
-@click.option("-o", "--output", type=click.Path(), metavar="MODEL", help="Folder to write the model to.")
-@click.option("--force", is_flag=True, help="Replace an existing model.")
-@click.option(
-    "--config",
-    type=click.Path(),
-    callback=use_config,
-    is_eager=True,
-    metavar="FILE",
-    help="TOML file of options.",
+@options.option("-o, --output", "Folder to write the model to", options.FILE, metavar="MODEL")
+@options.option(
+    "--config", "TOML file of options", options.FILE, callback=use_config, is_eager=True, metavar="FILE"
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Only show how large the input is, and how long a fit would take."
-)
-@reading_options
-@metadata_option
-@text_options
-@downsample_option
-@click.option("--sweeps", type=int, default=500, show_default=True, help="Passes over all words, per chain.")
-@click.option("--burn-in", type=int, help="Sweeps at the start to leave out of the answer.  [default: half]")
-@click.option(
-    "--thin", type=int, help="Keep one sweep out of this many.  [default: such that 25 to 50 are kept]"
-)
-@click.option(
-    "--chains",
-    type=int,
-    default=4,
-    show_default=True,
-    help="Independent runs, compared to see whether they agree.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    metavar="INTEGER",
-    default=0,
-    show_default="0",
-    help="The same seed gives the same model.",
-)
-@click.option(
+@options.option("--dry-run", "Only show the size of the input and the expected time of a fit", is_flag=True)
+@_model(
     "--eta",
-    type=_NumberOr(float, "auto", "sample"),
+    "Concentration of topics over terms; smaller gives more topics. auto: 0.1 for text, 0.3 for very short "
+    "texts, 1 for count tables. A number fixes it, SHAPE,RATE is its Gamma prior",
+    options.ETA,
     default="auto",
-    show_default=True,
-    help="How evenly a topic spreads over terms; smaller gives more topics. auto: 0.1 for text, 0.3 for very "
-    "short texts, 1 for count tables; sample: estimated.",
 )
-@click.option(
-    "--alpha", type=float, help="Fix alpha (larger: more topics per document) instead of estimating it."
+@_model(
+    "--alpha",
+    "Concentration of documents; larger gives more topics per document. A number fixes it, SHAPE,RATE is its "
+    "Gamma prior",
+    options.CONCENTRATION,
+    default="1,1",
 )
-@click.option("--gamma", type=float, help="Fix gamma (larger: more topics in all) instead of estimating it.")
-@click.option(
-    "--alpha-prior",
-    type=GAMMA,
-    metavar="SHAPE,RATE",
-    help="Gamma prior under which alpha is estimated.  [default: 1,1]",
+@_model(
+    "--gamma",
+    "Concentration of the collection; larger gives more topics in all. A number fixes it, SHAPE,RATE is its "
+    "Gamma prior",
+    options.CONCENTRATION,
+    default="1,1",
 )
-@click.option(
-    "--gamma-prior",
-    type=GAMMA,
-    metavar="SHAPE,RATE",
-    help="Gamma prior under which gamma is estimated.  [default: 1,1]",
-)
-@click.option(
+@_chains("--sweeps", "Passes of each chain over all words", int, default=500)
+@_chains("--burn-in", "Sweeps to leave out at the start", int, show_default="half")
+@_chains("--thin", "Keep every N-th sweep after the burn-in", int, show_default="such that 25 to 50 are kept")
+@_chains("--chains", "Independent runs, compared to see whether they agree", int, default=4)
+@_chains(
     "--init",
-    type=_Init(int, *_STARTS),
-    default="auto",
-    show_default=True,
-    help="Where chains start: consensus (topics that short runs agree on), counts (for count tables), "
+    "Start of the chains: consensus (topics that short runs agree on), counts (for count tables), "
     "documents (topics begun at random documents), fitted (topics found by EM), auto (one of these four), "
-    "apart (different starts in turn), sequential, one, a number of random topics, or the folder of an "
-    "earlier model, to start from its topics.",
-)
-@effective_counts_option
-@click.option(
-    "--seed-words",
-    type=click.Path(),
-    metavar="FILE",
-    help='Start from seed words: JSON such as {"cosmology": ["galaxy", "redshift"]}, or CSV lines of a '
-    "topic's name and its words. A start, not a prior.",
-)
-@click.option(
-    "--warm-up",
-    type=int,
-    help="First sweeps with a smaller eta, so that topics separate.  [default: 40 if --init is fitted, 60 if "
-    "it is documents, but no more than half of the burn-in; 0 for other starts or if eta is estimated]",
-)
-@click.option(
-    "--split-merge",
-    type=click.Choice(["always", "burn-in", "off"]),
-    default="always",
-    show_default=True,
-    help="When to split and merge whole topics.",
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["auto", "collapsed", "parallel", "gpu", "cells", "ray", "ray-gpu"]),
+    "apart (different starts in turn), sequential, one, a number of random topics, or the folder of a model",
+    options.START,
     default="auto",
-    show_default=True,
-    help="How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at "
-    "once, all cores), gpu (on a GPU), cells (all words of a term in a document at once, for large counts), "
-    "ray (as parallel, on a cluster), ray-gpu (as gpu, on the GPUs of a cluster), or auto: collapsed below a "
-    "million words, above it cells for large counts, else parallel, from ten million on gpu if there is one.",
 )
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@cluster_options("Fit")
-@click.option(
-    "--time-budget",
-    type=DURATION,
-    metavar="TIME",
-    help="Stop after this time (90, 10m, 2h), but not before the chains have started; `resume` continues.",
+@_chains(
+    "--seed-words",
+    'Seed words to start from, which are no prior: JSON such as {"cosmology": ["galaxy", "redshift"]}, or '
+    "CSV lines of a topic's name and its words",
+    options.FILE,
 )
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-@click.pass_context
-def command(ctx: click.Context, /, input: str, output: str | None, **values: Any) -> None:
+@_chains(
+    "--warm-up",
+    "Sweeps at the start in which eta rises to its value, so that topics separate",
+    int,
+    show_default="40 after init fitted, 60 after documents, at most half of the burn-in; else 0",
+)
+@_chains(
+    "--split-merge",
+    "Sweeps in which whole topics are split and merged",
+    click.Choice(["always", "burn-in", "off"]),
+    default="always",
+)
+@_chains(
+    "--engine",
+    "How sweeps are made: collapsed (word by word, one core per chain), parallel (all documents at once, all "
+    "cores), gpu, cells (for large counts), ray (parallel on a cluster), ray-gpu (gpu on a cluster); auto: "
+    "collapsed below a million words; above it, cells for large counts, gpu from ten million words if there "
+    "is one, else parallel",
+    click.Choice(["auto", "collapsed", "parallel", "gpu", "cells", "ray", "ray-gpu"]),
+    default="auto",
+)
+@options.reading
+@options.metadata
+@options.text
+@options.downsample
+@options.effective_counts
+@options.random_state
+@options.n_jobs
+@options.cluster
+@options.time_budget
+@options.quiet
+@options.overwrite
+def command(input: str, output: str | None, **values: Any) -> None:
     """Find the topics of the documents in INPUT, and how many there are.
 
     INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
-    .parquet with --text-column, MALLET's text (--format-in mallet), LDA-C (.ldac), UCI bag-of-words
+    .parquet with --text-column, MALLET's text (--input-format mallet), LDA-C (.ldac), UCI bag-of-words
     (docword.*), Matrix Market (.mtx), SciPy's .npz, AnnData's .h5ad or Franchise's own (.franchise, made by
     `franchise convert`, for what is too large for memory), any of them gzipped; - is standard input.
 
@@ -249,33 +122,30 @@ def command(ctx: click.Context, /, input: str, output: str | None, **values: Any
       franchise fit speeches.csv --text-column text --metadata year,party -o model/
       franchise fit mutations.mtx --downsample 1000 -o model/
       franchise fit wiki.franchise -o model/ --ray auto --workers 16
-      zcat news.jsonl.gz | franchise fit - --format-in jsonl --text-column body -o model/
+      zcat news.jsonl.gz | franchise fit - --input-format jsonl --text-column body -o model/
     """
     from franchise.storage.model import write_config
 
     use_cluster(values)
-    for name in ("alpha", "gamma"):
-        if values[name] is not None and values[f"{name}_prior"] is not None:
-            raise click.UsageError(f"--{name} fixes {name}, which needs no --{name}-prior; leave out one")
     if output is None and not values["dry_run"]:
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:
-        _refuse(Path(output), values["force"])
+        _refuse(Path(output), values["overwrite"])
     if values["seed_words"] is not None and values["init"] != "auto":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
     model = model_of(values, None if values["dry_run"] else output)
     _refuse_without_gpu(model)
-    corpus = read(input, values, options_of(values), keep_texts=MOST_TEXT)
+    corpus = read(input, values, keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
         return
     with interruptible(str(output), anew=True):
-        model.fit(corpus, time_budget=values["time_budget"], overwrite=values["force"])
+        model.fit(corpus, time_budget=values["time_budget"], overwrite=values["overwrite"])
         write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
         click.echo(model.in_commands(str(output)))
     click.echo(f"  The model is in {output}")
     if model.ending_ == "interrupted":
-        ctx.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _taken(values: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
@@ -288,40 +158,35 @@ def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
     """Return the estimator for a command's values."""
     from franchise.estimator import HDPTopicModel
 
-    given = {name: values[name] for name in _MODEL_SETTINGS if name != "init"}
-    priors = ("alpha_prior", "gamma_prior")  # of which None is no value
+    init = values["init"]
+    if values["seed_words"] is not None:
+        from franchise.cli._seeds import read_seed_words
+
+        init = read_seed_words(values["seed_words"])
+    given = {name: values[name] for name in _MODEL_SETTINGS}
+    for name in ("alpha", "gamma"):
+        given[f"{name}_prior" if isinstance(values[name], tuple) else name] = values[name]
     return HDPTopicModel(
-        **{name: value for name, value in given.items() if name not in priors or value is not None},
-        init=_init(values),
-        random_state=values["seed"],
-        n_jobs=values["jobs"],
-        ray_address=values.get("ray"),
-        ray_workers=values.get("workers"),
+        **given,
+        init=init,
+        ray_address=values["ray"],
+        ray_workers=values["workers"],
         checkpoint_dir=output,
         verbose=0 if values["quiet"] else 1,
     )
 
 
-def _init(values: dict[str, Any]) -> Any:
-    """Return where chains start, as the estimator takes it."""
-    if values["seed_words"] is not None:
-        from franchise.cli._seeds import read_seed_words
-
-        return read_seed_words(values["seed_words"])
-    return values["init"]
-
-
-def _refuse(output: Path, force: bool) -> None:
+def _refuse(output: Path, overwrite: bool) -> None:
     from franchise.errors import ModelError
     from franchise.storage import model as store
 
-    if store.is_model(output) and not force:
+    if store.is_model(output) and not overwrite:
         raise ModelError(
             f"{output}: a model already exists there; continue it with `franchise resume {output}`, "
-            "replace it with --force, or give another name",
+            "replace it with --overwrite, or give another name",
             code="folder-exists",
         )
-    store.refuse_to_replace(output, force)
+    store.refuse_to_replace(output, overwrite)
 
 
 def _refuse_without_gpu(model: "HDPTopicModel") -> None:
@@ -335,9 +200,9 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
     from franchise.cli._output import print_facts
-    from franchise.engines import ON_RAY, RAY_GPU
+    from franchise.engines import GPU, ON_RAY, RAY_GPU
     from franchise.engines.compiling import is_compiled
-    from franchise.engines.partitions.cuda.availability import problem
+    from franchise.engines.partitions.cuda.availability import gpu_facts, problem
     from franchise.estimator.settings import of_chains
     from franchise.sampling.choices import why_chosen
     from franchise.sampling.plan import plan_of
@@ -353,7 +218,9 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         facts["down-sampled"] = corpus.downsampling.in_words()
     plan = plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
     facts |= why_chosen(model.init, model.eta, corpus)
-    facts["engine"] = _in_words(plan.engine_of(corpus))
+    facts["engine"] = engine = plan.engine_of(corpus)
+    if engine == GPU:
+        facts["engine"] += f": {gpu_facts().in_words()}"
     if model.engine == RAY_GPU and problem() is not None:
         facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"
     elif is_compiled():
@@ -364,11 +231,3 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     else:
         facts["time"] = "not known before the first fit, which compiles for about half a minute"
     print_facts(facts, "table")
-
-
-def _in_words(engine: str) -> str:
-    """Return the name of an engine, and on what it would run where that is not plain."""
-    from franchise.engines import GPU
-    from franchise.engines.partitions.cuda.availability import gpu_facts
-
-    return f"{engine}: {gpu_facts().in_words()}" if engine == GPU else engine

@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franchise.cli._input import downsample_options, options_of, read, reading_options, text_options
-from franchise.cli._output import format_option, print_facts
+from franchise.cli import _options as options
+from franchise.cli._input import read
+from franchise.cli._output import print_facts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from franchise.corpus import Corpus
     from franchise.estimator import HDPTopicModel
 
 
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("path", type=click.Path(allow_dash=True))
-@reading_options
-@text_options
-@downsample_options
-@format_option
-def command(path: str, format_out: str, **values: Any) -> None:
+@options.reading
+@options.text
+@options.downsample
+@options.random_state
+@options.printing
+def command(path: str, format: str, **values: Any) -> None:
     """Describe the model folder or the file of documents at PATH.
 
     \b
@@ -32,9 +32,9 @@ def command(path: str, format_out: str, **values: Any) -> None:
     from franchise.storage import model as store
 
     if path != "-" and store.is_model(Path(path)):
-        print_facts(_model_facts(path), format_out)
+        print_facts(_model_facts(path), format)
     else:
-        print_facts(_corpus_facts(read(path, values, options_of(values), keep_texts=False)), format_out)
+        print_facts(_corpus_facts(read(path, values, keep_texts=False)), format)
 
 
 def _model_facts(path: str) -> dict[str, Any]:
@@ -81,25 +81,19 @@ def _agreement_facts(model: "HDPTopicModel") -> dict[str, Any]:
 
 
 def _corpus_facts(corpus: "Corpus") -> dict[str, Any]:
+    from franchise.corpus.metadata import described
+
     of_length = corpus.documents_of_length
     median = (of_length.cumsum() > corpus.n_documents // 2).argmax()
-    return {
+    facts: dict[str, Any] = {
         "documents": corpus.n_documents,
         "empty documents": int(of_length[0]),
         "terms": corpus.n_terms,
         "words": corpus.n_words,
         "words per document, median": int(median),
-        **_downsampling(corpus),
-        **({} if corpus.metadata is None else {"metadata": _metadata(corpus.metadata)}),
-        "fingerprint": corpus.fingerprint(),
     }
-
-
-def _downsampling(corpus: "Corpus") -> dict[str, str]:
-    return {} if corpus.downsampling is None else {"down-sampled": corpus.downsampling.in_words()}
-
-
-def _metadata(metadata: "pd.DataFrame") -> str:
-    from franchise.corpus.metadata import described
-
-    return ", ".join(described(metadata[name]) for name in metadata)
+    if corpus.downsampling is not None:
+        facts["down-sampled"] = corpus.downsampling.in_words()
+    if corpus.metadata is not None:
+        facts["metadata"] = ", ".join(described(corpus.metadata[name]) for name in corpus.metadata)
+    return facts | {"fingerprint": corpus.fingerprint()}

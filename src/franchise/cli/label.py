@@ -2,11 +2,13 @@
 
 import click
 
+from franchise.cli import _options as options
 
-@click.command()
+
+@click.command(cls=options.Command)
 @click.argument("model", type=click.Path())
 @click.argument("names", type=click.Path(), required=False)
-@click.option("--clear", is_flag=True, help="Take all names away.")
+@options.option("--clear", "Remove all names", is_flag=True)
 def command(model: str, names: str | None, clear: bool) -> None:
     """Give names to the topics of the model in the folder MODEL, from the CSV file NAMES.
 

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import click
 
+from franchise.cli import _options as options
 
-@click.command()
+
+@click.command(cls=options.Command)
 @click.argument("model", type=click.Path())
-@click.option(
-    "-o", "--output", type=click.Path(), default="report.html", show_default=True, help="File to write."
-)
-@click.option("--title", help="Heading of the page.")
-@click.option("--force", is_flag=True, help="Replace an existing file.")
-@click.option("--open", "open_it", is_flag=True, help="Open the page in the browser.")
-def command(model: str, output: str, title: str | None, force: bool, open_it: bool) -> None:
+@options.option("-o, --output", "File to write", options.FILE, default="report.html")
+@options.option("--title", "Heading of the page")
+@options.option("--open, open_it", "Open the page in the browser", is_flag=True)
+@options.overwrite
+def command(model: str, output: str, title: str | None, overwrite: bool, open_it: bool) -> None:
     """Write a report on the model in the folder MODEL: one HTML file, to open in a browser.
 
     It shows how many topics there are and how sure that is, the topics with their terms and documents, the
@@ -30,7 +30,7 @@ def command(model: str, output: str, title: str | None, force: bool, open_it: bo
 
     fitted = load(model)
     with Bar("writing the report", STEPS):
-        path = fitted.report(output, title=title, overwrite=force)
+        path = fitted.report(output, title=title, overwrite=overwrite)
     click.echo(str(path))
     if open_it:
         click.launch(Path(path).resolve().as_uri())

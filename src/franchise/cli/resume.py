@@ -1,42 +1,33 @@
 """``franchise resume``."""
 
+from typing import Any
+
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._cluster import cluster_options, quiet_ray
+from franchise.cli import _options as options
+from franchise.cli._cluster import quiet_ray
 from franchise.cli._model import interruptible
-from franchise.cli.fit import DURATION
 
 
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("model", type=click.Path())
-@click.option("--sweeps", type=int, default=0, show_default=True, help="Sweeps to make beyond those planned.")
-@click.option(
-    "--burn-in",
-    type=int,
-    help="Sweeps to leave out, of all.  [default: as for the fit; if not given there, half of all]",
+@options.option("--sweeps", "Sweeps to make beyond those planned", int, default=0)
+@options.option(
+    "--burn-in", "Sweeps of all to leave out at the start", int, show_default="as for the fit, or half of all"
 )
-@click.option(
+@options.option(
     "--thin",
-    type=int,
-    help="Keep one sweep out of this many.  [default: as for the fit; if not given there, to keep 25 to 50]",
+    "Keep every N-th sweep after the burn-in",
+    int,
+    show_default="as for the fit, or such that 25 to 50 are kept",
 )
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@cluster_options("Resume a fit of engine ray or ray-gpu")
-@click.option("--time-budget", type=DURATION, metavar="TIME", help="Stop after this time (90, 10m, 2h).")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-@click.pass_context
+@options.n_jobs
+@options.cluster
+@options.time_budget
+@options.quiet
 def command(
-    ctx: click.Context,
-    model: str,
-    sweeps: int,
-    burn_in: int | None,
-    thin: int | None,
-    jobs: int | None,
-    ray: str | None,
-    workers: int | None,
-    time_budget: float | None,
-    quiet: bool,
+    model: str, sweeps: int, n_jobs: int, ray: str | None, workers: int | None, quiet: bool, **values: Any
 ) -> None:
     """Resume the fit in the folder MODEL, or make a finished one longer.
 
@@ -58,12 +49,12 @@ def command(
     with interruptible(model, anew=False):
         fitted = HDPTopicModel.load(model).set_params(
             checkpoint_dir=model,
-            n_jobs=jobs,
+            n_jobs=n_jobs,
             ray_address=ray,
             ray_workers=workers,
             verbose=0 if quiet else 1,
         )
-        fitted.resume(sweeps, burn_in=burn_in, thin=thin, time_budget=time_budget)
+        fitted.resume(sweeps, **values)
         click.echo(fitted.in_commands(model))
     if fitted.ending_ == "interrupted":
-        ctx.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)

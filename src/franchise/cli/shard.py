@@ -6,37 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franchise.cli._input import (
-    MOST_TEXT,
-    metadata_option,
-    options_of,
-    read_options,
-    reading_bar,
-    reading_options,
-    text_options,
-)
+from franchise.cli import _options as options
+from franchise.cli._input import MOST_TEXT, options_of, read_options, reading_bar
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus
     from franchise.corpus.batches import Batch
 
 
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="INPUT...")
-@click.option("--output", "-o", required=True, type=click.Path(), metavar="FOLDER", help="Where to write.")
-@click.option(
+@options.option("-o, --output", "Folder to write to", options.FILE, required=True, metavar="FOLDER")
+@options.option(
     "--shards",
-    type=click.IntRange(1, 99_999),
+    "Number of shards, many more than there will be machines",
+    options.Whole(1, 99_999),
     default=64,
-    show_default=True,
-    metavar="N",
-    help="How many; many more than there will be machines.",
 )
-@click.option("--force", is_flag=True, help="Replace shards that are there.")
-@reading_options
-@metadata_option
-@text_options
-def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **values: Any) -> None:
+@options.reading
+@options.metadata
+@options.text
+@options.overwrite
+def command(inputs: tuple[str, ...], output: str, shards: int, overwrite: bool, **values: Any) -> None:
     """Read the documents of all INPUTs and write them to FOLDER in shards.
 
     A shard is a file with a range of documents, so that no machine has to hold all of them. INPUTs are read
@@ -53,7 +44,7 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
     from franchise.errors import CorpusError
 
     try:
-        refuse_to_replace(Path(output), force)
+        refuse_to_replace(Path(output), overwrite)
     except OSError as error:
         raise CorpusError(
             f"{output}: cannot write there ({error.strerror}); give another name", code="cannot-write"
@@ -64,7 +55,7 @@ def command(inputs: tuple[str, ...], output: str, shards: int, force: bool, **va
             _batches(paths, values),
             output,
             shards,
-            overwrite=force,
+            overwrite=overwrite,
             progress=lambda done, total: progress(4 * done, 4 * total),  # bytes
         )
     click.echo(
@@ -80,9 +71,9 @@ def _batches(paths: list[str], values: dict[str, Any]) -> "Iterator[Corpus | Bat
 
     room = MOST_TEXT
     for path in paths:
-        options = read_options(values, text_options=options_of(values), keep_texts=room)
+        how = read_options(values, text_options=options_of(values), keep_texts=room)
         with reading_bar(path) as progress:
-            found = read_documents(path, options, progress=progress)
+            found = read_documents(path, how, progress=progress)
         texts = found.texts if isinstance(found, Corpus) else found.about.texts
         room = max(0, room - texts_length(texts)) if texts is not None else 0
         yield found

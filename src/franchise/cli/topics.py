@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from franchise.cli._input import SHARE
-from franchise.cli._output import format_option, print_frame
+from franchise.cli import _options as options
+from franchise.cli._output import print_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,32 +22,27 @@ def shown(frame: "pd.DataFrame") -> "pd.DataFrame":
     return frame[columns]
 
 
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("model", type=click.Path())
-@click.option(
-    "--num-top-words", type=int, default=10, show_default=True, help="Terms to show for each topic."
+@options.option("-n, --n-terms", "Number of terms to show for each topic", int, default=10)
+@options.option(
+    "--min-share", "Smallest share of the words that a topic must have", options.SHARE, default=0.0
 )
-@click.option(
-    "--min-share", type=SHARE, default=0.0, help="Leave out topics with a smaller share of the words."
-)
-@click.option(
-    "--find",
-    "terms",
+@options.option(
+    "--find, terms",
+    "Only the topics in which this term is most probable; may be repeated, for topics with all the terms",
     multiple=True,
     metavar="TERM",
-    help="The topics in which this term is most probable; several terms: all of them.",
 )
-@format_option
-def command(
-    model: str, num_top_words: int, min_share: float, terms: tuple[str, ...], format_out: str
-) -> None:
+@options.printing
+def command(model: str, n_terms: int, min_share: float, terms: tuple[str, ...], format: str) -> None:
     """Show the topics of the model in the folder MODEL, largest first.
 
     weight is the share of all words, with its 95% interval; support is the share of the kept draws in which
     the topic was found. Rely on topics that were found by every chain; those of most chains are likely; those
     of few or one differ from chain to chain. runs, if there is such a column, is the share of independent
-    runs that found the topic. CSV and JSON have more columns: the number of chains that
-    have the topic, how stable it is, and its nearest neighbour. label is the name that was given to the topic
+    runs that found the topic. CSV and JSON have more columns: the number of chains that have the topic, how
+    stable it is, and its nearest neighbour. label is the name that was given to the topic
     (franchise label), or else three terms that set it apart from the others.
 
     \b
@@ -61,8 +56,8 @@ def command(
     fitted = load(model)
     if terms:
         found = fitted.find_topics(terms, _FOUND)
-        print_frame(found[found["weight"] >= min_share], format_out)
+        print_frame(found[found["weight"] >= min_share], format)
         return
-    frame = fitted.topics(num_top_words)
+    frame = fitted.topics(n_terms)
     frame = frame[frame["weight"] >= min_share]
-    print_frame(shown(frame) if format_out == "table" else frame, format_out)
+    print_frame(shown(frame) if format == "table" else frame, format)

@@ -5,62 +5,38 @@ from typing import Any
 import click
 
 from franchise.cli import INTERRUPTED
-from franchise.cli._input import (
-    downsample_option,
-    effective_counts_option,
-    options_of,
-    read,
-    reading_options,
-    text_options,
-)
-from franchise.cli._output import format_option, print_frame
+from franchise.cli import _options as options
+from franchise.cli._input import read
+from franchise.cli._output import check_figure, print_frame, write_figure
 
 
-class _Etas(click.ParamType):  # type: ignore[type-arg]
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read numbers that are separated by commas."""
-        try:
-            return [float(part) for part in str(value).split(",") if part.strip()]
-        except ValueError:
-            self.fail(f"{value!r}: give numbers separated by commas, such as 0.05,0.1,0.3", param, ctx)
-
-
-@click.command()
+@click.command(cls=options.Command)
 @click.argument("input", type=click.Path(allow_dash=True))
-@click.option(
-    "--etas", type=_Etas(), metavar="NUMBERS", help="Values to try.  [default: 0.02,0.05,0.1,0.2,0.5,1]"
+@options.option(
+    "--etas",
+    "Values of eta to try, such as 0.05,0.1,0.3",
+    options.ETAS,
+    show_default="0.02,0.05,0.1,0.2,0.5,1",
 )
-@click.option(
+@options.option(
     "--folds",
-    type=int,
+    "1: leave out a fifth of the documents; more: K-fold cross-validation, K times as long",
+    int,
+    metavar="K",
     default=1,
-    show_default=True,
-    help="1 leaves out a fifth of the documents; more leave out each part in turn, and take as much longer.",
 )
-@click.option("--plot", type=click.Path(), metavar="FILE", help="Write a picture: .svg, .png or .pdf.")
-@reading_options
-@text_options
-@downsample_option
-@effective_counts_option
-@click.option("--sweeps", type=int, default=100, show_default=True, help="Passes over all words, per chain.")
-@click.option("--chains", type=int, default=2, show_default=True, help="Chains for each value.")
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    metavar="INTEGER",
-    default=0,
-    show_default="0",
-    help="Of the split and the chains, the same for all values.",
-)
-@click.option("--jobs", type=int, help="Number of threads; does not change the answer.  [default: all cores]")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-@format_option
-@click.pass_context
-def command(
-    ctx: click.Context, /, input: str, plot: str | None, jobs: int | None, format_out: str, **values: Any
-) -> None:
+@options.option("--sweeps", "Passes of each chain over all words", int, default=100)
+@options.option("--chains", "Independent runs for each value", int, default=2)
+@options.reading
+@options.text
+@options.downsample
+@options.effective_counts
+@options.random_state
+@options.n_jobs
+@options.quiet
+@options.printing
+@options.figure
+def command(input: str, figure: str | None, overwrite: bool, format: str, **values: Any) -> None:
     """Try several values of eta on the documents in INPUT, and recommend one.
 
     eta decides how many topics there are, more than anything else: small values give many narrow topics.
@@ -76,44 +52,26 @@ def command(
     \b
     Examples:
       franchise tune abstracts.txt
-      franchise tune papers.csv --text-column abstract --etas 0.05,0.1,0.2,0.3 --folds 5 --plot eta.svg
+      franchise tune papers.csv --text-column abstract --etas 0.05,0.1,0.2,0.3 --folds 5 --figure eta.svg
     """
-    from franchise.estimator.tuning import ETAS, tune_eta
+    from franchise.estimator.tuning import ETAS as DEFAULT
+    from franchise.estimator.tuning import tune_eta
 
-    if plot is not None:
-        _check_picture(plot)
-    corpus = read(input, values, options_of(values), keep_texts=False)
+    check_figure(figure, overwrite)
     found = tune_eta(
-        corpus,
-        values["etas"] or ETAS,
-        n_jobs=jobs,
-        random_state=values["seed"],
+        read(input, values, keep_texts=False),
+        DEFAULT if values["etas"] is None else values["etas"],
         verbose=0 if values["quiet"] else 1,
-        **{name: values[name] for name in ("folds", "sweeps", "chains", "effective_counts")},
+        **{
+            name: values[name]
+            for name in ("folds", "sweeps", "chains", "effective_counts", "n_jobs", "random_state")
+        },
     )
-    if format_out == "table":
+    if format == "table":
         click.echo(str(found))
     else:
-        print_frame(found.table, format_out)
-    if plot is not None:
-        found.plot().savefig(plot, dpi=200)
+        print_frame(found.table, format)
+    if figure is not None:
+        write_figure(found.plot(), figure)
     if len(found.found) < found.n_planned:
-        ctx.exit(INTERRUPTED)
-
-
-def _check_picture(path: str) -> None:
-    """Refuse, before hours of work, a picture that cannot be drawn or written."""
-    from importlib import import_module
-    from pathlib import Path
-
-    from franchise.errors import FranchiseError, SettingsError
-
-    import_module("franchise.report.figures")  # says so if matplotlib is missing
-    if Path(path).suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise SettingsError(
-            f"--plot {path}: give a name that ends in .svg, .png or .pdf", code="unknown-figure-format"
-        )
-    if not Path(path).resolve().parent.is_dir():
-        raise FranchiseError(
-            f"{path}: there is no such folder; give a name in one that exists", code="no-such-folder"
-        )
+        raise click.exceptions.Exit(INTERRUPTED)

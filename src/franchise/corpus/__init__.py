@@ -20,7 +20,7 @@ from franchise.corpus.shards.corpus import ShardedCorpus, arrays_of_shard, open_
 from franchise.corpus.shards.writing import shard
 from franchise.corpus.synthetic import HDPDraw, Planted, draw_hdp, five_topics, planted
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.writing import write_corpus, write_ldac
+from franchise.corpus.writing import write_corpus
 
 __all__ = [
     "FORMATS",
@@ -55,5 +55,4 @@ __all__ = [
     "shard",
     "shards_of",
     "write_corpus",
-    "write_ldac",
 ]

@@ -7,7 +7,6 @@ they are laid out cell by cell, so that the same counts are the same words, howe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from franchise._arrays import offsets_of, places_of
 from franchise.corpus.checks import MAX_WORDS, frozen, integers, unknown_term
-from franchise.corpus.large_arrays import BLOCK
+from franchise.corpus.large_arrays import BLOCK, blocks_of_documents
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -96,13 +95,6 @@ def blocks_of_cells(corpus: CorpusArrays) -> Iterator[tuple[int, CellArrays]]:
                 corpus.n_terms,
             ),
         )
-
-
-def blocks_of_documents(doc_ptr: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Cut documents into runs of about a million words each; a longer document is a run of its own."""
-    last = len(doc_ptr) - 1
-    starts = np.unique(np.searchsorted(doc_ptr, np.arange(BLOCK, doc_ptr[-1], BLOCK)))
-    return [(int(a), int(b)) for a, b in pairwise([0, *starts[(starts > 0) & (starts < last)], last])]
 
 
 def cells_from(

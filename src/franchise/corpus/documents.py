@@ -16,7 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.batches import Batch, from_texts, from_tokens, numbers_in
+from franchise.corpus.batches import (
+    Batch,
+    batch_of_lists,
+    batch_of_texts,
+    from_texts,
+    from_tokens,
+    numbers_in,
+)
 from franchise.corpus.checks import is_frame, iterate, names_of, numbered
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.counts import from_counts, split_columns, words_of_counts
@@ -29,8 +36,7 @@ from franchise.corpus.other_libraries import (
     refuse_tables,
 )
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.texts import split_texts
-from franchise.corpus.tokens import Offsets, Words, drop_unknown, look_up
+from franchise.corpus.tokens import Offsets, Words, drop_unknown
 from franchise.errors import CorpusError
 
 # The kinds of documents, as messages name them.
@@ -163,8 +169,11 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
     if kind == _COUNTS:
         x, doc_ptr, _ = words_of_counts(list(checked), like.vocabulary)
         return _encoded(x, doc_ptr, like, names)
-    words = split_texts(checked, how_split(like)) if kind == _TEXTS else checked
-    return _encoded(*look_up(words, like.vocabulary), like, names)
+    if kind == _TEXTS:
+        batch = batch_of_texts(checked, how_split(like), keep_texts=False)
+    else:
+        batch = batch_of_lists(checked, None)
+    return _encoded(_renumbered(batch.x, batch.terms, like), batch.doc_ptr, like, names)
 
 
 def is_matrix(documents: Any) -> bool:

@@ -110,6 +110,14 @@ def blocks(n: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
 
 
+def blocks_of_documents(doc_ptr: npt.NDArray[Any], size: int | None = None) -> list[tuple[int, int]]:
+    """Cut documents into runs of about a million words each; a longer document is a run of its own."""
+    size, last = size or BLOCK, len(doc_ptr) - 1
+    starts = np.unique(np.searchsorted(doc_ptr, np.arange(size, doc_ptr[-1], size)))
+    ends = [0, *starts[(starts > 0) & (starts < last)].tolist(), last]
+    return [(first, end) for first, end in pairwise(ends) if end > first]
+
+
 def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
     """Count the words of each term; in blocks, as NumPy widens what it counts to 64 bits."""
     counts = np.zeros(n_terms, np.int64)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
 from reprlib import repr as shortened
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from franchise._settings import whole_number
 from franchise.corpus import large_arrays
 from franchise.corpus.checks import iterate
+from franchise.corpus.large_arrays import blocks_of_documents
 from franchise.corpus.strings import GrowingTexts
 from franchise.corpus.text_options import TextOptions
 from franchise.corpus.tokens import Offsets, Words
@@ -106,8 +106,7 @@ def document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArra
     from scipy.sparse import csr_array  # scikit-learn has loaded it by now
 
     found = np.zeros(n_terms, dtype=np.intp)
-    starts = np.unique(np.searchsorted(doc_ptr, np.arange(0, len(x), large_arrays.BLOCK), side="right")) - 1
-    for first, last in pairwise([*starts, len(doc_ptr) - 1]):
+    for first, last in blocks_of_documents(doc_ptr):
         words = x[doc_ptr[first] : doc_ptr[last]].copy()
         ends = doc_ptr[first : last + 1] - doc_ptr[first]
         # One byte per entry: how often a term occurs within a document does not matter here.

@@ -46,18 +46,6 @@ def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
         ids[piece] = new[ids[piece]]
 
 
-def look_up(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
-    """Give each word of documents its number in a vocabulary, -1 where it is not there."""
-    index = {term: v for v, term in enumerate(vocabulary)}
-
-    def number(words: list[Any], j: int) -> Iterable[int]:
-        if not _all_strings(words):
-            raise _not_a_word(words, j, "words are strings")
-        return (index.get(word, -1) for word in words)
-
-    return _number_words(documents, number)
-
-
 def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
     """Drop the words with number -1; return words, offsets, and how many each document lost.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import StrPath, write_atomically
-from franchise.corpus.formats import FORMATS, known_format, ldac, matrices
+from franchise.corpus.formats import FORMATS, known_format, matrices
 from franchise.corpus.formats.detect import by_name
 from franchise.corpus.formats.vocabulary import beside, lines_of
 from franchise.errors import SettingsError
@@ -47,7 +47,7 @@ def write_corpus(
     writable = [name for name, facts in FORMATS.items() if facts.write is not None]
     if form is None:
         raise SettingsError(
-            f"{path}: the name does not show the format; give format (--format-out), "
+            f"{path}: the name does not show the format; give format (--output-format), "
             f"one of {', '.join(writable)}",
             code="unknown-format",
         )
@@ -63,26 +63,6 @@ def write_corpus(
     if vocabulary is not None:
         written.append(write_atomically(vocabulary, lines_of(corpus.vocabulary)))
     return [write_atomically(target, write(corpus)), *written]
-
-
-def write_ldac(corpus: Corpus, path: StrPath, *, vocabulary: StrPath | None = None) -> None:
-    """Write a corpus in LDA-C format, whole or not at all.
-
-    The format keeps counts: the order of the words within a document and the names of the documents are not
-    written.
-
-    Parameters
-    ----------
-    corpus
-        What to write.
-    path
-        Where; gzipped if the name ends in ``.gz``.
-    vocabulary
-        Where to write the terms, one per line; by default they are not written.
-    """
-    if vocabulary is not None:
-        write_atomically(vocabulary, lines_of(corpus.vocabulary))
-    write_atomically(path, ldac.write(corpus))
 
 
 def _needs_vocabulary(form: str, corpus: Corpus) -> bool:

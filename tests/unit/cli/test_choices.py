@@ -76,7 +76,7 @@ def test_compare_refuses(folder, arguments, ending, message):
 
 
 def test_tune(folder, tmp_path):
-    options = ["--etas", "0.1, 2", "--sweeps", "8", "--plot", tmp_path / "eta.svg"]
+    options = ["--etas", "0.1, 2", "--sweeps", "8", "--figure", tmp_path / "eta.svg"]
     result = call("tune", folder / "texts.txt", *options)
     assert "Best prediction: eta=" in result.stdout
     assert result.stderr.startswith("eta 2: ")
@@ -118,8 +118,8 @@ def test_tune_uses_as_many_counts_as_a_fit(tmp_path):
         (["texts.txt", "--etas", "0.1,-2"], 2, "-2.0"),
         (["texts.txt", "--folds", "0"], 2, "--folds 0"),
         (["texts.txt", "--folds", "60"], 1, "one in 60"),
-        (["texts.txt", "--plot", "eta.xyz"], 2, ".svg, .png or .pdf"),
-        (["texts.txt", "--plot", "nowhere/eta.svg"], 1, "nowhere"),
+        (["texts.txt", "--figure", "eta.xyz"], 2, ".svg, .png or .pdf"),
+        (["texts.txt", "--figure", "nowhere/eta.svg"], 1, "nowhere"),
     ],
 )
 def test_tune_refuses(folder, arguments, ending, message):

@@ -86,7 +86,7 @@ def test_where_a_model_was_fitted_is_not_written_down():
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("fit texts.txt -o m --ray nowhere", "'nowhere': give 'auto', 'local' or HOST:PORT"),
+        ("fit texts.txt -o m --ray nowhere", "--ray nowhere: give 'auto', 'local' or HOST:PORT"),
         ("fit texts.txt -o m --ray ray://head:10001", "ray://head:10001"),
         ("fit texts.txt -o m --ray auto --engine cells", "--engine cells"),
         ("fit texts.txt -o m --workers 3", "--ray auto, --ray local or --ray HOST:PORT"),

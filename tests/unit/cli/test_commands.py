@@ -10,6 +10,7 @@ import sys
 import time
 import tomllib
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -17,6 +18,7 @@ from click.testing import CliRunner
 from franchise import HDPTopicModel, __version__, read_ldac
 from franchise.cli import _COMMANDS, main
 from franchise.cli._model import interruptible
+from franchise.cli._options import RENAMED
 from franchise.datasets import arxiv_abstracts
 from tests.raising import warns
 
@@ -96,6 +98,29 @@ def test_every_command_has_help_with_an_example(name):
     assert f"franchise {name}" in text
 
 
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_help_of_options_is_terse(name):
+    ctx = click.Context(main, info_name="franchise", show_default=True)
+    command = main.get_command(ctx, name)
+    own = click.Context(command, ctx)
+    for option in command.params:
+        if isinstance(option, click.Option):
+            told = option.get_help_record(own)[1]
+            assert told[0].isupper() or told[0] == "1"
+            assert not told.partition("  [")[0].endswith(".") or told.partition("  [")[0].endswith(" ...")
+            assert "<=" not in told
+
+
+def test_an_old_name_names_the_new():
+    for old, new in RENAMED.items():
+        names = [name for name in _COMMANDS if name != "hdp" and f"{new} " in call(name, "--help").stdout]
+        assert names
+        for name in names:
+            told = call(name, old, "1", ending=2).stderr
+            assert f"{old} is now called {new}" in told
+    assert "now called" not in call("topics", "m", "--seed", "1", ending=2).stderr  # has no seed
+
+
 def test_version():
     assert call("--version").stdout == f"franchise {__version__}\n"
 
@@ -124,7 +149,7 @@ def test_nothing_is_overwritten_without_force(folder, model):
     result = call("fit", folder / "texts.txt", "-o", model, *QUICK, ending=1)
     assert "franchise resume" in result.stderr
     assert (model / "model.json").read_bytes() == before
-    call("fit", folder / "texts.txt", "-o", model, *QUICK, "--seed", "5", "--force")
+    call("fit", folder / "texts.txt", "-o", model, *QUICK, "--random-state", "5", "--overwrite")
     assert HDPTopicModel.load(model).random_state == 5
 
 
@@ -136,19 +161,21 @@ def test_two_processes_do_not_fit_into_one_folder(folder, tmp_path):
             while not (tmp_path / "m" / "chains" / ".lock").exists():
                 time.sleep(0.05)
                 assert first.poll() is None
-            again = ["fit", folder / "texts.txt", "-o", tmp_path / "m", "--force"]
+            again = ["fit", folder / "texts.txt", "-o", tmp_path / "m", "--overwrite"]
             for arguments in (again, ["resume", tmp_path / "m"]):
                 assert f"{tmp_path / 'm'}: " in call(*arguments, ending=1).stderr
         finally:
             first.terminate()
-    call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK, "--force")
+    call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK, "--overwrite")
     assert HDPTopicModel.load(tmp_path / "m").sweeps == 8
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
 def test_something_else_is_never_replaced(folder, tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
-    assert f"{tmp_path}: " in call("fit", folder / "texts.txt", "-o", tmp_path, "--force", ending=1).stderr
+    assert (
+        f"{tmp_path}: " in call("fit", folder / "texts.txt", "-o", tmp_path, "--overwrite", ending=1).stderr
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
@@ -268,8 +295,18 @@ def test_a_dry_run_only_tells(folder, tmp_path):
 def test_a_configuration_equals_its_options(folder, tmp_path):
     config = tmp_path / "fit.toml"
     config.write_text('sweeps = 8\nchains = 2\neta = 0.5\nmin-df = 3\nstop-words = "none"\n')
-    call("fit", folder / "texts.txt", "-o", tmp_path / "a", "--config", config, "--quiet", "--seed", "3")
-    options = [*QUICK, "--min-df", "3", "--stop-words", "none", "--seed", "3"]
+    call(
+        "fit",
+        folder / "texts.txt",
+        "-o",
+        tmp_path / "a",
+        "--config",
+        config,
+        "--quiet",
+        "--random-state",
+        "3",
+    )
+    options = [*QUICK, "--min-df", "3", "--stop-words", "none", "--random-state", "3"]
     call("fit", folder / "texts.txt", "-o", tmp_path / "b", *options)
     one, other = HDPTopicModel.load(tmp_path / "a"), HDPTopicModel.load(tmp_path / "b")
     assert one.corpus_ == other.corpus_
@@ -308,9 +345,12 @@ def test_stop_words_in_a_configuration(folder, tmp_path):
         "sweeps = true",
         "sweeps = [2]",
         'sweeps = "2"',
-        "seed = 1.9",
+        "random-state = 1.9",
         "alpha = true",
-        "eta = [1, 2]",
+        "eta = [1, 2, 3]",
+        "seed = 1",
+        "alpha = []",
+        "metadata = [1]",
         "init = true",
         "init = 2.5",
         "min-df = [1]",
@@ -339,14 +379,14 @@ def test_a_configuration_that_cannot_be(folder, tmp_path, text):
         ["--sweeps", "0"],
         ["--burn-in", "900"],
         ["--chains", "0"],
-        ["--jobs", "0"],
-        ["--seed", "-3"],
+        ["--n-jobs", "0"],
+        ["--random-state", "-3"],
         ["--init", "many"],
         ["--min-df", "few"],
         ["--token-pattern", "("],
         ["--time-budget", "soon"],
         ["--time-budget", "inf"],
-        ["--seed", "9223372036854775808"],
+        ["--random-state", "9223372036854775808"],
         ["--alpha", "nan"],
         ["--stop-words", "nowhere.txt"],
     ],
@@ -375,7 +415,7 @@ def test_files_that_cannot_be_read(tmp_path, name):
 
 def test_standard_input(folder, tmp_path):
     lines = [json.dumps({"body": text}) for text in arxiv_abstracts()[:80]]
-    options = ["--format-in", "jsonl", "--text-column", "body", *QUICK]
+    options = ["--input-format", "jsonl", "--text-column", "body", *QUICK]
     call("fit", "-", "-o", tmp_path / "m", *options, input="\n".join(lines).encode())
     topics = call("topics", tmp_path / "m", "--format", "csv").stdout
     assert topics == call("topics", folder / "model", "--format", "csv").stdout
@@ -469,8 +509,8 @@ def test_report(folder, tmp_path):
     assert "Fish &amp; chips" in page.read_text("utf-8")
     told = call("report", folder / "model", "-o", page, ending=1).stderr
     assert f"{page}: " in told
-    assert "--force" in told
-    call("report", folder / "model", "-o", page, "--force")
+    assert "--overwrite" in told
+    call("report", folder / "model", "-o", page, "--overwrite")
 
 
 @pytest.mark.parametrize("name", ["topics", "documents", "diagnose", "resume", "evaluate", "report"])
@@ -505,7 +545,7 @@ def test_convert_and_fit_on_counts(folder, tmp_path, ending):
     call("convert", folder / "texts.txt", target)
     told = call("convert", folder / "texts.txt", target, ending=1).stderr
     assert f"{target}: " in told
-    assert "--force" in told
+    assert "--overwrite" in told
     call("fit", target, "-o", tmp_path / "m", *QUICK)
     model = HDPTopicModel.load(tmp_path / "m")
     assert model.corpus_.vocabulary == HDPTopicModel.load(folder / "model").corpus_.vocabulary

@@ -50,7 +50,7 @@ def test_columns_can_be_chosen(folder, tmp_path):
         ("month, category", ["month", "category"]),
         ("none", None),
     ):
-        call("fit", folder / "papers.csv", "-o", tmp_path / "m", *QUICK, "--metadata", chosen, "--force")
+        call("fit", folder / "papers.csv", "-o", tmp_path / "m", *QUICK, "--metadata", chosen, "--overwrite")
         metadata = HDPTopicModel.load(tmp_path / "m").corpus_.metadata
         assert (None if metadata is None else list(metadata)) == kept
     # The options that are kept with the model give the same model again.
@@ -100,7 +100,7 @@ def test_tables(folder):
 def test_the_same_seed_prints_the_same(folder):
     by = [folder / "model", "--by", "month", "--step", "year"]
     assert rows(*by) == rows(*by)
-    assert rows(*by) != rows(*by, "--seed", "1")
+    assert rows(*by) != rows(*by, "--random-state", "1")
 
 
 def test_a_figure(folder, tmp_path):
@@ -109,9 +109,9 @@ def test_a_figure(folder, tmp_path):
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     told = call(*drawn, tmp_path / "a.pdf", ending=1).stderr
     assert f"{tmp_path / 'a.pdf'}: " in told
-    assert "--force" in told
-    call(*drawn, tmp_path / "a.pdf", "--force")
-    assert ".pdf, .png or .svg" in call(*drawn, tmp_path / "a.doc", ending=2).stderr
+    assert "--overwrite" in told
+    call(*drawn, tmp_path / "a.pdf", "--overwrite")
+    assert ".svg, .png or .pdf" in call(*drawn, tmp_path / "a.doc", ending=2).stderr
     assert not (tmp_path / "a.doc").exists()
     assert f"{tmp_path / 'none' / 'a.png'}: " in call(*drawn, tmp_path / "none" / "a.png", ending=1).stderr
 

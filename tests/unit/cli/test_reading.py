@@ -85,25 +85,25 @@ def test_an_error_in_a_file_is_one_line(tmp_path):
 def test_a_file_of_mallet(tmp_path):
     path = tmp_path / "docs.txt"
     path.write_text("\n".join(f"doc{i} en {text}" for i, text in enumerate(arxiv_abstracts()[:60])))
-    call("convert", path, tmp_path / "docs.jsonl", "--format-in", "mallet")
+    call("convert", path, tmp_path / "docs.jsonl", "--input-format", "mallet")
     assert (
         read_corpus(tmp_path / "docs.jsonl", text_column="text", id_column="id").document_names[7] == "doc7"
     )
 
 
 def test_priors(texts, tmp_path):
-    options = ["--alpha-prior", "2,0.5", "--gamma-prior", "3, 1"]
+    options = ["--alpha", "2,0.5", "--gamma", "3, 1"]
     call("fit", texts, "-o", tmp_path / "m", *QUICK, *options)
     settings = HDPTopicModel.load(tmp_path / "m").settings_
     assert tuple(settings["alpha_prior"]) == (2.0, 0.5)
     assert tuple(settings["gamma_prior"]) == (3.0, 1.0)
     config = (tmp_path / "m" / "config.toml").read_text()
-    assert "alpha-prior = [2.0, 0.5]" in config
+    assert "alpha = [2.0, 0.5]" in config
     call("fit", texts, "-o", tmp_path / "again", "--config", tmp_path / "m" / "config.toml", "--quiet")
     assert HDPTopicModel.load(tmp_path / "again").gamma_prior == (3.0, 1.0)
-    told = call("fit", texts, "-o", tmp_path / "x", "--gamma", "1", "--gamma-prior", "1,1", ending=2).stderr
-    assert "--gamma " in told
-    assert "--gamma-prior" in told
+    assert "gamma = [3.0, 1.0]" in config
+    call("fit", texts, "-o", tmp_path / "fixed", *QUICK, "--gamma", "3")
+    assert HDPTopicModel.load(tmp_path / "fixed").gamma == 3.0
 
 
 def test_a_dry_run_before_anything_is_compiled(texts, monkeypatch):
@@ -133,10 +133,10 @@ def test_warnings_are_a_plain_line(tmp_path, texts):
         ("burn_in=99: give no more than sweeps=12", "--burn-in 99: give no more than --sweeps 12"),
         (
             "n_jobs=0: give a number, or None or -1 for all cores",
-            "--jobs 0: give a number, or -1 for all cores",
+            "--n-jobs 0: give a number, or -1 for all cores",
         ),
-        ("give another name, or overwrite=True", "give another name, or --force"),
-        ("alpha_prior=(1.0, -2.0): no", "--alpha-prior 1.0,-2.0: no"),
+        ("give another name, or overwrite=True", "give another name, or --overwrite"),
+        ("alpha=(1.0, -2.0): no", "--alpha 1.0,-2.0: no"),
         ("ngram_range=(2, 1): no", "--ngram-range 2 1: no"),
         ("Give text_column (--text-column); the", "Give --text-column; the"),
         ("delimiter does not apply to the format txt", "--delimiter does not apply to the format txt"),
@@ -150,12 +150,15 @@ def test_messages_of_the_library_in_the_words_of_the_command_line(said, told):
 
 
 def test_the_demo_says_how_to_make_it(tmp_path, texts):
-    words = demo.as_fit().split()
+    words = demo.AS_FIT.split()
     assert words[:2] == ["franchise", "fit"]
     command = main.get_command(None, "fit")
     values = command.make_context("fit", words[2:]).params
     assert values["min_df"] == demo._MIN_DF
-    made = {"random_state": values["seed"], **{name: values[name] for name in ("eta", "sweeps", "chains")}}
+    made = {
+        "random_state": values["random_state"],
+        **{name: values[name] for name in ("eta", "sweeps", "chains")},
+    }
     assert made == demo._SETTINGS
 
 
@@ -167,7 +170,7 @@ def counts(tmp_path):
 
 
 def test_downsampled_fits(counts, tmp_path):
-    call("fit", counts, "-o", tmp_path / "m", "--downsample", "50", "--seed", "5", *QUICK)
+    call("fit", counts, "-o", tmp_path / "m", "--downsample", "50", "--random-state", "5", *QUICK)
     model = HDPTopicModel.load(tmp_path / "m")
     assert model.corpus_ == read_corpus(counts).downsampled(50, seed=5)
     assert "downsample = 50\n" in (tmp_path / "m" / "config.toml").read_text()
@@ -179,7 +182,7 @@ def test_downsampled_fits(counts, tmp_path):
 
 
 def test_downsampled_files(counts, tmp_path):
-    call("convert", counts, tmp_path / "few.ldac", "--downsample", "50", "--seed", "5")
+    call("convert", counts, tmp_path / "few.ldac", "--downsample", "50", "--random-state", "5")
     assert read_corpus(tmp_path / "few.ldac") == read_corpus(counts).downsampled(50, seed=5)
     assert "words                       1,000" in call("inspect", counts, "--downsample", "50").stdout
     for wrong in ("0", "-3", "many", "1.5"):
@@ -190,7 +193,7 @@ def test_a_file_of_our_own_is_fitted_as_what_it_was_made_from(texts, tmp_path):
     call("convert", texts, tmp_path / "docs.franchise")
     told = call("convert", texts, tmp_path / "docs.franchise", ending=1).stderr
     assert f"{tmp_path / 'docs.franchise'}: " in told
-    assert "--force" in told
+    assert "--overwrite" in told
     call("fit", texts, "-o", tmp_path / "m", *QUICK)
     call("fit", tmp_path / "docs.franchise", "-o", tmp_path / "own", *QUICK)
     first, own = (HDPTopicModel.load(tmp_path / name) for name in ("m", "own"))

@@ -165,6 +165,6 @@ def test_shards_are_replaced_on_request(parts, tmp_path):
     given = ["shard", parts / "part-3.jsonl", *READING, "-o", tmp_path / "s"]
     told = call(*given, ending=1).stderr
     assert f"{tmp_path / 's'}: " in told
-    assert "--force" in told
-    call(*given, "--force")
+    assert "--overwrite" in told
+    call(*given, "--overwrite")
     assert open_shards(tmp_path / "s").n_documents == 20

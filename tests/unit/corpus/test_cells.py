@@ -10,8 +10,16 @@ from hypothesis.extra import numpy as hnp
 
 from franchise import HDPTopicModel
 from franchise._files import read_arrays
-from franchise.corpus import Corpus, as_corpus, encode, from_counts, from_texts, read_corpus, write_corpus
-from franchise.corpus import cells as cells_module
+from franchise.corpus import (
+    Corpus,
+    as_corpus,
+    encode,
+    from_counts,
+    from_texts,
+    large_arrays,
+    read_corpus,
+    write_corpus,
+)
 from franchise.corpus.cells import CellArrays, blocks_of_cells, blocks_of_words, cells_of
 from franchise.errors import CorpusError
 from franchise.posterior.coherence import coherence
@@ -84,7 +92,7 @@ def test_words_come_in_pieces(counts, piece):
 
 @pytest.mark.parametrize("piece", [1, 3, 10**6])
 def test_cells_are_counted_some_documents_at_a_time(monkeypatch, piece):
-    monkeypatch.setattr(cells_module, "BLOCK", piece)
+    monkeypatch.setattr(large_arrays, "BLOCK", piece)
     rng = np.random.default_rng(0)
     lengths = rng.integers(0, 9, 30) * rng.integers(0, 2, 30)
     corpus = Corpus(rng.integers(0, 5, lengths.sum()), np.cumsum([0, *lengths]), list("abcde"))

@@ -307,18 +307,18 @@ def test_npz_made_by_hand(save, write):
         ({"indptr": np.array([0, 2, 2, 4])}, "wrong-array", ("'data'", "'indices'", "'indptr'")),
         ({"indptr": np.array([1, 2, 2, 3])}, "wrong-array", ("'data'", "'indices'", "'indptr'")),
         ({"indptr": np.array([0, 3, 2, 3])}, "wrong-array", ("'indptr'",)),
-        ({"indptr": np.array([0, 3])}, "wrong-array", ("3 rows", "'indptr'", "2 numbers")),
-        ({"indptr": np.array([], int)}, "wrong-array", ("3 rows", "'indptr'", "0 numbers")),
+        ({"indptr": np.array([0, 3])}, "wrong-array", ("'indptr'",)),
+        ({"indptr": np.array([], int)}, "wrong-array", ("'indptr'",)),
         ({"indptr": np.array([0.0, 2, 2, 3])}, "wrong-array", ("'indptr'",)),
         ({"indices": np.array([0, 4, 1])}, "term-out-of-range", ("column 4", "4 columns")),
         ({"indices": np.array([0, -1, 1])}, "term-out-of-range", ("column -1", "4 columns")),
         ({"indices": np.array([[0, 2, 1]])}, "wrong-array", ("'indices'",)),
-        ({"shape": np.array([3])}, "wrong-array", ("[3]",)),
-        ({"shape": np.array([-3, 4])}, "wrong-array", ("[-3, 4]",)),
+        ({"shape": np.array([3])}, "wrong-array", ("'shape'",)),
+        ({"shape": np.array([-3, 4])}, "wrong-array", ("'shape'",)),
         (
             {"shape": np.array([10**12, 4])},
             "wrong-array",
-            ("1,000,000,000,000 rows", "'indptr'", "4 numbers"),
+            ("'indptr'", "'shape'"),
         ),
         ({"shape": np.array([3, 10**12])}, "implausible-size", ("1,000,000,000,000 terms", "3 counts")),
         (
@@ -327,8 +327,8 @@ def test_npz_made_by_hand(save, write):
             ("4 terms",),
         ),
         ({"data": np.array(["2", "1", "3"])}, "wrong-array", ("'data'",)),
-        ({"data": np.array([2, 1, 3j])}, "damaged-file", ("data.npy", "complex128")),
-        ({"data": np.array([2, None, 3])}, "damaged-file", ("data.npy", "object")),
+        ({"data": np.array([2, 1, 3j])}, "wrong-array", ("'data'",)),
+        ({"data": np.array([2, None, 3])}, "damaged-file", ("npz",)),
         ({"data": np.array([2, 1.5, 3])}, "fractional-count", ("row 0", "column 2", "1.5")),
         ({"data": np.array([2, -1, 3])}, "negative-count", ("row 0", "column 2", "-1")),
         ({"data": np.array([2, 1e30, 3])}, "count-too-large", ("row 0", "column 2", "1e+30")),
@@ -364,7 +364,7 @@ def test_an_array_that_claims_more_than_there_is(save):
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in (members | {"data.npy": file.getvalue()}).items():
             archive.writestr(name, content)
-    refused(path, "damaged-file", "data.npy")
+    refused(path, "damaged-file", "npz")
 
 
 @pytest.mark.parametrize("keep", [0, 4, 100, -30])

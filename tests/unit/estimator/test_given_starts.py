@@ -13,6 +13,7 @@ from franchise.corpus import planted
 from franchise.engines import GivenTopics
 from franchise.estimator.starts import start_of
 from franchise.model import broken_invariants
+from franchise.posterior.advice import Advice
 from franchise.starts.em import fitted_topics, given_topics
 from franchise.storage import model as store
 from tests.raising import raises

@@ -20,7 +20,15 @@ import numpy.typing as npt
 from franchise.corpus.checks import MAX_WORDS
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import Entries, Gathering, blocks_of_documents, check_width, corpus_of
+from franchise.corpus.formats.entries import (
+    AT_ONCE,
+    Entries,
+    Gathering,
+    check_width,
+    corpus_of,
+    count_complaint,
+)
+from franchise.corpus.large_arrays import blocks_of_documents
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -29,7 +37,6 @@ _MAGIC = b"%%MatrixMarket"
 _EXPECTED = "expected '%%MatrixMarket matrix coordinate integer general', or real instead of integer"
 _SIZES = ("the number of documents", "the number of terms", "the number of entries")
 _WHOLE = re.compile(rb"(?:[ \t]*\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}[ \t\r]*\n)*+")
-_REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 _Block = npt.NDArray[np.int64]
 
@@ -163,7 +170,7 @@ def _read_entries(source: Source, sizes: _Sizes, number: int) -> Entries:
 
 def _write_entries(counts: csr_array) -> Iterator[bytes]:
     """Return the lines of a matrix of counts, in pieces."""
-    for first, last in blocks_of_documents(counts.indptr):
+    for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]
         chosen = slice(ends[0], ends[-1])
         documents = np.repeat(np.arange(first + 1, last + 1), np.diff(ends))
@@ -193,11 +200,13 @@ def _carefully(source: Source, block: bytes, number: int, sizes: _Sizes) -> _Blo
                 i,
                 code="bad-line",
             )
+        if complaint := count_complaint(fields[2]):
+            raise source.fault(f"the count {fields[2][:40]!r} {complaint[1]}", i, code=complaint[0])
         triples.append(
             (
                 _id(source, fields[0], i, sizes.documents, "document"),
                 _id(source, fields[1], i, sizes.terms, "term"),
-                _count(source, fields[2], i),
+                int(float(fields[2])),
             )
         )
     return np.array(triples, dtype=np.int64).reshape(-1, 3)
@@ -217,20 +226,3 @@ def _id(source: Source, field: str, number: int, size: int, what: str) -> int:
             code=f"{what}-out-of-range",
         )
     return value
-
-
-def _count(source: Source, field: str, number: int) -> int:
-    if not _REAL.fullmatch(field):
-        raise source.fault(
-            f"{field[:40]!r} is not a number; counts are whole numbers", number, code="not-a-count"
-        )
-    value = float(field)
-    if value < 0:
-        code, complaint = "negative-count", "is negative; counts are 0 or more"
-    elif value > MAX_WORDS:
-        code, complaint = "count-too-large", f"is too large; counts go up to {MAX_WORDS:,}"
-    elif not value.is_integer():
-        code, complaint = "fractional-count", "is fractional; give raw counts, not weights or frequencies"
-    else:
-        return int(value)
-    raise source.fault(f"the count {field:.40} {complaint}", number, code=code)

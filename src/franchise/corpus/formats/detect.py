@@ -81,7 +81,8 @@ def format_of(source: Source, given: str | None) -> str:
     if form is None:
         known = ", ".join(name for name in FORMATS if name != "folder")
         raise source.fault(
-            f"neither its name nor its content shows the format; give format (--format-in), one of {known}",
+            "neither its name nor its content shows the format; give format (--input-format), one of "
+            f"{known}",
             code="unknown-format",
         )
     return form

@@ -6,14 +6,14 @@ a single word are believed only up to a limit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.checks import numbered
+from franchise.corpus.checks import MAX_WORDS, numbered
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import corpus_of_entries
 from franchise.corpus.files import Source
@@ -24,6 +24,12 @@ Ints = npt.NDArray[np.int32]
 
 # A stray huge number would ask for as many names; feature hashing, with 2**20 columns, stays below.
 MAX_UNUSED = 2_000_000
+# No writer holds all its text at once.
+AT_ONCE = 100_000
+
+_REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+Complaint = tuple[str, str]  # a code, and what is wrong and what to do
 
 
 class Entries(NamedTuple):
@@ -100,8 +106,15 @@ def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: i
     )
 
 
-def blocks_of_documents(doc_ptr: npt.NDArray[Any], n_entries: int = 100_000) -> list[tuple[int, int]]:
-    """Cut documents into runs of about this many entries, so that no writer holds all its text at once."""
-    last = len(doc_ptr) - 1
-    starts = np.unique(np.searchsorted(doc_ptr, np.arange(0, doc_ptr[-1], n_entries)))
-    return [(int(a), int(b)) for a, b in pairwise([0, *starts[starts > 0], last]) if b > a]
+def count_complaint(field: str) -> Complaint | None:
+    """Say what is wrong with a count as a file spells it, None if it is a whole number."""
+    if not _REAL.fullmatch(field):
+        return "not-a-count", "is not a number; counts are whole numbers"
+    value = float(field)
+    if value < 0:
+        return "negative-count", "is negative; counts are 0 or more"
+    if value > MAX_WORDS:
+        return "count-too-large", f"is too large; counts go up to {MAX_WORDS:,}"
+    if not value.is_integer():
+        return "fractional-count", "is fractional; give raw counts, not weights or frequencies"
+    return None

@@ -15,10 +15,16 @@ import numpy as np
 from franchise.corpus.checks import MAX_WORDS
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import MAX_UNUSED, Entries, Gathering, blocks_of_documents, corpus_of
-from franchise.errors import CorpusError
-
-Complaint = tuple[str, str]  # a code, and what is wrong and what to do
+from franchise.corpus.formats.entries import (
+    AT_ONCE,
+    MAX_UNUSED,
+    Complaint,
+    Entries,
+    Gathering,
+    corpus_of,
+    count_complaint,
+)
+from franchise.corpus.large_arrays import blocks_of_documents
 
 _MALFORMED = "malformed; expected 'M term:count term:count ...', separated by blanks"
 
@@ -53,7 +59,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 def write(corpus: Corpus) -> Iterator[bytes]:
     """Return the lines of a corpus, in pieces."""
     counts = corpus.to_counts()
-    for first, last in blocks_of_documents(counts.indptr):
+    for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]
         chosen = slice(ends[0], ends[-1])
         terms, numbers = counts.indices[chosen].tolist(), counts.data[chosen].tolist()
@@ -67,13 +73,15 @@ def _parse(source: Source, lines: list[bytes], number: int, vocabulary: Sequence
     stripped = [line.strip() or b"0" for line in lines]
     if not all(map(_LINE.fullmatch, stripped)):
         i = next(i for i, line in enumerate(stripped) if not _LINE.fullmatch(line))
-        raise _fault(source, stripped[i], number + i)
+        code, complaint = _complaint(stripped[i])
+        raise source.fault(complaint, number + i, code=code)
     n_pairs = np.array([line.count(b":") for line in stripped])
     numbers = np.fromstring(b" ".join(stripped).replace(b":", b" "), dtype=np.int64, sep=" ")
     heads = np.cumsum(2 * n_pairs + 1) - 2 * n_pairs - 1
     wrong = np.flatnonzero(numbers[heads] != n_pairs)
     if wrong.size:
-        raise _fault(source, stripped[wrong[0]], number + int(wrong[0]))
+        code, complaint = _complaint(stripped[wrong[0]])
+        raise source.fault(complaint, number + int(wrong[0]), code=code)
     pairs = np.delete(numbers, heads).reshape(-1, 2)
     documents = np.repeat(np.arange(number - 1, number - 1 + len(lines)), n_pairs)
     limit = MAX_WORDS if vocabulary is None else len(vocabulary)
@@ -110,11 +118,6 @@ def _check_unnamed(source: Source, entries: Entries) -> None:
         )
 
 
-def _fault(source: Source, line: bytes, number: int) -> CorpusError:
-    code, complaint = _complaint(line)
-    return source.fault(complaint, number, code=code)
-
-
 def _complaint(line: bytes) -> Complaint:
     """Say what is wrong with a line that did not parse, and what to do."""
     try:
@@ -123,56 +126,29 @@ def _complaint(line: bytes) -> Complaint:
         return "wrong-encoding", "not UTF-8 text; check that this is an LDA-C file"
     except ValueError:  # blanks of other alphabets only
         return "bad-line", _MALFORMED
-    if not _is_digits(size):
-        return (
-            "bad-line",
-            f"{_short(size)} is not a number; a line starts with its number of term:count pairs",
-        )
+    if not (size.isascii() and size.isdigit()):
+        return "bad-line", f"{_short(size)} is not a number; a line starts with its number of pairs"
     for pair in pairs:
-        complaint = _pair_complaint(pair)
-        if complaint:
-            return complaint
+        term, colon, count = pair.partition(":")
+        where, digits = _short(pair), term.removeprefix("-")
+        if not colon:
+            return "bad-line", f"{where} has no colon; write term:count"
+        if not (digits.isascii() and digits.isdigit()):
+            return "bad-line", f"{_short(term)} in {where} is not a number; term ids are whole numbers from 0"
+        if term != digits:
+            return "term-out-of-range", f"term id {term:.20} in {where} is negative; ids count from 0"
+        if len(term) > 10:
+            return "term-out-of-range", f"term id {term:.20} is too large; ids go up to {MAX_WORDS - 1:,}"
+        if complaint := count_complaint(count):
+            return complaint[0], f"the count {_short(count)} in {where} {complaint[1]}"
+        if not float(count):
+            return "not-a-count", f"the count {_short(count)} in {where} is zero; leave the pair out"
     if len(size) > 10 or int(size) != len(pairs):
         return (
             "bad-line",
             f"the line says {size:.20} pairs but has {len(pairs)}; correct the first number, or the pairs",
         )
     return "bad-line", _MALFORMED
-
-
-def _pair_complaint(pair: str) -> Complaint | None:
-    term, colon, count = pair.partition(":")
-    where = _short(pair)
-    if not colon:
-        return "bad-line", f"{where} has no colon; write term:count"
-    if term.startswith("-") and _is_digits(term[1:]):
-        return "term-out-of-range", f"term id {term:.20} in {where} is negative; ids count from 0"
-    if not _is_digits(term):
-        return "bad-line", f"{_short(term)} in {where} is not a number; term ids are whole numbers from 0"
-    if len(term) > 10:
-        return "term-out-of-range", f"term id {term:.20} is too large; ids go up to {MAX_WORDS - 1:,}"
-    return _count_complaint(where, count)
-
-
-def _count_complaint(where: str, count: str) -> Complaint | None:
-    if _is_digits(count):
-        digits = count.lstrip("0")
-        if not digits:
-            return "not-a-count", f"the count in {where} is zero; leave the pair out"
-        if len(digits) > 10:
-            return "count-too-large", f"the count in {where} is too large; check the file"
-        return None
-    try:
-        value = float(count)
-    except ValueError:
-        return "not-a-count", f"{_short(count)} in {where} is not a number; counts are whole numbers from 1"
-    if value < 0:
-        return "negative-count", f"the count in {where} is negative; counts are whole numbers from 1"
-    return "fractional-count", f"the count in {where} is fractional, not a whole number; give raw counts"
-
-
-def _is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
 
 
 def _short(text: str) -> str:

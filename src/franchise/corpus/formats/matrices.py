@@ -1,7 +1,7 @@
 """Matrices in files: SciPy's CSR (``scipy.sparse.save_npz``), documents by terms; AnnData, cells by genes.
 
 Two more arrays, ``vocabulary`` and ``document_names``, are written and, if there, read; SciPy does not mind
-them. Arrays are read only when the bytes that their headers promise are there, and never by pickle.
+them. Nothing is read by pickle.
 
 AnnData's file (``.h5ad``) is read through anndata.
 """
@@ -9,9 +9,8 @@ AnnData's file (``.h5ad``) is read through anndata.
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +24,14 @@ from franchise.corpus.formats.vocabulary import found_beside, terms_of
 from franchise.corpus.other_libraries import from_anndata
 from franchise.errors import CorpusError
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 MAGIC = b"PK\x03\x04"
 
 Array = npt.NDArray[Any]
 
-_SAVE_AGAIN = "write the file again with scipy.sparse.save_npz"
+_SAVE_AGAIN = "write the file again with scipy.sparse.save_npz(path, counts.tocsr())"
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
@@ -39,23 +41,17 @@ _MAX_STRINGS = 2**28
 
 def read_npz(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     """Read a corpus; a vocabulary that is given takes precedence over the one in the file."""
-    from scipy.sparse import csr_array
-
     arrays = _arrays(source)
-    n_documents, n_terms = _checked_shape(source, arrays)
+    counts = _matrix(source, arrays)
     names = _strings(source, arrays, "document_names")
     if vocabulary is None:
         vocabulary = _strings(source, arrays, "vocabulary")
     if vocabulary is None and (beside := found_beside(source.path)):
         vocabulary = terms_of(beside, source.encoding)
     if vocabulary is None:
-        check_size(source, n_terms, len(arrays["data"]), "terms")
-    check_width(source, vocabulary, n_documents, n_terms)
-    # SciPy knows no 16-bit floats, and no unsigned numbers of columns.
-    data = arrays["data"].astype(np.float64) if arrays["data"].dtype.kind == "f" else arrays["data"]
-    parts = (data, arrays["indices"].astype(np.int32), arrays["indptr"].astype(np.int64))
+        check_size(source, counts.shape[1], counts.data.size, "terms")
+    check_width(source, vocabulary, *counts.shape)
     try:
-        counts = csr_array(parts, shape=(n_documents, n_terms))
         return from_counts(counts, vocabulary=vocabulary, document_names=names)
     except CorpusError as error:
         raise source.fault(str(error), code=error.code) from None
@@ -107,92 +103,57 @@ def read_h5ad(source: Source, vocabulary: Sequence[str] | None, layer: str | Non
 
 def _arrays(source: Source) -> dict[str, Array]:
     try:
-        with zipfile.ZipFile(source.random_access()) as archive:
-            members = {name.removesuffix(".npy"): name for name in archive.namelist()}
-            missing = [part for part in _PARTS if part not in members]
-            if missing:
-                raise source.fault(
-                    f"there is no array {missing[0]!r} in it; write it with scipy.sparse.save_npz, as CSR",
-                    code="missing-array",
-                )
-            wanted = [name for name in (*_PARTS, "vocabulary", "document_names") if name in members]
-            arrays = {name: _array(archive, members[name]) for name in wanted}
-            form = _array(archive, members["format"]).tolist() if "format" in members else b"csr"
-    except CorpusError:
-        raise
+        with np.load(source.random_access(), allow_pickle=False) as archive:
+            wanted = (*_PARTS, "format", "vocabulary", "document_names")
+            arrays = {name: np.asarray(archive[name]) for name in wanted if name in archive}
+        form = arrays.pop("format", np.array(b"csr")).tolist()
     except Exception as error:  # a damaged archive fails in a dozen ways, most of them not documented
         raise source.fault(
             f"not a whole npz file ({' '.join(str(error).split())[:200]}); write it again",
             code="damaged-file",
         ) from error
+    missing = [part for part in _PARTS if part not in arrays]
+    if missing:
+        raise source.fault(f"there is no array {missing[0]!r} in it; {_SAVE_AGAIN}", code="missing-array")
     if form not in (b"csr", "csr"):
         raise source.fault(
-            f"the matrix is in the format {form!r:.40}; save it as CSR with "
-            "scipy.sparse.save_npz(path, counts.tocsr())",
-            code="unsupported-format",
+            f"the matrix is in the format {form!r:.40}; {_SAVE_AGAIN}", code="unsupported-format"
         )
     source.report(1.0)
     return arrays
 
 
-def _array(archive: zipfile.ZipFile, member: str) -> Array:
-    """Read an array as NumPy's reader does, which however would first make room for any size claimed."""
-    with archive.open(member) as file:
-        shape, fortran_order, dtype = _head(file)  # type: ignore[arg-type]
-        if dtype.hasobject or dtype.kind not in "biufUS" or dtype.itemsize == 0:
-            raise ValueError(f"{member} has dtype {dtype}, neither numbers nor strings")
-        content = file.read()
-    n_items = 1
-    for length in shape:
-        n_items *= length
-    if len(content) != n_items * dtype.itemsize:
-        raise ValueError(f"{member} is cut off")
-    flat = np.frombuffer(content, dtype=dtype)
-    return flat.astype(dtype.newbyteorder("=")).reshape(shape, order="F" if fortran_order else "C")
+def _matrix(source: Source, arrays: dict[str, Array]) -> csr_array:
+    """Return the matrix of some arrays that fit together; SciPy's kernels trust what passes here."""
+    from scipy.sparse import csr_array
 
-
-def _head(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(file)
-    if version == (2, 0):
-        return np.lib.format.read_array_header_2_0(file)
-    raise ValueError(f"NumPy's file version {version} is not known")
-
-
-def _checked_shape(source: Source, arrays: dict[str, Array]) -> tuple[int, int]:
-    """Return the numbers of rows and columns; SciPy's kernels trust what passes here."""
-    for part in _PARTS[1:]:
-        if arrays[part].dtype.kind not in "iu" or arrays[part].ndim != 1:
-            raise source.fault(
-                f"{part!r} is not a flat array of whole numbers; {_SAVE_AGAIN}", code="wrong-array"
-            )
+    for part in _PARTS:
+        if arrays[part].dtype.kind not in ("biuf" if part == "data" else "iu") or arrays[part].ndim != 1:
+            raise source.fault(f"{part!r} is not a flat array of numbers; {_SAVE_AGAIN}", code="wrong-array")
     data, indices, indptr, shape = (arrays[part] for part in _PARTS)
-    if data.ndim != 1 or data.dtype.kind not in "biuf":
-        raise source.fault(f"'data' is not a flat array of numbers; {_SAVE_AGAIN}", code="wrong-array")
-    if len(shape) != 2 or min(shape) < 0:
+    # SciPy knows no 16-bit floats, and no unsigned numbers of columns.
+    data = data.astype(np.float64 if data.dtype.kind == "f" else data.dtype.newbyteorder("="))
+    try:
+        n_documents, n_terms = shape.tolist()
+        parts = (data, indices.astype(np.int64), indptr.astype(np.int64))
+        counts = csr_array(parts, shape=(n_documents, n_terms))
+        if indptr[-1] != data.size:
+            raise ValueError(f"'indptr' ends at {indptr[-1]}, but 'data' has {data.size} numbers")
+        outside = (indices < 0) | (indices >= n_terms)
+        if outside.any():
+            raise source.fault(
+                f"column {indices[outside][0]} is outside the {n_terms:,} columns; {_SAVE_AGAIN}",
+                code="term-out-of-range",
+            )
+        counts.check_format(full_check=True)
+    except CorpusError:
+        raise
+    except (ValueError, IndexError) as error:
         raise source.fault(
-            f"the shape is {shape.tolist()!s:.80}; expected documents by terms", code="wrong-array"
-        )
-    n_documents, n_terms = (int(size) for size in shape)
-    if len(indptr) != n_documents + 1:
-        raise source.fault(
-            f"{n_documents:,} rows, but 'indptr' has {len(indptr):,} numbers; {_SAVE_AGAIN}",
+            f"'data', 'indices', 'indptr' and 'shape' do not fit together ({error}); {_SAVE_AGAIN}",
             code="wrong-array",
-        )
-    if len(indices) != len(data) or indptr[0] != 0 or indptr[-1] != len(data):
-        raise source.fault(
-            f"'data', 'indices' and 'indptr' do not fit together; {_SAVE_AGAIN}", code="wrong-array"
-        )
-    if np.any(indptr[1:] < indptr[:-1]):
-        raise source.fault(f"'indptr' decreases; {_SAVE_AGAIN}", code="wrong-array")
-    outside = (indices < 0) | (indices >= n_terms)
-    if outside.any():
-        raise source.fault(
-            f"column {indices[outside][0]} is outside the {n_terms:,} columns; {_SAVE_AGAIN}",
-            code="term-out-of-range",
-        )
-    return n_documents, n_terms
+        ) from None
+    return counts
 
 
 def _strings(source: Source, arrays: dict[str, Array], name: str) -> Sequence[str] | None:

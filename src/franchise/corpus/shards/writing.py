@@ -20,11 +20,11 @@ from franchise._files import read_arrays, write_arrays
 from franchise._folders import new_folder, take_place, writing_in
 from franchise._settings import whole_number
 from franchise.corpus.batches import Batch, TermsOfAll, batch_of, batches_of_documents, numbers_in
-from franchise.corpus.cells import blocks_of_documents
 from franchise.corpus.checks import Fingerprint
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.formats.detect import by_name
+from franchise.corpus.large_arrays import blocks_of_documents
 from franchise.corpus.metadata import Kind, in_kinds, joined, settle, settled
 from franchise.corpus.shards.corpus import ShardedCorpus, open_shards
 from franchise.corpus.shards.files import (

@@ -9,6 +9,13 @@ import click
 _ON_CLUSTER = {"auto": "ray", "ray": "ray", "gpu": "ray-gpu", "ray-gpu": "ray-gpu"}
 
 
+def engine_of(name: str, address: str | None, workers: int | None) -> Any:
+    """Return an engine as the estimator takes it."""
+    from franchise import Ray
+
+    return Ray(address, workers, gpu=name == "ray-gpu") if name in ("ray", "ray-gpu") else name
+
+
 def quiet_ray() -> None:
     """Keep what Ray says of its workers off standard output, where the results are."""
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
@@ -35,3 +42,20 @@ def use_cluster(values: dict[str, Any]) -> None:
         from franchise._ray import check_reachable
 
         check_reachable(values["ray"])  # before documents are read, which may take long
+
+
+def use_cluster_for(model: Any, address: str | None, workers: int | None) -> None:
+    """Let ``--ray`` and ``--workers`` say where a fitted model continues."""
+    from franchise import Ray
+    from franchise.errors import SettingsError
+
+    if isinstance(model.engine, Ray):
+        model.set_params(engine=Ray(address, workers, model.engine.gpu))
+        return
+    for option, value in (("--ray", address), ("--workers", workers)):
+        if value is not None:
+            raise SettingsError(
+                f"{option} {value}: the model was made with engine {model.engine}, which runs on one "
+                "machine; leave the option out, or fit a model with --engine ray",
+                code="setting-needs-ray",
+            )

@@ -50,11 +50,10 @@ def command(output: str, n_jobs: int, quiet: bool) -> None:
     model = HDPTopicModel(
         **_SETTINGS,  # type: ignore[arg-type]
         n_jobs=n_jobs,
-        checkpoint_dir=output,
         verbose=0 if quiet else 1,
     )
     with interruptible(output, anew=True):
-        model.fit(corpus, overwrite=True)
+        model.fit(corpus, checkpoint_dir=output, overwrite=True)
     click.echo(model.in_commands(output))
     click.echo()
     frame = model.topics(8)

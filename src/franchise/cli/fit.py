@@ -8,7 +8,7 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli import _options as options
-from franchise.cli._cluster import use_cluster
+from franchise.cli._cluster import engine_of, use_cluster
 from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import MOST_TEXT, read
 from franchise.cli._model import interruptible
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from franchise.corpus import Corpus
     from franchise.estimator import HDPTopicModel
 
-_MODEL_SETTINGS = (
-    "sweeps", "burn_in", "thin", "chains", "eta", "effective_counts", "warm_up", "split_merge", "engine",
-    "n_jobs", "random_state",
-)  # fmt: skip
+_MODEL_SETTINGS = ("sweeps", "burn_in", "chains", "eta", "effective_counts", "n_jobs", "random_state")
 
 _model = partial(options.option, group="Model options")
 _chains = partial(options.option, group="Chain options")
@@ -133,14 +130,16 @@ def command(input: str, output: str | None, **values: Any) -> None:
         _refuse(Path(output), values["overwrite"])
     if values["seed_words"] is not None and values["init"] != "auto":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
-    model = model_of(values, None if values["dry_run"] else output)
+    model = model_of(values)
     _refuse_without_gpu(model)
     corpus = read(input, values, keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
         return
     with interruptible(str(output), anew=True):
-        model.fit(corpus, time_budget=values["time_budget"], overwrite=values["overwrite"])
+        model.fit(
+            corpus, checkpoint_dir=output, time_budget=values["time_budget"], overwrite=values["overwrite"]
+        )
         write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
         click.echo(model.in_commands(str(output)))
     click.echo(f"  The model is in {output}")
@@ -154,24 +153,22 @@ def _taken(values: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     return {name: settings[name] for name in names if values[name] == "auto"}
 
 
-def model_of(values: dict[str, Any], output: str | None) -> "HDPTopicModel":
+def model_of(values: dict[str, Any]) -> "HDPTopicModel":
     """Return the estimator for a command's values."""
-    from franchise.estimator import HDPTopicModel
+    from franchise import HDPTopicModel, Schedule
 
     init = values["init"]
     if values["seed_words"] is not None:
         from franchise.cli._seeds import read_seed_words
 
         init = read_seed_words(values["seed_words"])
-    given = {name: values[name] for name in _MODEL_SETTINGS}
-    for name in ("alpha", "gamma"):
-        given[f"{name}_prior" if isinstance(values[name], tuple) else name] = values[name]
+    priors = {name: values[name] for name in ("alpha", "gamma") if values[name] is not None}
     return HDPTopicModel(
-        **given,
+        **{name: values[name] for name in _MODEL_SETTINGS},
+        **priors,
         init=init,
-        ray_address=values["ray"],
-        ray_workers=values["workers"],
-        checkpoint_dir=output,
+        engine=engine_of(values["engine"], values["ray"], values["workers"]),
+        schedule=Schedule(**{name: values[name] for name in ("thin", "warm_up", "split_merge")}),
         verbose=0 if values["quiet"] else 1,
     )
 
@@ -191,21 +188,26 @@ def _refuse(output: Path, overwrite: bool) -> None:
 
 def _refuse_without_gpu(model: "HDPTopicModel") -> None:
     """Say that there is no GPU for the engine before documents are read, which may take long."""
+    from franchise import Ray
     from franchise.estimator.settings import check_gpu
 
-    check_gpu(model.engine, model.ray_address)
+    engine = model.engine
+    if isinstance(engine, Ray):
+        check_gpu("ray-gpu" if engine.gpu else "ray", engine.address)
+    else:
+        check_gpu(engine)
 
 
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
+    from franchise import Ray
     from franchise.cli._output import print_facts
-    from franchise.engines import GPU, ON_RAY, RAY_GPU
+    from franchise.engines import GPU
     from franchise.engines.compiling import is_compiled
     from franchise.engines.partitions.cuda.availability import gpu_facts, problem
-    from franchise.estimator.settings import of_chains
+    from franchise.estimator.settings import settings_of
     from franchise.sampling.choices import why_chosen
-    from franchise.sampling.plan import plan_of
 
     facts: dict[str, Any] = {
         "documents": corpus.n_documents,
@@ -216,17 +218,18 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     }
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()
-    plan = plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
+    plan = settings_of(model.get_params(), seed=0).plan()  # says what cannot be
+    on_ray = isinstance(model.engine, Ray)
     facts |= why_chosen(model.init, model.eta, corpus)
     facts["engine"] = engine = plan.engine_of(corpus)
     if engine == GPU:
         facts["engine"] += f": {gpu_facts().in_words()}"
-    if model.engine == RAY_GPU and problem() is not None:
+    if isinstance(model.engine, Ray) and model.engine.gpu and problem() is not None:
         facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"
     elif is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
             expected = model.forecast(corpus)
-        alone = " on this machine alone" if model.engine in ON_RAY else ""
+        alone = " on this machine alone" if on_ray else ""
         facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
     else:
         facts["time"] = "not known before the first fit, which compiles for about half a minute"

@@ -1,7 +1,7 @@
-"""A corpus as cells (document, term, count), for counts in the thousands: no word is laid out.
+"""A corpus as cells (document, term, count), for counts in the thousands; no words are laid out.
 
-A document's cells are in the order of their terms. Where the words of a corpus are asked for all the same,
-they are laid out cell by cell, so that the same counts are the same words, however they are held.
+A document's cells are in the order of their terms. Words that are needed after all are laid out cell by cell,
+so the same counts give the same words in either form.
 """
 
 from __future__ import annotations
@@ -134,11 +134,11 @@ def words_of(cells: CellArrays) -> npt.NDArray[np.int32]:
     return words
 
 
-def blocks_of_words(cells: CellArrays, piece: int = BLOCK) -> Iterator[npt.NDArray[np.int32]]:
-    """Lay out the words, so many at a time."""
+def blocks_of_words(cells: CellArrays, block: int = BLOCK) -> Iterator[npt.NDArray[np.int32]]:
+    """Lay out the words, a block at a time."""
     ends = np.cumsum(cells.counts, dtype=np.int64)
-    for begin in range(0, cells.n_words, piece):
-        end = min(begin + piece, cells.n_words)
+    for begin in range(0, cells.n_words, block):
+        end = min(begin + block, cells.n_words)
         first, last = np.searchsorted(ends, [begin, end - 1], side="right")
         own = np.minimum(ends[first : last + 1], end)
         yield np.repeat(cells.terms[first : last + 1], np.diff(own, prepend=begin))

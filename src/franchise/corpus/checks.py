@@ -1,7 +1,4 @@
-"""What a corpus must be, checked once: whatever reaches a compiled kernel has passed here.
-
-And by what it is known again: its fingerprint.
-"""
+"""Checks of what a corpus is made of, before it reaches a compiled kernel; and its fingerprint."""
 
 from __future__ import annotations
 
@@ -231,7 +228,7 @@ def document_numbers(documents: Sequence[int] | npt.NDArray[Any], n_documents: i
 
 
 class Fingerprint:
-    """SHA-256 of words, offsets and vocabulary, which come in this order and in pieces of any size.
+    """SHA-256 of words, offsets and vocabulary, which come in this order and in blocks of any size.
 
     Parameters
     ----------
@@ -263,9 +260,9 @@ class Fingerprint:
 def fingerprint_of(
     words: Iterable[npt.NDArray[np.int32]], doc_ptr: npt.NDArray[np.int64], vocabulary: Sequence[str]
 ) -> str:
-    """Return the SHA-256 of words (in pieces), offsets and vocabulary, the same on every machine."""
+    """Return the SHA-256 of words (in blocks), offsets and vocabulary, the same on every machine."""
     fingerprint = Fingerprint(int(doc_ptr[-1]), len(doc_ptr) - 1, len(vocabulary))
-    for piece in words:
-        fingerprint.add_words(piece)
+    for block in words:
+        fingerprint.add_words(block)
     fingerprint.add_offsets(doc_ptr)
     return fingerprint.of(vocabulary)

@@ -352,8 +352,8 @@ class Corpus:
         if self._x is None:
             yield from blocks_of_words(self.cells)
             return
-        for piece in blocks(self.n_words):
-            yield self._x[piece]
+        for block in blocks(self.n_words):
+            yield self._x[block]
 
     def fingerprint(self) -> str:
         """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; nothing else matters.

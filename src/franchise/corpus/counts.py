@@ -220,7 +220,7 @@ def corpus_of_entries(
         As :class:`~franchise.corpus.Corpus` takes them.
     """
     terms_of_all = tuple(vocabulary)
-    n_words = sum(int(counts[piece].sum(dtype=np.float64)) for piece in blocks(len(counts)))
+    n_words = sum(int(counts[block].sum(dtype=np.float64)) for block in blocks(len(counts)))
     _check_sum(n_words)
     # Entries that share a cell are so rare that they do not matter here.
     as_cells = cells_pay(n_words, len(counts))

@@ -1,4 +1,4 @@
-"""What looks wrong about documents and yet can be fitted: said as warnings, in a sentence each."""
+"""Warnings about documents that can be fitted but look wrong, in a sentence each."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _variation(numbers: npt.NDArray[Any]) -> float:
 
 
 def _some_of(corpus: Corpus) -> Corpus:
-    """Return a corpus that is not too large to look at: every so many documents of one that is."""
+    """Return the corpus, or every n-th document of one that is too large to look at."""
     size = corpus.cells.terms.size if corpus.keeps_cells else corpus.n_words
     step = -(-size // _MOST_WORDS)
     if isinstance(corpus, ShardedCorpus) and step > 1:

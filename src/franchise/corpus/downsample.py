@@ -124,9 +124,9 @@ def _fewer_cells(
 def _fewer_words(
     corpus: Corpus, changed: npt.NDArray[np.intp], limits: npt.NDArray[np.int64], done: Downsampling
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    pieces, last = [], 0
+    blocks, last = [], 0
     for j in changed.tolist():
-        pieces.append(corpus.x[corpus.doc_ptr[last] : corpus.doc_ptr[j]])
+        blocks.append(corpus.x[corpus.doc_ptr[last] : corpus.doc_ptr[j]])
         words, last = corpus.document(j), j + 1
         _, cell, counts = np.unique(words, return_inverse=True, return_counts=True)
         kept = _drawn(counts, corpus.document_names[j], int(limits[j]), done)
@@ -134,9 +134,9 @@ def _fewer_words(
         order = np.argsort(cell, kind="stable")
         rank = np.empty(words.size, dtype=np.int64)
         rank[order] = np.arange(words.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        pieces.append(words[rank < kept[cell]])
-    pieces.append(corpus.x[corpus.doc_ptr[last] :])
-    return np.concatenate(pieces), offsets_of(np.minimum(corpus.document_lengths, limits))
+        blocks.append(words[rank < kept[cell]])
+    blocks.append(corpus.x[corpus.doc_ptr[last] :])
+    return np.concatenate(blocks), offsets_of(np.minimum(corpus.document_lengths, limits))
 
 
 def _drawn(counts: npt.NDArray[Any], name: str, limit: int, done: Downsampling) -> npt.NDArray[np.int64]:
@@ -148,7 +148,7 @@ def _drawn(counts: npt.NDArray[Any], name: str, limit: int, done: Downsampling) 
             f"{_MOST_WORDS:,}; split it",
             code="document-too-long",
         )
-    # A stream of the document's own: what it keeps does not depend on its place among others.
+    # Each document has a random stream, so what it keeps does not depend on its place.
     known_by = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     entropy = [done.seed, n_words, *np.frombuffer(known_by, dtype="<u4").tolist()]
     generator = np.random.Generator(np.random.PCG64(entropy))

@@ -1,6 +1,6 @@
 """Bytes from and to disk: gzip read as plain bytes, errors worded, writes whole or not at all.
 
-What a file is made of is not known here; each format has its own module in ``formats``.
+What the bytes mean is in ``formats``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Source:
     path
         Where it is on disk; None for standard input and other streams.
     progress
-        Is told of each piece that is read.
+        Called with the bytes read so far and the size of the file.
     encoding
         Of the text, where it is not UTF-8.
     """
@@ -222,11 +222,11 @@ def source_name(path: StrPath | Readable) -> str:
 
 
 def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Path:
-    """Write pieces, whole or not at all; pack if the name ends in ``.gz``."""
+    """Write blocks, whole or not at all; pack if the name ends in ``.gz``."""
     target = Path(path)
     try:
         with whole_file(target) as file:
-            _write_pieces(file, content, packed=target.suffix == ".gz")
+            _write_blocks(file, content, packed=target.suffix == ".gz")
     except OSError as error:
         raise CorpusError(
             f"{target}: cannot write it ({_reason(error)}); check the folder and its permissions",
@@ -235,15 +235,15 @@ def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Pa
     return target
 
 
-def _write_pieces(file: BinaryIO, pieces: Iterable[bytes | memoryview], *, packed: bool) -> None:
+def _write_blocks(file: BinaryIO, blocks: Iterable[bytes | memoryview], *, packed: bool) -> None:
     if not packed:
-        file.writelines(pieces)
+        file.writelines(blocks)
         return
     # No clock and no name in the file: the same corpus gives the same bytes. Level 6 is gzip's own; Python's
     # default of 9 takes several times as long.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as zipped:
-        for piece in pieces:
-            zipped.write(piece)
+        for block in blocks:
+            zipped.write(block)
 
 
 class _Passage(io.RawIOBase):
@@ -259,7 +259,7 @@ class _Passage(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         done = 0
         try:
-            # A pipe gives what it has; whoever looks at the head wants more than that.
+            # A pipe gives what it has; looking at the head needs more than that.
             while done < len(buffer) and (data := self._read(len(buffer) - done)):
                 buffer[done : done + len(data)] = data
                 done += len(data)

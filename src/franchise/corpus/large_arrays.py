@@ -1,4 +1,4 @@
-"""Numbers that come one piece after the other: in memory while they are few, in a file when they are many.
+"""Arrays that grow block by block: in memory while they are small, in a file when they are large.
 
 The file is temporary and has no name; it goes away with the array that is mapped onto it. The system reads
 and writes its pages as they are used, so that a hundred million words need not fit in memory.
@@ -39,42 +39,42 @@ class Growing:
 
     def extend(self, values: npt.NDArray[Any] | array[int]) -> None:
         """Add numbers at the end."""
-        piece = np.array(values, dtype=self._dtype)
-        self._size += piece.size
+        block = np.array(values, dtype=self._dtype)
+        self._size += block.size
         if self._file is None:
-            self._blocks.append(piece)
+            self._blocks.append(block)
             if self._dtype.itemsize * self._size > MOST_IN_MEMORY:
                 self._move()
         else:
-            self._write(piece)
+            self._write(block)
 
     def array(self) -> Ints:
         """Return all numbers, writable; of many, mapped from the file. Nothing can be added after that."""
         if self._file is None:
             joined, end = np.empty(self._size, self._dtype), self._size
             while self._blocks:  # each is gone before the next is copied
-                piece = self._blocks.pop()
-                joined[end - piece.size : end] = piece
-                end -= piece.size
+                block = self._blocks.pop()
+                joined[end - block.size : end] = block
+                end -= block.size
             return joined
         with self._file:  # what is mapped stays open by itself
             return np.memmap(self._file, self._dtype, "r+", shape=(self._size,))
 
     def __del__(self) -> None:
-        """Close the file of what was given up halfway."""
+        """Close the file of an array that was never finished."""
         if self._file is not None:
             self._file.close()
 
     def _move(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="franchise-")  # noqa: SIM115 (closed when it is forgotten)
-        for piece in self._blocks:
-            self._write(piece)
+        for block in self._blocks:
+            self._write(block)
         self._blocks.clear()
 
-    def _write(self, piece: Ints) -> None:
+    def _write(self, block: Ints) -> None:
         assert self._file is not None
         try:
-            self._file.write(piece.data)
+            self._file.write(block.data)
             self._file.flush()
         except OSError as error:
             raise CorpusError(
@@ -97,7 +97,7 @@ def is_mapped(values: npt.NDArray[Any]) -> bool:
 
 
 def let_go(*mapped: npt.NDArray[Any]) -> None:
-    """Free the memory of what has been looked at in mapped arrays; their files keep the numbers."""
+    """Free the memory that reading mapped arrays has taken; their files keep the numbers."""
     for values in mapped:
         file: object = values.base
         # Not every system has it, and without it the system frees that memory when it needs some.
@@ -121,8 +121,8 @@ def blocks_of_documents(doc_ptr: npt.NDArray[Any], size: int | None = None) -> l
 def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
     """Count the words of each term; in blocks, as NumPy widens what it counts to 64 bits."""
     counts = np.zeros(n_terms, np.int64)
-    for piece in blocks(x.size):
-        counts += np.bincount(x[piece], minlength=n_terms)
+    for block in blocks(x.size):
+        counts += np.bincount(x[block], minlength=n_terms)
     return counts
 
 

@@ -1,4 +1,4 @@
-"""What is known of documents besides their words: a pandas DataFrame with one row per document.
+"""Metadata: a pandas DataFrame with one row per document.
 
 A column has the kind that all its values have. Numbers may be written as text (``"2019"``, but not ``"007"``,
 which is a name), dates as ISO 8601 writes them (``2019-04-30``, ``2019-04``, with a time of day or without)
@@ -238,20 +238,15 @@ def settled(kinds: dict[str, set[Kind]] | None) -> list[Facts]:
     ]
 
 
-def in_kinds(metadata: pd.DataFrame, columns: Sequence[Facts]) -> pd.DataFrame | None:
-    """Return some columns of documents, each in the kind that was settled for it."""
-    return table_of({one["name"]: _in_kind(metadata[one["name"]], one["kind"]) for one in columns})
-
-
 def joined(tables: Iterable[pd.DataFrame], columns: Sequence[Facts]) -> pd.DataFrame | None:
-    """Return the tables of several shards as one; their columns have these names and kinds."""
+    """Return several tables as one, whose columns have these names and kinds."""
     import pandas as pd
 
     if not columns:
         return None
     tables, together = list(tables), dict[str, Any]()
     for name, kind in ((one["name"], one["kind"]) for one in columns):
-        parts = [table[name] for table in tables]
+        parts = [_in_kind(table[name], kind) for table in tables]
         if kind == "text":
             together[name] = pd.api.types.union_categoricals(parts, sort_categories=True)
         elif kind == "date":

@@ -34,7 +34,7 @@ from franchise.corpus.strings import texts_length
 from franchise.corpus.text_options import TextOptions
 from franchise.errors import CorpusError, SettingsError
 
-_NOTHING = (TextOptions(), ())  # as good as not given
+_NOTHING = (TextOptions(), ())  # have no effect
 _FROM_TEXTS = "the vocabulary comes from the texts"
 
 
@@ -317,7 +317,7 @@ def _words_of_ids(documents: Iterable[Sequence[Any]], terms: Sequence[str]) -> I
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Name the file in errors of those who know of no files."""
+    """Name the file in errors from functions that do not know it."""
     try:
         yield
     except CorpusError as error:
@@ -382,7 +382,7 @@ def _useless(form: str) -> dict[str, str]:
 
 
 def _check_apply(what: str, options: ReadOptions, useless: dict[str, str]) -> None:
-    """Refuse options that would have no effect: whoever gave them expects one."""
+    """Refuse options that would have no effect."""
     for name, reason in useless.items():
         value = getattr(options, name)
         if value is not None and not (isinstance(value, tuple | TextOptions) and value in _NOTHING):

@@ -1,6 +1,6 @@
 """A corpus as arrays and facts, and as the file of these (``corpus.safetensors`` in the folder of a model).
 
-What is kept as cells stays cells, and a large file is mapped, not read, so a corpus costs what is looked at.
+Cells stay cells, and a large file is mapped, so that only the parts in use take memory.
 """
 
 from __future__ import annotations
@@ -56,17 +56,14 @@ class About(NamedTuple):
 
     @classmethod
     def unpacked(cls, arrays: dict[str, Array], facts: Facts) -> About:
-        """Return what `packed` has turned into arrays; many texts are read when they are asked for."""
-        texts: Sequence[str] | None = None
-        if "texts" in arrays:
-            many = arrays["texts"].nbytes >= LARGE
-            texts = PackedTexts(arrays["texts"], arrays["texts.end"]) if many else unpacked("texts", arrays)
+        """Return what `packed` has turned into arrays; texts are read when they are asked for."""
+        texts = PackedTexts(arrays["texts"], arrays["texts.end"]) if "texts" in arrays else None
         names = tuple(unpacked("names", arrays)) if "names" in arrays else None
         return cls(names, texts, unpacked_metadata(arrays, facts.get("metadata")))
 
 
-def pieces_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
-    """Return the bytes of a corpus' file, in pieces."""
+def content_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
+    """Return the bytes of a corpus' file, in blocks."""
     arrays: dict[str, Array] = {"doc_ptr": corpus.doc_ptr}
     if corpus.keeps_cells:
         cells = corpus.cells

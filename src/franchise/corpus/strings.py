@@ -55,6 +55,9 @@ class PackedTexts(Sequence[str]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        return f"<{len(self):,} texts>"
+
     def __reduce__(self) -> tuple[type[PackedTexts], tuple[Any, Any]]:
         return PackedTexts, (np.asarray(self.content), self.ends)
 

@@ -106,7 +106,7 @@ class TextOptions:
         return cls(**options)
 
     def vectorizer(self) -> CountVectorizer:
-        """Return scikit-learn's vectorizer for the splitting; it is not told which terms to keep."""
+        """Return scikit-learn's vectorizer, for splitting only."""
         from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
 
         stop_words = self.stop_words

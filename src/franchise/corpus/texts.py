@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._settings import whole_number
-from franchise.corpus import large_arrays
 from franchise.corpus.checks import iterate
 from franchise.corpus.large_arrays import blocks_of_documents
 from franchise.corpus.strings import GrowingTexts
@@ -29,31 +28,25 @@ Place = tuple[int, int]
 
 
 class KeptTexts:
-    """Texts that are kept as long as there are not too many characters; of many, on disk."""
+    """Texts to keep, up to a number of characters."""
 
     def __init__(self, keep: bool | int) -> None:
         room = int(keep) if isinstance(keep, bool) else whole_number("keep_texts", keep, 0)
-        self._texts: list[str] | GrowingTexts | None = [] if room else None
         self._room = math.inf if keep is True else room
-        self._in_memory = large_arrays.MOST_IN_MEMORY
+        self._texts = GrowingTexts() if self._room else None
 
     def add(self, text: str) -> None:
         """Keep one more text, or none at all from now on."""
         self._room -= len(text)
-        self._in_memory -= len(text)
         if self._room < 0:
             self._texts = None
-        if isinstance(self._texts, list) and self._in_memory < 0:
-            few, self._texts = self._texts, GrowingTexts()
-            for one in few:
-                self._texts.append(one)
         if self._texts is not None:
             self._texts.append(text)
 
     @property
     def texts(self) -> Sequence[str] | None:
         """All texts, if they are kept; none can be added after that."""
-        return self._texts.packed() if isinstance(self._texts, GrowingTexts) else self._texts
+        return None if self._texts is None else self._texts.packed()
 
 
 def split_texts(

@@ -41,9 +41,9 @@ def learn_vocabulary(documents: Iterable[Any]) -> tuple[Words, Offsets, tuple[st
 
 def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
     """Replace each number by its new one, in place."""
-    # In pieces: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
-    for piece in blocks(len(ids)):
-        ids[piece] = new[ids[piece]]
+    # In blocks: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
+    for block in blocks(len(ids)):
+        ids[block] = new[ids[block]]
 
 
 def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
@@ -62,12 +62,12 @@ def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDAr
 def _drop_in_place(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
     before = np.zeros(len(doc_ptr), dtype=np.int64)
     n_kept = 0
-    for piece in blocks(len(ids)):
-        words = ids[piece]
+    for block in blocks(len(ids)):
+        words = ids[block]
         kept = words[words >= 0]
-        first, last = np.searchsorted(doc_ptr, [piece.start, piece.stop], side="right")
-        gone = np.flatnonzero(words < 0) + piece.start
-        before[first:last] = piece.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
+        first, last = np.searchsorted(doc_ptr, [block.start, block.stop], side="right")
+        gone = np.flatnonzero(words < 0) + block.start
+        before[first:last] = block.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
         ids[n_kept : n_kept + kept.size] = kept
         n_kept += kept.size
     offsets = doc_ptr - before

@@ -17,7 +17,7 @@ from franchise import __version__
 from franchise._arrays import Floats
 from franchise._extras import needed
 from franchise.errors import FranchiseError
-from franchise.sampling import Schedule, Trace
+from franchise.sampling import Timetable, Trace
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -135,7 +135,7 @@ def to_lda(posterior: Posterior, concentrations: npt.ArrayLike) -> LatentDirichl
 def to_datatree(
     traces: Sequence[Trace],
     posterior: Posterior,
-    schedule: Schedule,
+    schedule: Timetable,
     settings: dict[str, Any],
     *,
     labels: Sequence[str] | None = None,
@@ -220,7 +220,7 @@ def to_datatree(
     return tree
 
 
-def _about(traces: Sequence[Trace], schedule: Schedule) -> dict[str, Any]:
+def _about(traces: Sequence[Trace], schedule: Timetable) -> dict[str, Any]:
     """Return the attributes that ArviZ expects of every group."""
     about = {
         "created_at": datetime.now(UTC).isoformat(),

@@ -244,7 +244,7 @@ _SENTENCES: Mapping[str, Callable[..., _Said] | _Said] = {
     "too short": _too_short,
     "too few draws": "Too few draws to tell whether the topics still change.",
     "keep more draws": (
-        "Keep at least {fewest} draws per chain: fit with a smaller thin.",
+        "Keep at least {fewest} draws per chain: fit with a smaller Schedule(thin=...).",
         "Keep at least {fewest} draws per chain: fit with a smaller --thin.",
         "Keep at least {fewest} draws per chain.",
     ),

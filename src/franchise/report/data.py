@@ -178,7 +178,9 @@ def _run_facts(posterior: Posterior, chains: Sequence[Chain], runs: dict[str, An
 
 def _settings(settings: dict[str, Any]) -> dict[str, str]:
     """Return the settings that decide the answer, in words."""
-    used = settings_in_use({name: value for name, value in settings.items() if name not in _NOT_SHOWN})
+    shown = {name: value for name, value in settings.items() if name not in _NOT_SHOWN}
+    options = settings.get("in_use", {}).get("text_options") or {}  # shown with the collection
+    used = {name: value for name, value in settings_in_use(shown).items() if name not in options}
     return {name.replace("_", " "): _setting(value) for name, value in sorted(used.items())}
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from franchise.corpus import FORMATS, Corpus, TextOptions, read_corpus
-from franchise.corpus.stored import pieces_of
+from franchise.corpus.stored import content_of
 from franchise.errors import CorpusError, SettingsError
 
 pytestmark = pytest.mark.slow
@@ -53,7 +53,7 @@ def _h5ad():
 
 
 def _franchise():
-    return b"".join(pieces_of(Corpus([0, 2, 2], [0, 2, 2, 3], ["ant", "bee", "çat"])))
+    return b"".join(content_of(Corpus([0, 2, 2], [0, 2, 2, 3], ["ant", "bee", "çat"])))
 
 
 def good_file(form):

@@ -40,7 +40,7 @@ class Format(NamedTuple):
         Reads counts, with the terms if they are known; None for a format of texts. That of AnnData takes a
         layer, too.
     write
-        Gives the bytes of a corpus in pieces; None for a format that can only be read.
+        Gives the bytes of a corpus in blocks; None for a format that can only be read.
     """
 
     description: str

@@ -80,7 +80,7 @@ class Columns:
 
     @property
     def takes_all(self) -> bool:
-        """Whether all columns are kept that are small."""
+        """Whether all small columns are kept."""
         return self._wanted is None
 
     def add(self, source: Source, values: Mapping[str, Any], line: int) -> None:

@@ -78,7 +78,7 @@ def read_uci(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def write_uci(corpus: Corpus) -> Iterator[bytes]:
-    """Return the file's text, in pieces."""
+    """Return the file's text, in blocks."""
     counts = corpus.to_counts()
     yield f"{corpus.n_documents}\n{corpus.n_terms}\n{counts.nnz}\n".encode("ascii")
     yield from _write_entries(counts)
@@ -110,7 +110,7 @@ def read_mm(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def write_mm(corpus: Corpus) -> Iterator[bytes]:
-    """Return the file's text, in pieces."""
+    """Return the file's text, in blocks."""
     counts = corpus.to_counts()
     yield _MAGIC + b" matrix coordinate integer general\n"
     yield f"{corpus.n_documents} {corpus.n_terms} {counts.nnz}\n".encode("ascii")
@@ -169,7 +169,7 @@ def _read_entries(source: Source, sizes: _Sizes, number: int) -> Entries:
 
 
 def _write_entries(counts: csr_array) -> Iterator[bytes]:
-    """Return the lines of a matrix of counts, in pieces."""
+    """Return the lines of a matrix of counts, in blocks."""
     for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]
         chosen = slice(ends[0], ends[-1])

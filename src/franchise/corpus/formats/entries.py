@@ -41,7 +41,7 @@ class Entries(NamedTuple):
 
 
 class Gathering:
-    """Entries that come in pieces; many are held in files."""
+    """Entries that come in blocks; many are held in files."""
 
     def __init__(self) -> None:
         self._columns = [Growing() for _ in Entries._fields]
@@ -78,9 +78,9 @@ def corpus_of(
 def _in_order(documents: Ints) -> bool:
     """Return whether numbers do not decrease, looking at some at a time."""
     return all(
-        np.all(documents[piece][1:] >= documents[piece][:-1])
-        and (piece.start == 0 or documents[piece.start] >= documents[piece.start - 1])
-        for piece in blocks(len(documents))
+        np.all(documents[block][1:] >= documents[block][:-1])
+        and (block.start == 0 or documents[block.start] >= documents[block.start - 1])
+        for block in blocks(len(documents))
     )
 
 

@@ -57,7 +57,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def write(corpus: Corpus) -> Iterator[bytes]:
-    """Return the lines of a corpus, in pieces."""
+    """Return the lines of a corpus, in blocks."""
     counts = corpus.to_counts()
     for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]

@@ -1,4 +1,4 @@
-"""Franchise's own file of a corpus, which is what a model's folder has too: mapped from disk, not read."""
+"""Franchise's own format, the same file as in a model's folder; large files are mapped, not read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.stored import pieces_of, read_stored
+from franchise.corpus.stored import content_of, read_stored
 from franchise.errors import CorpusError, ModelError
 
 # After the length of the header, in eight bytes.
@@ -55,5 +55,5 @@ def _mapped(source: Source, path: Path) -> Corpus:
 
 
 def write(corpus: Corpus) -> Iterator[bytes | memoryview]:
-    """Return the file, in pieces."""
-    return pieces_of(corpus)
+    """Return the file, in blocks."""
+    return content_of(corpus)

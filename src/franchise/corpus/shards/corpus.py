@@ -1,8 +1,8 @@
 """A corpus whose documents lie in shards of a folder (`shards`), perhaps more than fit in memory.
 
-What is known of all documents together is there at once. What grows with their number (words, offsets, names,
-texts, metadata) is brought together only when someone asks for it: a corpus in shards can be used wherever
-any other can, and costs as much there.
+Totals are known at once. What grows with the number of documents (words, offsets, names, texts, metadata) is
+read only when it is asked for. A corpus in shards can be used wherever any other can, and then takes as much
+memory.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ class ShardedCorpus(Corpus):
     def _x(self) -> npt.NDArray[np.int32]:
         if self.n_words > MAX_WORDS:
             raise CorpusError(
-                f"{self.n_words:,} words are more than the {MAX_WORDS:,} that one piece can have; fit them "
-                "with engine='parallel', 'gpu' or 'ray', which leave them in their shards",
+                f"{self.n_words:,} words are more than the {MAX_WORDS:,} that fit in memory as one corpus; "
+                "fit them with engine='parallel', 'gpu' or 'ray', which leave them in their shards",
                 code="too-many-words",
             )
         words = Growing()
@@ -191,7 +191,7 @@ class ShardedCorpus(Corpus):
         )
 
     def spread(self, number: int) -> npt.NDArray[np.int64]:
-        """Return the numbers of about so many documents, of a few shards that lie far from each other.
+        """Return the numbers of about `number` documents, from a few shards that lie far apart.
 
         To look at some documents, not all files have to be read.
         """
@@ -249,14 +249,14 @@ class ShardedCorpus(Corpus):
         return ((shard, read_shard(self.folder, shard)) for shard in self.shards)
 
     def _arrays(self, shard: Shard) -> CorpusArrays:
-        """Read a shard; whoever looks at one document often looks at its neighbour next."""
+        """Read a shard; the last one stays in memory, as neighbours are often read next."""
         if self._last is None or self._last[0] != shard.number:
             self._set(_last=(shard.number, read_shard(self.folder, shard)))
         assert self._last is not None
         return self._last[1]
 
     def about_shard(self, shard: Shard) -> About:
-        """Return names, texts and metadata of the documents of a shard; the last one stays at hand."""
+        """Return names, texts and metadata of the documents of a shard; the last one stays in memory."""
         if self._last_about is None or self._last_about[0] != shard.number:
             self._set(_last_about=(shard.number, read_about(self.folder, shard)))
         assert self._last_about is not None
@@ -281,7 +281,7 @@ class ShardedCorpus(Corpus):
         return joined((table for table in tables if table is not None), self._manifest.facts["metadata"])
 
     def _blocks(self) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the words in pieces as long as those of any corpus: two can be compared piece by piece."""
+        """Yield the words in blocks as long as those of any corpus: two can be compared block by block."""
         waiting, n_waiting = [], 0
         for _, (x, _, _) in self._arrays_of_shards():
             while x.size:
@@ -388,7 +388,7 @@ def _opened_again(folder: str, fingerprint: str, changes: dict[str, Any]) -> Cor
 
 
 def _apart(n: int, number: int) -> npt.NDArray[np.int64]:
-    """Return so many of the numbers below n, at equal distances; all if there are no more."""
+    """Return `number` of the numbers below n at equal distances, or all of them."""
     if number >= n:
         return np.arange(n)
     return np.unique(np.linspace(0, n - 1, max(1, number)).astype(np.int64))

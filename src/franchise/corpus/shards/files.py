@@ -7,7 +7,7 @@ A folder of shards::
     documents/00012.words.safetensors    words and offsets of a shard: all that sampling needs of it
     documents/00012.about.safetensors    names, texts and metadata of its documents, where there are any
 
-Whoever works on a shard needs the folder and a `Shard`, and reads nothing of the other documents.
+A worker needs the folder and a `Shard`, and reads nothing of the other documents.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _AGAIN = "write the shards again with `franchise shard`, or restore the folder f
 
 
 class Shard(NamedTuple):
-    """A range of documents: small, so that it can be sent to whoever is to read them.
+    """A range of documents; small enough to be sent to the worker that reads them.
 
     Attributes
     ----------

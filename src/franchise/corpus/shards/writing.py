@@ -25,7 +25,7 @@ from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.formats.detect import by_name
 from franchise.corpus.large_arrays import blocks_of_documents
-from franchise.corpus.metadata import Kind, in_kinds, joined, settle, settled
+from franchise.corpus.metadata import Kind, joined, settle, settled
 from franchise.corpus.shards.corpus import ShardedCorpus, open_shards
 from franchise.corpus.shards.files import (
     Manifest,
@@ -232,8 +232,7 @@ class _Writing:
         names, texts, metadata = batch.about.rows(first, last)
         if self._named and names is None:
             names = [str(self._n_documents + i) for i in range(last - first)]
-        columns = in_kinds(metadata, self._columns) if metadata is not None else None
-        about = About(names, texts if self._with_texts else None, columns)
+        about = About(names, texts if self._with_texts else None, metadata)
         return Batch(x, doc_ptr, self._vocabulary, "vocabulary", about)
 
     def _add(self, batch: Batch) -> None:

@@ -4,16 +4,13 @@ import numpy as np
 
 from franchise._arrays import places_of
 from franchise.corpus import CorpusArrays
-from franchise.corpus.large_arrays import count_terms
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.document_pass import DocumentPass
 from franchise.engines.partitions.host_seating import HostSeating, no_seating
-from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed
-from franchise.engines.starting_topics import StartingTopics
-from franchise.engines.starts import draw_first_topics
+from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed, turns
+from franchise.engines.starts import StartingTopics, draw_first_topics
 from franchise.engines.table_source import HeldTables, Tables
 from franchise.engines.threads import Threads
-from franchise.engines.turns import turns
 from franchise.model.measure import Measure
 from franchise.model.rows import Rows, rows_of
 from franchise.model.state import Array, State, state_of_counts
@@ -90,8 +87,7 @@ class HostPartition(HostSeating):
 
     def rows(self) -> Rows:
         """Return the counts of every term by topic."""
-        term_counts = count_terms(self.corpus.x, self.corpus.n_terms)
-        state = state_of_counts(term_counts, 0, self._columns.size)
+        state = state_of_counts(self._pass.term_counts, 0, self._columns.size)
         self.fill_rows(state)
         return rows_of(state)
 

@@ -25,9 +25,10 @@ class Factory(Protocol):
 class _OnHost:
     """Makes partitions in memory, which share the terms of topics."""
 
-    def __init__(self, new_partition: Any, n_terms: int, longest: int, threads: int) -> None:
+    def __init__(self, new_partition: Any, documents: list[Assigned], longest: int, threads: int) -> None:
         self._new_partition, self._threads = new_partition, threads
-        self._instantiator = Instantiator(n_terms, longest, threads)
+        n_terms = documents[0].n_terms
+        self._instantiator = Instantiator(n_terms, longest, threads, partitions=len(documents))
 
     def make(self, documents: Assigned) -> Partition:
         """Return a partition in memory."""
@@ -72,9 +73,8 @@ def _present_gpu() -> Device:
 
 def new_factory(kind: str, documents: list[Assigned], threads: int, is_whole: bool = True) -> Factory:
     """Return what makes partitions of a kind; `is_whole` says that there are no documents elsewhere."""
-    first = documents[0]
     if kind == "cuda":
         return _OnGpu(documents, is_whole, threads)
     if kind == "cells":  # no words are seated one after another
-        return _OnHost(CellsPartition, first.documents.n_terms, 0, threads)
-    return _OnHost(HostPartition, first.documents.n_terms, first.place.longest, threads)
+        return _OnHost(CellsPartition, documents, 0, threads)
+    return _OnHost(HostPartition, documents, documents[0].place.longest, threads)

@@ -134,18 +134,18 @@ class ChainWriter:
         rows = {name: self._rows[name].add(new) for name, new in taken.rows.items()}
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
         keep_after(self._folder / PARTS, self._since)  # all up to there has been written
-        self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
-        self._mode = taken.facts["mode_sweep"]
-        self._ahead.clear()
         used = {self._folder / f"{name}.rows" for name in rows}
-        if self._mode is not None:
-            used |= files_of_draw(self._folder / _MODE, self._mode)
+        if taken.facts["mode_sweep"] is not None:
+            used |= files_of_draw(self._folder / _MODE, taken.facts["mode_sweep"])
         if taken.facts["seats"]:
             used.add(self._folder / _SEATS / taken.facts["seats"])
         if self._used:  # the checkpoint before, which someone may be reading, keeps its files
             there = (self._folder.glob(pattern) for pattern in ("*.rows", f"{_MODE}/*", f"{_SEATS}/*"))
             remove(set().union(*there) - self._used - used)
-        self._used = used
+        self._used, self._mode = used, taken.facts["mode_sweep"]
+        # Last: from now on `new_draws` leaves these out, and the chain no longer waits for them.
+        self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
+        self._ahead.clear()
         return placed
 
     def write_draws(self, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[Draw, Draw]]:

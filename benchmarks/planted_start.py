@@ -9,9 +9,9 @@ from franchise.corpus.synthetic import Planted
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model import Priors, State, empty_state
 from franchise.model.capacity import open_topic
+from franchise.model.recount import add_up_counts, number_tables
 from franchise.model.seating import seat_all
 from franchise.model.state import TABLES, Array
-from franchise.moves.recount import add_up_counts, number_tables
 
 _BYTES_TO_COUNT = 2**33  # threads count in memory of their own, up to that much in all
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.runs import Array
-from franchise.report.figures_samplers import mean_and_interval
+from franchise.report.figures_comparisons import mean_and_interval
 from franchise.report.figures_style import LEVEL
 
 _TIMES = 60

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 
 from experiments.compare import by_run, differences
 from experiments.measure import TITLES
-from franchise.report.figures_samplers import mean_and_interval
+from franchise.report.figures_comparisons import mean_and_interval
 from franchise.report.figures_style import COLOURS, GREY, dressed
 
 COLOUR = {"gibbs": GREY, "paper": COLOURS[1], "default": COLOURS[0]}

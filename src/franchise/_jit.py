@@ -40,6 +40,9 @@ _SOURCES = [
     "_arrays.py",
     "model/**/*.py",
     "moves/**/*.py",
+    "engines/starts.py",
+    "engines/threads.py",
+    "starts/*_steps.py",
     "predict/fold_in.py",
     "predict/left_to_right.py",
 ]

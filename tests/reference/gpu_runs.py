@@ -12,7 +12,7 @@ from franchise.engines import ENGINES, EngineSettings, Swept, kinds
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.engines.partitions.cuda import layout
 from franchise.engines.pools import partitions
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics
 from franchise.model import Priors
 from franchise.model.packing import packed
 from franchise.random import Key

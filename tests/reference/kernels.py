@@ -7,14 +7,13 @@ import numpy as np
 
 from franchise._jit import kernel
 from franchise.engines.engine import Trials
+from franchise.engines.starts import draw_topics, number_as_they_appear, shuffle_documents
 from franchise.engines.table_source import HeldTables
 from franchise.engines.trials import TrialMaker
 from franchise.model import State, empty_state
 from franchise.model.seating import seat_all
 from franchise.model.state import GAMMA
 from franchise.moves import complete_move
-from franchise.moves.fit_topics import number_as_they_appear
-from franchise.moves.initialize import draw_topics, shuffle_documents
 from franchise.moves.shared.scratch import follow_eta, new_scratch
 from franchise.moves.split_merge import RECORD
 from franchise.moves.table_topics import table_topics

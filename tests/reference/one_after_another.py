@@ -8,7 +8,7 @@ from franchise._jit import kernel
 from franchise.corpus import CorpusArrays
 from franchise.model import State
 from franchise.model.state import Array
-from franchise.moves.gather_tables import GatherScratch, list_tables, new_gather_scratch
+from franchise.model.table_words import GatherScratch, list_tables, new_gather_scratch
 from franchise.moves.shared.anchors import (
     CHOICE,
     DONE,

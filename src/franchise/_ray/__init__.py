@@ -6,9 +6,8 @@ runs on a cluster is in `engines`.
 
 from franchise._ray.agreement import check_nodes, same_gpus, same_versions, versions
 from franchise._ray.connecting import check_address, check_reachable, connected
-from franchise._ray.faults import first_line, in_words, lost
+from franchise._ray.faults import first_line, in_words, lost, ray_module
 from franchise._ray.machines import Node, Places, check_memory, nodes, places
-from franchise._ray.module import ray_module
 
 __all__ = [
     "Node",

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 
 from franchise import __version__
-from franchise._ray.faults import first_line
+from franchise._ray.faults import first_line, ray_module
 from franchise._ray.machines import nodes
-from franchise._ray.module import ray_module
 from franchise.errors import ClusterError
 
 _PACKAGES = ("numpy", "numba")

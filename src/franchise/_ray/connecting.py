@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from franchise._ray.faults import first_line
-from franchise._ray.module import ray_module
+from franchise._ray.faults import first_line, ray_module
 from franchise._settings import cores
 from franchise.errors import ClusterError, SettingsError
 

@@ -1,7 +1,19 @@
-"""What goes wrong on a cluster: what can be repaired, and the words for the rest."""
+"""Ray itself, once it is needed; its errors: which can be repaired, and messages for the rest."""
 
-from franchise._ray.module import ray_module
+from typing import Any
+
+from franchise._extras import needed
 from franchise.errors import ClusterError, FranchiseError
+
+
+def ray_module() -> Any:
+    """Return Ray; where it is missing, the error says what to install."""
+    with needed("a cluster", "ray"):
+        import ray
+        import ray.exceptions
+        import ray.util.client
+        import ray.util.scheduling_strategies
+    return ray
 
 
 def lost(error: BaseException) -> bool:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from franchise._ray.module import ray_module
+from franchise._ray.faults import ray_module
 from franchise._text import counted
 from franchise.errors import ClusterError, FranchiseWarning, SettingsError
 

@@ -11,6 +11,8 @@ _TOPICS_SHOWN = 12
 # eta: few broad topics, which are quicker to look through, and which chains agree on.
 _SETTINGS = {"eta": 0.5, "sweeps": 1500, "chains": 2, "random_state": 0}
 _MIN_DF = 8
+# The same settings as options.
+AS_FIT = "franchise fit abstracts.txt -o model --min-df 8 --eta 0.5 --sweeps 1500 --chains 2 --random-state 0"
 
 
 @click.command(cls=options.Command)
@@ -61,7 +63,7 @@ def command(output: str, n_jobs: int, quiet: bool) -> None:
         click.echo(f"and {len(frame) - _TOPICS_SHOWN} smaller ones: franchise topics {output}")
     click.echo()
     click.echo(f"The model is in {output}. To fit the same model from a file of the abstracts:")
-    click.echo(f"  {as_fit()}")
+    click.echo(f"  {AS_FIT}")
     try:
         page = model.report(Path(output) / "report.html", overwrite=True)
         click.echo(f"To look at it, open {page} in a browser.")
@@ -69,11 +71,3 @@ def command(output: str, n_jobs: int, quiet: bool) -> None:
         click.echo(f"franchise: {error}", err=True)
     if model.ending_ == "interrupted":
         raise click.exceptions.Exit(INTERRUPTED)
-
-
-def as_fit() -> str:
-    """Return the call of ``franchise fit`` that fits the same model."""
-    from franchise.cli._output import as_options
-
-    settings = " ".join(f"{name}={value}" for name, value in _SETTINGS.items())
-    return as_options(f"franchise fit abstracts.txt -o model min_df={_MIN_DF} {settings}")

@@ -200,9 +200,9 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
     from franchise.cli._output import print_facts
-    from franchise.engines import ON_RAY, RAY_GPU
+    from franchise.engines import GPU, ON_RAY, RAY_GPU
     from franchise.engines.compiling import is_compiled
-    from franchise.engines.partitions.cuda.availability import problem
+    from franchise.engines.partitions.cuda.availability import gpu_facts, problem
     from franchise.estimator.settings import of_chains
     from franchise.sampling.choices import why_chosen
     from franchise.sampling.plan import plan_of
@@ -218,7 +218,9 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         facts["down-sampled"] = corpus.downsampling.in_words()
     plan = plan_of(**of_chains(model.get_params()), seed=0)  # says what cannot be
     facts |= why_chosen(model.init, model.eta, corpus)
-    facts["engine"] = _in_words(plan.engine_of(corpus))
+    facts["engine"] = engine = plan.engine_of(corpus)
+    if engine == GPU:
+        facts["engine"] += f": {gpu_facts().in_words()}"
     if model.engine == RAY_GPU and problem() is not None:
         facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"
     elif is_compiled():
@@ -229,11 +231,3 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     else:
         facts["time"] = "not known before the first fit, which compiles for about half a minute"
     print_facts(facts, "table")
-
-
-def _in_words(engine: str) -> str:
-    """Return the name of an engine, and on what it would run where that is not plain."""
-    from franchise.engines import GPU
-    from franchise.engines.partitions.cuda.availability import gpu_facts
-
-    return f"{engine}: {gpu_facts().in_words()}" if engine == GPU else engine

@@ -15,16 +15,20 @@ from franchise.corpus import Corpus, CorpusArrays
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.engines.copies import merge_copies, names_of_merged
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials, names_of, numbers_of
-from franchise.engines.starting_topics import StartingTopics, number_of_topics, words_begin_with
-from franchise.engines.starts import draw_first_topics
+from franchise.engines.starts import (
+    StartingTopics,
+    draw_first_topics,
+    number_as_they_appear,
+    number_of_topics,
+    shuffle_documents,
+    words_begin_with,
+)
 from franchise.engines.threads import Threads
 from franchise.model import State, broken_invariants, empty_state, joint
 from franchise.model.counts import count_document_topics, count_topic_terms, ranks
 from franchise.model.packing import packed, unpacked
 from franchise.model.seating import seat_all
 from franchise.model.state import ETA, TOPICS, Array
-from franchise.moves.fit_topics import number_as_they_appear
-from franchise.moves.initialize import shuffle_documents
 from franchise.random import INITIALIZE, Key
 
 

@@ -18,6 +18,7 @@ from franchise.model import Joint, Priors, State
 from franchise.model.joint import log_p_tables_by_size, log_p_topics
 from franchise.model.likelihood import log_p_sizes, log_p_terms
 from franchise.model.measure import FREE, Measure
+from franchise.model.recount import fill_rows
 from franchise.model.rows import Rows, add_rows, widened
 from franchise.model.state import (
     ALPHA,
@@ -31,7 +32,6 @@ from franchise.model.state import (
     Array,
     state_of_counts,
 )
-from franchise.moves.recount import fill_rows
 from franchise.moves.shared.scratch import new_scratch_for_counts, new_scratch_for_some, with_counts
 
 _CELLS_AT_ONCE = 1 << 20  # of terms by topics, that a thread adds up

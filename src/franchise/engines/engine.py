@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from franchise._draws import PartsOfDraw
 from franchise.engines.given_topics import GivenTopics
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics
 from franchise.model import Joint, Priors, State
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
 from franchise.random import Key

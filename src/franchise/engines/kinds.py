@@ -1,9 +1,9 @@
 """The partially collapsed engines: what each is made of, and what it does in which sweep."""
 
+import math
 from typing import Any, NamedTuple
 
 from franchise.engines.engine import Trials
-from franchise.engines.turns import number_of_turns
 
 # Words in a sweep, about, of documents whose words and tables are sampled one by one: more make the number of
 # topics move faster, but nothing else, and they are sampled by one thread.
@@ -47,10 +47,8 @@ class Kind(NamedTuple):
 
     def turn(self, sweep: int, n_words: int, n_cells: int) -> tuple[int, int]:
         """Return whose turn it is in a sweep to be sampled one by one, and how many turns there are."""
-        if self.has_counts:
-            n_turns = number_of_turns(n_cells, TABLE_CELLS)
-        else:
-            n_turns = number_of_turns(n_words, COLLAPSED_WORDS)
+        share = n_cells / TABLE_CELLS if self.has_counts else n_words / COLLAPSED_WORDS
+        n_turns = max(1, math.ceil(share))
         every = EVERY if self.on_gpu and n_words >= MANY_WORDS else 1
         return sweep // every % n_turns, n_turns
 

@@ -43,11 +43,10 @@ from franchise.engines.partitions.partition import (
 )
 from franchise.engines.pools import lives_apart, pool_for
 from franchise.engines.pools.local import LocalPool
-from franchise.engines.pools.pool import Snapshot
+from franchise.engines.pools.pool import PooledTables, Snapshot
 from franchise.engines.pools.ranges import shards_for
 from franchise.engines.pools.seating_files import other_seating
-from franchise.engines.pools.tables import PooledTables
-from franchise.engines.starting_topics import StartingTopics, words_begin_with
+from franchise.engines.starts import StartingTopics, words_begin_with
 from franchise.engines.threads import Threads
 from franchise.errors import SettingsError
 from franchise.model import Joint, State

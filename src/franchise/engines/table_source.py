@@ -16,7 +16,7 @@ from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model import State
 from franchise.model.cell_tables import CellTables
 from franchise.model.state import Array
-from franchise.moves.gather_tables import GatherScratch, count_tables, list_tables, new_gather_scratch
+from franchise.model.table_words import GatherScratch, count_tables, list_tables, new_gather_scratch
 
 RANGES_EACH = 3  # for every thread: documents are soon gone through
 _NO_COUNTS = np.zeros(0, np.int32)
@@ -27,7 +27,7 @@ class Tables(NamedTuple):
 
     slot: Array  # int64, increasing
     n: Array  # int32: how many words, or terms with counts, are listed of each table
-    words: Array  # int32: their terms, tables end to end, each as `moves.shared.table_words` lays it out
+    words: Array  # int32: their terms, tables end to end, each as `model.table_words` lays it out
     counts: Array = _NO_COUNTS  # int32: how many words each of these stands for; empty where that is 1
 
     def taken(self, which: Array) -> "Tables":

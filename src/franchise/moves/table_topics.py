@@ -25,9 +25,9 @@ from franchise._jit import helper, inlined, kernel
 from franchise.model.capacity import is_full, open_topic
 from franchise.model.seating import move_table, prefetch_row, run_at
 from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
+from franchise.model.table_words import lay_out
 from franchise.moves.shared.scratch import DOCUMENT, INSIDE, NOT_ENTERED
 from franchise.moves.shared.table_logs import draw_topic_by_logs
-from franchise.moves.shared.table_words import lay_out
 from franchise.moves.shared.weights import add_four
 from franchise.random import start_stream, uniform
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from franchise._extras import needed
 from franchise._files import write_text
 from franchise._progress import advance
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
+from franchise.posterior.diagnostics import Diagnosis
+from franchise.posterior.estimates import Posterior
 from franchise.report.data import page_data
-
-if TYPE_CHECKING:
-    from franchise.posterior.diagnostics import Diagnosis
-    from franchise.posterior.estimates import Posterior
-    from franchise.sampling import Chain
+from franchise.sampling import Chain
 
 __all__ = ["write_report"]
 

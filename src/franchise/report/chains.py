@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from franchise.engines import GivenTopics
+from franchise.posterior.estimates import Posterior
 from franchise.report.topics import draws_shown
 from franchise.sampling import Chain, Draw, Trace
-
-if TYPE_CHECKING:
-    from franchise.posterior.estimates import Posterior
 
 BANDS = 10  # in the picture of the sizes of topics, at most
 _POINTS = 400  # of a curve, at most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,16 +14,14 @@ from franchise.corpus import Corpus
 from franchise.posterior.advice import for_readers
 from franchise.posterior.agreement import FIRM_RUNS
 from franchise.posterior.describe import settings_in_use
+from franchise.posterior.diagnostics import Diagnosis
+from franchise.posterior.estimates import Posterior
 from franchise.report.chains import describe_runs, started
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
 from franchise.report.topics import TERMS_SHOWN, describe_topics, look_at_documents, topic_colours
 from franchise.report.words import findings, headline, verdict
 from franchise.sampling import Chain
-
-if TYPE_CHECKING:
-    from franchise.posterior.diagnostics import Diagnosis
-    from franchise.posterior.estimates import Posterior
 
 _NOT_SHOWN = ("in_place", "n_jobs", "verbose", "text_options")  # of no effect, or shown with the collection
 _R_HAT_OF_NOTE = 100  # above this, chains never leave their own numbers, and by how much says nothing

@@ -7,7 +7,7 @@ rest is a sample. A word is marked for the topic that is most probable for it, `
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,7 @@ from franchise._text import printable
 from franchise.corpus import Corpus
 from franchise.corpus.text_options import TextOptions
 from franchise.corpus.texts import Place, build_locator
-
-if TYPE_CHECKING:
-    from franchise.posterior.estimates import Posterior
+from franchise.posterior.estimates import Posterior
 
 MOST_DOCUMENTS = 2_000
 MOST_CHARACTERS = 4_000_000  # of all documents together

@@ -20,12 +20,14 @@ saved after ``matplotlib.rcParams["pdf.fonttype"] = 42``.
 from franchise._extras import needed
 
 with needed("franchise.report.figures", "plot"):
-    from franchise.report.figures_prevalence import plot_prevalence
-    from franchise.report.figures_samplers import plot_acceptance, plot_mode_difference
-    from franchise.report.figures_terms import plot_topic_bars, plot_topics
-    from franchise.report.figures_topics import plot_n_topics, plot_similarity
-    from franchise.report.figures_traces import plot_topic_mass, plot_trace
-    from franchise.report.figures_tuning import plot_eta
+    from franchise.report.figures_comparisons import (
+        plot_acceptance,
+        plot_eta,
+        plot_mode_difference,
+        plot_similarity,
+    )
+    from franchise.report.figures_runs import plot_n_topics, plot_topic_mass, plot_trace
+    from franchise.report.figures_topics import plot_prevalence, plot_topic_bars, plot_topics
 
 __all__ = [
     "plot_acceptance",

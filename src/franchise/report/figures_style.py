@@ -1,12 +1,14 @@
-"""What the figures share: colours that everybody can tell apart, sizes for print, legends, checks of input.
+"""What the figures share: documentation, colours that everybody can tell apart, sizes for print, checks.
 
 No figure goes through pyplot, and no setting of matplotlib is changed: a figure made here gets its sizes by
 itself, and axes that the caller gives keep the caller's style.
 """
 
+import inspect
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,6 +17,8 @@ from matplotlib.ticker import MaxNLocator
 
 from franchise._arrays import Floats
 from franchise.errors import SettingsError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # Okabe and Ito's palette without its yellow, which is lost on white paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -29,6 +33,31 @@ MOST_SHAPES = 2000  # dots that stay shapes in a drawing; more become an image i
 COLUMN, PAGE = 3.4, 7.0
 _LABEL_SIZE, _SMALLER = 8.0, 0.875
 _CHARACTER = 0.56  # mean width of a character, in sizes of the font
+
+
+_DOCUMENTED = {
+    "topics": """phi
+    Term probabilities, topics by terms; or a fitted model.
+vocabulary
+    The terms; numbered from 0 if not given.
+labels
+    Names of topics, by their numbers; by default those of the model.""",
+    "ax": """ax
+    Axes to draw in; None for a new figure.""",
+    "figure": """Returns
+-------
+matplotlib.figure.Figure
+    The figure drawn in.""",
+}
+
+
+def documented(function: F) -> F:
+    """Put into a docstring what figures share: the lines ``<topics>``, ``<ax>`` and ``<figure>``."""
+    text = inspect.getdoc(function) or ""
+    for name, shared in _DOCUMENTED.items():
+        text = text.replace(f"<{name}>", shared)
+    function.__doc__ = text
+    return function
 
 
 class NotebookFigure(Figure):
@@ -59,9 +88,32 @@ def dressed(ax: Axes) -> Axes:
     return ax
 
 
+def new_panels(n: int, height: float) -> list[Axes]:
+    """Return the axes of a new figure of panels of this height, up to three in a row."""
+    columns = min(3, n)
+    rows = -(-n // columns)
+    width = COLUMN if columns == 1 else PAGE
+    figure = NotebookFigure(figsize=(width, 0.35 + rows * height), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for unused in grid[n:]:
+        unused.remove()
+    return [dressed(panel) for panel in grid[:n]]
+
+
 def figure_of(ax: Axes) -> Figure:
     """Return the figure that the axes are in, the whole one if they are in a subfigure."""
     return ax.figure.canvas.figure
+
+
+def finished(ax: Axes, x: str | None, y: str | None = None, handles: Sequence[Any] = ()) -> Figure:
+    """Name the axes, put a legend above them, and return their figure."""
+    if x is not None:
+        ax.set_xlabel(x)
+    if y is not None:
+        ax.set_ylabel(y)
+    if handles:
+        legend_above(ax, handles)
+    return figure_of(ax)
 
 
 def small(ax: Axes) -> float:
@@ -129,28 +181,39 @@ def percent_ticks(axis: Any) -> None:
     axis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
 
 
+def check(holds: Any, message: str, code: str) -> None:
+    """Raise an error unless the condition holds."""
+    if not holds:
+        raise SettingsError(message, code=code)
+
+
 def numbers(name: str, values: Any, dimensions: int) -> Floats:
     """Return the input as an array of finite numbers, or say what is wrong with it."""
-    shapes = {1: "a list of numbers", 2: "a table of numbers"}
+    shape = {1: "a list of numbers", 2: "a table of numbers"}[dimensions]
     try:
         array = np.asarray(values, float)
     except (TypeError, ValueError):
-        raise SettingsError(
-            f"{name}: give {shapes[dimensions]}, not {_short(values)}", code="wrong-type"
-        ) from None
-    if array.ndim != dimensions or not array.size:
-        raise SettingsError(
-            f"{name} has shape {array.shape}: give {shapes[dimensions]}, not an empty one", code="wrong-shape"
-        )
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise SettingsError(
-            f"{name}[{place}] is {array[tuple(bad[0])]}: give finite numbers", code="not-finite"
-        )
+        text = repr(values)
+        text = text if len(text) <= 60 else text[:57] + "..."
+        raise SettingsError(f"{name}: give {shape}, not {text}", code="wrong-type") from None
+    fits = array.ndim == dimensions and array.size > 0
+    check(fits, f"{name} has shape {array.shape}: give {shape}, not an empty one", "wrong-shape")
+    for place in np.argwhere(~np.isfinite(array)).tolist():
+        at, value = ", ".join(map(str, place)), array[tuple(place)]
+        raise SettingsError(f"{name}[{at}] is {value}: give finite numbers", code="not-finite")
     return array
 
 
-def _short(values: Any) -> str:
-    text = repr(values)
-    return text if len(text) <= 60 else text[:57] + "..."
+def is_model(given: Any) -> bool:
+    """Return whether this is a fitted model."""
+    return hasattr(given, "posterior_")
+
+
+def round_below(largest: float) -> list[float]:
+    """Return three round numbers: just below the largest, about a third and about a tenth of it."""
+    found = []
+    for share in (1.0, 0.35, 0.1):
+        power = 10.0 ** math.floor(math.log10(share * largest))
+        step = max(step for step in (1, 2, 5) if step * power <= share * largest * (1 + 1e-9))
+        found.append(float(f"{step * power:.1g}"))
+    return found

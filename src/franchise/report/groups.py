@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from franchise._text import printable, shortened
 from franchise.corpus import Corpus
 from franchise.corpus.groups import MISSING, Groups, group
 from franchise.corpus.metadata import kind_of, plain_values
+from franchise.posterior.estimates import Posterior
 from franchise.posterior.prevalence import REPLICATES, prevalence
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from franchise.posterior.estimates import Posterior
 
 MOST_NUMBERS = 400_000  # of all columns together
 _MOST_WORK = 40_000_000  # documents drawn anew: some 20 seconds, whatever the collection

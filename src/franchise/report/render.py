@@ -28,18 +28,7 @@ from markupsafe import Markup
 from franchise import __version__
 from franchise._text import printable
 
-_SCRIPTS = (
-    "page.js",
-    "charts.js",
-    "table.js",
-    "peek.js",
-    "topic.js",
-    "map.js",
-    "groups.js",
-    "documents.js",
-    "runs.js",
-    "start.js",
-)
+_SCRIPTS = ("page", "charts", "table", "peek", "topic", "map", "groups", "documents", "runs", "start")
 _N_COLOURS = 7  # of chains, in the style sheet
 _DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2])  # of chains, where colours repeat
 _LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn", "pandas")
@@ -63,7 +52,7 @@ def render(data: dict[str, Any], chain_names: Sequence[str]) -> str:
         lstrip_blocks=True,
     )
     templates.filters |= {"percent": percent, "number": number}
-    own = "\n".join(_source(templates, name) for name in _SCRIPTS)
+    own = "\n".join(_source(templates, f"{name}.js") for name in _SCRIPTS)
     scripts = [_inline(_shipped("vega.min.js")), _inline(f'"use strict";\n(() => {{\n{own}\n}})();\n')]
     blocks = {
         "report-data": as_json(data["page"]),

@@ -10,10 +10,9 @@ each with the colour that disturbs least; then each may change its colour, as lo
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +21,9 @@ from scipy.linalg import eigh
 from franchise._arrays import Floats
 from franchise.corpus import Corpus
 from franchise.posterior.coherence import coherence, top_terms
+from franchise.posterior.estimates import Posterior
 from franchise.posterior.labels import own_terms, relevance
 from franchise.posterior.tables import MostAbout
-
-if TYPE_CHECKING:
-    from franchise.posterior.estimates import Posterior
 
 Integers = npt.NDArray[np.int64]
 
@@ -43,8 +40,6 @@ N_TOPIC_COLOURS = 10  # in the style sheet
 _BESIDE_ON_MAP = 5
 _ROWS_APART = 2  # in the table
 _ROUNDS = 20
-
-Pairs = Counter[tuple[int, int]]
 
 
 def relevant_terms(phi: Floats, counts: Integers, n: int = TERMS_SHOWN) -> list[Integers]:
@@ -223,52 +218,32 @@ def topic_colours(
     n_colours
         How many colours there are.
     """
-    pairs = _beside(place, families)
-    others: list[list[tuple[int, int]]] = [[] for _ in place]
-    for (one, other), times in pairs.items():
-        others[one].append((other, times))
-        others[other].append((one, times))
-    colours = [-1] * len(place)
+    near, ring = _nearness(place, families), np.arange(n_colours)
+    colours = np.full(len(place), n_colours)  # one too many stands for none yet
     for _ in range(_ROUNDS):
-        before = list(colours)
+        before = colours.copy()
         for k in range(len(place)):
-            colours[k] = _least_disturbing(colours, others[k], colours[k], n_colours, k)
-        if colours == before:
+            cost = np.bincount(colours, near[k], n_colours + 1)[:n_colours]
+            # Of equal ones, the present one, then in turn: a handful of topics get the first colours.
+            in_turn = (ring - k) % n_colours + n_colours * (ring != colours[k])
+            colours[k] = np.lexsort((in_turn, cost))[0]
+        if np.array_equal(colours, before):
             break
-    return colours
+    return [int(colour) for colour in colours]
 
 
-def _beside(place: npt.NDArray[np.float64], families: Iterable[Sequence[int]]) -> Pairs:
-    """Count how often, and how closely, each two topics are seen side by side."""
+def _nearness(place: npt.NDArray[np.float64], families: Iterable[Sequence[int]]) -> npt.NDArray[np.float32]:
+    """Return how often, and how closely, each two topics are seen side by side."""
     n = len(place)
-    pairs: Pairs = Counter()
-
-    def add(one: int, other: int, weight: int) -> None:
-        if one != other and min(one, other) >= 0:
-            pairs[min(one, other), max(one, other)] += weight
-
+    near = np.zeros((n, n), np.float32)
+    for apart in range(1, _ROWS_APART + 1):
+        near[np.arange(n - apart), np.arange(apart, n)] += 8 // apart
     for k in range(n):
-        for apart in range(1, _ROWS_APART + 1):
-            if k + apart < n:
-                add(k, k + apart, 8 // apart)
-        away = np.hypot(*(place - place[k]).T)
-        nearest = np.argsort(away, kind="stable")
-        for rank, other in enumerate(nearest[nearest != k][:_BESIDE_ON_MAP].tolist()):
-            add(k, other, 8 - rank)
+        nearest = np.argsort(np.hypot(*(place - place[k]).T), kind="stable")
+        nearest = nearest[nearest != k][:_BESIDE_ON_MAP]
+        near[k, nearest] += 8 - np.arange(nearest.size)
     for lanes in families:
         for one, other in pairwise(lanes):
-            add(one, other, 8)
-    return pairs
-
-
-def _least_disturbing(
-    colours: Sequence[int], others: Sequence[tuple[int, int]], now: int, n_colours: int, topic: int
-) -> int:
-    cost = [0] * n_colours
-    for other, times in others:
-        if colours[other] >= 0:
-            cost[colours[other]] += times
-    # Of equal ones, the present one, then in turn: a handful of topics get the first colours.
-    return min(
-        range(n_colours), key=lambda colour: (cost[colour], colour != now, (colour - topic) % n_colours)
-    )
+            near[one, other] += 8 * (min(one, other) >= 0)
+    np.fill_diagonal(near, 0)
+    return near + near.T

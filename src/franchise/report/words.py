@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,10 @@ from franchise.posterior.agreement import (
     agreement,
     in_words,
 )
+from franchise.posterior.diagnostics import Diagnosis
+from franchise.posterior.estimates import Posterior
 from franchise.report.chains import started
 from franchise.sampling import Chain
-
-if TYPE_CHECKING:
-    from franchise.posterior.diagnostics import Diagnosis
-    from franchise.posterior.estimates import Posterior
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from franchise.engines import (
     engine_for,
     engine_named,
 )
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics
 from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA

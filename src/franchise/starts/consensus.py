@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise.corpus import Corpus
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics
 from franchise.model.state import Array
 from franchise.starts.em import common_words
 

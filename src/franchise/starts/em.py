@@ -1,6 +1,6 @@
 """Fit starting topics to documents by EM, or take those of an earlier model or of seed words.
 
-The mixture is that of `engines.starting_topics`. Its common part is fixed at a share of the term frequencies:
+The mixture is that of `engines.starts`. Its common part is fixed at a share of the term frequencies:
 it takes up the words that belong to no topic in particular.
 """
 
@@ -12,11 +12,11 @@ from franchise.corpus import Corpus
 from franchise.corpus.cells import CellArrays
 from franchise.engines import GivenTopics, Start
 from franchise.engines.given_topics import TopicsOfTerms
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics, list_topics
 from franchise.model import Priors
 from franchise.model.state import Array
-from franchise.moves.fit_topics import fit_listed_step, fit_step, list_topics
 from franchise.starts.sample import Sample, in_random_order, most_topics, sample_of
+from franchise.starts.topic_steps import fit_listed_step, fit_step
 
 STEPS = 20
 # Where the sample has fewer words than this share of all, there are fewer steps: with more of them the topics

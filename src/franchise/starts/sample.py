@@ -7,8 +7,8 @@ import numpy as np
 
 from franchise.corpus import Corpus
 from franchise.corpus.cells import CellArrays
+from franchise.engines.starts import shuffle_documents
 from franchise.model.state import Array
-from franchise.moves.initialize import shuffle_documents
 from franchise.random import START_DOCUMENTS, Key
 
 _MOST_TOPICS, _FOR_WORDS, _OF_ALL = 200, 500_000, 1_000

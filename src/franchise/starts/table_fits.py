@@ -1,7 +1,7 @@
 """Fits of topics to a table of counts some cells of which are hidden: seeds, steps, scores, fewer topics.
 
 The number of topics is chosen in `franchise.starts.number_of_topics`. The steps of a fit are in
-`franchise.moves.fit_cells`.
+`franchise.starts.table_steps`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from franchise._arrays import Floats
 from franchise.corpus.cells import CellArrays
-from franchise.moves.fit_cells import fit_step, leave_documents, mixture_step, score_cells
+from franchise.starts.table_steps import fit_step, leave_documents, mixture_step, score_cells
 
 Mask = npt.NDArray[np.bool_]
 
@@ -85,7 +85,7 @@ def fitted(table: Table, n_topics: int, most_steps: int, generator: np.random.Ge
 def improved(table: Table, w: Floats, h: Floats, most_steps: int, least: float = 0.0) -> Fit:
     """Make steps from these mixtures and topics until they no longer pay.
 
-    Then topics leave the documents in which they explain less than `least` (`moves.fit_cells`), and some
+    Then topics leave the documents in which they explain less than `least` (`starts.table_steps`), and some
     steps follow; this is done twice, as the words of those that leave go to the others.
     """
     fit = _after_steps(table, w, h, most_steps)

@@ -15,7 +15,7 @@ import numpy as np
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.data_warnings import FEW_TERMS
 from franchise.engines.given_topics import TopicsOfTerms
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics
 from franchise.starts.dispersion import effective_counts, estimate_concentration
 from franchise.starts.em import given_topics
 from franchise.starts.number_of_topics import Choice, choose_number, topics_for_chain

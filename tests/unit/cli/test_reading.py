@@ -150,7 +150,7 @@ def test_messages_of_the_library_in_the_words_of_the_command_line(said, told):
 
 
 def test_the_demo_says_how_to_make_it(tmp_path, texts):
-    words = demo.as_fit().split()
+    words = demo.AS_FIT.split()
     assert words[:2] == ["franchise", "fit"]
     command = main.get_command(None, "fit")
     values = command.make_context("fit", words[2:]).params

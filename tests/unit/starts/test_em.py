@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franchise import Chain, Corpus, Priors, Schedule
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics
 from franchise.model import broken_invariants
-from franchise.moves.fit_topics import fit_step
 from franchise.starts import em, sample
 from franchise.starts.em import fitted_topics, topics_at_documents
 from franchise.starts.sample import in_random_order
+from franchise.starts.topic_steps import fit_step
 from tests.golden.fingerprint import arithmetic_corpus, seats
 from tests.reference.fitted import Limits, fit
 from tests.reference.franchise import corpus_of

@@ -13,18 +13,17 @@ from franchise._arrays import offsets_of, places_of
 from franchise.corpus.cells import CellArrays
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.instantiation import Instantiator
-from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed
-from franchise.engines.starting_topics import StartingTopics, number_of_topics
+from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed, turns
+from franchise.engines.starts import StartingTopics, number_of_topics
 from franchise.engines.table_source import CountedTables, Tables
 from franchise.engines.threads import Range as Documents
 from franchise.engines.threads import Threads, falling_ranges
-from franchise.engines.turns import turns
 from franchise.model.cell_tables import CellTables, no_tables, slots_as_corpus, term_counts
 from franchise.model.measure import Measure
+from franchise.model.recount import recount_cells
 from franchise.model.rows import Rows, rows_of
 from franchise.model.state import Array, State, state_of_counts
 from franchise.moves.cells import CellScratch, new_cell_scratch, room_for, start_cells, update_cells
-from franchise.moves.recount import recount_cells
 from franchise.random import CELLS, Key
 
 _ROOM = 1 << 12  # for tables and pairs of a run of documents, to begin with

@@ -10,9 +10,9 @@ from franchise.corpus.large_arrays import count_terms
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.joint import count_table_sizes
 from franchise.model.measure import Measure
+from franchise.model.recount import add_up_counts, list_places, number_tables, recount_terms
 from franchise.model.state import Array, State
 from franchise.moves.documents import DocumentScratch, new_document_scratch, update_documents
-from franchise.moves.recount import add_up_counts, list_places, number_tables, recount_terms
 from franchise.random import DOCUMENTS, Key
 
 _BYTES_TO_COUNT = 10  # a word: threads count in memory of their own up to that much in all

@@ -8,12 +8,10 @@ from franchise.corpus.large_arrays import count_terms
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.document_pass import DocumentPass
 from franchise.engines.partitions.host_seating import HostSeating, no_seating
-from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed
-from franchise.engines.starting_topics import StartingTopics
-from franchise.engines.starts import draw_first_topics
+from franchise.engines.partitions.partition import Passed, Range, SeatedDocuments, has_changed, turns
+from franchise.engines.starts import StartingTopics, draw_first_topics
 from franchise.engines.table_source import HeldTables, Tables
 from franchise.engines.threads import Threads
-from franchise.engines.turns import turns
 from franchise.model.measure import Measure
 from franchise.model.rows import Rows, rows_of
 from franchise.model.state import Array, State, state_of_counts

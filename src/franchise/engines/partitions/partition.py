@@ -11,12 +11,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics
 from franchise.engines.table_source import TableSource
 from franchise.model.measure import Measure
 from franchise.model.rows import Rows
 from franchise.model.state import Array, State
 from franchise.random import Key
+
+_GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
 
 
 class Range(NamedTuple):
@@ -174,3 +176,14 @@ def sizes_together(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     sizes, which = np.unique(np.concatenate([sizes for sizes, _ in parts]), return_inverse=True)
     times = np.concatenate([times for _, times in parts])
     return sizes, np.bincount(which, weights=times, minlength=sizes.size).astype(np.int64)
+
+
+def turns(n_documents: int, n_turns: int, first: int = 0) -> list[Array]:
+    """Return the documents of the sweeps that take turns: spread over the corpus, each in one of them.
+
+    By its number alone, so a range of the documents may be asked for, which begins at `first`.
+    """
+    places = np.arange(first, first + n_documents) * _GOLDEN_RATIO % 1.0
+    turn = np.minimum((places * n_turns).astype(np.int64), n_turns - 1)
+    ends = np.cumsum(np.bincount(turn, minlength=n_turns))
+    return np.split(np.argsort(turn, kind="stable"), ends[:-1])

@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import scipy.sparse as sp
 
 from franchise._draws import PartsOfDraw
 from franchise.engines.coordinator import Coordinator
-from franchise.engines.partitions.partition import Passed
+from franchise.engines.partitions.partition import Partition, Passed
+from franchise.engines.table_source import Tables, joined
 from franchise.model import State
 from franchise.model.rows import Rows
 from franchise.model.state import Array
@@ -118,3 +120,33 @@ class Pool(Protocol):
 
     def write_document_topics(self, folder: Path, sweep: int, rank: Array, n_topics: int) -> PartsOfDraw:
         """Write n_j.k of all documents into a folder of draws."""
+
+
+class PooledTables:
+    """Knows the tables of all documents by asking the partitions.
+
+    Parameters
+    ----------
+    pool
+        Who holds them.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def tables_of_words(self, words: Array) -> tuple[Array, Array]:
+        """Return the slot of the table of each of these words, and its topic."""
+        slots, topics = np.max(
+            self._pool.all(Partition.tables_of_words, words), axis=0
+        )  # -1 from all but one
+        return slots, topics
+
+    def tables_of(self, topics: Array) -> list[Tables]:
+        """Return the tables of each of these topics."""
+        found = self._pool.all(Partition.tables_of, topics)
+        return [joined([Tables(*part) for part in of_topic]) for of_topic in zip(*found, strict=True)]
+
+    def relabel(self, slots: Array, topic: int) -> None:
+        """Give the tables at these slots, in increasing order, to a topic."""
+        cuts = np.searchsorted(slots, self._pool.first_words[1:])
+        self._pool.each(Partition.relabel, [(part, topic) for part in np.split(slots, cuts)])

@@ -24,9 +24,8 @@ from franchise.engines.partitions.cuda.long_documents import (
 from franchise.engines.partitions.cuda.long_documents import update as update_long
 from franchise.engines.partitions.cuda.measure import GivenMeasure
 from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE, TILE
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics, even_shares
 from franchise.model.state import Array
-from franchise.moves.fit_topics import even_shares
 from franchise.random import DOCUMENTS, Key
 
 _WORDS_AT_ONCE = 1 << 27  # of documents that are gone through together, about

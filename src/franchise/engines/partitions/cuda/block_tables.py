@@ -9,7 +9,7 @@ from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE
 from franchise.engines.table_source import RANGES_EACH, Tables
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.state import Array
-from franchise.moves.gather_tables import GatherScratch, group_tables, new_gather_scratch
+from franchise.model.table_words import GatherScratch, group_tables, new_gather_scratch
 
 
 class BlockTables:

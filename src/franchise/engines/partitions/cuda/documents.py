@@ -25,10 +25,9 @@ from franchise.engines.partitions.cuda.measure import (
     no_new_tables,
     wide,
 )
-from franchise.engines.partitions.partition import Passed, SeatedDocuments, divided
-from franchise.engines.starting_topics import StartingTopics, number_of_topics
+from franchise.engines.partitions.partition import Passed, SeatedDocuments, divided, turns
+from franchise.engines.starts import StartingTopics, number_of_topics
 from franchise.engines.threads import Threads
-from franchise.engines.turns import turns
 from franchise.errors import GpuError
 from franchise.model.measure import Measure
 from franchise.model.rows import Rows

@@ -17,7 +17,7 @@ KERNEL(draw_random)(i64 n, u64 key, i64 regular, const i64* base, const i32* len
 // fewer than FEWEST, if so many have any. The others would have next to nothing in the end.
 #define FEWEST 32
 
-// What a word of a term has of listed topics, the common part included (`moves.fit_topics`).
+// What a word of a term has of listed topics, the common part included (`engines.starts`).
 INLINE double share_of(i64 n_listed, const float* theta, const i32* listed, const float* row, double common) {
     double sum = common;
     for (i64 s = 0; s < n_listed; s++) {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from franchise.model.seating import end_of_run
-from franchise.moves.shared.table_words import lay_out
+from franchise.model.table_words import lay_out
 from tests.reference.kernels import Kernels
 from tests.reference.strategies import CONCENTRATIONS, SEEDS, corpora
 

@@ -1,37 +1,37 @@
-"""Figures of chains, sweep by sweep: traces, and the share of the largest topics."""
+"""Figures of runs: traces, the share of the largest topics, and the number of topics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise.errors import SettingsError
-from franchise.report.figures_model import draws_of, is_model, traces_of
 from franchise.report.figures_style import (
     COLOURS,
     GREY,
+    LEVEL,
     PALE,
     axes_or_new,
-    figure_of,
-    legend_above,
+    check,
+    documented,
+    finished,
+    is_model,
     numbers,
+    percent_ticks,
     small,
     whole_ticks,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from franchise.sampling import Event
+from franchise.sampling import Event
 
 _IN_WORDS = {
     "n_topics": "number of topics",
@@ -51,6 +51,7 @@ _MARKS = {"split": ("^", "split"), "merged": ("v", "merge")}
 # ---------------------------------------------------------------- traces
 
 
+@documented
 def plot_trace(
     traces: Any,
     column: str = "n_topics",
@@ -75,13 +76,9 @@ def plot_trace(
     events
         For each chain, its events (`Chain.events`): accepted splits and merges are marked on the line, in
         the sweeps that the trace has.
-    ax
-        Axes to draw in; None for a new figure.
+    <ax>
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure drawn in.
+    <figure>
 
     Examples
     --------
@@ -90,9 +87,12 @@ def plot_trace(
     >>> fig.savefig("trace.pdf")  # doctest: +SKIP
     """
     if is_model(traces):
-        traces, planned = traces_of(traces)
-        burn_in = planned if burn_in is None else burn_in
-    chains = _columns_of(_one_or_more(traces), column)
+        started = [chain for chain in traces.chains_ if len(chain.trace)]
+        traces = [chain.trace for chain in started]
+        burn_in = started[0].schedule.burn_in if burn_in is None else burn_in
+    several = list(traces) if isinstance(traces, list | tuple) else [traces]
+    check(several, "traces is empty: give at least one trace", "empty-setting")
+    chains = [_column_of(trace, column, number) for number, trace in enumerate(several)]
     families = _events_of(events, len(chains))
     ax = axes_or_new(ax, 2.4)
     few = len(chains) <= len(COLOURS)
@@ -114,15 +114,12 @@ def plot_trace(
     handles = [] if len(chains) == 1 else handles if few else handles[:1]
     handles += _mark_events(ax, chains, families)
     handles += _shade_burn_in(ax, burn_in, min(sweeps[0] for sweeps, _ in chains))
-    ax.set_xlabel("sweep")
-    ax.set_ylabel(_IN_WORDS.get(column, column.replace(".", ": ").replace("_", " ")))
     whole_ticks(ax.xaxis)
     if all(np.all(values == np.round(values)) for _, values in chains):
         whole_ticks(ax.yaxis)
     _write_in_full(ax)
-    if handles:
-        legend_above(ax, handles)
-    return figure_of(ax)
+    name = _IN_WORDS.get(column, column.replace(".", ": ").replace("_", " "))
+    return finished(ax, "sweep", name, handles)
 
 
 def _write_in_full(ax: Axes) -> None:
@@ -135,43 +132,29 @@ def _write_in_full(ax: Axes) -> None:
         ax.ticklabel_format(axis="y", useOffset=False, style="plain")
 
 
-def _one_or_more(traces: Any) -> list[Any]:
-    several = list(traces) if isinstance(traces, list | tuple) else [traces]
-    if not several:
-        raise SettingsError("traces is empty: give at least one trace", code="empty-setting")
-    return several
-
-
-def _columns_of(traces: Iterable[Any], column: str) -> list[tuple[Floats, Floats]]:
-    """Return the sweeps and numbers of each chain, without those that are NaN."""
-    chains = []
-    for number, trace in enumerate(traces):
-        try:
-            sweeps, values = np.asarray(trace["sweep"], float), np.asarray(trace[column], float)
-        except KeyError:
-            names = ", ".join(map(str, getattr(trace, "columns", trace)))
-            raise SettingsError(
-                f"column={column!r}: trace {number} has only {names}", code="unknown-column"
-            ) from None
-        if sweeps.ndim != 1 or sweeps.shape != values.shape:
-            raise SettingsError(
-                f"trace {number} has sweeps of shape {sweeps.shape} and {column} of shape {values.shape}: "
-                "give one number per sweep",
-                code="wrong-shape",
-            )
-        if np.any(np.diff(sweeps) <= 0):
-            raise SettingsError(
-                f"the sweeps of trace {number} do not increase: give one trace per chain",
-                code="not-increasing",
-            )
-        known = np.isfinite(values)
-        if not known.any():
-            raise SettingsError(
-                f"column={column!r}: trace {number} has no number in it; choose another column",
-                code="empty-column",
-            )
-        chains.append((sweeps[known], values[known]))
-    return chains
+def _column_of(trace: Any, column: str, number: int) -> tuple[Floats, Floats]:
+    """Return the sweeps and numbers of a chain, without those that are NaN."""
+    try:
+        sweeps, values = np.asarray(trace["sweep"], float), np.asarray(trace[column], float)
+    except KeyError:
+        names = ", ".join(map(str, getattr(trace, "columns", trace)))
+        message = f"column={column!r}: trace {number} has only {names}"
+        raise SettingsError(message, code="unknown-column") from None
+    check(
+        sweeps.ndim == 1 and sweeps.shape == values.shape,
+        f"trace {number} has sweeps of shape {sweeps.shape} and {column} of shape {values.shape}: "
+        "give one number per sweep",
+        "wrong-shape",
+    )
+    rise = np.all(np.diff(sweeps) > 0)
+    check(rise, f"the sweeps of trace {number} do not increase: give one trace per chain", "not-increasing")
+    known = np.isfinite(values)
+    check(
+        known.any(),
+        f"column={column!r}: trace {number} has no number in it; choose another column",
+        "empty-column",
+    )
+    return sweeps[known], values[known]
 
 
 def _events_of(events: Sequence[Any] | None, n_chains: int) -> list[Sequence[Event]]:
@@ -179,11 +162,11 @@ def _events_of(events: Sequence[Any] | None, n_chains: int) -> list[Sequence[Eve
         return [[]] * n_chains
     is_one = n_chains == 1 and (not events or hasattr(events[0], "kind"))
     families = [events] if is_one else list(events)
-    if len(families) != n_chains:
-        raise SettingsError(
-            f"events are those of {len(families)} chains and traces of {n_chains}: give as many of each",
-            code="wrong-length",
-        )
+    check(
+        len(families) == n_chains,
+        f"events are those of {len(families)} chains and traces of {n_chains}: give as many of each",
+        "wrong-length",
+    )
     return families
 
 
@@ -217,6 +200,7 @@ def _shade_burn_in(ax: Axes, burn_in: int | None, first: float) -> list[Patch]:
 # ---------------------------------------------------------------- shares of the largest topics
 
 
+@documented
 def plot_topic_mass(
     sizes: Any,
     *,
@@ -242,20 +226,18 @@ def plot_topic_mass(
     ranks
         How many largest topics each line takes together; by default 1, 2, 3, ... up to ten topics, and
         1, 2, 3, 4, 5, 10, 20, 50, ... for more.
-    ax
-        Axes to draw in; None for a new figure.
+    <ax>
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure drawn in.
+    <figure>
 
     Examples
     --------
     >>> fig = plot_topic_mass([[50, 50], [60, 30, 10], [40, 30, 30]])
     """
     if is_model(sizes):
-        sizes = draws_of(sizes, chain)
+        chains = sizes.chains_
+        sizes = chains[whole_number("chain", chain, 0, len(chains) - 1)].draws
+        check(sizes, f"chain {chain} has kept no draws yet; run it past its burn-in", "no-draws")
     counts, when = _sizes_of(sizes, sweeps)
     most = max(row.size for row in counts)
     chosen = _series(most) if ranks is None else [whole_number("ranks", r, 1, most) for r in ranks]
@@ -269,53 +251,40 @@ def plot_topic_mass(
         look = {"color": shade, "linewidth": 0.9, "marker": ".", "markersize": 3}
         ax.plot(when, share, markevery=_alone(share), **look)
     ax.set_ylim(0.0, 1.03)
-    ax.set_xlabel("sweep")
-    ax.set_ylabel("share of the words")
     whole_ticks(ax.xaxis)
     # The lines lie one above another, and so do their names.
     handles = [
         Line2D([], [], color=shade, linewidth=1.2, label=f"{rank}") for rank, shade in zip(chosen, shades)
     ][::-1]
-    ax.legend(
-        handles=handles,
-        title="largest\ntopics",
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        frameon=False,
-        fontsize=small(ax),
-        title_fontsize=small(ax),
-        handlelength=1.2,
-    )
-    return figure_of(ax)
+    look = {"frameon": False, "fontsize": small(ax), "title_fontsize": small(ax), "handlelength": 1.2}
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    ax.legend(handles=handles, title="largest\ntopics", **place, **look)
+    return finished(ax, "sweep", "share of the words")
 
 
 def _sizes_of(sizes: Any, sweeps: npt.ArrayLike | None) -> tuple[list[Floats], Floats]:
     """Return the words of each topic that has some, and the sweep, for each draw or row."""
     rows = list(sizes)
-    if not rows:
-        raise SettingsError(
-            "sizes is empty: give the draws of a chain, or the sizes of its topics per sweep",
-            code="empty-setting",
-        )
+    check(
+        rows,
+        "sizes is empty: give the draws of a chain, or the sizes of its topics per sweep",
+        "empty-setting",
+    )
     if all(hasattr(row, "topic_terms") for row in rows):
         sweeps = [row.sweep for row in rows] if sweeps is None else sweeps
         rows = [row.topic_terms.sum(axis=1) for row in rows]
     counts = [numbers(f"sizes[{i}]", row, 1) for i, row in enumerate(rows)]
     for i, row in enumerate(counts):
-        if row.min() < 0 or row.sum() <= 0:
-            raise SettingsError(
-                f"sizes[{i}]: give numbers of words, none below 0 and not all 0", code="invalid-weights"
-            )
+        are_sizes = row.min() >= 0 and row.sum() > 0
+        check(are_sizes, f"sizes[{i}]: give numbers of words, none below 0 and not all 0", "invalid-weights")
     when = np.arange(1.0, len(rows) + 1) if sweeps is None else numbers("sweeps", sweeps, 1)
-    if when.size != len(rows):
-        raise SettingsError(
-            f"sweeps has {when.size} numbers and sizes {len(rows)} rows: give as many of each",
-            code="wrong-length",
-        )
-    if np.any(np.diff(when) <= 0):
-        raise SettingsError(
-            "the sweeps do not increase: give the draws of one chain, in their order", code="not-increasing"
-        )
+    check(
+        when.size == len(rows),
+        f"sweeps has {when.size} numbers and sizes {len(rows)} rows: give as many of each",
+        "wrong-length",
+    )
+    rise = np.all(np.diff(when) > 0)
+    check(rise, "the sweeps do not increase: give the draws of one chain, in order", "not-increasing")
     return [row[row > 0] for row in counts], when
 
 
@@ -331,3 +300,52 @@ def _series(most: int) -> list[int]:
         return list(range(1, most + 1))
     tens = [step * 10**power for power in range(1, len(str(most))) for step in (1, 2, 5)]
     return [1, 2, 3, 4, 5, *(rank for rank in tens if rank <= most)]
+
+
+# ---------------------------------------------------------------- how many topics
+
+
+@documented
+def plot_n_topics(n_topics_draws: Any, *, ax: Axes | None = None) -> Figure:
+    """Draw how probable each number of topics is, with the median and the central 95%.
+
+    Parameters
+    ----------
+    n_topics_draws
+        The number of topics in each draw (`Posterior.n_topics_draws`), or a fitted model; of chains that do
+        not agree, give those of one.
+    <ax>
+
+    <figure>
+
+    Examples
+    --------
+    >>> fig = plot_n_topics([11, 12, 12, 13, 12, 11])
+    """
+    if is_model(n_topics_draws):
+        n_topics_draws = n_topics_draws.posterior_.n_topics_draws
+    draws = numbers("n_topics_draws", n_topics_draws, 1)
+    check(
+        np.all(draws == np.round(draws)) and draws.min() >= 0,
+        "n_topics_draws: give the number of topics in each draw, whole numbers from 0",
+        "not-a-whole-number",
+    )
+    tails = [(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2]
+    low, median, high = np.quantile(draws, tails, method="inverted_cdf").astype(int)
+    values, times = np.unique(draws.astype(int), return_counts=True)
+    inside = (values >= low) & (values <= high)
+    ax = axes_or_new(ax, 2.2)
+    colours = np.where(inside, COLOURS[0], COLOURS[5])
+    width = 0.8 if np.ptp(values) <= 60 else 1.0
+    ax.bar(values, times / draws.size, width=width, color=colours)
+    top = 1.06 * times.max() / draws.size
+    look: dict[str, Any] = {"markersize": 3.5, "color": "black", "linewidth": 1.0}
+    ax.errorbar(median, top, xerr=[[median - low], [high - median]], fmt="D", capsize=2.5, **look)
+    ax.set_ylim(0.0, 1.08 * top)
+    beyond = max(1.0 + 0.03 * np.ptp(values), 3.0 - 0.5 * np.ptp(values))  # few bars should not be huge
+    ax.set_xlim(values[0] - beyond, values[-1] + beyond)
+    whole_ticks(ax.xaxis)
+    percent_ticks(ax.yaxis)
+    label = f"median {median}, 95% interval {low} to {high}"
+    key = Line2D([], [], label=label, marker="D", **look)
+    return finished(ax, "number of topics", "share of the draws", [key])

@@ -1,7 +1,9 @@
-"""List the tables of some topics with their words: in one pass over documents, without an index of all.
+"""The words of tables: of a document table by table, or of all tables of some topics.
 
-The words of a table stand as `moves.shared.table_words` lays them out. Documents are gone through in ranges,
-which threads, or machines, share: what they list of a topic, one range after another, is what one pass lists.
+Equal terms of a table stand side by side, so a table is a list of terms with counts, read in one pass and in
+no more memory than its words. The tables of topics are listed in one pass over documents, without an index of
+all tables. Documents can be divided into ranges, for threads or machines: the lists of all ranges, in order,
+are the list of one pass.
 """
 
 from typing import NamedTuple
@@ -10,7 +12,48 @@ import numpy as np
 
 from franchise._jit import helper, kernel
 from franchise.model.state import Array
-from franchise.moves.shared.table_words import group_terms, lay_out
+
+
+@helper
+def lay_out(corpus, state, j, words, table_end, count_v, terms):
+    """Put the words of each table t of document j in `words` from ``table_end[t]`` on, where it is not -1.
+
+    Then they end there. `count_v`, on the term axis, is 0 before and after; `terms` has room for all terms of
+    a table.
+    """
+    first = corpus.doc_ptr[j]
+    for i in range(first, corpus.doc_ptr[j + 1]):
+        place = table_end[state.t_ji[i]]
+        if place >= 0:
+            words[place] = corpus.x[i]
+            table_end[state.t_ji[i]] = place + 1
+    for t in range(state.m_j[j]):
+        end, n = table_end[t], state.n_jt[first + t]
+        if end >= 0 and n > 2:  # of two, equal ones stand together already
+            group_terms(words, count_v, terms, end - n, end)
+
+
+@helper
+def group_terms(words, count_v, terms, begin, end):
+    """Put equal terms of words[begin:end] side by side, in the order of their first words."""
+    n_terms = 0
+    for i in range(begin, end):
+        v = words[i]
+        if count_v[v] == 0:
+            terms[n_terms] = v
+            n_terms += 1
+        count_v[v] += 1
+    if n_terms == end - begin:
+        for i in range(begin, end):
+            count_v[words[i]] = 0
+        return
+    i = begin
+    for e in range(n_terms):
+        v = terms[e]
+        for _ in range(count_v[v]):
+            words[i] = v
+            i += 1
+        count_v[v] = 0
 
 
 class GatherScratch(NamedTuple):

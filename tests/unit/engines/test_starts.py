@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise.engines.starting_topics import StartingTopics
+from franchise.engines.starts import StartingTopics
 from franchise.model import Priors, broken_invariants
 from franchise.model.state import NUMBERED, TABLES, TOPICS
 from franchise.random import INITIALIZE

@@ -35,9 +35,10 @@ from benchmarks.completion import completion
 from benchmarks.planted_start import planted_state
 from benchmarks.refits import WAYS, refits
 from benchmarks.tables import console, show
-from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
+from franchise import Chain, Corpus, Priors, SplitMerge
 from franchise.posterior.diagnostics import diagnose
 from franchise.posterior.estimates import Posterior
+from franchise.sampling import Timetable
 
 FAR_APART = ("one", "sequential", 50, 200)
 ALIKE = 0.8  # cosine of two topics that are the same
@@ -53,13 +54,13 @@ class Method(NamedTuple):
     warm_up: int = 0
     engine: str = "collapsed"
 
-    def schedule(self, sweeps: int, burn_in: int, thin: int = 1) -> Schedule:
+    def schedule(self, sweeps: int, burn_in: int, thin: int = 1) -> Timetable:
         """Return the schedule of so many sweeps."""
         trials = self.split_merge
         if trials:
             trials = replace(trials, adapt=min(trials.adapt, burn_in))
         warm_up = min(self.warm_up, burn_in // 2)
-        return Schedule(sweeps=sweeps, burn_in=burn_in, thin=thin, split_merge=trials, warm_up=warm_up)
+        return Timetable(sweeps=sweeps, burn_in=burn_in, thin=thin, split_merge=trials, warm_up=warm_up)
 
 
 METHODS = {
@@ -88,9 +89,9 @@ def run(case: Case, eta: float, method: Method, starts: tuple, sweeps: int, seed
             case.corpus,
             priors,
             schedule,
-            seed=seed,
+            random_state=seed,
             number=number,
-            start="one" if from_truth else start,
+            init="one" if from_truth else start,
             engine=method.engine,
         )
         if from_truth:
@@ -194,7 +195,7 @@ def main(arguments: list[str] | None = None) -> None:
         for name in options.methods
         for kind in (*options.kinds, *(["truth"] if case.truth and name == options.methods[0] else []))
     ]
-    Chain(Corpus([0, 1], [0, 2], ["a", "b"])).run(2)  # compiles, if need be
+    Chain(Corpus([0, 1], [0, 2], ["a", "b"]), random_state=0).run(2)  # compiles, if need be
     rows = []
     with Progress(console=console, transient=True) as progress:
         for job in progress.track(jobs):

@@ -25,10 +25,11 @@ from scipy.optimize import nnls
 from benchmarks.parallel import PRIORS, SETTLE, TIMED, large_planted
 from benchmarks.planted_start import planted_state
 from benchmarks.tables import console, show
-from franchise import Chain, Schedule, SplitMerge
+from franchise import Chain, SplitMerge
 from franchise.corpus.synthetic import Planted
 from franchise.engines.pools.ray import RayWorkers
 from franchise.model import State, copy_state
+from franchise.sampling import Timetable
 
 BYTES_A_WORD = 32  # with a worker: documents, and seats and counts of one chain
 CALLS = ("update", "name", "take", "put", "tables_of", "finish")
@@ -80,8 +81,8 @@ def timed_calls(held: RayWorkers) -> Iterator[dict[str, float]]:
 
 def new_chain(truth: Planted, engine: str, trials: int, threads: int = 1) -> Chain:
     """Return a chain with so many trials in a sweep."""
-    schedule = Schedule(sweeps=100, burn_in=50, split_merge=SplitMerge(trials=trials) if trials else None)
-    return Chain(truth.corpus, PRIORS, schedule, seed=1, engine=engine, threads=threads)
+    schedule = Timetable(sweeps=100, burn_in=50, split_merge=SplitMerge(trials=trials) if trials else None)
+    return Chain(truth.corpus, PRIORS, schedule, random_state=1, engine=engine, n_jobs=threads)
 
 
 def by_threads(truth: Planted, state: State, threads: int, trials: int, sweeps: int) -> float:

@@ -31,7 +31,7 @@ import numpy as np
 from benchmarks.completion import of_posterior
 from benchmarks.planted_corpora import like_pubmed
 from benchmarks.tables import console, show
-from franchise import Corpus, HDPTopicModel, from_counts
+from franchise import Corpus, HDPTopicModel, Schedule, from_counts
 
 Array = np.ndarray
 LARGE, SAME = 0.001, 0.9
@@ -216,7 +216,8 @@ def rows(cases: list[Case], seeds: list[int], reference_sweeps: int) -> Iterator
         for seed in seeds:
             truth = case.draw(seed)
             found = measure(truth, random_state=seed)
-            at_truth = {"init": truth.topics, "chains": 2, "sweeps": reference_sweeps, "warm_up": 0}
+            at_truth = {"init": truth.topics, "chains": 2, "sweeps": reference_sweeps}
+            at_truth["schedule"] = Schedule(warm_up=0)
             reference = measure(truth, random_state=seed, **at_truth)
             yield row(case, seed, truth, found, reference)
 

@@ -30,8 +30,8 @@ def score(case: Case, eta: float, method: str, seed: int, sweeps: int, seconds: 
         case.corpus,
         Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=eta),
         setting.schedule(sweeps, sweeps),
-        seed=seed,
-        start=setting.start,
+        random_state=seed,
+        init=setting.start,
     )
     began = time.thread_time()
     chain.start()
@@ -82,7 +82,10 @@ def main() -> None:
     options = parser.parse_args()
     for method in ("gibbs", "default"):  # compiles, if need be
         Chain(
-            Corpus([0, 1], [0, 2], ["a", "b"]), schedule=METHODS[method].schedule(3, 1), start="fitted"
+            Corpus([0, 1], [0, 2], ["a", "b"]),
+            schedule=METHODS[method].schedule(3, 1),
+            init="fitted",
+            random_state=0,
         ).run()
     with Progress(console=console, transient=True) as progress:
         rows = [

@@ -44,10 +44,11 @@ from benchmarks.planted_search import (
 from benchmarks.planted_start import planted_state_of_many
 from benchmarks.tables import console, show
 from benchmarks.trajectories import compare, default_chain, time_to
-from franchise import Chain, Schedule, SplitMerge
+from franchise import Chain, SplitMerge
 from franchise.corpus import read_corpus
 from franchise.corpus.synthetic import Planted
 from franchise.errors import FranchiseError
+from franchise.sampling import Timetable
 
 WITHOUT_GPU = ("collapsed", "parallel")
 TEN = 10  # every so many sweeps one does more than the others
@@ -86,9 +87,15 @@ def speed(options: argparse.Namespace, report: Report) -> None:
 def speed_from_truth(truth: Planted, options: argparse.Namespace) -> dict[str, Any]:
     """Time some tens of sweeps of a chain that starts at the truth."""
     trials = SplitMerge(trials=options.trials) if options.trials else None
-    schedule = Schedule(sweeps=ENOUGH, burn_in=ENOUGH, split_merge=trials)
+    schedule = Timetable(sweeps=ENOUGH, burn_in=ENOUGH, split_merge=trials)
     chain = Chain(
-        truth.corpus, PRIORS, schedule, seed=1, start="one", engine=options.engine, threads=options.threads
+        truth.corpus,
+        PRIORS,
+        schedule,
+        random_state=1,
+        init="one",
+        engine=options.engine,
+        n_jobs=options.threads,
     )
     start = start_at_truth(chain, truth, options.threads)
     chain.run(TEN)  # of both kinds, so that all is compiled

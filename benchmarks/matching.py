@@ -36,12 +36,12 @@ from benchmarks.cases import zipf_planted
 from benchmarks.defaults import cosines, counts
 from benchmarks.planted_corpora import like_pubmed
 from benchmarks.tables import console, show
-from franchise import Chain, Corpus, Priors, Schedule, SplitMerge, from_texts, read_ldac
+from franchise import Chain, Corpus, Priors, SplitMerge, from_texts, read_ldac
 from franchise.corpus.synthetic import Planted, planted
 from franchise.datasets import arxiv_abstracts
 from franchise.model import word_topics
 from franchise.posterior.estimates import Posterior
-from franchise.sampling import Draw
+from franchise.sampling import Draw, Timetable
 
 Array = np.ndarray
 STARTS = ("one", "sequential", 50, 200)
@@ -117,7 +117,7 @@ def fit(case: Case, sweeps: int = SWEEPS, starts: tuple[str | int, ...] = STARTS
     """Run the chains of a case, two at a time."""
     truth = case.truth()
     burn_in = sweeps // 2
-    schedule = Schedule(
+    schedule = Timetable(
         sweeps=sweeps,
         burn_in=burn_in,
         thin=max(1, burn_in // DRAWS),
@@ -127,7 +127,7 @@ def fit(case: Case, sweeps: int = SWEEPS, starts: tuple[str | int, ...] = STARTS
 
     def work(numbered: tuple[int, str | int]) -> tuple[list[Draw], list[Array]]:
         number, start = numbered
-        chain = Chain(truth.corpus, priors, schedule, seed=1, number=number, start=start)
+        chain = Chain(truth.corpus, priors, schedule, random_state=1, number=number, init=start)
         known: list[Array] = []
 
         def look(chain: Chain) -> None:

@@ -21,14 +21,14 @@ from rich.progress import Progress
 from benchmarks.completion import completion
 from benchmarks.planted_start import started
 from benchmarks.tables import console, show
-from franchise import Chain, Corpus, Priors, Schedule
+from franchise import Chain, Corpus, Priors
 from franchise.corpus.synthetic import Planted, planted
 from franchise.engines import Trials
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.model import copy_state
 from franchise.moves.split_merge import RECORD
 from franchise.random import SPLIT_MERGE, Key
-from franchise.sampling import Proposal, SplitMerge
+from franchise.sampling import Proposal, SplitMerge, Timetable
 
 _CALLS = 30
 METHODS = {"Gibbs": None, "paper": SplitMerge.paper(), "default": SplitMerge()}
@@ -42,9 +42,9 @@ VARIANTS = METHODS | {
 }
 
 
-def schedule_with(method: str) -> Schedule:
+def schedule_with(method: str) -> Timetable:
     """Return the schedule of a chain that keeps no draws."""
-    return Schedule(sweeps=10**6, burn_in=10**6, split_merge=VARIANTS[method])
+    return Timetable(sweeps=10**6, burn_in=10**6, split_merge=VARIANTS[method])
 
 
 def in_parallel(work: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]) -> list[Any]:
@@ -175,7 +175,7 @@ def text(path: Path, eta: float, start: str, method: str, seed: int) -> tuple[An
     """Run 60 sweeps; return scores and CPU seconds every ten of them, topics, trials."""
     corpus, test = read_split(path)
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=eta)
-    chain = Chain(corpus, priors, schedule_with(method), seed=seed, start=start)
+    chain = Chain(corpus, priors, schedule_with(method), random_state=seed, init=start)
     began = time.thread_time()
     chain.start()
     seconds, scores, spent = [], [], time.thread_time() - began

@@ -22,10 +22,11 @@ import numpy as np
 from benchmarks.planted_start import planted_state
 from benchmarks.tables import console, show
 from benchmarks.trajectories import compare
-from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
+from franchise import Chain, Corpus, Priors, SplitMerge
 from franchise.corpus import read_corpus
 from franchise.corpus.synthetic import Planted
 from franchise.model import State, copy_state
+from franchise.sampling import Timetable
 
 PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
 LENGTH, TOPICS_A_DOCUMENT = 100, 6
@@ -80,8 +81,8 @@ class Clock:
 
 def speed_row(truth: Planted, state: State, engine: str, threads: int, trials: int) -> list[str]:
     """Time a few sweeps."""
-    schedule = Schedule(sweeps=100, burn_in=50, split_merge=SplitMerge(trials=trials) if trials else None)
-    chain = Chain(truth.corpus, PRIORS, schedule, seed=1, engine=engine, threads=threads)
+    schedule = Timetable(sweeps=100, burn_in=50, split_merge=SplitMerge(trials=trials) if trials else None)
+    chain = Chain(truth.corpus, PRIORS, schedule, random_state=1, engine=engine, n_jobs=threads)
     chain.start_at(copy_state(state))
     chain.run(SETTLE)
     clock = Clock()
@@ -155,7 +156,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=200.0)
     options = parser.parse_args()
     for engine in ("collapsed", "parallel"):  # compiles, if need be
-        Chain(Corpus([0, 1], [0, 2], ["a", "b"]), engine=engine, start="fitted").run(2)
+        Chain(Corpus([0, 1], [0, 2], ["a", "b"]), engine=engine, init="fitted", random_state=0).run(2)
     if options.words is None:
         options.words = 20e6 if options.what == "speed" else 10e6
     {"speed": speed, "quality": quality}[options.what](options)

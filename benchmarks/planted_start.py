@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 
-from franchise import Chain, Schedule
+from franchise import Chain
 from franchise._jit import kernel
 from franchise.corpus.synthetic import Planted
 from franchise.engines.threads import Range, Threads, falling_ranges
@@ -12,6 +12,7 @@ from franchise.model.capacity import open_topic
 from franchise.model.recount import add_up_counts, number_tables
 from franchise.model.seating import seat_all
 from franchise.model.state import TABLES, Array
+from franchise.sampling import Timetable
 
 _BYTES_TO_COUNT = 2**33  # threads count in memory of their own, up to that much in all
 
@@ -98,9 +99,11 @@ def _open_topics(state, n_topics):
         open_topic(state)
 
 
-def started(truth: Planted, priors: Priors, schedule: Schedule, seed: int, start: str) -> Chain:
+def started(truth: Planted, priors: Priors, schedule: Timetable, seed: int, start: str) -> Chain:
     """Return a chain that has started, from the planted topics where `start` is "truth"."""
-    chain = Chain(truth.corpus, priors, schedule, seed=seed, start="one" if start == "truth" else start)
+    chain = Chain(
+        truth.corpus, priors, schedule, random_state=seed, init="one" if start == "truth" else start
+    )
     if start == "truth":
         chain.start_at(planted_state(truth, priors))
     else:

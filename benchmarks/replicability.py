@@ -284,7 +284,7 @@ def main(arguments: list[str] | None = None) -> None:
     named = {"sweeps": options.sweeps, "chains": options.chains}
     settings = {name: value for name, value in named.items() if value is not None}
     corpora = chosen(parser, options)
-    Chain(Corpus([0, 1], [0, 2], ["a", "b"])).run(2)  # compiles, if need be
+    Chain(Corpus([0, 1], [0, 2], ["a", "b"]), random_state=0).run(2)  # compiles, if need be
     table = []
     with threadpool_limits(1):
         for case in corpora:

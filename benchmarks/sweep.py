@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.dense import dense_from, dense_word_tables
 from benchmarks.planted_start import planted_state, started
 from benchmarks.tables import show
-from franchise import Chain, Schedule
+from franchise import Chain
 from franchise.corpus.synthetic import Planted, planted
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.model import Priors, copy_state, joint
@@ -33,6 +33,7 @@ from franchise.moves.shared.scratch import new_scratch
 from franchise.moves.table_topics import table_topics
 from franchise.moves.word_tables import word_tables
 from franchise.random import CONCENTRATIONS, TABLE_TOPICS, WORD_TABLES, Key
+from franchise.sampling import Timetable
 from franchise.storage.chain import ChainWriter
 
 PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.1)
@@ -152,7 +153,7 @@ def bytes_beyond_counts(sweeper: Sweeper) -> int:
 def beside_a_sweep(n_documents: int) -> list[list[str]]:
     """Compare with a sweep what is done after it: a draw, numbers without gaps, a checkpoint."""
     corpus = planted(n_topics=100, n_terms=10_000, n_documents=n_documents, document_length=100, seed=1)
-    chain = started(corpus, PRIORS, Schedule(sweeps=10**6, burn_in=10**6, split_merge=None), 0, "truth")
+    chain = started(corpus, PRIORS, Timetable(sweeps=10**6, burn_in=10**6, split_merge=None), 0, "truth")
     sampler = chain.engine.sampler
     rows = {"a draw": chain.draw, "compaction": sampler.compact, "a checkpoint's arrays": chain.engine.arrays}
     times = [[seconds(chain.sweep), *map(seconds, rows.values())] for _ in range(SETTLE + 5)]
@@ -169,7 +170,7 @@ def dead_numbers() -> list[str]:
     Of 5,000 random topics most die in the first sweeps; documents have many tables.
     """
     corpus = planted(n_topics=100, n_terms=5_000, n_documents=1_000, document_length=100, seed=1)
-    chain = Chain(corpus.corpus, Priors(alpha=20.0, gamma=5.0, eta=0.1), start=5_000)
+    chain = Chain(corpus.corpus, Priors(alpha=20.0, gamma=5.0, eta=0.1), init=5_000, random_state=0)
     chain.start()
     uneven = chain.engine.sampler  # no sweep of a chain, whose topics are numbered without gaps
     sweep = 0
@@ -189,7 +190,7 @@ def dead_numbers() -> list[str]:
 def checkpoints() -> list[list[str]]:
     """Time a checkpoint of a short trace and of a long one."""
     corpus = planted(n_topics=10, n_terms=500, n_documents=100, document_length=50, seed=1)
-    chain = started(corpus, PRIORS, Schedule(sweeps=10**6, burn_in=10**6), 0, "truth")
+    chain = started(corpus, PRIORS, Timetable(sweeps=10**6, burn_in=10**6), 0, "truth")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         writer = ChainWriter(Path(folder))
@@ -210,7 +211,7 @@ began = time.perf_counter()
 import franchise
 imported = time.perf_counter() - began
 from franchise.corpus.synthetic import five_topics
-chain = franchise.Chain(five_topics(0).corpus, seed=1)
+chain = franchise.Chain(five_topics(0).corpus, random_state=1)
 chain.run(2)
 print(imported, time.perf_counter() - began)
 """

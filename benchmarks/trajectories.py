@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.tables import show
-from franchise import Chain, Corpus
-from franchise.sampling.plan import plan_of
+from franchise import Chain, Corpus, Schedule
+from franchise.sampling.settings import Settings
 
 WARM_UP = 41  # sweeps and the start
 CLOSE = 0.005  # nats per word: seeds differ by as much
@@ -19,10 +19,9 @@ def default_chain(
     corpus: Corpus, engine: str, threads: int, sweeps: int, init: str | int = "fitted", **other: Any
 ) -> Chain:
     """Return a chain with the default settings of the library, but for those that are given."""
-    settings: dict[str, Any] = dict(eta=0.1, alpha=None, gamma=None, alpha_prior=(1.0, 1.0))
-    settings |= dict(gamma_prior=(1.0, 1.0), init=init, sweeps=sweeps, burn_in=None, thin=None)
-    settings |= dict(chains=1, warm_up=None, split_merge="always", engine=engine, seed=0)
-    plan = plan_of(**settings | other)
+    schedule = {name: other.pop(name) for name in ("warm_up", "split_merge") if name in other}
+    settings: dict[str, Any] = dict(eta=0.1, init=init, sweeps=sweeps, chains=1, engine=engine, seed=0)
+    plan = Settings(**settings | other, schedule=Schedule(**schedule)).plan()
     (chain,) = plan.chains(corpus)
     chain.use_threads(threads)
     return chain

@@ -29,16 +29,16 @@ def main() -> None:
 
     try:
         truth = five_topics(arguments.seed, twin=arguments.twin)
-        schedule = Schedule(sweeps=arguments.sweeps, burn_in=arguments.sweeps // 2, thin=5)
+        chain = Chain(
+            truth.corpus,
+            Priors(alpha=(0.1, 1.0), gamma=(0.1, 1.0), eta=0.5),
+            Schedule(thin=5),
+            sweeps=arguments.sweeps,
+            random_state=arguments.seed,
+        )
     except FranchiseError as error:
         parser.error(str(error))
     console.print(f"{truth.corpus}: five topics, two of them nearly alike")
-    chain = Chain(
-        truth.corpus,
-        Priors(alpha=(0.1, 1.0), gamma=(0.1, 1.0), eta=0.5),
-        schedule,
-        seed=arguments.seed,
-    )
     try:
         run(chain)
     except KeyboardInterrupt:

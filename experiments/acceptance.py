@@ -8,7 +8,8 @@ from experiments.corpora import Split, read_split
 from experiments.measure import SCANNED, follow
 from experiments.runs import Array, Pause, Run
 from experiments.text import ETAS, UNTIL, priors_of
-from franchise import Chain, Proposal, Schedule, SplitMerge
+from franchise import Chain, Proposal, SplitMerge
+from franchise.sampling import Timetable
 
 _TRIALS = 10  # per sweep, for more trials to count; the paper has one
 VARIANTS = {
@@ -50,14 +51,14 @@ def runs_of(size: Size, corpora: Sequence[str], folder: Path | None) -> list[Run
 
 def _run(split: Split, eta: float, variant: str, run: int) -> Run:
     trials = SplitMerge(trials=_TRIALS, proposals=VARIANTS[variant], keep_trials=True)
-    schedule = Schedule(sweeps=UNTIL, burn_in=UNTIL, split_merge=trials)
+    schedule = Timetable(sweeps=UNTIL, burn_in=UNTIL, split_merge=trials)
     settings = {"corpus": split.name, "eta": eta, "variant": variant, "run": run}
     settings |= {"schedule": repr(schedule), "priors": repr(priors_of(eta))}
     settings |= {"training": split.training.fingerprint()}
     name = f"{split.name}_eta-{eta}_{variant.replace(', ', '-').replace(' ', '-')}_run-{run:02}"
 
     def work(pause: Pause) -> dict[str, Array]:
-        chain = Chain(split.training, priors_of(eta), schedule, seed=run)
+        chain = Chain(split.training, priors_of(eta), schedule, random_state=run)
         return follow(chain, lambda _: None, pause)
 
     return Run(name, run, settings, work)

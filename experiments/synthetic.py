@@ -7,11 +7,11 @@ import numpy as np
 from benchmarks.planted_start import started
 from experiments.measure import METHODS, Mode, follow, split_merge_of
 from experiments.runs import Array, Pause, Run
-from franchise import Chain, Corpus, Priors, Schedule
+from franchise import Chain, Corpus, Priors
 from franchise.corpus import Planted, five_topics
 from franchise.model.state import TOPICS, State
 from franchise.predict.heldout import completion_densities
-from franchise.sampling import Draw
+from franchise.sampling import Draw, Timetable
 
 TWINS = (0.10, 0.11, 0.12)  # probability of the twins' own word
 MIXED = (0, 20, 80)  # documents with two topics, of 100; the paper says "at most two" of all
@@ -50,7 +50,7 @@ def runs_of(size: Size) -> list[Run]:
 
 def _run(size: Size, mixed: int, twin: float, start: str, method: str, seed: int) -> Run:
     priors = Priors(alpha=_GAMMA, gamma=_GAMMA, eta=ETA)
-    schedule = Schedule(sweeps=size.sweeps, burn_in=size.sweeps, split_merge=split_merge_of(method, None))
+    schedule = Timetable(sweeps=size.sweeps, burn_in=size.sweeps, split_merge=split_merge_of(method, None))
     settings = {"mixed": mixed, "twin": twin, "start": start, "method": method, "seed": seed}
     settings |= {"schedule": repr(schedule), "priors": repr(priors), "large": _LARGE}
     name = f"mixed-{mixed}_twin-{twin:.2f}_{start}_{method}_seed-{seed:02}"

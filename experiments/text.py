@@ -9,9 +9,10 @@ import numpy as np
 from experiments.corpora import Split, read_split
 from experiments.measure import METHODS, Mode, follow, split_merge_of
 from experiments.runs import Array, Pause, Run
-from franchise import Chain, Priors, Schedule
+from franchise import Chain, Priors
 from franchise.predict.heldout import completion_densities
 from franchise.predict.paper_heldout import paper_held_out
+from franchise.sampling import Timetable
 
 ETAS = (0.1, 0.2, 0.5)
 UNTIL = 50  # the last sweep with the paper's split-merge
@@ -51,7 +52,7 @@ def priors_of(eta: float) -> Priors:
 
 
 def _run(size: Size, split: Split, eta: float, method: str, run: int) -> Run:
-    schedule = Schedule(sweeps=size.sweeps, burn_in=size.sweeps, split_merge=split_merge_of(method, UNTIL))
+    schedule = Timetable(sweeps=size.sweeps, burn_in=size.sweeps, split_merge=split_merge_of(method, UNTIL))
     settings = {"corpus": split.name, "eta": eta, "method": method, "run": run}
     settings |= {"schedule": repr(schedule), "priors": repr(priors_of(eta))}
     settings |= {"looks": list(size.looks), "test_sweeps": _TEST_SWEEPS}
@@ -60,7 +61,9 @@ def _run(size: Size, split: Split, eta: float, method: str, run: int) -> Run:
 
     def work(pause: Pause) -> dict[str, Array]:
         # Methods of one run share the seed: they start alike, and differ by accepted trials only.
-        return _measured(Chain(split.training, priors_of(eta), schedule, seed=run), split, size.looks, pause)
+        return _measured(
+            Chain(split.training, priors_of(eta), schedule, random_state=run), split, size.looks, pause
+        )
 
     return Run(name, run, settings, work)
 

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -56,16 +56,17 @@ class Franchise:
 
     def _chain(self, training: Training, settings: Settings) -> "tuple[Corpus, Chain]":
         from franchise import Chain, Corpus
-        from franchise.sampling.plan import plan_of
+        from franchise.sampling.settings import Settings as OwnSettings
 
         words, doc_ptr, n_terms = training
         corpus = Corpus(words, doc_ptr, [str(v) for v in range(n_terms)])
-        given: dict[str, Any] = dict(eta=settings.eta, alpha=None, gamma=None, alpha_prior=(1.0, 1.0))
         # As many sweeps as fit into the time: draws are kept here, not by the chain.
-        given |= dict(gamma_prior=(1.0, 1.0), sweeps=10**6, burn_in=10**6, thin=1, chains=1, warm_up=None)
-        plan = plan_of(**given, init="fitted", split_merge="always", engine="auto", seed=settings.seed)
+        enough = OwnSettings(
+            eta=settings.eta, sweeps=10**6, burn_in=10**6, chains=1, init="fitted", seed=settings.seed
+        )
+        plan = enough.plan()
         tiny = Corpus([0, 1, 0, 1], [0, 2, 4], ["a", "b"])
-        Chain(tiny, plan.priors, plan.schedule, start="fitted").run(2)
+        Chain(tiny, plan.priors, plan.schedule, init="fitted", random_state=0).run(2)
         (chain,) = plan.chains(corpus)
         return corpus, chain
 

@@ -5,14 +5,15 @@ import pytest
 
 from experiments.measure import TRIALS, follow, split_merge_of
 from experiments.reversals import count
-from franchise import Chain, Priors, Schedule
+from franchise import Chain, Priors
 from franchise.corpus import five_topics
 from franchise.model import joint
+from franchise.sampling import Timetable
 
 
 def chain_with(method, sweeps, seed=3):
-    schedule = Schedule(sweeps=sweeps, burn_in=sweeps, split_merge=split_merge_of(method, 5))
-    return Chain(five_topics(seed).corpus, Priors(eta=0.5), schedule, seed=seed)
+    schedule = Timetable(sweeps=sweeps, burn_in=sweeps, split_merge=split_merge_of(method, 5))
+    return Chain(five_topics(seed).corpus, Priors(eta=0.5), schedule, random_state=seed)
 
 
 def test_the_mode_is_the_state_of_the_best_joint():

@@ -7,74 +7,53 @@ franchise`` itself loads neither NumPy nor Numba.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from franchise.corpus import Corpus, TextOptions, from_counts, from_texts, from_tokens, read_ldac
-    from franchise.errors import (
-        ClusterError,
-        CorpusError,
-        FranchiseError,
-        FranchiseWarning,
-        GpuError,
-        MissingPackageError,
-        ModelError,
-        SettingsError,
+if TYPE_CHECKING:  # the same names for type checkers
+    # isort: off
+    from franchise._ray.cluster import Ray as Ray
+    from franchise.corpus import (
+        Corpus as Corpus,
+        TextOptions as TextOptions,
+        from_counts as from_counts,
+        from_texts as from_texts,
+        from_tokens as from_tokens,
+        open_shards as open_shards,
+        read_corpus as read_corpus,
+        read_ldac as read_ldac,
     )
-    from franchise.estimator import HDPTopicModel, compare, tune_eta
-    from franchise.model import Priors
-    from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
+    from franchise.errors import (
+        ClusterError as ClusterError,
+        CorpusError as CorpusError,
+        FranchiseError as FranchiseError,
+        FranchiseWarning as FranchiseWarning,
+        GpuError as GpuError,
+        MissingPackageError as MissingPackageError,
+        ModelError as ModelError,
+        MovedSettingError as MovedSettingError,
+        SettingsError as SettingsError,
+    )
+    from franchise.estimator import HDPTopicModel as HDPTopicModel, compare as compare, tune_eta as tune_eta
+    from franchise.model import Priors as Priors
+    from franchise.sampling import (
+        Chain as Chain,
+        Proposal as Proposal,
+        Schedule as Schedule,
+        SplitMerge as SplitMerge,
+    )
 
 __version__ = "0.2.0"
 
-__all__ = [
-    "Chain",
-    "ClusterError",
-    "Corpus",
-    "CorpusError",
-    "FranchiseError",
-    "FranchiseWarning",
-    "GpuError",
-    "HDPTopicModel",
-    "MissingPackageError",
-    "ModelError",
-    "Priors",
-    "Proposal",
-    "Schedule",
-    "SettingsError",
-    "SplitMerge",
-    "TextOptions",
-    "__version__",
-    "compare",
-    "from_counts",
-    "from_texts",
-    "from_tokens",
-    "read_ldac",
-    "tune_eta",
-]
-
-_HOME = {
-    "Chain": "franchise.sampling",
-    "ClusterError": "franchise.errors",
-    "Corpus": "franchise.corpus",
-    "CorpusError": "franchise.errors",
-    "FranchiseError": "franchise.errors",
-    "FranchiseWarning": "franchise.errors",
-    "GpuError": "franchise.errors",
-    "HDPTopicModel": "franchise.estimator",
-    "MissingPackageError": "franchise.errors",
-    "ModelError": "franchise.errors",
-    "Priors": "franchise.model",
-    "Proposal": "franchise.sampling",
-    "Schedule": "franchise.sampling",
-    "SettingsError": "franchise.errors",
-    "SplitMerge": "franchise.sampling",
-    "TextOptions": "franchise.corpus",
-    "compare": "franchise.estimator",
-    "from_counts": "franchise.corpus",
-    "from_texts": "franchise.corpus",
-    "from_tokens": "franchise.corpus",
-    "read_ldac": "franchise.corpus",
-    "tune_eta": "franchise.estimator",
+_PUBLIC = {
+    "_ray.cluster": "Ray",
+    "corpus": "Corpus TextOptions from_counts from_texts from_tokens open_shards read_corpus read_ldac",
+    "errors": "ClusterError CorpusError FranchiseError FranchiseWarning GpuError MissingPackageError "
+    "ModelError MovedSettingError SettingsError",
+    "estimator": "HDPTopicModel compare tune_eta",
+    "model": "Priors",
+    "sampling": "Chain Proposal Schedule SplitMerge",
 }
+_HOME = {name: f"franchise.{module}" for module, names in _PUBLIC.items() for name in names.split()}
+
+__all__ = sorted([*_HOME, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

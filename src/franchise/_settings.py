@@ -3,13 +3,16 @@
 import math
 import operator
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
-from franchise.errors import SettingsError
+from franchise.errors import MovedSettingError, SettingsError
 
 LARGEST_SEED = 2**63 - 1
+_Class = TypeVar("_Class", bound=type)
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
@@ -81,3 +84,59 @@ def cores() -> int:
             f"LOKY_MAX_CPU_COUNT={limit!r} in the environment: give a whole number, or unset it",
             code="not-a-whole-number",
         ) from None
+
+
+def seed_of(random_state: object) -> int:
+    """Return the seed that a random state stands for; any for None.
+
+    Raises
+    ------
+    SettingsError
+        If it is neither a whole number from 0 nor one of NumPy's generators.
+    """
+    if random_state is None:
+        return int.from_bytes(os.urandom(7), "little")
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    try:
+        return whole_number("random_state", random_state, 0, LARGEST_SEED)
+    except SettingsError:
+        raise SettingsError(
+            f"random_state={random_state!r}: give a whole number from 0 to 2**63 - 1, a NumPy "
+            "Generator or RandomState, or None",
+            code="not-a-seed",
+        ) from None
+
+
+def pair(value: object) -> tuple[float, float] | None:
+    """Return two positive numbers; None if the value is something else."""
+    if not isinstance(value, list | tuple | np.ndarray) or len(value) != 2:
+        return None
+    first, second = value
+    return (float(first), float(second)) if is_positive(first) and is_positive(second) else None
+
+
+def refuse_moved(places: Mapping[str, str], given: Collection[str]) -> None:
+    """Refuse parameters that have another name or place; `places` says which."""
+    for name in given:
+        if name in places:
+            raise MovedSettingError(f"{name} is not a parameter: give {places[name]}", code="moved-setting")
+
+
+def moved(**places: str) -> Callable[[_Class], _Class]:
+    """Let a class refuse parameters that have moved: of each, what to give instead."""
+
+    def decorate(cls: _Class) -> _Class:
+        make: Any = cls.__init__  # type: ignore[misc]
+
+        @wraps(make)
+        def checked(self: Any, *args: Any, **given: Any) -> None:
+            refuse_moved(places, given)
+            make(self, *args, **given)
+
+        cls.__init__ = checked  # type: ignore[misc]
+        return cls
+
+    return decorate

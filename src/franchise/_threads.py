@@ -8,18 +8,31 @@ from contextlib import contextmanager
 from franchise._settings import cores, whole_number
 from franchise.errors import SettingsError
 
+MOST_THREADS = 1024  # more are never of use
+
 
 def threads(jobs: int | None, most: int) -> int:
-    """Return how many threads to use: all cores for None or -1, never more than there is work for."""
-    if jobs is None or jobs == -1:
-        jobs = cores()
+    """Return how many threads `n_jobs` asks for, never more than there is work for.
+
+    As in scikit-learn, None is 1, or what a surrounding `joblib.parallel_config` says; -1 is all cores, -2
+    all but one.
+    """
     try:
-        return min(whole_number("n_jobs", jobs, 1), max(most, 1))
-    except SettingsError:
+        if jobs is None:
+            from joblib import effective_n_jobs
+
+            number = int(effective_n_jobs(None))
+        else:
+            number = whole_number("n_jobs", jobs, -(2**31))
+            number = max(1, cores() + 1 + number) if number < 0 else whole_number("n_jobs", number, 1)
+    except SettingsError as error:
+        if error.code != "not-a-whole-number" or "n_jobs" not in str(error):
+            raise
         raise SettingsError(
-            f"n_jobs={jobs!r}: give a number of threads, or None or -1 for all cores",
+            f"n_jobs={jobs!r}: give a number of threads, -1 for all cores, or None for one",
             code="not-a-whole-number",
         ) from None
+    return min(number, max(most, 1))
 
 
 @contextmanager

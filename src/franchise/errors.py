@@ -17,6 +17,7 @@ __all__ = [
     "GpuError",
     "MissingPackageError",
     "ModelError",
+    "MovedSettingError",
     "SettingsError",
 ]
 
@@ -88,6 +89,13 @@ class SettingsError(FranchiseError, ValueError):
     """A setting outside its range.
 
     The message names the setting, the value given and the range allowed.
+    """
+
+
+class MovedSettingError(SettingsError, TypeError):
+    """A parameter that has another name or another place now.
+
+    The message names the new place.
     """
 
 

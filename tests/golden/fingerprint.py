@@ -10,7 +10,8 @@ import json
 
 import numpy as np
 
-from franchise import Chain, Corpus, Priors, Schedule
+from franchise import Chain, Corpus, Priors
+from franchise.sampling import Timetable
 
 SWEEPS = 12
 PRIORS = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=(2.0, 10.0))
@@ -26,8 +27,8 @@ def arithmetic_corpus() -> Corpus:
 
 def fixed_chain(method: str = "slice", **options) -> Chain:
     """Return a chain over that corpus with all concentrations sampled."""
-    schedule = Schedule(sweeps=SWEEPS, burn_in=0, thin=SWEEPS, concentrations=method)
-    return Chain(arithmetic_corpus(), PRIORS, schedule, **{"seed": 2012, **options})
+    schedule = Timetable(sweeps=SWEEPS, burn_in=0, thin=SWEEPS, concentrations=method)
+    return Chain(arithmetic_corpus(), PRIORS, schedule, **{"random_state": 2012, **options})
 
 
 def seats(chain: Chain) -> list[np.ndarray]:

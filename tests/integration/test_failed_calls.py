@@ -84,7 +84,7 @@ def corpora():
 
 
 def new_model(folder=None):
-    model = HDPTopicModel(**SETTINGS, checkpoint_dir=folder).fit(corpora()[0])
+    model = HDPTopicModel(**SETTINGS).fit(corpora()[0], checkpoint_dir=folder)
     assert model.components_.size  # found once, at the first call
     return model
 
@@ -149,12 +149,12 @@ def test_in_memory(name, step):
 
 def fit_over(folder):
     model = HDPTopicModel.load(folder) if folder.exists() else HDPTopicModel(**SETTINGS)
-    return model.set_params(checkpoint_dir=folder), lambda model: model.fit(corpora()[1], overwrite=True)
+    return model, lambda model: model.fit(corpora()[1], checkpoint_dir=folder, overwrite=True)
 
 
 def fit_longer(folder):
-    model = HDPTopicModel.load(folder).set_params(checkpoint_dir=folder, sweeps=4)
-    return model, lambda model: model.fit(corpora()[0])
+    model = HDPTopicModel.load(folder).set_params(sweeps=4)
+    return model, lambda model: model.fit(corpora()[0], checkpoint_dir=folder)
 
 
 def resume(folder):

@@ -10,7 +10,8 @@ import threading
 
 import pytest
 
-from franchise import FranchiseError, ModelError, Schedule, SplitMerge
+from franchise import FranchiseError, ModelError, SplitMerge
+from franchise.sampling import Timetable
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, starts_of
 from franchise.sampling.run import run_chains
@@ -29,7 +30,7 @@ CHAINS = 3
 
 def plan(sweeps=SWEEPS):
     trials = SplitMerge(keep_trials=True)
-    schedule = Schedule(sweeps=sweeps, burn_in=SAVED, thin=1, split_merge=trials)
+    schedule = Timetable(sweeps=sweeps, burn_in=SAVED, thin=1, split_merge=trials)
     return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("apart", CHAINS), seed=11)
 
 

@@ -14,7 +14,7 @@ import os, signal, sys, threading
 from franchise import Chain, from_tokens
 
 corpus = from_tokens([["a", "b", "a", "c"], ["b", "c"], ["a", "a", "d"]] * 40)
-struck, whole = Chain(corpus, seed=3), Chain(corpus, seed=3)
+struck, whole = Chain(corpus, random_state=3), Chain(corpus, random_state=3)
 struck.run(1)  # compiles
 for _ in range(10):
     threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()

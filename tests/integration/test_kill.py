@@ -10,7 +10,8 @@ pytestmark = pytest.mark.slow
 _KILLED = """
 import os, random, signal, sys, time
 from pathlib import Path
-from franchise import Priors, Schedule
+from franchise import Priors
+from franchise.sampling import Timetable
 from franchise.corpus import planted
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import run_chains
@@ -21,7 +22,7 @@ folder, kills, large = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "larg
 if large:  # checkpoints are written while the chains go on, and draws are mapped
     chain_files._LARGE = checkpoints._LARGE = draw_files.LARGE_DRAW = 0
 corpus = planted(n_topics=5, n_terms=50, n_documents=40, document_length=30, seed=1).corpus
-schedule = Schedule(sweeps=3000, burn_in=1000, thin=100)
+schedule = Timetable(sweeps=3000, burn_in=1000, thin=100)
 plan = Plan(priors=Priors(), schedule=schedule, starts=("sequential", "one"), seed=4)
 
 def bits(chain):

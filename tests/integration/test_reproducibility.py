@@ -35,7 +35,7 @@ def test_same_seed_same_chain(start):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("start", STARTS)
 def test_sweep_by_sweep_or_in_one_piece(start, method):
-    chain = fixed_chain(method, start=start)
+    chain = fixed_chain(method, init=start)
     chain.start()
     for _ in range(13):
         chain.sweep()
@@ -57,7 +57,7 @@ def test_growth_in_the_middle_of_every_move_changes_nothing():
     """With these priors both the word move and the table move run out of room while under way."""
     corpus = planted(n_topics=6, n_terms=40, n_documents=15, document_length=20, seed=0).corpus
     priors = Priors(alpha=20.0, gamma=50.0, eta=0.05)
-    chains = [Chain(corpus, priors, start="one", capacity=capacity) for capacity in (1, 1000)]
+    chains = [Chain(corpus, priors, init="one", capacity=capacity, random_state=0) for capacity in (1, 1000)]
     for chain in chains:
         chain.run(3)
     assert chains[0].trace["n_topics"].max() > 32
@@ -69,7 +69,7 @@ def test_two_threads_or_one_after_the_other():
     corpus = planted(n_topics=5, n_terms=200, n_documents=100, document_length=60, seed=1).corpus
 
     def run(number):
-        chain = Chain(corpus, Priors(eta=(1.0, 1.0)), seed=5, number=number)
+        chain = Chain(corpus, Priors(eta=(1.0, 1.0)), random_state=5, number=number)
         chain.run(15)
         return in_bits(chain)
 
@@ -112,7 +112,7 @@ def without_jit():
 @pytest.mark.parametrize("start", ["sequential", 7])
 def test_another_seed_or_number_gives_another_chain(start, change):
     """From the start on: by chance, 400 words are never seated alike."""
-    chains = [fixed_chain(start=start, **settings) for settings in ({}, change)]
+    chains = [fixed_chain(init=start, **settings) for settings in ({}, change)]
     for chain in chains:
         chain.start()
     assert not np.array_equal(chains[0].state.t_ji, chains[1].state.t_ji)

@@ -17,7 +17,7 @@ from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.model import Priors
 from franchise.model.measure import FREE
 from franchise.random import Key
-from franchise.sampling.schedule import Schedule
+from franchise.sampling.schedule import Timetable
 from tests.reference.enumeration import Concentrations, Posterior
 from tests.reference.franchise import corpus_of
 from tests.statistical.means import assert_means
@@ -130,7 +130,7 @@ def visited(name, seed, sweeps, epsilon, engine_class=Cells, whole=False):
     engine = engine_class(corpus, EngineSettings(Priors(**posterior.at._asdict()), capacity=1))
     engine._epsilon = epsilon
     engine.start(Key(seed, 0, 0, 0), 2)
-    trials = Trials(2, Schedule().split_merge.as_array())
+    trials = Trials(2, Timetable().split_merge.as_array())
     rows = []
     for sweep in range(1, BURN_IN + sweeps + 1):
         key = Key(seed, 0, sweep, 0)

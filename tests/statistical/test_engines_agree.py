@@ -9,13 +9,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from franchise import Chain, Priors, Schedule, SplitMerge
+from franchise import Chain, Priors, SplitMerge
 from franchise.corpus import planted
 from franchise.engines import EngineSettings
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.kinds import KINDS, Kind
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.model.state import GAMMA, TOPICS
+from franchise.sampling import Timetable
 from tests.statistical.means import BATCHES, assert_means, batch_means
 
 pytestmark = pytest.mark.slow  # the short runs too
@@ -71,10 +72,10 @@ def run(engine_class, seed, number, sweeps, eta):
     # With priors this narrow, numbers of tables and concentrations do not drift together for hundreds of
     # sweeps.
     priors = Priors(alpha=(20.0, 10.0), gamma=(5.0, 5.0), eta=eta)
-    schedule = Schedule(
+    schedule = Timetable(
         sweeps=BURN_IN + sweeps, burn_in=BURN_IN, thin=sweeps, split_merge=SplitMerge(trials=2)
     )
-    chain = Chain(corpus, priors, schedule, seed=seed, number=number, start="one")
+    chain = Chain(corpus, priors, schedule, random_state=seed, number=number, init="one")
     chain._engine = engine_class(corpus, EngineSettings(priors))
     chain.run()
     kept = slice(BURN_IN + 1, None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from franchise import HDPTopicModel, from_tokens
+from franchise import HDPTopicModel, Schedule, from_tokens
 from tests.statistical.means import assert_means
 from tests.statistical.test_enumerated_posterior import CORPORA
 
@@ -32,9 +32,8 @@ def compare(name, seed, sweeps, split_merge, init):
         eta=eta,
         sweeps=BURN_IN + sweeps,
         burn_in=BURN_IN,
-        thin=sweeps,
+        schedule=Schedule(thin=sweeps, split_merge=split_merge),
         init=init,
-        split_merge=split_merge,
         random_state=seed,
         verbose=0,
     ).fit(corpus)

@@ -96,7 +96,7 @@ def test_one_term_gives_back_the_prior(seed, alpha, way):
     rows = []
     with seldom(way), on_device(HostDevice()):
         priors = Priors(alpha=alpha, gamma=GAMMA, eta=0.5)
-        chain = Chain(one_term(5, 20), priors, seed=seed, start="one", engine="gpu")
+        chain = Chain(one_term(5, 20), priors, random_state=seed, init="one", engine="gpu")
         chain.run(100)
         chain.run(5_000, callback=lambda chain: rows.append(prior_statistics(chain)))
     assert_means(NAMES, np.array(rows, float), expected(5, 20, alpha))

@@ -20,8 +20,8 @@ def run(seed, n_documents, length, alpha, sweeps):
     chain = Chain(
         one_term(n_documents, length),
         Priors(alpha=alpha, gamma=GAMMA, eta=0.5),
-        seed=seed,
-        start="one",
+        random_state=seed,
+        init="one",
         engine="parallel",
     )
     chain.engine._turns = [np.array([j]) for j in range(n_documents)]

@@ -70,7 +70,10 @@ def run(seed, n_documents, length, alpha, sweeps):
     """Return the statistics after every sweep, the first 100 apart."""
     rows = []
     chain = Chain(
-        one_term(n_documents, length), Priors(alpha=alpha, gamma=GAMMA, eta=0.5), seed=seed, start="one"
+        one_term(n_documents, length),
+        Priors(alpha=alpha, gamma=GAMMA, eta=0.5),
+        random_state=seed,
+        init="one",
     )
     chain.run(100)
     chain.run(sweeps, callback=lambda chain: rows.append(statistics(chain)))
@@ -99,7 +102,7 @@ def test_sequential_starts_are_independent_draws_from_the_prior(seed):
     """Nothing is learnt from words of one term; 2,000 chains see a mean number of tables off by 2%."""
     corpus, priors, rows = one_term(5, 20), Priors(alpha=2.0, gamma=GAMMA, eta=0.5), []
     for number in range(2_000):
-        chain = Chain(corpus, priors, seed=seed, number=number)
+        chain = Chain(corpus, priors, random_state=seed, number=number)
         chain.start()
         rows.append(statistics(chain))
     assert_means(NAMES, np.array(rows, float), expected(5, 20, 2.0))

@@ -16,10 +16,11 @@ import numba
 import numpy as np
 import pytest
 
-from franchise import Chain, Schedule, _jit, from_tokens
+from franchise import Chain, _jit, from_tokens
 from franchise.errors import MissingPackageError
 from franchise.model.likelihood import fill_log_gamma, log_gamma
 from franchise.moves.word_tables import word_tables
+from franchise.sampling import Timetable
 from tests.raising import raises
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +44,9 @@ PROGRAM = "from franchise.model.caller import times; print(times(10), *times.sta
 
 
 def test_a_helper_that_kernels_have_compiled_can_be_called():
-    Chain(from_tokens([["a", "b"], ["b", "c"]]), schedule=Schedule(sweeps=1, burn_in=0)).run()
+    Chain(
+        from_tokens([["a", "b"], ["b", "c"]]), schedule=Timetable(sweeps=1, burn_in=0), random_state=0
+    ).run()
     table = np.zeros(5)
     fill_log_gamma(table, 0.5)
     assert log_gamma(table, 0.5, 3) == table[3] == pytest.approx(1.2009736)  # log Gamma(3.5)

@@ -58,14 +58,14 @@ def test_addresses(address):
     "address", ["", "head", "head:", ":6379", "head:port", "head:0", "head:70000", 6379, True]
 )
 def test_what_is_no_address_is_refused(address):
-    with raises(SettingsError, "bad-ray-address", f"ray_address={address!r}", "HOST:PORT"):
+    with raises(SettingsError, "bad-ray-address", f"address={address!r}", "HOST:PORT"):
         check_address(address)
 
 
 def test_ray_client_is_refused():
-    with raises(SettingsError, "ray-client", "ray_address='ray://head:10001'"):
+    with raises(SettingsError, "ray-client", "address='ray://head:10001'"):
         check_address("ray://head:10001")
-    with raises(SettingsError, "ray-client", "ray_address='head:10001'", "6379"):
+    with raises(SettingsError, "ray-client", "address='head:10001'", "6379"):
         check_address("head:10001")
 
 
@@ -167,13 +167,13 @@ def test_as_many_threads_as_there_can_be(cpus, workers, threads):
 
 def test_one_worker_on_each_machine():
     assert _places([8, 6, 8], None) == Places(3, 6, 6.0)
-    with warns("idle-cpus", "8 of 68 CPUs", "ray_workers=17"):
+    with warns("idle-cpus", "8 of 68 CPUs", "workers=17"):
         assert _places([64, 4], None) == Places(2, 4, 4.0)
 
 
 @pytest.mark.parametrize(("cpus", "workers"), [([2], 5), ([1, 2], 7), ([1], 3), ([3], 10)])
 def test_more_workers_than_cpus_share_them(cpus, workers):
-    with warns("more-workers-than-cpus", f"ray_workers={workers}", f"{sum(cpus)} CPU"):
+    with warns("more-workers-than-cpus", f"workers={workers}", f"{sum(cpus)} CPU"):
         found = _places(cpus, workers)
     assert (found.workers, found.threads) == (workers, 1)
     assert sum(int(n / found.num_cpus + 1e-9) for n in cpus) >= workers  # Ray finds a place for all
@@ -203,7 +203,7 @@ def test_one_worker_for_every_gpu(machines, workers, expected):
 def test_gpus_that_are_not_there():
     with raises(ClusterError, "cluster-without-gpus", "engine='ray'"):
         _places_with_gpus([a_node(), a_node()], None)
-    with raises(ClusterError, "too-many-workers", "ray_workers=4", "3 GPUs"):
+    with raises(ClusterError, "too-many-workers", "workers=4", "3 GPUs"):
         _places_with_gpus([a_node(gpus=1), a_node(gpus=2)], 4)
 
 

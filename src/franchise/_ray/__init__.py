@@ -5,6 +5,7 @@ runs on a cluster is in `engines`.
 """
 
 from franchise._ray.agreement import check_nodes, same_gpus, same_versions, versions
+from franchise._ray.cluster import Ray
 from franchise._ray.connecting import check_address, check_reachable, connected
 from franchise._ray.faults import first_line, in_words, lost, ray_module
 from franchise._ray.machines import Node, Places, check_memory, nodes, places
@@ -12,6 +13,7 @@ from franchise._ray.machines import Node, Places, check_memory, nodes, places
 __all__ = [
     "Node",
     "Places",
+    "Ray",
     "check_address",
     "check_memory",
     "check_nodes",

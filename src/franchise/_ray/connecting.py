@@ -70,21 +70,21 @@ def check_address(address: object) -> None:
         return
     known = "give 'auto', 'local' or HOST:PORT"
     if not isinstance(address, str) or not address:
-        raise SettingsError(f"ray_address={address!r}: {known}", code="bad-ray-address")
+        raise SettingsError(f"address={address!r}: {known}", code="bad-ray-address")
     if "://" in address:
         raise SettingsError(
-            f"ray_address={address!r}: Ray Client, and other addresses with ://, cannot be used; run on a "
+            f"address={address!r}: Ray Client, and other addresses with ://, cannot be used; run on a "
             f"machine of the cluster and {known}",
             code="ray-client",
         )
     host, port = _host_and_port(address)
     if not host or not 0 < port < 2**16:
         raise SettingsError(
-            f"ray_address={address!r}: {known}, such as 10.0.0.1:{_USUAL_PORT}", code="bad-ray-address"
+            f"address={address!r}: {known}, such as 10.0.0.1:{_USUAL_PORT}", code="bad-ray-address"
         )
     if port == _PORT_OF_CLIENTS:
         raise SettingsError(
-            f"ray_address={address!r}: {port} is the port of Ray Client; give the cluster's own, usually "
+            f"address={address!r}: {port} is the port of Ray Client; give the cluster's own, usually "
             f"{_USUAL_PORT}",
             code="ray-client",
         )
@@ -130,7 +130,7 @@ def _started_here(address: str | None) -> str:
             return "local"
         raise ClusterError(
             "there is no Ray cluster on this machine: start one with `ray start --head`, join one with `ray "
-            "start --address=HOST:PORT`, or give ray_address='local' to use this machine alone",
+            "start --address=HOST:PORT`, or give address='local' to use this machine alone",
             code="no-cluster",
         ) from None
 
@@ -211,7 +211,7 @@ def _present(ray: Any, address: str | None) -> str:
         )
     if address not in (None, "auto", "local") and _resolved(str(address)) != _resolved(present):
         raise ClusterError(
-            f"ray_address={address!r}: this process is connected to another cluster, at {present}; leave the "
+            f"address={address!r}: this process is connected to another cluster, at {present}; leave the "
             "address out to use that one, or call ray.shutdown() before",
             code="another-cluster",
         )

@@ -88,7 +88,7 @@ def _places_with_gpus(found: Sequence[Node], workers: int | None) -> Places:
         )
     if workers is not None and workers > total:
         raise ClusterError(
-            f"ray_workers={workers}: the cluster has {counted(total, 'GPU')}, and every worker needs one; "
+            f"workers={workers}: the cluster has {counted(total, 'GPU')}, and every worker needs one; "
             f"give {total} or fewer, or add machines with GPUs",
             code="too-many-workers",
         )
@@ -105,7 +105,7 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
             warnings.warn(
                 FranchiseWarning(
                     f"one worker for each of {len(cpus)} machines uses {used} of {total} CPUs, as the "
-                    f"smallest has {smallest}; ray_workers={sum(n // smallest for n in cpus)} would use more",
+                    f"smallest has {smallest}; workers={sum(n // smallest for n in cpus)} would use more",
                     code="idle-cpus",
                 ),
                 stacklevel=2,
@@ -116,7 +116,7 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
         return Places(workers, threads, float(threads))
     warnings.warn(
         FranchiseWarning(
-            f"ray_workers={workers}: the cluster has only {counted(total, 'CPU')}, which they will share; "
+            f"workers={workers}: the cluster has only {counted(total, 'CPU')}, which they will share; "
             "more workers than CPUs make nothing faster",
             code="more-workers-than-cpus",
         ),
@@ -125,7 +125,7 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
     share = math.ceil(workers / total)
     if share > _SHARES:
         raise SettingsError(
-            f"ray_workers={workers}: too many for {counted(total, 'CPU')}", code="too-many-workers"
+            f"workers={workers}: too many for {counted(total, 'CPU')}", code="too-many-workers"
         )
     return Places(workers, 1, _SHARES // share / _SHARES)
 

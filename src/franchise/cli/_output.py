@@ -15,16 +15,15 @@ if TYPE_CHECKING:
 
 # What is called otherwise on the command line than in Python.
 _OPTIONS = {
+    "address": "ray",
     "checkpoint_dir": "output",
     "document": "like",
     "format": "input-format",
-    "ray_address": "ray",
-    "ray_workers": "workers",
     "terms": "find",
 }
 _VALUE = r"""'[^']*'|"[^"]*"|\([^)]*\)|\[[^]]*\]|[^\s:;,()]+"""
 _IN_PYTHON_ONLY = (
-    ("None or -1 for all cores", "-1 for all cores"),
+    (", -1 for all cores, or None for one", ", or -1 for all cores"),
     (" to from_anndata", ""),
     (" (None)", ""),
     ("--text-options does not apply", "an option for texts (--min-df, --stop-words ...) does not apply"),

@@ -6,7 +6,7 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli import _options as options
-from franchise.cli._cluster import quiet_ray
+from franchise.cli._cluster import continue_on
 from franchise.cli._model import interruptible
 
 
@@ -45,16 +45,10 @@ def command(
     """
     from franchise.estimator import HDPTopicModel
 
-    quiet_ray()
     with interruptible(model, anew=False):
-        fitted = HDPTopicModel.load(model).set_params(
-            checkpoint_dir=model,
-            n_jobs=n_jobs,
-            ray_address=ray,
-            ray_workers=workers,
-            verbose=0 if quiet else 1,
-        )
-        fitted.resume(sweeps, **values)
+        fitted = HDPTopicModel.load(model).set_params(n_jobs=n_jobs, verbose=0 if quiet else 1)
+        continue_on(ray, workers, fitted)
+        fitted.resume(sweeps, checkpoint_dir=model, **values)
         click.echo(fitted.in_commands(model))
     if fitted.ending_ == "interrupted":
         raise click.exceptions.Exit(INTERRUPTED)

@@ -21,7 +21,7 @@ from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.model import Priors, joint
 from franchise.moves.split_merge import SplitMergeInfo
 from franchise.random import SPLIT_MERGE, Key
-from franchise.sampling import Chain, Proposal, Schedule, SplitMerge
+from franchise.sampling import Chain, Proposal, SplitMerge, Timetable
 
 _TRIALS = 15  # in the first iteration, none later
 
@@ -82,13 +82,15 @@ def _iterate(
 
 def started_chain(corpus: Corpus, options: HdpOptions) -> Chain:
     """Return a chain of the program's settings, from the program's start."""
-    schedule = Schedule(
+    schedule = Timetable(
         sweeps=options.max_iter,
         burn_in=options.max_iter,  # the chain keeps nothing: states are saved here
         split_merge=None,  # its trials would come before the concentrations, the program's come after
         concentrations="auxiliary",
     )
-    chain = Chain(corpus, priors_of(options), schedule, seed=options.random_seed)
+    chain = Chain(
+        corpus, priors_of(options), schedule, random_state=options.random_seed, engine="collapsed", n_jobs=1
+    )
     chain.start_at(start(corpus, chain.priors.initial(), options.init_topics, options.random_seed))
     return chain
 

@@ -37,7 +37,7 @@ from franchise.corpus.other_libraries import (
 )
 from franchise.corpus.text_options import TextOptions
 from franchise.corpus.tokens import Offsets, Words, drop_unknown
-from franchise.errors import CorpusError
+from franchise.errors import CorpusError, SettingsError
 
 # The kinds of documents, as messages name them.
 _TEXTS, _WORDS, _COUNTS = "texts", "lists of words", "rows of counts"
@@ -64,7 +64,7 @@ class Encoded(NamedTuple):
     document_names: tuple[str, ...]
 
 
-def as_corpus(documents: Any) -> Corpus:
+def as_corpus(documents: Any, text_options: TextOptions | None = None) -> Corpus:
     """Make a corpus from documents of any kind.
 
     Parameters
@@ -75,17 +75,15 @@ def as_corpus(documents: Any) -> Corpus:
         matrix or a DataFrame; AnnData's cells by genes; gensim's bags of words, lists of pairs (term id,
         count). The index of a Series or DataFrame gives the names of the documents, the columns of a
         DataFrame give the terms.
-
-    Returns
-    -------
-    Corpus
-        Texts are split with the default :class:`~franchise.corpus.TextOptions`; for others call
-        :func:`~franchise.corpus.from_texts`.
+    text_options
+        How texts become words; None for the defaults, and for documents that are not texts.
 
     Raises
     ------
     CorpusError
         If the documents are of no known kind, or of several.
+    SettingsError
+        If there are text options for documents that are not texts.
 
     Examples
     --------
@@ -96,22 +94,35 @@ def as_corpus(documents: Any) -> Corpus:
     >>> as_corpus([[1, 1], [0, 1]])
     Corpus(2 documents, 2 terms, 3 words)
     """
+    has_kind = not (isinstance(documents, Corpus) or is_matrix(documents) or is_anndata(documents))
+    if has_kind:
+        refuse_tables(documents)
+        names = names_of(documents)
+        kind, checked = _tell_kind(documents)
+        if kind == _TEXTS:
+            return from_texts(checked, document_names=names, text_options=text_options)
+    if text_options is not None:
+        raise options_without_texts()
     if isinstance(documents, Corpus):
         return documents
     if is_matrix(documents):
         return from_counts(documents)
     if is_anndata(documents):
         return from_anndata(documents)
-    refuse_tables(documents)
-    names = names_of(documents)
-    kind, checked = _tell_kind(documents)
     if kind == _PAIRS:
         return from_bow(checked)
-    if kind == _TEXTS:
-        return from_texts(checked, document_names=names)
     if kind == _WORDS:
         return from_tokens(checked, document_names=names)
     return from_counts(list(checked), document_names=names)
+
+
+def options_without_texts() -> SettingsError:
+    """Return the error for text options where the documents are not texts."""
+    return SettingsError(
+        "text_options: these documents are words or counts already, which no text option applies to; leave "
+        "the options out, or give texts",
+        code="conflicting-settings",
+    )
 
 
 def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = None) -> Encoded:

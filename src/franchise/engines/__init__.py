@@ -62,8 +62,10 @@ _MANY_WORDS = 1_000_000
 GPU_WORDS = 10_000_000
 
 
-def engine_for(name: str, corpus: Corpus) -> str:
+def engine_for(name: str, corpus: Corpus, *, in_turn: bool = False) -> str:
     """Return the name of the engine for a corpus; ``"auto"`` goes by its size, and by whether there is a GPU.
+
+    With `in_turn`, ``"auto"`` takes only engines that can seat word after word (the sequential start).
 
     Not by the number of cores, nor by memory: the same seed gives the same chain on all machines without a
     GPU, and another, the same one, on all machines with a GPU of one kind. Who needs the same chain on
@@ -73,10 +75,12 @@ def engine_for(name: str, corpus: Corpus) -> str:
         engine_named(name)
         return name
     if _is_for_gpu(corpus) and problem() is None:
-        return GPU
-    if corpus.n_words < _MANY_WORDS:
-        return "collapsed"
-    return "cells" if corpus.keeps_cells else "parallel"
+        found = GPU
+    elif corpus.n_words < _MANY_WORDS:
+        found = "collapsed"
+    else:
+        found = "cells" if corpus.keeps_cells else "parallel"
+    return "parallel" if in_turn and not ENGINES[found].seats_in_turn else found
 
 
 def _is_for_gpu(corpus: Corpus) -> bool:

@@ -58,13 +58,19 @@ class Instantiator:
         How many; they change no bit.
     block
         Terms whose gammas are added up first; that does change bits.
+    partitions
+        How many ask for the terms of each sweep.
     """
 
-    def __init__(self, n_terms: int, longest: int, threads: int, block: int = BLOCK) -> None:
-        self._n_terms, self._longest, self._block = n_terms, longest, block
+    def __init__(
+        self, n_terms: int, longest: int, threads: int, block: int = BLOCK, partitions: int = 1
+    ) -> None:
+        self._n_terms, self._longest, self._block, self._partitions = n_terms, longest, block, partitions
         self._strips = new_strips()
         self.measure: Measure | None = None
-        self._made_with: tuple[Key, State | Rows] | None = None  # what the terms of the measure come from
+        # What the terms of the measure come from, while more partitions are to ask for them, and how many.
+        self._made_with: tuple[Key, State | Rows] | None = None
+        self._to_come = 0
         self.use_threads(threads)
 
     def use_threads(self, number: int) -> None:
@@ -94,6 +100,9 @@ class Instantiator:
         """
         made_with, columns = self._made_with, int(weights.sizes[1])
         if self.measure is not None and made_with and made_with[0] == key and made_with[1] is counts:
+            self._to_come -= 1
+            if not self._to_come:
+                self._made_with = None  # counts that Ray has sent stay in its memory as long as they are held
             return self.measure
         state = state_of_rows(counts) if isinstance(counts, Rows) else counts
         state = state._replace(concentrations=concentrations)
@@ -101,7 +110,8 @@ class Instantiator:
         measure.number[:columns], measure.beta[:columns] = weights.number[:columns], weights.beta[:columns]
         measure.sizes[:], measure.column[:] = weights.sizes, weights.column
         self._finish(key, state, measure, self._draw(key, state, measure))
-        self._made_with = key, counts
+        self._to_come = self._partitions - 1
+        self._made_with = (key, counts) if self._to_come else None
         return measure
 
     def _strips_at(self, state: State) -> Strips:

@@ -1,72 +1,78 @@
-"""What a fitted model answers: topics, documents, scores, diagnosis."""
+"""What a fitted model answers: documents, scores, diagnosis; in words, as a page, for other libraries."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+from sklearn import get_config
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from franchise._settings import flag
+from franchise.corpus.documents import encode
+from franchise.errors import SettingsError
 from franchise.estimator.inputs import in_known_terms
-from franchise.estimator.names import Names
-from franchise.estimator.settings import to_keep
-from franchise.posterior import tables
+from franchise.estimator.settings import in_use
+from franchise.estimator.summary import known_topics
+from franchise.posterior import adapters, searches, tables
 from franchise.posterior.advice import Advice, as_command, in_python
-from franchise.posterior.coherence import coherence, effective_terms, exclusivity
-from franchise.posterior.describe import chosen_in_words, describe, model_card
+from franchise.posterior.describe import chosen_in_words, describe, describe_html, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
-from franchise.posterior.estimates import Posterior
 from franchise.posterior.searches import number_of_topic
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.paper_heldout import PaperHeldOut
-from franchise.predict.stacking import OfChain
-from franchise.sampling import Chain, Draw
+from franchise.sampling import Chain
+from franchise.sampling.plan import Plan
+from franchise.sampling.settings import Settings
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.decomposition import LatentDirichletAllocation
+    from xarray import DataTree
+
     from franchise._files import Array, Facts
+    from franchise.corpus import Corpus
+    from franchise.posterior.estimates import Posterior
 
-_MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
 
-
-class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
+class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
     """The part of `HDPTopicModel` that needs a fitted model and changes nothing."""
 
     n_jobs: int | None
     verbose: int
-    get_params: Callable[[], Facts]  # scikit-learn's
+    corpus_: Corpus
+    posterior_: Posterior
     chains_: list[Chain]
+    topics: Callable[..., pd.DataFrame]
+    topic_labels_: list[str]
+    named_topics_: dict[int, str]
+    _fitted: Callable[[], Posterior]
+    _home: Path | None
     trace_: pd.DataFrame
     _chosen: dict[str, str]  # what "auto" has become for the documents, and why
-    _made_with: Facts  # the settings of the chains, whatever set_params has changed since
-
-    @property
-    def components_(self) -> Array:
-        """Topics by terms, probabilities."""
-        return self._fitted().phi
-
-    @property
-    def topic_weights_(self) -> Array:
-        """Share of the words that each topic has."""
-        return self._fitted().weights
+    _made_with: Settings  # the settings of the chains, whatever set_params has changed since
 
     @property
     def settings_(self) -> Facts:
         """The settings that the model was made with, the seed, and what was used where they leave it open."""
         if "chains_" not in vars(self):
             raise AttributeError("the model is not fitted yet; call fit first")
-        settings = self.get_params() | self._made_with | {"checkpoint_dir": self._folder()}
-        chain = self.chains_[0]
-        return to_keep(settings, chain.seed, self.corpus_, chain, self._chosen)
+        return self._facts(self.chains_[0])
 
-    def _fitted(self) -> Posterior:
-        if "posterior_" not in self.__dict__:
-            raise AttributeError("the model is not fitted yet; call fit first")
-        return self.posterior_
+    def _facts(self, made: Plan | Chain) -> Facts:
+        """Return the settings as they are written with a model, and what they have become."""
+        return self._made_with.to_json() | {
+            "in_place": self._home is not None,
+            "in_use": in_use(made, self.corpus_),
+            "chosen": self._chosen,
+        }
 
     # ------------------------------------------------------------ new documents
 
@@ -150,33 +156,9 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
     @property
     def known_topics_(self) -> KnownTopics:
         """The topics that new documents are compared with, from a few draws that represent all."""
-        posterior = self._fitted()
-        # Evenly spaced, so that all chains have their share.
-        chosen = _evenly(len(posterior.flat_draws))
-        with_draws = [chain for chain in self.chains_ if chain.draws] or self.chains_
-        numbers = [chain.number for chain in with_draws if len(chain.trace)]
-        return KnownTopics(
-            corpus=self.corpus_,
-            draws=[posterior.flat_draws[i] for i in chosen],
-            columns=[posterior.columns[i] for i in chosen],
-            n_topics=posterior.n_topics,
-            chain=max(self.chains_, key=_log_joint),
-            chains=[
-                OfChain(number, _median_topics(draws), [draws[i] for i in _evenly(len(draws))])
-                for number, draws in zip(numbers, posterior.draws, strict=True)
-            ],
-        )
+        return known_topics(self._fitted(), self.chains_, self.corpus_)
 
-    # ------------------------------------------------------------ answers
-
-    def topics(self, n_terms: int = 10) -> pd.DataFrame:
-        """Return a table of the topics, largest first (`franchise.posterior.tables.topics_frame`).
-
-        Where the model was fitted to counts without names, `set_feature_names` says what the terms are.
-        """
-        check_is_fitted(self)
-        labels, terms = self.topic_labels_, self.corpus_.vocabulary
-        return tables.topics_frame(self.posterior_, terms, n_terms=n_terms, labels=labels)
+    # ------------------------------------------------------------ the documents of the fit
 
     def documents(self, n_topics: int = 3) -> pd.DataFrame:
         """Return a table of the documents that the model was fitted to, with their largest topics."""
@@ -195,19 +177,71 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         number = number_of_topic(topic, self.posterior_.n_topics, self.named_topics_)
         return tables.representative_documents(self.posterior_, self.corpus_, number, n)
 
-    def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
-        """Return how well the top terms of each topic go together in documents; higher is better."""
-        check_is_fitted(self)
-        return coherence(self.components_, self.corpus_, measure=measure, n_terms=n_terms)
+    def document_topics(
+        self, documents: Sequence[int] | None = None, *, interval: bool = False, level: float = 0.95
+    ) -> pd.DataFrame:
+        """Return the share of each topic in each document that the model was fitted to.
 
-    def quality(self, measure: str = "c_npmi") -> pd.DataFrame:
-        """Return a table of what the topics are worth to a reader (`franchise.posterior.coherence`)."""
-        phi = self.components_
-        frame = self.topics()[["topic", "label", "weight", "support", "terms"]]
-        frame.insert(4, measure, self.coherence(measure))
-        frame.insert(5, "exclusivity", exclusivity(phi))
-        frame.insert(6, "effective_terms", effective_terms(phi))
-        return frame
+        Parameters
+        ----------
+        documents
+            Numbers of documents, from 0; None for all.
+        interval
+            Add intervals: columns then have two levels, the topic, and share, low and high.
+        level
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per document, a column per topic (`topic_labels_`), and ``unlisted``, the share of topics
+            that are not listed. Rows sum to one.
+        """
+        check_is_fitted(self)
+        return searches.document_topics_frame(
+            self.posterior_,
+            self.corpus_,
+            self.topic_labels_,
+            documents=documents,
+            interval=flag("interval", interval),
+            level=level,
+        )
+
+    def similar_documents(self, document: Any, n: int = 5) -> pd.DataFrame:
+        """Return the documents, of those that the model was fitted to, that have the most similar topics.
+
+        Parameters
+        ----------
+        document
+            The number of a document, or its name; or a new text.
+        n
+            How many documents at most.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns number, document (its name), similarity (1 for the same topics in the same shares, 0 for
+            no topic in common), words and opening.
+        """
+        check_is_fitted(self)
+        number = searches.number_of_document(document, self.corpus_)
+        if number is not None:
+            mixture = self.posterior_.mixtures(np.array([number]))[0, :-1]
+        elif isinstance(document, str):
+            if not encode([document], self.corpus_).arrays.x.size:
+                raise SettingsError(
+                    f"document={shorten(document, 60)!r}: no document has this name, and as a text it has no "
+                    "word that the model knows",
+                    code="no-such-document",
+                )
+            mixture = np.asarray(self.transform([document]))[0]  # `set_output` may ask for a frame
+        else:
+            raise SettingsError(
+                f"document={document!r}: give the number or name of a document, or a text", code="wrong-type"
+            )
+        return searches.documents_like(self.posterior_, self.corpus_, mixture, n, but=number)
+
+    # ------------------------------------------------------------ in words, and for others
 
     def diagnose(self) -> Diagnosis:
         """Check whether the answer can be trusted, and say in plain words what to do if not."""
@@ -217,7 +251,7 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
             self.posterior_,
             [chain.trace for chain in started],
             self.chains_[0].schedule,
-            [chain.start_from for chain in started],
+            [chain.init for chain in started],
         )
 
     def __str__(self) -> str:
@@ -245,6 +279,97 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
             "card": model_card(str(self), topics, settings),
         }
 
+    @property
+    def _repr_html_(self) -> Any:
+        # Asked for by programs that do not know bundles; scikit-learn decides where there is none.
+        return self._as_html if self._shows_answer() else super()._repr_html_
+
+    def _repr_mimebundle_(self, **options: Any) -> Facts:
+        if not self._shows_answer():
+            bundle: Facts = super()._repr_mimebundle_(**options)
+            return bundle
+        return {"text/plain": str(self), "text/html": self._as_html()}
+
+    def _shows_answer(self) -> bool:
+        return "posterior_" in vars(self) and get_config()["display"] == "diagram"
+
+    def _as_html(self) -> str:
+        return describe_html(str(self), self.topics())
+
+    def to_pyldavis(self) -> dict[str, Any]:
+        """Return the arguments of ``pyLDAvis.prepare``, which shows numbers of topics, not their names."""
+        check_is_fitted(self)
+        return adapters.to_pyldavis(self.posterior_, self.corpus_)
+
+    def to_topicwizard(self) -> dict[str, Any]:
+        """Return the topic data that topicwizard's figures and its web app take."""
+        check_is_fitted(self)
+
+        def transform(texts: Any) -> Any:
+            return np.asarray(self.transform(texts))  # `set_output` may ask for a frame
+
+        return adapters.to_topicwizard(self.posterior_, self.corpus_, transform)
+
+    def to_lda(self) -> LatentDirichletAllocation:
+        """Return a scikit-learn LDA with these topics."""
+        check_is_fitted(self)
+        concentrations = np.mean([draw.concentrations for draw in self.posterior_.flat_draws], axis=0)
+        return adapters.to_lda(self.posterior_, self.corpus_, concentrations)
+
+    def to_datatree(self, held_out: Any = None) -> DataTree:
+        """Return the traces for ArviZ, as an xarray DataTree.
+
+        Given documents that the model was not fitted to, `held_out`, there is also a group
+        ``held_out_log_likelihood``: log p(document | topics) for a few draws of each chain, by left to right.
+        There is no ``log_likelihood`` of the fitted documents: ArviZ would compute leave-one-out scores from
+        it that mean nothing (`franchise.posterior.adapters.to_datatree` says why).
+        """
+        check_is_fitted(self)
+        traces = [chain.trace for chain in self.chains_ if len(chain.trace)]
+        settings = self.settings_
+        schedule = self.chains_[0].schedule
+        by_draw = None
+        if held_out is not None:
+            by_draw = self.known_topics_.log_p_by_draw(in_known_terms(self, held_out), self.n_jobs)
+        return adapters.to_datatree(
+            traces,
+            self.posterior_,
+            schedule,
+            settings,
+            corpus=self.corpus_,
+            labels=self.topic_labels_,
+            held_out=by_draw,
+        )
+
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
+    ) -> Path:
+        """Write a page for the browser, one file that needs no network: topics, documents, traces.
+
+        Parameters
+        ----------
+        path
+            Where to write it, such as ``"report.html"``.
+        title
+            The heading.
+        overwrite
+            Replace an existing file.
+        """
+        check_is_fitted(self)
+        from franchise.report import write_report
+
+        return write_report(
+            path,
+            self.posterior_,
+            self.corpus_,
+            [chain for chain in self.chains_ if len(chain.trace)],
+            self.diagnose(),
+            self.settings_,
+            labels=self.named_topics_,
+            title=title,
+            overwrite=overwrite,
+        )
+
     # ------------------------------------------------------------ what scikit-learn needs
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -258,17 +383,3 @@ class Answers(Names, TransformerMixin):  # type: ignore[misc]  # wraps `transfor
         tags.input_tags.categorical = True  # of all tags the one for whole numbers
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
-
-
-def _evenly(n: int) -> list[int]:
-    """Return numbers below n, all or a few, evenly spaced."""
-    chosen: list[int] = np.unique(np.linspace(0, n - 1, min(n, _MOST_DRAWS)).round().astype(int)).tolist()
-    return chosen
-
-
-def _median_topics(draws: Sequence[Draw]) -> int:
-    return int(np.quantile([draw.names.size for draw in draws], 0.5, method="inverted_cdf"))
-
-
-def _log_joint(chain: Chain) -> float:
-    return float(chain.trace.last["log_joint"]) if len(chain.trace) else -math.inf

@@ -18,7 +18,7 @@ def compare(
     X: Any,
     *,
     method: str = "completion",
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     **options: Any,
 ) -> Comparison:
     """Compare how well models predict documents that none of them was fitted to.
@@ -38,7 +38,7 @@ def compare(
         ``"completion"``: half of each document is given, the other half predicted; ``"left-to-right"``:
         whole documents, slower.
     n_jobs
-        Number of threads; None or -1 for all cores.
+        Number of threads; -1 for all cores, None for one.
     options
         More options of the method: see `franchise.predict.heldout`.
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from franchise.corpus import Corpus, from_counts
+from franchise._files import Facts
+from franchise.corpus import Corpus, TextOptions, from_counts
 from franchise.corpus.checks import is_frame, names_of
 from franchise.corpus.counts import refuse_texts
 from franchise.corpus.data_warnings import corpus_warnings
-from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix
+from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix, options_without_texts
 from franchise.corpus.metadata import check_same_order
 from franchise.errors import FranchiseWarning
 from franchise.starts.tables import effective_table, is_count_table
@@ -22,12 +23,14 @@ _MANY_CELLS = 50_000  # that take seconds to look at
 _FEW_COUNTS = 500  # of a document, with which rare topics go unseen
 
 
-def training_corpus(estimator: Any, X: Any, metadata: Any = None) -> Corpus:
-    """Return the documents that an estimator is to be fitted to; sets its `n_features_in_` and names.
+def training_corpus(
+    estimator: Any, X: Any, metadata: Any = None, text_options: Facts | None = None
+) -> Corpus:
+    """Return the documents of a fit; sets the estimator's `n_features_in_` and names.
 
     What looks wrong about them is a warning.
     """
-    corpus = _corpus_of(estimator, X)
+    corpus = _corpus_of(estimator, X, text_options)
     warn_of(corpus_warnings(corpus), stacklevel=4)
     if metadata is None:
         return corpus  # one that was given may have its own
@@ -64,12 +67,15 @@ def warn_of(found: list[FranchiseWarning], stacklevel: int) -> None:
         warnings.warn(doubt, stacklevel=stacklevel)
 
 
-def _corpus_of(estimator: Any, X: Any) -> Corpus:
+def _corpus_of(estimator: Any, X: Any, text_options: Facts | None) -> Corpus:
+    options = None if text_options is None else TextOptions.from_dict(text_options)
     if not _are_counts(X):
         vars(estimator).pop("feature_names_in_", None)
-        corpus = as_corpus(X)
+        corpus = as_corpus(X, options)
         estimator.n_features_in_ = corpus.n_terms
         return corpus
+    if options is not None:
+        raise options_without_texts()
     names = names_of(X)
     counts = _checked(estimator, X, reset=True)
     return from_counts(counts, vocabulary=getattr(estimator, "feature_names_in_", None), document_names=names)

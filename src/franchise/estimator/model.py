@@ -7,7 +7,7 @@ A thin shell: documents go to `corpus`, chains to `sampling`, folders to `storag
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,46 +15,63 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
+from franchise._files import Facts
 from franchise._progress import monitor_for
-from franchise._settings import flag, whole_number
+from franchise._ray import Ray
+from franchise._settings import flag, moved, refuse_moved
 from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
-from franchise.errors import ModelError, SettingsError
-from franchise.estimator.exports import Exports
+from franchise.errors import ModelError
+from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
-from franchise.estimator.plans import begun_shorter, longer, plan_to_fit, settled
-from franchise.estimator.prevalence import Prevalence
+from franchise.estimator.plans import begun_shorter, longer, settings_to_fit, settled
 from franchise.estimator.rollback import all_or_nothing
-from franchise.estimator.settings import check_to_run, check_to_try, folder_of, from_kept, of_chains, to_keep
-from franchise.estimator.starts import Starts
-from franchise.estimator.summary import interrupted_after, nothing_started, posterior_of, trace_frame
+from franchise.estimator.settings import (
+    MOVED,
+    check_call,
+    check_engine,
+    check_to_try,
+    cluster_of,
+    folder_of,
+    params_of,
+    settings_of,
+)
+from franchise.estimator.summary import (
+    interrupted_after,
+    new_chains,
+    nothing_started,
+    posterior_of,
+    read_model,
+    save_chains,
+    trace_frame,
+)
+from franchise.estimator.topics import Topics
 from franchise.estimator.workers import workers_for
 from franchise.posterior.align import Alignment
-from franchise.sampling import Chain, SplitMerge
+from franchise.sampling import Schedule
 from franchise.sampling.forecast import Forecast, forecast
-from franchise.sampling.plan import Plan, extended, plan_of, what_to_keep
 from franchise.sampling.run import Callback, Ending, run_chains
 from franchise.storage import model as store
-from franchise.storage.chain import save_chain
-from franchise.storage.checkpoints import Checkpoints, Overflow, load_chains
+from franchise.storage.checkpoints import Checkpoints, Overflow
 from franchise.storage.matching import read_matching
+from franchise.storage.names import read_names
 
 
-class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+@moved(**MOVED)
+class HDPTopicModel(Answers, Topics, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
+
+    A number fixes eta, alpha or gamma; a pair is the Gamma prior (shape, rate) under which it is estimated.
 
     Parameters
     ----------
     eta
         How evenly a topic spreads over terms: the smaller, the more and narrower topics (`tune_eta` tries
-        values). A number fixes it; ``"sample"`` estimates it under a Gamma(1, 1) prior, which often runs away
-        on texts. ``"auto"``: 1 for count tables (up to 1,000 terms, mean count 4 or more), 0.3 for texts of
-        fewer than 25 words on average (at least 100 of them), else 0.1.
+        values). An estimated eta, such as ``(1.0, 1.0)``, often runs away on texts. ``"auto"``: 1 for count
+        tables (up to 1,000 terms, mean count 4 or more), 0.3 for texts of fewer than 25 words on average (at
+        least 100 of them), else 0.1.
     alpha, gamma
-        Concentrations: a larger alpha gives more topics per document, a larger gamma more topics in all. A
-        number fixes them; None samples them.
-    alpha_prior, gamma_prior
-        Gamma priors (shape, rate) under which alpha and gamma are sampled.
+        A larger alpha gives more topics per document, a larger gamma more topics in all.
     init
         Where chains start: ``"consensus"`` (what short runs on 90% of the documents agree on), ``"counts"``
         (as many topics as predict hidden counts best), ``"documents"`` (topics begun at random documents),
@@ -66,18 +83,11 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         Passes over all words that each chain makes.
     burn_in
         How many of them to leave out of the answer; by default half.
-    thin
-        Keep every `thin`-th sweep after the burn-in; by default such that 25 to 50 are kept.
     chains
         Independent runs; trust the answer if they agree.
-    warm_up
-        Sweeps at the beginning in which eta rises to its value, so that topics separate; by default 40 from
-        fitted topics and seed words, 60 from documents, at most half of the burn-in; else 0.
-    merges
-        Sweeps of the burn-in after which copies of topics are merged; () for none. By default 45, 60, 80, 120
-        and 200, if after the warm-up, where chains start from topics found in the documents.
-    split_merge
-        When whole topics are split and merged: ``"always"``, ``"burn-in"``, ``"off"``, or a `SplitMerge`.
+    text_options
+        How texts become words, a dictionary of options of `TextOptions`: ``{"min_df": 5, "stop_words":
+        "german"}``. None for the defaults, and for documents that are not texts.
     effective_counts
         Whether documents of a count table are scaled down to their effective number of counts, if counts
         vary more than topics explain; a warning says how many are used.
@@ -85,18 +95,13 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         How sweeps are made: ``"collapsed"``, word by word; ``"parallel"``, all documents at once; ``"gpu"``;
         ``"cells"``, all words of a term in a document at once, for large counts. ``"auto"`` takes the first
         below a million words; above, the last for large counts, else ``"parallel"``, or a GPU from 10 million
-        on. ``"ray"`` makes the chain of ``"parallel"`` on a cluster, ``"ray-gpu"`` that of ``"gpu"``.
+        on. `Ray` makes the chains of ``"parallel"`` or ``"gpu"`` on a cluster.
     n_jobs
-        Number of threads; None or -1 for all cores. It does not change the answer.
-    ray_address, ray_workers
-        For ``"ray"`` and ``"ray-gpu"``: the cluster, ``"auto"`` (one that runs), ``"local"`` (this machine)
-        or HOST:PORT; and the number of workers, by default one per machine or GPU. They change no answer.
+        Number of threads: -1 for all cores, None for one. It does not change the answer.
     random_state
         A whole number, for the same answer every time; a NumPy Generator or RandomState; or None.
-    checkpoint_dir
-        A folder to save the model in while it is fitted. After a crash, the same call continues it exactly.
-    callback
-        Called with the chain (`Chain`) after each of its sweeps.
+    schedule
+        Which moves are made in which sweeps, and which sweeps are kept: a `Schedule`, None for the usual one.
     verbose
         0 is silent; 1 shows progress on standard error when a fit takes more than two seconds.
 
@@ -105,7 +110,7 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
     n_topics_
         Number of topics: the median of its posterior.
     n_topics_interval_
-        The central 95% of the number of topics over all draws; `posterior_.n_topics_by_chain`: by chain.
+        The central 95% of the number of topics over all draws.
     components_
         Topics by terms, probabilities; largest topic first.
     topic_weights_
@@ -114,15 +119,13 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         A row of numbers for every sweep of every chain, burn-in included.
     posterior_
         All that was learned, with intervals (`Posterior`).
-    corpus_
-        The documents as words.
-    chains_
-        The chains (`Chain`), finished or not.
+    corpus_, chains_
+        The documents as words; the chains (`Chain`), finished or not.
     ending_
         How the last fit or resume ended: ``"complete"``, ``"interrupted"`` or ``"out of time"``.
     settings_
-        The settings that the model was made with, and the seed. ``"text_options"`` and ``"in_use"`` say what
-        was used where a setting leaves it open, ``"chosen"`` what ``"auto"`` has become, and why.
+        The settings that the model was made with, and the seed. ``"in_use"`` says what was used where a
+        setting leaves it open, ``"chosen"`` what ``"auto"`` has become, and why.
     topic_labels_, named_topics_
         What each topic is called: a name given to it, or terms that set it apart; and the names given.
     n_features_in_, feature_names_in_
@@ -139,54 +142,58 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
 
     def __init__(
         self,
-        *,
         eta: float | str | tuple[float, float] = "auto",
-        alpha: float | None = None,
-        gamma: float | None = None,
-        alpha_prior: tuple[float, float] = (1.0, 1.0),
-        gamma_prior: tuple[float, float] = (1.0, 1.0),
+        alpha: float | tuple[float, float] = (1.0, 1.0),
+        gamma: float | tuple[float, float] = (1.0, 1.0),
+        *,
         init: Any = "auto",
         sweeps: int = 500,
         burn_in: int | None = None,
-        thin: int | None = None,
         chains: int = 4,
-        warm_up: int | None = None,
-        merges: Sequence[int] | None = None,
-        split_merge: str | SplitMerge = "always",
+        text_options: Mapping[str, Any] | None = None,
         effective_counts: bool = True,
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        ray_address: str | None = None,
-        ray_workers: int | None = None,
+        engine: str | Ray = "auto",
+        n_jobs: int | None = -1,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        checkpoint_dir: StrPath | None = None,
-        callback: Callback | None = None,
+        schedule: Schedule | None = None,
         verbose: int = 1,
     ) -> None:
         self.eta = eta
         self.alpha = alpha
         self.gamma = gamma
-        self.alpha_prior = alpha_prior
-        self.gamma_prior = gamma_prior
         self.init = init
         self.sweeps = sweeps
         self.burn_in = burn_in
-        self.thin = thin
         self.chains = chains
-        self.warm_up = warm_up
-        self.merges = merges
-        self.split_merge = split_merge
+        self.text_options = text_options
         self.effective_counts = effective_counts
         self.engine = engine
         self.n_jobs = n_jobs
-        self.ray_address = ray_address
-        self.ray_workers = ray_workers
         self.random_state = random_state
-        self.checkpoint_dir = checkpoint_dir
-        self.callback = callback
+        self.schedule = schedule
         self.verbose = verbose
 
-    _kept: dict[Path, str]  # the folders that have the present chains, and the stamps of the models there
+    def get_params(self, deep: bool = True) -> Facts:
+        """Return the settings. Those of a model to start from are not among them, `deep` or not."""
+        params: Facts = super().get_params(deep=False)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings, all that are given or none."""
+        refuse_moved(MOVED, params)
+        with all_or_nothing(self):
+            changed: Self = super().set_params(**params)
+            return changed
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an estimator of the same settings; a model to start from stays fitted."""
+        given = self.init
+        if not isinstance(given, BaseEstimator):
+            return super().__sklearn_clone__()
+        bare = type(self)(**(self.get_params() | {"init": "fitted"}))
+        clone: Self = super(HDPTopicModel, bare).__sklearn_clone__()
+        clone.init = given
+        return clone
 
     def fit(
         self,
@@ -194,6 +201,8 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         y: Any = None,
         *,
         metadata: Any = None,
+        checkpoint_dir: StrPath | None = None,
+        callback: Callback | None = None,
         time_budget: float | None = None,
         overwrite: bool = False,
     ) -> Self:
@@ -210,40 +219,43 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
             Ignored.
         metadata
             What else is known of the documents, for `prevalence`: a DataFrame, or a dict of columns.
+        checkpoint_dir
+            A folder to save the model in while it is fitted. After a crash, the same call continues it.
+        callback
+            Called with the chain (`Chain`) after each of its sweeps.
         time_budget
             Seconds after which no new sweep is begun (`ending_` says if that happened); `resume` continues.
         overwrite
             Replace a model that is in `checkpoint_dir`, instead of continuing it.
         """
-        folder = folder_of(self.checkpoint_dir)
+        folder = folder_of(checkpoint_dir)
+        check_call(callback, time_budget, self.n_jobs)
         earlier = None if flag("overwrite", overwrite) else folder
-        given, plan, chosen = plan_to_fit(earlier, of_chains(self.get_params()), self.random_state)
-        check_to_run(self.get_params(), given["engine"], time_budget)
+        settings, chosen = settings_to_fit(earlier, settings_of(self.get_params()), self.random_state)
+        check_engine(settings.engine, self.engine)
         with all_or_nothing(self):
-            corpus = training_corpus(self, X, metadata)
-            used = effective_corpus(corpus, plan.seed, self.verbose) if self.effective_counts else corpus
-            self._made_with, plan, why = settled(given, plan, corpus, used)
-            self.corpus_, self._home, self._chosen = used, None, chosen | why
+            corpus = training_corpus(self, X, metadata, settings.text_options)
+            used = (
+                effective_corpus(corpus, settings.seed, self.verbose) if settings.effective_counts else corpus
+            )
+            self._made_with, why = settled(settings, corpus, used)
+            self.corpus_, self._home, self._chosen = used, folder, chosen | why
             with store.writing(folder):
-                self.chains_ = self._chains_in(folder, plan, overwrite) if folder else plan.chains(used)
-                self._recall_names(folder)
-                if folder:  # a model that is there may have been shorter
-                    store.change_settings(folder, self.settings_)
-                self._run(folder, time_budget)
+                self.chains_ = new_chains(
+                    folder, self._made_with, used, self._facts(self._made_with.plan()), overwrite=overwrite
+                )
+                self._recall_names(*(read_names(folder) if folder else ([], None)))
+                self._run(callback, time_budget)
             return self
 
-    def _chains_in(self, folder: Path, plan: Plan, overwrite: bool) -> list[Chain]:
-        """Return the chains of a folder to go on with; put a model without chains there if it has none."""
-        if overwrite or not store.has_chains(folder):
-            replaced = overwrite or store.is_model(folder)  # killed early: there is nothing to continue
-            kept = to_keep(self.get_params() | self._made_with, plan.seed, self.corpus_, plan, self._chosen)
-            store.create(folder, self.corpus_, kept, start=self._made_with["init"], overwrite=replaced)
-        return load_chains(plan, store.chains_folder(folder), self.corpus_, resumed=True)
-
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
-        """Fit the model, and return the topic proportions of the documents; `options` are those of `fit`."""
+        """Fit the model, and return the topic proportions of the documents; `options` are those of `fit`.
+
+        They are those of `document_topics`, from the states of the chains. `transform` would infer them again
+        with the topics held fixed, as for new documents.
+        """
         with all_or_nothing(self):
-            return self.fit(X, y, **options).transform(X)
+            return self.fit(X, y, **options).posterior_.document_topics[:, :-1].copy()
 
     def resume(
         self,
@@ -251,6 +263,8 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         *,
         burn_in: int | None = None,
         thin: int | None = None,
+        checkpoint_dir: StrPath | None = None,
+        callback: Callback | None = None,
         time_budget: float | None = None,
     ) -> Self:
         """Make the sweeps that an interrupted fit still has, and `sweeps` more.
@@ -258,7 +272,7 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         The states and, unless `thin` is given, the draws are, to the bit, those of a fit that was as long
         from the start, if that has the same warm-up, merges and split-merge schedule. These follow from the
         first burn-in and stay; a warning tells if a longer fit would have others. Draws that the new burn-in
-        or thinning leaves out are dropped, also in `checkpoint_dir`.
+        or thinning leaves out are dropped, also in the model's folder.
 
         Parameters
         ----------
@@ -268,35 +282,35 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
             How many of all sweeps to leave out of the answer; by default as given before, else half.
         thin
             Keep every `thin`-th sweep after the burn-in; by default as given before, else 25 to 50 in all.
+        checkpoint_dir
+            A folder to save the model in; by default that of the fit, if there was one.
+        callback
+            Called with the chain (`Chain`) after each of its sweeps.
         time_budget
             Seconds after which no new sweep is begun.
         """
         if not hasattr(self, "chains_"):
             check_is_fitted(self)
-        check_to_run(self.get_params(), self._made_with["engine"], time_budget)
-        whole_number("sweeps", sweeps, 0)
-        total = max(chain.schedule.sweeps for chain in self.chains_) + sweeps
-        made_with = longer(self._made_with, self.chains_[0].schedule, total, burn_in, thin)
-        burn_in, thin = what_to_keep(total, made_with["burn_in"], made_with["thin"])
-        schedules = extended(self.chains_, sweeps, burn_in, thin)
-        warn_of(begun_shorter(self._made_with, made_with, self.chains_[0].schedule), stacklevel=3)
-        folder = self._folder()
+        check_call(callback, time_budget, self.n_jobs)
+        check_engine(self._made_with.engine, self.engine)
+        made_with, schedules = longer(self._made_with, self.chains_, sweeps, burn_in, thin)
+        warn_of(begun_shorter(self._made_with, made_with, self.chains_[0]), stacklevel=3)
+        folder = folder_of(checkpoint_dir) or self._home
         with all_or_nothing(self, self.chains_), store.writing(folder):
             if folder:
                 self._keep_in(folder)
-            self._made_with = made_with
-            if folder:
-                store.change_settings(folder, self.settings_)
+            self._made_with, self._home = made_with, folder
             for chain, schedule in zip(self.chains_, schedules, strict=True):
                 chain.reschedule(schedule)
-            self._run(folder, time_budget)
+            self._run(callback, time_budget)
             return self
 
     def forecast(self, X: Any) -> Forecast:
         """Estimate the time and memory that a fit would take, from a few sweeps of it."""
-        check_to_try(self.get_params())
-        plan = plan_of(**of_chains(self.get_params()), seed=0)  # a random state is left as it is
-        return forecast(plan, training_corpus(type(self)(), X), self.n_jobs)
+        settings = settings_of(self.get_params(), seed=0)  # a random state is left as it is
+        check_to_try(settings.engine)
+        corpus = training_corpus(type(self)(), X, text_options=settings.text_options)
+        return forecast(settings.plan(), corpus, self.n_jobs)
 
     def _keep_in(self, folder: Path) -> None:
         """Make sure that the folder has what the chains continue from."""
@@ -309,14 +323,17 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
                 code="model-replaced",
             )
 
-    def _run(self, folder: Path | None, time_budget: float | None) -> None:
+    def _run(self, callback: Callback | None, time_budget: float | None) -> None:
+        folder, engine = self._home, self._made_with.engine
+        if folder:  # a model that is there may have been shorter
+            store.change_settings(folder, self.settings_)
         self._kept = {folder.resolve(): store.stamp(folder)} if folder else {}
-        with workers_for(self.get_params() | self._made_with, self.corpus_, self.chains_) as workers:
+        with workers_for(engine, cluster_of(self.engine, engine), self.corpus_, self.chains_) as workers:
             self.ending_: Ending = run_chains(
                 self.chains_,
                 jobs=self.n_jobs,
                 monitor=monitor_for(self.verbose, heading=self._choices_in_words()),
-                callback=self.callback,
+                callback=callback,
                 keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
                 time_budget=time_budget,
                 **workers,
@@ -341,13 +358,7 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         self._carry_names()
 
     def save(self, path: StrPath, *, overwrite: bool = False) -> None:
-        """Save the model as a folder (`franchise.storage.model`), whole or not at all.
-
-        Raises
-        ------
-        ModelError
-            If something is there that may not be replaced, or that another process writes, or writing fails.
-        """
+        """Save the model as a folder (`franchise.storage.model`), whole or not at all."""
         check_is_fitted(self)
         folder = Path(path)
         with all_or_nothing(self), store.writing(folder):
@@ -355,14 +366,11 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
 
     def _create(self, folder: Path, *, overwrite: bool = False) -> None:
         def fill(temporary: Path) -> None:
-            for chain in self.chains_:
-                if len(chain.trace):
-                    save_chain(chain, store.chains_folder(temporary) / str(chain.number))
-            Checkpoints(store.chains_folder(temporary)).save_runs(self.chains_[0])
+            save_chains(self.chains_, temporary)
             if "posterior_" in vars(self):
                 self._write_answer(temporary)
 
-        corpus, start = self.chains_[0].corpus, self._made_with["init"]
+        corpus, start = self.chains_[0].corpus, self._made_with.init
         store.create(folder, corpus, self.settings_, fill, start=start, overwrite=overwrite)
         self._kept = self._kept | {folder.resolve(): store.stamp(folder)}
 
@@ -371,7 +379,7 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
         """Load a model from its folder, finished or not; `resume` continues it.
 
         A model that was fitted with `checkpoint_dir` is saved in its folder again by `resume` and when it
-        gets names; a new `fit`, or one of a clone, is not. Loading runs no code from the folder.
+        gets names; a new `fit` is not. Loading runs no code from the folder.
 
         Raises
         ------
@@ -379,22 +387,13 @@ class HDPTopicModel(Prevalence, Starts, Exports, ClassNamePrefixFeaturesOutMixin
             If the folder is not a model, is damaged, or comes from a newer version of Franchise.
         """
         folder = Path(path)
-        stored = store.read(folder)
-        try:
-            given, seed, in_place = from_kept(stored.settings)
-            model = cls(**given, random_state=seed)
-            model._made_with = of_chains(model.get_params())
-            plan = plan_of(**model._made_with, seed=seed)
-            model._chosen = stored.settings["chosen"]
-        except (KeyError, TypeError, SettingsError) as error:
-            raise ModelError(
-                f"{folder}: its settings cannot be used ({error}); restore it from a copy",
-                code="unusable-settings",
-            ) from error
-        model.corpus_ = stored.corpus
-        model._kept, model._home = {folder.resolve(): stored.stamp}, folder if in_place else None
-        model.chains_ = load_chains(plan, store.chains_folder(folder), stored.corpus, resumed=True)
-        model._recall_names(folder)
+        stored = read_model(folder)
+        model = cls(**params_of(stored.settings))
+        model._made_with, model._chosen = stored.settings, stored.facts["chosen"]
+        model.corpus_, model.chains_ = stored.corpus, stored.chains
+        model._kept = {folder.resolve(): stored.stamp}
+        model._home = folder if stored.facts["in_place"] else None
+        model._recall_names(stored.topic_names, stored.feature_names)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise(read_matching(folder, model.chains_))
         return model

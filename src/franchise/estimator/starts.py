@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from franchise._files import Facts
 from franchise._settings import whole_number
 from franchise.engines import SEED_WORDS, TOPICS, GivenTopics, Start
 from franchise.errors import SettingsError
-from franchise.estimator.rollback import all_or_nothing
+from franchise.estimator.summary import posterior_of, read_model
 from franchise.sampling.plan import STARTS
 
 _GIVE_TOPICS = "give topics by terms, such as model.components_"
@@ -32,9 +31,7 @@ def start_of(init: Any) -> Start:
     if isinstance(init, os.PathLike) or (
         isinstance(init, str) and init not in STARTS and Path(init).is_dir()
     ):
-        from franchise.estimator.model import HDPTopicModel
-
-        return start_of(HDPTopicModel.load(init))
+        return _topics_in(Path(init))
     if isinstance(init, Mapping):
         return _seed_words(init)
     if hasattr(init, "columns") and hasattr(init, "to_numpy"):
@@ -42,6 +39,17 @@ def start_of(init: Any) -> Start:
     if isinstance(init, np.ndarray) and init.ndim:
         return _topics(init, None)
     return init if isinstance(init, str | GivenTopics) else _number(init)
+
+
+def _topics_in(folder: Path) -> Start:
+    """Return the topics of the model in a folder."""
+    stored = read_model(folder)
+    started = [chain for chain in stored.chains if len(chain.trace)]
+    if not started:
+        raise SettingsError(
+            f"init: the model in {folder} has no topics yet; resume it first", code="not-fitted"
+        )
+    return GivenTopics(TOPICS, posterior_of(started, stored.corpus).phi, stored.corpus.vocabulary)
 
 
 def _number(init: Any) -> Start:
@@ -106,30 +114,3 @@ def _seed_words(lists: Mapping[Any, Any]) -> GivenTopics:
     for k, row in enumerate(rows):
         phi[k, row] = 1.0 / len(row)
     return GivenTopics(SEED_WORDS, phi, tuple(terms))
-
-
-class Starts:
-    """The part of `HDPTopicModel` that has its settings; `init` may be a fitted model, for scikit-learn."""
-
-    init: Any
-
-    def get_params(self, deep: bool = True) -> Facts:
-        """Return the settings. Those of a model to start from are not among them, `deep` or not."""
-        params: Facts = super().get_params(deep=False)  # type: ignore[misc]
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Change settings, all that are given or none."""
-        with all_or_nothing(self):
-            changed: Self = super().set_params(**params)  # type: ignore[misc]
-            return changed
-
-    def __sklearn_clone__(self) -> Self:
-        """Return an estimator of the same settings; a model to start from stays fitted."""
-        given = self.init
-        if not isinstance(given, BaseEstimator):
-            return super().__sklearn_clone__()  # type: ignore[misc]
-        bare = type(self)(**(self.get_params() | {"init": "fitted"}))
-        clone: Self = super(Starts, bare).__sklearn_clone__()  # type: ignore[misc]
-        clone.init = given
-        return clone

@@ -1,17 +1,103 @@
-"""What chains have come to: the posterior of their draws, and a table of their traces."""
+"""What chains have come to: read from a folder, the posterior of their draws, a table of their traces."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from franchise._files import Facts
 from franchise.corpus import Corpus
-from franchise.errors import FranchiseError, FranchiseWarning
+from franchise.errors import FranchiseError, FranchiseWarning, ModelError, SettingsError
 from franchise.posterior.align import Alignment
 from franchise.posterior.estimates import Posterior
-from franchise.sampling import Chain
+from franchise.posterior.labels import Named
+from franchise.predict.known_topics import KnownTopics
+from franchise.predict.stacking import OfChain
+from franchise.sampling import Chain, Draw
 from franchise.sampling.run import Ending
+from franchise.sampling.settings import Settings
+from franchise.storage import model as store
+from franchise.storage.chain import save_chain
+from franchise.storage.checkpoints import load_chains
+from franchise.storage.names import read_names
+from franchise.storage.runs import save_runs
+
+_MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
+
+
+class StoredModel(NamedTuple):
+    """A model as its folder holds it."""
+
+    settings: Settings
+    facts: Facts  # what the folder says besides the settings
+    corpus: Corpus  # with the names that were given to its terms
+    chains: list[Chain]
+    topic_names: tuple[Named, ...]
+    feature_names: tuple[str, ...] | None
+    stamp: str
+
+
+def read_model(folder: Path) -> StoredModel:
+    """Read a model from its folder, finished or not.
+
+    Raises
+    ------
+    ModelError
+        If the folder is not a model, is damaged, or comes from a newer version of Franchise.
+    """
+    stored = store.read(folder)
+    try:
+        settings = Settings.from_json(stored.settings)
+        facts = {name: stored.settings[name] for name in ("in_place", "chosen")}
+    except (KeyError, TypeError, SettingsError) as error:
+        raise ModelError(
+            f"{folder}: its settings cannot be used ({error}); restore it from a copy",
+            code="unusable-settings",
+        ) from error
+    chains = load_chains(settings.plan(), store.chains_folder(folder), stored.corpus, resumed=True)
+    names, terms = read_names(folder)
+    corpus = stored.corpus if terms is None else stored.corpus.with_vocabulary(terms)
+    return StoredModel(settings, facts, corpus, chains, tuple(names), terms, stored.stamp)
+
+
+def new_chains(
+    folder: Path | None, settings: Settings, corpus: Corpus, facts: Facts, *, overwrite: bool
+) -> list[Chain]:
+    """Return new chains, or those of a folder to continue; put a model there if it has none.
+
+    Parameters
+    ----------
+    folder
+        Where the model is kept while it is fitted, if it is.
+    settings
+        The settings of the chains.
+    corpus
+        The documents.
+    facts
+        The settings as they are written with the model.
+    overwrite
+        Replace a model that is there.
+    """
+    plan = settings.plan()
+    if not folder:
+        return plan.chains(corpus)
+    if overwrite or not store.has_chains(folder):
+        replaced = overwrite or store.is_model(folder)  # killed early: there is nothing to continue
+        store.create(folder, corpus, facts, start=settings.init, overwrite=replaced)
+    return load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
+
+
+def save_chains(chains: Sequence[Chain], folder: Path) -> None:
+    """Save those chains that have started, in the folder of a model that has none."""
+    for chain in chains:
+        if len(chain.trace):
+            save_chain(chain, store.chains_folder(folder) / str(chain.number))
+    save_runs(store.chains_folder(folder), chains[0])
 
 
 def posterior_of(chains: Sequence[Chain], corpus: Corpus, matching: Alignment | None = None) -> Posterior:
@@ -56,3 +142,36 @@ def nothing_started(ending: Ending) -> BaseException:
     return FranchiseError(
         "the time budget ran out before a chain had started; give more time", code="no-time-to-start"
     )
+
+
+def known_topics(posterior: Posterior, chains: Sequence[Chain], corpus: Corpus) -> KnownTopics:
+    """Return the topics that new documents are compared with, from a few draws that represent all."""
+    # Evenly spaced, so that all chains have their share.
+    chosen = _evenly(len(posterior.flat_draws))
+    with_draws = [chain for chain in chains if chain.draws] or chains
+    numbers = [chain.number for chain in with_draws if len(chain.trace)]
+    return KnownTopics(
+        corpus=corpus,
+        draws=[posterior.flat_draws[i] for i in chosen],
+        columns=[posterior.columns[i] for i in chosen],
+        n_topics=posterior.n_topics,
+        chain=max(chains, key=_log_joint),
+        chains=[
+            OfChain(number, _median_topics(draws), [draws[i] for i in _evenly(len(draws))])
+            for number, draws in zip(numbers, posterior.draws, strict=True)
+        ],
+    )
+
+
+def _evenly(n: int) -> list[int]:
+    """Return numbers below n, all or a few, evenly spaced."""
+    chosen: list[int] = np.unique(np.linspace(0, n - 1, min(n, _MOST_DRAWS)).round().astype(int)).tolist()
+    return chosen
+
+
+def _median_topics(draws: Sequence[Draw]) -> int:
+    return int(np.quantile([draw.names.size for draw in draws], 0.5, method="inverted_cdf"))
+
+
+def _log_joint(chain: Chain) -> float:
+    return float(chain.trace.last["log_joint"]) if len(chain.trace) else -math.inf

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from franchise._progress import Bar
-from franchise._settings import flag, is_one_of, is_positive, whole_number
+from franchise._settings import is_one_of, is_positive, seed_of, whole_number
 from franchise._threads import threads
+from franchise.corpus import TextOptions
 from franchise.corpus.documents import as_corpus
 from franchise.errors import FranchiseWarning, SettingsError
 from franchise.estimator.inputs import effective_corpus
 from franchise.estimator.model import HDPTopicModel
-from franchise.estimator.settings import check_gpu, of_chains, seed_of
+from franchise.estimator.settings import check_engine, settings_of
 from franchise.posterior.tuning import Tuning, splits_of, tune
-from franchise.sampling.plan import Plan, plan_of
+from franchise.sampling.plan import Plan
 from franchise.starts.tables import is_count_table
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def tune_eta(
     sweeps: int = SWEEPS,
     chains: int = CHAINS,
     random_state: int | np.random.Generator | np.random.RandomState | None = 0,
-    n_jobs: int | None = None,
+    n_jobs: int | None = -1,
     verbose: int = 1,
     **settings: Any,
 ) -> EtaTuning:
@@ -76,11 +78,11 @@ def tune_eta(
     random_state
         Of the split and the chains, which are the same for all values.
     n_jobs
-        Number of threads; None or -1 for all cores. It does not change the answer.
+        Number of threads; -1 for all cores, None for one. It does not change the answer.
     verbose
         0 is silent; 1 shows progress on standard error.
     settings
-        Other settings of `HDPTopicModel`, such as ``alpha_prior``.
+        Other settings of `HDPTopicModel`, such as ``text_options``.
 
     Returns
     -------
@@ -103,20 +105,18 @@ def tune_eta(
         model = HDPTopicModel(**settings, sweeps=sweeps, chains=chains)
     except TypeError as error:
         raise SettingsError(f"tune_eta: {str(error).rpartition(') ')[2]}", code="unknown-setting") from None
-    given = of_chains(model.get_params())
-    flag("effective_counts", model.effective_counts)
-    check_gpu(model.engine)
+    given = settings_of(model.get_params(), seed)
+    check_engine(given.engine, model.engine)
+    options = None if given.text_options is None else TextOptions.from_dict(given.text_options)
+    corpus = as_corpus(documents, options)
+    if is_one_of(given.init, ["auto"]):
+        given = replace(given, init="counts" if is_count_table(corpus) else "fitted")
+    if given.effective_counts:
+        corpus = effective_corpus(corpus, seed, verbose)
 
     def plan_at(eta: float) -> Plan:
-        return plan_of(**given | {"eta": eta}, seed=seed)
+        return replace(given, eta=eta).plan()
 
-    for eta in etas:
-        plan_at(eta)  # what cannot be, before anything is read
-    corpus = as_corpus(documents)
-    if is_one_of(given["init"], ["auto"]):
-        given["init"] = "counts" if is_count_table(corpus) else "fitted"
-    if model.effective_counts:
-        corpus = effective_corpus(corpus, seed, verbose)
     plan_at(etas[0]).check(corpus)
     splits = splits_of(corpus, folds, seed)
     n_sweeps = len(etas) * len(splits) * chains * sweeps

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from franchise._files import Facts
+from franchise._ray import Ray
 from franchise.corpus import Corpus
 from franchise.engines import ON_RAY, RAY_GPU
 from franchise.errors import ClusterError
@@ -14,15 +14,17 @@ from franchise.sampling.chain import Chain
 
 
 @contextmanager
-def workers_for(settings: Facts, corpus: Corpus, chains: Sequence[Chain]) -> Iterator[dict[str, Any]]:
-    """Give what `run_chains` takes for these settings: the workers of a cluster, if the engine needs them."""
-    if settings["engine"] not in ON_RAY:
+def workers_for(
+    engine: str, cluster: Ray, corpus: Corpus, chains: Sequence[Chain]
+) -> Iterator[dict[str, Any]]:
+    """Give what `run_chains` takes for an engine: the workers of a cluster, if it needs them."""
+    if engine not in ON_RAY:
         yield {}
         return
     from franchise.engines.pools.ray import RayWorkers
 
-    where, gpus = (settings["ray_address"], settings["ray_workers"]), settings["engine"] == RAY_GPU
-    with RayWorkers(corpus, *where, len(chains), gpus=gpus) as workers:
+    where = (cluster.address, cluster.workers)
+    with RayWorkers(corpus, *where, len(chains), gpus=engine == RAY_GPU) as workers:
         try:
             yield {"workers": workers}
         finally:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from franchise._settings import is_positive
+from franchise._settings import is_positive, pair
 from franchise.errors import SettingsError
 from franchise.model.state import Array
 
@@ -45,20 +45,19 @@ class Priors:
         """Refuse anything but a positive number or a pair of them."""
         for name in ("alpha", "gamma", "eta"):
             setting = getattr(self, name)
-            is_pair = isinstance(setting, tuple) and len(setting) == 2
-            if not all(map(is_positive, setting if is_pair else [setting])):
+            prior = pair(setting)
+            if prior is None and not is_positive(setting):
                 raise SettingsError(
                     f"{name}={setting!r}: give a positive number to fix {name}, or a pair (shape, rate) "
                     "of positive numbers to sample it under that Gamma prior",
                     code="not-a-prior",
                 )
-            if not is_pair and not LOWEST <= float(setting) <= HIGHEST:
+            if prior is None and not LOWEST <= float(setting) <= HIGHEST:
                 raise SettingsError(
                     f"{name}={setting!r}: give a number from {LOWEST:g} to {HIGHEST:g}", code="out-of-range"
                 )
             # Plain floats: NumPy's numbers could not be written to a file.
-            plain = tuple(map(float, setting)) if is_pair else float(setting)
-            object.__setattr__(self, name, plain)
+            object.__setattr__(self, name, prior or float(setting))
 
     @property
     def settings(self) -> tuple[Setting, Setting, Setting]:

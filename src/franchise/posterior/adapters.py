@@ -19,7 +19,7 @@ from franchise._extras import needed
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
 from franchise.posterior.tables import check_corpus, shares_of
-from franchise.sampling import Schedule, Trace
+from franchise.sampling import Timetable, Trace
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -178,7 +178,7 @@ def to_lda(posterior: Posterior, corpus: Corpus, concentrations: npt.ArrayLike) 
 def to_datatree(
     traces: Sequence[Trace],
     posterior: Posterior,
-    schedule: Schedule,
+    schedule: Timetable,
     settings: dict[str, Any],
     *,
     corpus: Corpus | None = None,
@@ -267,7 +267,7 @@ def to_datatree(
     return tree
 
 
-def _about(traces: Sequence[Trace], schedule: Schedule) -> dict[str, Any]:
+def _about(traces: Sequence[Trace], schedule: Timetable) -> dict[str, Any]:
     """Return the attributes that ArviZ expects of every group."""
     about = {
         "created_at": datetime.now(UTC).isoformat(),

@@ -105,7 +105,7 @@ def _too_short(n_kept: int, is_finished: bool) -> _Said:
 def _keep_more_draws(fewest: int) -> _Said:
     said = f"Keep at least {fewest} draws per chain"
     thin = f"{said}: fit with a smaller"
-    return f"{thin} thin.", f"{thin} --thin.", f"{said}."
+    return f"{thin} Schedule(thin=...).", f"{thin} --thin.", f"{said}."
 
 
 def _still_changing(topics: Sequence[int], n_topics: int, share: float, which: str) -> _Said:

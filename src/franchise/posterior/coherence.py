@@ -30,10 +30,11 @@ import scipy.sparse as sp
 
 from franchise._arrays import Floats
 from franchise._settings import whole_number
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, arrays_of_shard, shards_of
 from franchise.errors import CorpusError, SettingsError
 
 Integers = npt.NDArray[np.int64]
+_Columns = npt.NDArray[np.int32]
 
 _WORDS_AT_ONCE = 4_000_000  # in which pairs of terms are looked for
 
@@ -127,12 +128,14 @@ def coherence(phi: npt.ArrayLike, corpus: Corpus, *, measure: str = "c_npmi", n_
     terms, places = np.unique(top, return_inverse=True)
     columns = places.reshape(top.shape)
     together = np.zeros((*top.shape, top.shape[1]))  # of each topic, documents that have both of two terms
-    for begin, end in _ranges(corpus):
-        occurs = _occurrence(corpus, terms, begin, end)
+    column_of = np.full(corpus.n_terms, -1, np.int32)
+    column_of[terms] = np.arange(terms.size)
+    for ends, columns_of_words in _documents(corpus, column_of):
+        occurs = _occurrence(ends, columns_of_words, terms.size)
         for of_topic, own in zip(together, columns, strict=True):
             part = occurs[:, own]
             of_topic += (part.T @ part).toarray()
-    n_documents = int(np.count_nonzero(corpus.document_lengths))
+    n_documents = int(corpus.documents_of_length[1:].sum())
     scores = [_mean_over_pairs(of_topic, n_documents, measure) for of_topic in together]
     return np.array(scores, dtype=np.float64)
 
@@ -238,29 +241,32 @@ def _largest(row: Floats, n: int) -> Integers:
     return candidates[np.argsort(-row[candidates], kind="stable")[:n]]
 
 
-def _ranges(corpus: Corpus) -> Iterator[tuple[int, int]]:
-    """Yield ranges of documents that have some millions of words, or are one document."""
-    begin = 0
-    while begin < corpus.n_documents:
-        words = corpus.doc_ptr[begin] + _WORDS_AT_ONCE
-        end = max(begin + 1, int(np.searchsorted(corpus.doc_ptr, words, side="right")) - 1)
-        yield begin, end
-        begin = end
+def _documents(corpus: Corpus, column_of: _Columns) -> Iterator[tuple[Integers, _Columns]]:
+    """Yield documents with some millions of words, or one: where each ends, and the columns of its words.
 
-
-def _occurrence(corpus: Corpus, terms: Integers, begin: int, end: int) -> sp.csc_array:
-    """Return documents `begin` to `end` by the given terms, 1.0 where the term occurs."""
-    column_of = np.full(corpus.n_terms, -1, np.int32)
-    column_of[terms] = np.arange(terms.size)
+    Cells count as words. Of a corpus in shards, one shard at a time is read.
+    """
     if corpus.keeps_cells:
-        ends, words = corpus.cells.cell_ptr[begin : end + 1], corpus.cells.terms
+        parts = iter([(corpus.cells.cell_ptr, corpus.cells.terms)])
     else:
-        ends, words = corpus.doc_ptr[begin : end + 1], corpus.x
-    columns = column_of[words[ends[0] : ends[-1]]]
-    rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(ends))
+        # What is in memory is only divided by `shards_of`.
+        shards = shards_of(corpus, 1)
+        parts = ((one.doc_ptr, one.x) for one in (arrays_of_shard(corpus, shard) for shard in shards))
+    for ends, terms in parts:
+        begin, n_documents = 0, ends.size - 1
+        while begin < n_documents:
+            after = np.searchsorted(ends, ends[begin] + _WORDS_AT_ONCE, side="right")
+            end = max(begin + 1, int(after) - 1)
+            yield ends[begin : end + 1] - ends[begin], column_of[terms[ends[begin] : ends[end]]]
+            begin = end
+
+
+def _occurrence(ends: Integers, columns: _Columns, n_terms: int) -> sp.csc_array:
+    """Return documents by terms, 1.0 where the term occurs; `columns` are -1 for words of other terms."""
+    rows = np.repeat(np.arange(ends.size - 1, dtype=np.int32), np.diff(ends))
     wanted = columns >= 0
     ones = np.ones(np.count_nonzero(wanted))
-    shape = (end - begin, terms.size)
+    shape = (ends.size - 1, n_terms)
     occurs = sp.coo_array((ones, (rows[wanted], columns[wanted])), shape=shape).tocsc()
     occurs.sum_duplicates()
     occurs.data[:] = 1.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from franchise.model.state import Array
 from franchise.posterior.estimates import Posterior
-from franchise.sampling import Draw, Schedule, Trace
+from franchise.sampling import Draw, Timetable, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Worst(NamedTuple):
     name: str
 
 
-def series_of(posterior: Posterior, traces: Sequence[Trace], schedule: Schedule) -> dict[str, list[Array]]:
+def series_of(posterior: Posterior, traces: Sequence[Trace], schedule: Timetable) -> dict[str, list[Array]]:
     """Return each number as one array per chain, without the burn-in."""
     kept = [trace["sweep"] > schedule.burn_in for trace in traces]
     is_early = not all(one.any() for one in kept)

@@ -87,20 +87,18 @@ def chosen_in_words(chosen: Mapping[str, str]) -> str:
 
 def settings_in_use(settings: Facts) -> Facts:
     """Return the settings of a model with what was used in place of what they leave open."""
-    in_use = settings.get("in_use", {})
-    priors = [f"{name}_prior" for name in in_use]  # which the concentrations name
-    shown = {
-        name: value
-        for name, value in settings.items()
-        if name not in ("in_use", "text_options", "chosen", *priors)
-    }
+    in_use = dict(settings.get("in_use", {}))
+    options = in_use.pop("text_options", None) or {}
+    apart = ("in_use", "text_options", "chosen", "schedule")
+    shown = {name: value for name, value in settings.items() if name not in apart}
+    shown |= settings.get("schedule", {})
     if chosen := settings.get("chosen"):
         shown["chosen"] = "; ".join(f"{name} {value}" for name, value in chosen.items())
     if isinstance(trials := shown.get("split_merge"), Mapping):
         until = "" if trials["until"] is None else f" up to sweep {trials['until']}"
         kinds = counted(len(trials["proposals"]), "kind")
         shown["split_merge"] = f"{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
-    return shown | in_use | (settings.get("text_options") or {})
+    return shown | in_use | options
 
 
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:

@@ -41,8 +41,8 @@ from franchise.posterior.convergence import (
 )
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.settling import FEWEST_DRAWS, Settling, settling
-from franchise.sampling import Schedule, Trace
-from franchise.sampling.chain import SHARED
+from franchise.sampling import Timetable, Trace
+from franchise.sampling.schedule import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,9 +194,9 @@ class _Run(NamedTuple):
 
 
 def diagnose(
-    posterior: Posterior, traces: Sequence[Trace], schedule: Schedule, starts: Sequence[object] = ()
+    posterior: Posterior, traces: Sequence[Trace], schedule: Timetable, starts: Sequence[object] = ()
 ) -> Diagnosis:
-    """Compare the chains, and each with itself; `starts` say where they started (`Chain.start_from`)."""
+    """Compare the chains, and each with itself; `starts` say where they started (`Chain.init`)."""
     series = series_of(posterior, traces, schedule)
     table = table_of(series)
     is_alone = len(traces) == 1 or len(posterior.draws) == 1

@@ -225,7 +225,7 @@ def tune(
     splits: Sequence[Split],
     plan_at: Callable[[float], Plan],
     *,
-    jobs: int | None = None,
+    jobs: int | None = -1,
     monitor: Bar,
 ) -> list[AtEta]:
     """Fit with every eta, and score it; Ctrl-C leaves the values that are done.
@@ -241,7 +241,7 @@ def tune(
     plan_at
         Returns the plan of the chains for an eta.
     jobs
-        Threads; None or -1 for all cores.
+        Threads; -1 for all cores, None for one.
     monitor
         What shows how far it is.
 

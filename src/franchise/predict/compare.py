@@ -149,7 +149,7 @@ def compare_topics(
     new: Encoded,
     *,
     method: str = "completion",
-    jobs: int | None = None,
+    jobs: int | None = -1,
     **options: Any,
 ) -> Comparison:
     """Score models on the same documents.
@@ -163,7 +163,7 @@ def compare_topics(
     method
         ``"completion"`` or ``"left-to-right"`` (`franchise.predict.heldout`).
     jobs
-        Threads; None or -1 for all cores.
+        Threads; -1 for all cores, None for one.
     options
         More options of the method.
 

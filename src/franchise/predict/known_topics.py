@@ -62,7 +62,7 @@ class KnownTopics:
     chain: "Chain | None" = None
     chains: Sequence[OfChain] = ()
 
-    def mixtures(self, new: Encoded, jobs: int | None = None) -> Array:
+    def mixtures(self, new: Encoded, jobs: int | None = -1) -> Array:
         """Return the proportions of the listed topics, one row per document, summing to one."""
         theta = mixtures(self.draws, new.arrays, self.columns, self.n_topics + 1, jobs=_threads(new, jobs))
         listed = theta[:, :-1]  # what no listed topic has is left out
@@ -72,7 +72,7 @@ class KnownTopics:
         self,
         new: Encoded,
         method: str = "completion",
-        jobs: int | None = None,
+        jobs: int | None = -1,
         chain_weights: object = None,
         **options: Any,
     ) -> HeldOut | PaperHeldOut:
@@ -86,7 +86,7 @@ class KnownTopics:
             ``"completion"``, ``"left-to-right"`` (`franchise.predict.heldout`), or ``"paper"``
             (`franchise.predict.paper_heldout`), which needs the chain.
         jobs
-            Threads; None or -1 for all cores.
+            Threads; -1 for all cores, None for one.
         chain_weights
             How much each chain counts; None: as much as it has draws.
         options
@@ -103,7 +103,7 @@ class KnownTopics:
         return found.held_out(weights)
 
     def stacked(
-        self, new: Encoded, method: str = "completion", jobs: int | None = None, **options: Any
+        self, new: Encoded, method: str = "completion", jobs: int | None = -1, **options: Any
     ) -> Stacked:
         """Return how well each chain predicts, and weights of the chains (`predict.stacking`)."""
         if not self.chains:
@@ -115,7 +115,7 @@ class KnownTopics:
         found = densities(groups, new.arrays, method, jobs=_threads(new, jobs), **options)
         return stacked(self.chains, found)
 
-    def log_p_by_draw(self, new: Encoded, jobs: int | None = None, **options: Any) -> LogPByDraw:
+    def log_p_by_draw(self, new: Encoded, jobs: int | None = -1, **options: Any) -> LogPByDraw:
         """Return the log probability of each document given each of a few draws of each chain."""
         n_draws = min(len(chain.draws) for chain in self.chains)
         draws = [draw for chain in self.chains for draw in chain.draws[:n_draws]]

@@ -94,7 +94,7 @@ def describe_runs(posterior: Posterior, chains: Sequence[Chain]) -> dict[str, An
     ends = band_ends(int(posterior.n_topics_draws.max()))
     described = []
     for chain in started(chains):
-        start = chain.start_from
+        start = chain.init
         draws, shown = with_draws.get(id(chain), ([], np.zeros(0, np.int64)))
         first = next((i for i, draw in enumerate(posterior.flat_draws) if draws and draw is draws[0]), 0)
         columns = posterior.columns[first : first + len(draws)]

@@ -110,12 +110,11 @@ def _identity(posterior: Posterior) -> str:
 
 
 def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
-    said = verdict(diagnosis, len(started(chains)))
     not_said_yet = diagnosis.advice[bool(diagnosis.verdict) :]  # the first is the headline or a finding
     return {
         "n_topics": posterior.n_topics,
         "headline": headline(posterior, diagnosis)._asdict(),
-        "verdict": {"level": said.level, "sign": said.sign, "short": said.short},
+        "verdict": verdict(diagnosis, len(started(chains)))._asdict(),
         "findings": findings(posterior, chains, diagnosis),
         "messages": [for_readers(one) for one in not_said_yet],
         "diagnosis": [
@@ -178,7 +177,9 @@ def _run_facts(posterior: Posterior, chains: Sequence[Chain], runs: dict[str, An
 
 def _settings(settings: dict[str, Any]) -> dict[str, str]:
     """Return the settings that decide the answer, in words."""
-    used = settings_in_use({name: value for name, value in settings.items() if name not in _NOT_SHOWN})
+    shown = {name: value for name, value in settings.items() if name not in _NOT_SHOWN}
+    options = settings.get("in_use", {}).get("text_options") or {}  # shown with the collection
+    used = {name: value for name, value in settings_in_use(shown).items() if name not in options}
     return {name.replace("_", " "): _setting(value) for name, value in sorted(used.items())}
 
 

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from franchise._draws import Draw
-from franchise._settings import whole_number
-from franchise._threads import interrupts_deferred
+from franchise._settings import moved, seed_of, whole_number
+from franchise._threads import MOST_THREADS, interrupts_deferred, threads
 from franchise.corpus import Corpus
 from franchise.engines import (
     Engine,
@@ -26,20 +28,20 @@ from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA
 from franchise.random import Key
-from franchise.sampling.schedule import Schedule
+from franchise.sampling.schedule import SHARED, Schedule, Timetable
 from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
 from franchise.starts import first_topics
 from franchise.starts.consensus import Runs
 
 _LARGEST = 2**63 - 1
-SHARED = ("consensus", "counts")  # starts that the chains of a run find together
 
 
+@moved(seed="random_state", start="init", threads="n_jobs")
 class Chain:
     """A Markov chain over the franchises of a corpus.
 
-    The same corpus, settings, seed and number give the same chain, to the bit, whether it runs in
+    The same corpus, settings, random state and number give the same chain, to the bit, whether it runs in
     one piece or sweep by sweep.
 
     Parameters
@@ -48,21 +50,13 @@ class Chain:
         The documents.
     priors
         The concentrations, fixed or with priors.
-    schedule
-        Which moves, how many sweeps, what is kept.
-    seed
-        Any whole number from 0 to 2**63 - 1.
+    schedule, sweeps, burn_in, random_state, engine, n_jobs
+        As for `HDPTopicModel`. (A `Timetable` is a schedule that says the sweeps and the burn-in too.)
     number
-        Which chain of a run this is; chains of one seed are independent of each other.
-    start
-        ``"sequential"``: the paper's, every word seated given the words before it; ``"fitted"``: by topics
-        that a few steps of EM fit to the documents; ``"documents"``: by topics that begin at random
-        documents; a number: that many random topics; ``"one"``: one topic; `GivenTopics`: by these.
-    engine
-        How sweeps are made: ``"collapsed"``, ``"parallel"``, ``"gpu"``, on a GPU, ``"cells"``, for large
-        counts (`franchise.engines`), or ``"auto"``, by the size of the corpus and whether there is a GPU.
-    threads
-        For engines that use several; they do not change the chain.
+        Which chain of a run this is; chains of one random state are independent of each other.
+    init
+        As for `HDPTopicModel`: ``"sequential"``, ``"fitted"``, ``"documents"``, ``"one"``, a number of random
+        topics, or `GivenTopics`. The other starts need several chains.
     capacity
         Room for topics to begin with. It grows as needed and changes nothing.
 
@@ -92,7 +86,7 @@ class Chain:
     --------
     >>> from franchise.corpus import from_tokens
     >>> corpus = from_tokens([["dog", "bone", "dog"], ["cat", "milk"], ["dog", "cat"]])
-    >>> chain = Chain(corpus, seed=1)
+    >>> chain = Chain(corpus, random_state=1)
     >>> chain.run(10)
     >>> len(chain.trace)  # the start and ten sweeps
     11
@@ -102,22 +96,27 @@ class Chain:
         self,
         corpus: Corpus,
         priors: Priors | None = None,
-        schedule: Schedule | None = None,
+        schedule: Schedule | Timetable | None = None,
         *,
-        seed: int = 0,
+        sweeps: int = 500,
+        burn_in: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         number: int = 0,
-        start: Start = "sequential",
-        engine: str = "collapsed",
+        init: Start = "sequential",
+        engine: str = "auto",
         capacity: int = 64,
-        threads: int = 1,
+        n_jobs: int | None = -1,
     ) -> None:
         self.corpus = corpus
         self.priors = priors or Priors()
-        self.schedule = schedule or Schedule()
+        self.init = _checked_start(init, corpus)
+        if not isinstance(schedule, Timetable):
+            is_fixed = not isinstance(self.priors.eta, tuple)
+            schedule = (schedule or Schedule()).timetable(sweeps, burn_in, init, eta_is_fixed=is_fixed)
+        self.schedule = schedule
         # One type for all seeds, or every kernel would be compiled again.
-        self.seed = whole_number("seed", seed, 0, _LARGEST)
+        self.seed = seed_of(random_state)
         self.number = whole_number("number", number, 0, _LARGEST)
-        self.start_from = _checked_start(start, corpus)
         self.first_topics: StartingTopics | None = None
         self.runs: Runs | None = None
         self.sweeps_done = 0
@@ -129,14 +128,14 @@ class Chain:
         self.mode_log_joint = -math.inf
         self._cut_off = False
         self._take_up: Callable[[Engine], None] | None = None
-        made_by = engine_named(engine_for(engine, corpus))
+        made_by = engine_named(engine_for(engine, corpus, in_turn=init == "sequential"))
         self._engine: Engine = made_by.new(
             corpus,
             EngineSettings(
                 self.priors,
                 self.schedule.concentrations,
                 whole_number("capacity", capacity, 1),
-                whole_number("threads", threads, 1),
+                threads(n_jobs, MOST_THREADS),
             ),
         )
 
@@ -168,7 +167,7 @@ class Chain:
         return self._engine.progress  # asked for by another thread, which must not take up a state
 
     def use_threads(self, number: int) -> None:
-        """Make sweeps in so many threads from now on, where the engine can."""
+        """Make sweeps in this many threads from now on, where the engine can."""
         self._engine.use_threads(whole_number("threads", number, 1))
 
     def use_workers(self, workers: Any) -> None:
@@ -202,13 +201,13 @@ class Chain:
     def _first_topics(self) -> str | int | StartingTopics:
         if self.first_topics is not None:
             return self.first_topics
-        if self.start_from in SHARED:
+        if self.init in SHARED:
             raise FranchiseError(
-                f"start={self.start_from!r}: these topics are found before the chains of a run start; "
+                f"init={self.init!r}: these topics are found before the chains of a run start; "
                 "make the chain with run_chains, or fit a model",
                 code="start-not-prepared",
             )
-        return first_topics(self.start_from, self.corpus, self.priors, self.seed)
+        return first_topics(self.init, self.corpus, self.priors, self.seed)
 
     def start_at(self, state: State) -> None:
         """Start from a state that comes from elsewhere, in which every word is seated."""
@@ -273,8 +272,8 @@ class Chain:
             if callback:
                 callback(self)
 
-    def reschedule(self, schedule: Schedule) -> None:
-        """Go on by a schedule with another number of sweeps, burn-in or thinning.
+    def reschedule(self, schedule: Timetable) -> None:
+        """Continue by a timetable with another number of sweeps, burn-in or thinning.
 
         Of the draws so far, those stay that the new schedule keeps; draws that it would have kept but the
         old one did not cannot be had any more. The mode stays if it is after the new burn-in; else it is the
@@ -318,9 +317,9 @@ class Chain:
                 self.corpus,
                 self.priors,
                 schedule,
-                seed=self.seed,
+                random_state=self.seed,
                 number=self.number,
-                start=self.start_from,
+                init=self.init,
                 engine=self.engine_name,
             )
             vars(chain).update(results)
@@ -384,16 +383,16 @@ class Chain:
         self.trace.append(numbers | {"sweep": sweep, "seconds": time.perf_counter() - began}, infos)
 
 
-def _checked_start(start: Start, corpus: Corpus) -> Start:
-    if isinstance(start, GivenTopics):
-        start.check(corpus)
-        return start
-    if start in ("sequential", "one", "fitted", "documents", *SHARED):
-        return start
+def _checked_start(init: Start, corpus: Corpus) -> Start:
+    if isinstance(init, GivenTopics):
+        init.check(corpus)
+        return init
+    if init in ("sequential", "one", "fitted", "documents", *SHARED):
+        return init
     try:
-        return whole_number("start", start, 1)
+        return whole_number("init", init, 1)
     except SettingsError:
         raise SettingsError(
-            f"start={start!r}: give 'sequential', 'fitted', 'documents', 'one', or a number of random topics",
+            f"init={init!r}: give 'sequential', 'fitted', 'documents', 'one', or a number of random topics",
             code="unknown-choice",
         ) from None

@@ -12,10 +12,11 @@ from franchise._threads import threads
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines import GPU, RAY_GPU, engine_named
 from franchise.engines.compiling import FEW_WORDS
-from franchise.sampling.chain import SHARED, Chain
+from franchise.sampling.chain import Chain
 from franchise.sampling.choices import start_for
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import shares
+from franchise.sampling.schedule import SHARED
 from franchise.sampling.short_runs import NUMBER, SHARE, SWEEPS
 
 _SWEEPS = 3
@@ -64,7 +65,8 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
     # A chain alone cannot start from what chains of a run find together.
     starts = ["fitted" if is_one_of(start, SHARED) else start for start in starts]
     plan = replace(plan, engine=here.get(engine, engine), starts=tuple(starts))
-    Chain(FEW_WORDS, plan.priors, plan.schedule, engine=plan.engine, start="one").run(2)  # compiles if needed
+    few = Chain(FEW_WORDS, plan.priors, plan.schedule, engine=plan.engine, init="one", random_state=0)
+    few.run(2)  # compiles if needed
     at_once, own = shares(jobs, len(plan.starts), engine_named(plan.engine).at_once)
     most = _MOST_ON_GPU if plan.engine == GPU else _MOST
     part = _timed(plan, _part_of(plan, corpus, most), own)

@@ -3,33 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
-import numpy as np
-
-from franchise._settings import is_one_of, is_positive, whole_number
+from franchise._settings import is_one_of, whole_number
 from franchise.corpus import Corpus
-from franchise.engines import SEED_WORDS, GivenTopics, Start, engine_for, engine_named
+from franchise.engines import GivenTopics, Start, engine_for, engine_named
 from franchise.errors import SettingsError
 from franchise.model import Priors
-from franchise.model.priors import Setting
-from franchise.sampling.chain import SHARED, Chain
-from franchise.sampling.choices import ETA_OF_TEXT
-from franchise.sampling.schedule import Schedule
-from franchise.sampling.trials import SplitMerge
+from franchise.sampling.chain import Chain
+from franchise.sampling.schedule import Timetable
 
-_ETA_PRIOR = (1.0, 1.0)
-_DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
 # In turn: what chains from all of them agree on does not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
 # By name; "auto" stands for one that suits the documents, "apart" for several.
 STARTS = ("auto", "consensus", "counts", "documents", "fitted", "apart", "sequential", "one")
-# Sweeps of the warm-up, and the share of eta that it begins with. More sweeps hardly help, and cost time
-# while topics are many. Topics that begin at single documents separate only at a very small eta.
-_WARM_UP, _WARM_UP_OF_DOCUMENTS = (40, 0.3), (60, 0.1)
-# Sweeps after which copies of topics are merged; later ones find few that trials have not.
-_MERGES = (45, 60, 80, 120, 200)
-_ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
 
 
 def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
@@ -53,10 +39,6 @@ def _start(init: Start) -> Start:
         ) from None
 
 
-def _are_seeds(init: Start) -> bool:
-    return isinstance(init, GivenTopics) and init.kind == SEED_WORDS
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """Everything that decides what the chains of a run do.
@@ -76,17 +58,14 @@ class Plan:
     """
 
     priors: Priors
-    schedule: Schedule
+    schedule: Timetable
     starts: tuple[Start, ...]
     seed: int
     engine: str = "auto"
 
     def engine_of(self, corpus: Corpus) -> str:
         """Return the name of the engine for these documents."""
-        name = engine_for(self.engine, corpus)
-        if self.engine == "auto" and not self._can_start(name):
-            return "parallel"
-        return name
+        return engine_for(self.engine, corpus, in_turn=set(self.starts) == {"sequential"})
 
     def _can_start(self, engine: str) -> bool:
         return engine_named(engine).seats_in_turn or set(self.starts) != {"sequential"}
@@ -118,132 +97,17 @@ class Plan:
             saved[i]
             if i in saved
             else Chain(
-                corpus, self.priors, self.schedule, seed=self.seed, number=i, start=start, engine=engine
+                corpus,
+                self.priors,
+                self.schedule,
+                random_state=self.seed,
+                number=i,
+                init=start,
+                engine=engine,
+                n_jobs=1,
             )
             for i, start in enumerate(self.starts_on(corpus))
         ]
-
-
-def plan_of(
-    *,
-    eta: float | str | tuple[float, float],
-    alpha: float | None,
-    gamma: float | None,
-    alpha_prior: tuple[float, float],
-    gamma_prior: tuple[float, float],
-    init: Start,
-    sweeps: int,
-    burn_in: int | None,
-    thin: int | None,
-    chains: int,
-    warm_up: int | None,
-    merges: Sequence[int] | None = None,
-    split_merge: str | SplitMerge,
-    engine: str = "auto",
-    seed: int,
-) -> Plan:
-    """Return the plan for settings as users give them (`HDPTopicModel`)."""
-    priors = Priors(
-        alpha=_concentration("alpha", alpha, alpha_prior),
-        gamma=_concentration("gamma", gamma, gamma_prior),
-        eta=_eta(eta),
-    )
-    sweeps = whole_number("sweeps", sweeps, 1)
-    burn_in, thin = what_to_keep(sweeps, burn_in, thin)
-    is_fitted = is_one_of(init, ["auto", "fitted", "documents"]) or _are_seeds(init)
-    most, warm_up_from = _WARM_UP_OF_DOCUMENTS if is_one_of(init, ["documents"]) else _WARM_UP
-    if warm_up is None:
-        # To an eta that is only to be found, there is nowhere to rise.
-        can_rise = is_fitted and not isinstance(priors.eta, tuple)
-        warm_up = min(most, burn_in // 2) if can_rise else 0
-    warm_up = whole_number("warm_up", warm_up, 0)
-    if merges is None:
-        is_found = is_fitted or is_one_of(init, SHARED)
-        merges = [sweep for sweep in _MERGES if is_found and warm_up < sweep <= burn_in]
-    schedule = Schedule(
-        sweeps=sweeps,
-        burn_in=burn_in,
-        thin=thin,
-        split_merge=_split_merge(split_merge, burn_in),
-        warm_up=warm_up,
-        warm_up_from=warm_up_from,
-        merges=merges,  # type: ignore[arg-type]
-    )
-    if engine != "auto":
-        engine_named(engine)
-    starts = starts_of(init, chains)
-    return Plan(priors=priors, schedule=schedule, starts=starts, seed=seed, engine=engine)
-
-
-def what_to_keep(sweeps: int, burn_in: int | None, thin: int | None) -> tuple[int, int]:
-    """Return the burn-in and the thinning of so many sweeps, where they are not given.
-
-    The thinning is a power of two. So what a longer run keeps of its first sweeps, a shorter one has kept
-    too, and chains that are made longer have the draws of ones that were longer from the beginning.
-    """
-    burn_in = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
-    if thin is None:
-        thin = 1 << max(1, (sweeps - burn_in) // _DRAWS_A_CHAIN).bit_length() - 1
-    return burn_in, thin
-
-
-def _concentration(name: str, value: object, prior: object) -> Setting:
-    """Return the number that fixes a concentration, or the pair of its prior."""
-    pair = _pair(prior)
-    if pair is None:
-        raise SettingsError(
-            f"{name}_prior={prior!r}: give a pair (shape, rate) of positive numbers", code="not-a-prior"
-        )
-    if value is None:
-        return pair
-    if not is_positive(value):
-        raise SettingsError(
-            f"{name}={value!r}: give a positive number to fix {name}, or leave it out (None) to sample it",
-            code="not-a-positive-number",
-        )
-    return float(value)  # type: ignore[arg-type]
-
-
-def _eta(value: object) -> Setting:
-    if is_one_of(value, ["sample"]):
-        return _ETA_PRIOR
-    if is_one_of(value, ["auto"]):  # before the documents are known
-        return ETA_OF_TEXT
-    if is_positive(value):
-        return float(value)  # type: ignore[arg-type]
-    pair = _pair(value)
-    if pair is None:
-        raise SettingsError(
-            f"eta={value!r}: give 'auto', a positive number to fix eta, 'sample' to estimate it, or a pair "
-            "(shape, rate) of positive numbers to estimate it under that Gamma prior",
-            code="not-a-prior",
-        )
-    return pair
-
-
-def _pair(setting: Any) -> tuple[float, float] | None:
-    """Return two positive numbers, None if that is not what is given."""
-    if not isinstance(setting, list | tuple | np.ndarray) or len(setting) != 2:
-        return None
-    first, second = setting
-    return (float(first), float(second)) if is_positive(first) and is_positive(second) else None
-
-
-def _split_merge(setting: str | SplitMerge, burn_in: int) -> SplitMerge | None:
-    if isinstance(setting, SplitMerge):
-        return setting
-    adapt = min(_ADAPT, burn_in)
-    named = {
-        "always": SplitMerge(adapt=adapt),
-        "burn-in": SplitMerge(until=burn_in, adapt=adapt),
-        "off": None,
-    }
-    if not is_one_of(setting, named):
-        raise SettingsError(
-            f"split_merge={setting!r}: give 'always', 'burn-in', 'off' or SplitMerge(...)",
-            code="unknown-choice",
-        )
-    return named[setting]
 
 
 def extend(
@@ -256,7 +120,7 @@ def extend(
 
 def extended(
     chains: Sequence[Chain], sweeps: int, burn_in: int | None = None, thin: int | None = None
-) -> list[Schedule]:
+) -> list[Timetable]:
     """Return the schedules of chains that are to make more sweeps; the chains are not changed.
 
     What a sweep does stays the same, only which of them are kept may be other ones.
@@ -283,7 +147,7 @@ def extended(
     return schedules
 
 
-def check_burn_in(schedule: Schedule, burn_in: int) -> None:
+def check_burn_in(schedule: Timetable, burn_in: int) -> None:
     """Refuse another burn-in, with which sweeps would be counted that must not be."""
     least = least_burn_in(schedule)
     if whole_number("burn_in", burn_in, 0) < least:
@@ -294,7 +158,7 @@ def check_burn_in(schedule: Schedule, burn_in: int) -> None:
         )
 
 
-def check_thin(chain: Chain, schedule: Schedule) -> None:
+def check_thin(chain: Chain, schedule: Timetable) -> None:
     """Refuse a schedule whose thinning would leave few of the draws that a chain has."""
     old, new = chain.schedule.thin, schedule.thin
     if not new % old or not old % new:
@@ -307,7 +171,7 @@ def check_thin(chain: Chain, schedule: Schedule) -> None:
         )
 
 
-def least_burn_in(schedule: Schedule) -> int:
+def least_burn_in(schedule: Timetable) -> int:
     """Return the last sweep that is other than those counted: no later burn-in may be shorter.
 
     That is the last one of the warm-up, in which the number of split-merge trials adapts, after which copies

@@ -14,17 +14,17 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Literal, Protocol
 
 from franchise._progress import Monitor
-from franchise._threads import threads
+from franchise._threads import MOST_THREADS, threads
 from franchise.engines import GPU
 from franchise.engines.partitions.cuda.device import choice_of_gpu
 from franchise.errors import ClusterError, GpuError, ModelError
-from franchise.sampling.chain import SHARED, Chain
+from franchise.sampling.chain import Chain
+from franchise.sampling.schedule import SHARED
 from franchise.sampling.short_runs import prepare
 
 Callback = Callable[[Chain], object]
 Ending = Literal["complete", "interrupted", "out of time"]
 
-MOST_THREADS = 1024
 _NOT_KEPT = (ModelError, ClusterError, GpuError)  # errors in keeping a chain, wherever it lives
 _SECONDS_A_LOOK = 1.0
 # Before a thread checks whether another chain is further behind. Chains of which only some work at a time may
@@ -63,7 +63,7 @@ def shares(jobs: int | None, chains: int, at_once: int | None = None) -> tuple[i
     Parameters
     ----------
     jobs
-        Threads in all; None or -1 for all cores.
+        Threads in all; -1 for all cores, None for one.
     chains
         How many there are.
     at_once
@@ -76,7 +76,7 @@ def shares(jobs: int | None, chains: int, at_once: int | None = None) -> tuple[i
 def run_chains(
     chains: Sequence[Chain],
     *,
-    jobs: int | None = None,
+    jobs: int | None = -1,
     monitor: Monitor | None = None,
     callback: Callback | None = None,
     keeper: Keeper | None = None,
@@ -94,7 +94,7 @@ def run_chains(
     chains
         The chains; they are changed in place.
     jobs
-        Threads; by default as many as there are cores. Chains run side by side; what is left over is shared
+        Threads: -1 for all cores, None for one. Chains run side by side; what is left over is shared
         by the documents of each, where its engine can use it. Of an engine that shares something else, such
         as a GPU, only some run side by side, and have the threads of all.
     monitor
@@ -190,13 +190,13 @@ class _Run:
 
     def prepare(self, jobs: int | None) -> None:
         """Find the topics that the chains start from together; that is part of the start, however long."""
-        chains = [chain for _, _, chain in self._waiting if chain.start_from in SHARED]
+        chains = [chain for _, _, chain in self._waiting if chain.init in SHARED]
         chains = [chain for chain in chains if not len(chain.trace) and chain.first_topics is None]
         if not chains:
             return
         together: dict[object, list[Chain]] = {}  # a run may have chains of several corpora
         for chain in chains:
-            kind = id(chain.corpus), chain.priors, chain.seed, chain.start_from
+            kind = id(chain.corpus), chain.priors, chain.seed, chain.init
             together.setdefault(kind, []).append(chain)
         for own in together.values():
             prepare(own, threads(jobs, MOST_THREADS), self._stop.is_set, self._tell)

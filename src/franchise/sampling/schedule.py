@@ -1,17 +1,130 @@
-"""Which moves a chain makes, and when."""
+"""Which moves a chain makes, and when: as users say it, and with all that they leave open filled in."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from franchise._settings import is_one_of, is_positive, whole_number
+from franchise._files import Facts
+from franchise._settings import is_one_of, is_positive, moved, whole_number
+from franchise.engines import SEED_WORDS, GivenTopics, Start
 from franchise.errors import SettingsError
 from franchise.sampling.trials import SplitMerge
 
 CONCENTRATION_METHODS = ("slice", "auxiliary")
+SHARED = ("consensus", "counts")  # starts that the chains of a run find together
+_DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
+# Sweeps of the warm-up, and the share of eta that it begins with. More sweeps hardly help, and cost time
+# while topics are many. Topics that begin at single documents separate only at a very small eta.
+_WARM_UP, _WARM_UP_OF_DOCUMENTS = (40, 0.3), (60, 0.1)
+# Sweeps after which copies of topics are merged; later ones find few that trials have not.
+_MERGES = (45, 60, 80, 120, 200)
+_ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
+_OF_THE_RUN = "it to HDPTopicModel or Chain"
+
+
+@moved(sweeps=_OF_THE_RUN, burn_in=_OF_THE_RUN)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """Which moves a chain makes in its sweeps, and what is kept; None leaves a choice to the library.
+
+    Parameters
+    ----------
+    thin
+        Keep every `thin`-th sweep, counted from the first, of those after the burn-in; by default such that
+        25 to 50 are kept.
+    warm_up
+        In this many of the first sweeps eta is held low and rises to its value: many narrow topics form,
+        and the superfluous ones disappear again. They belong to the burn-in. By default 40 from fitted topics
+        and seed words, 60 from documents, at most half of the burn-in; else, and if eta has a prior, 0.
+    warm_up_from
+        The share of eta that the warm-up begins with; by default 0.3, from documents 0.1.
+    merges
+        After these sweeps, topics that are copies of each other are merged: pairs whose merge raises the log
+        joint clearly. This is no Markov move, so they belong to the burn-in; () for none. By default 45, 60,
+        80, 120 and 200, if after the warm-up, where chains start from topics found in the documents.
+    split_merge
+        When whole topics are split and merged: ``"always"`` (the default), ``"burn-in"``, ``"off"``, or a
+        `SplitMerge`. Without one, the number of trials adapts in the first 100 sweeps of the burn-in.
+    concentrations
+        ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables for alpha and
+        gamma (there are none for eta, which is drawn by slice sampling either way).
+
+    Examples
+    --------
+    >>> from franchise import HDPTopicModel, Schedule
+    >>> model = HDPTopicModel(sweeps=200, schedule=Schedule(thin=1, split_merge="burn-in"))
+    """
+
+    thin: int | None = None
+    warm_up: int | None = None
+    warm_up_from: float | None = None
+    merges: Sequence[int] | None = None
+    split_merge: str | SplitMerge | None = None
+    concentrations: str = "slice"
+
+    def timetable(self, sweeps: int, burn_in: int | None, init: Start, *, eta_is_fixed: bool) -> Timetable:
+        """Return the schedule of a chain with this many sweeps and this start, nothing left open."""
+        sweeps = whole_number("sweeps", sweeps, 0)
+        burn_in = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
+        are_seeds = isinstance(init, GivenTopics) and init.kind == SEED_WORDS
+        is_fitted = are_seeds or is_one_of(init, ["auto", "fitted", "documents"])
+        most, warm_up_from = _WARM_UP_OF_DOCUMENTS if is_one_of(init, ["documents"]) else _WARM_UP
+        warm_up = self.warm_up
+        if warm_up is None:
+            # To an eta that is only to be found, there is nowhere to rise.
+            warm_up = min(most, burn_in // 2) if is_fitted and eta_is_fixed else 0
+        warm_up = whole_number("warm_up", warm_up, 0)
+        merges = self.merges
+        if merges is None:
+            is_found = is_fitted or is_one_of(init, SHARED)
+            merges = [sweep for sweep in _MERGES if is_found and warm_up < sweep <= burn_in]
+        return Timetable(
+            sweeps=sweeps,
+            burn_in=burn_in,
+            thin=usual_thin(sweeps, burn_in) if self.thin is None else self.thin,
+            split_merge=_trials(self.split_merge, burn_in),
+            warm_up=warm_up,
+            warm_up_from=warm_up_from if self.warm_up_from is None else self.warm_up_from,
+            merges=merges,  # type: ignore[arg-type]
+            concentrations=self.concentrations,
+        )
+
+    @classmethod
+    def from_json(cls, facts: Facts) -> Schedule:
+        """Return the schedule that `dataclasses.asdict` has turned into facts."""
+        return cls(**facts | {"split_merge": SplitMerge.from_json(facts["split_merge"])})
+
+
+def usual_thin(sweeps: int, burn_in: int) -> int:
+    """Return the thinning where none is given.
+
+    It is a power of two. So what a longer run keeps of its first sweeps, a shorter one has kept too, and
+    chains that are made longer have the draws of ones that were longer from the beginning.
+    """
+    return 1 << max(1, (sweeps - burn_in) // _DRAWS_A_CHAIN).bit_length() - 1
+
+
+def _trials(setting: object, burn_in: int) -> SplitMerge | None:
+    if isinstance(setting, SplitMerge):
+        return setting
+    adapt = min(_ADAPT, burn_in)
+    named = {
+        "always": SplitMerge(adapt=adapt),
+        "burn-in": SplitMerge(until=burn_in, adapt=adapt),
+        "off": None,
+    }
+    if setting is not None and not is_one_of(setting, named):
+        raise SettingsError(
+            f"split_merge={setting!r}: give 'always', 'burn-in', 'off' or SplitMerge(...)",
+            code="unknown-choice",
+        )
+    return named[str(setting or "always")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
-    """What a chain does in its sweeps.
+class Timetable:
+    """What a chain does in each of its sweeps: a `Schedule` with nothing left open (`Schedule.timetable`).
 
     Parameters
     ----------
@@ -20,22 +133,10 @@ class Schedule:
         split-merge trials, and draws the concentrations.
     burn_in
         How many of them to leave out of what is kept.
-    thin
-        Keep every `thin`-th sweep, counted from the first, of those after the burn-in.
     split_merge
         When and how split-merge trials are made; None for none.
-    warm_up
-        In this many of the first sweeps eta is held low and rises to its value: many narrow topics form,
-        and those too many disappear again. They belong to the burn-in. If eta has a prior, it is drawn after
-        them.
-    warm_up_from
-        The share of eta that the warm-up begins with.
-    merges
-        After these sweeps, topics that are copies of each other are merged: pairs whose merge raises the log
-        joint clearly. This is no Markov move, so they belong to the burn-in.
-    concentrations
-        ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables for alpha and
-        gamma (there are none for eta, which is drawn by slice sampling either way).
+    thin, warm_up, warm_up_from, merges, concentrations
+        As for `Schedule`. If eta has a prior, it is drawn after the warm-up.
     """
 
     sweeps: int = 500
@@ -87,6 +188,11 @@ class Schedule:
             raise SettingsError(
                 f"concentrations={self.concentrations!r}: give {known}", code="unknown-choice"
             )
+
+    @classmethod
+    def from_json(cls, facts: Facts) -> Timetable:
+        """Return the timetable that `dataclasses.asdict` has turned into facts."""
+        return cls(**facts | {"split_merge": SplitMerge.from_json(facts["split_merge"])})
 
     def eta_share(self, sweep: int) -> float | None:
         """Return the share of eta that this sweep (the first is 1) is made with; None after the warm-up."""

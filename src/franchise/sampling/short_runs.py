@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from franchise.corpus import Corpus
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
-from franchise.sampling.schedule import Schedule
+from franchise.sampling.schedule import Timetable
 from franchise.sampling.trials import SplitMerge
 from franchise.starts.consensus import consensus_of, starting_topics
 from franchise.starts.em import usual_eta
@@ -29,17 +29,18 @@ _SECONDS_A_LOOK = 1.0
 def short_run(corpus: Corpus, priors: Priors, seed: int, number: int) -> Chain:
     """Return the chain of a run: on documents, in an order and from topics of its own."""
     documents = in_random_order(np.flatnonzero(corpus.document_lengths), seed, 1 + number)
-    schedule = Schedule(
+    schedule = Timetable(
         sweeps=SWEEPS, burn_in=SWEEPS, thin=1, warm_up=_WARM_UP, split_merge=SplitMerge(adapt=SWEEPS)
     )
     return Chain(
         corpus.select(documents[: math.ceil(SHARE * documents.size)]),
         replace(priors, eta=usual_eta(priors)),
         schedule,
-        seed=seed,
+        random_state=seed,
         number=_FIRST + number,
-        start="fitted",
+        init="fitted",
         engine="collapsed",
+        n_jobs=1,
     )
 
 
@@ -60,7 +61,7 @@ def prepare(
         Called about every second with a line that says how far it is.
     """
     first = chains[0]
-    if first.start_from == "counts":
+    if first.init == "counts":
         tell("choosing the number of topics")
         for chain in chains:
             chain.first_topics = table_topics(chain.corpus, chain.seed, chain.number)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,6 +108,13 @@ class SplitMerge:
     def paper(cls, *, trials: int = 1, until: int | None = None, keep_trials: bool = False) -> "SplitMerge":
         """Return the paper's move: uniform anchors, sequential allocation, one trial per sweep."""
         return cls(trials=trials, until=until, proposals=(Proposal(),), keep_trials=keep_trials)
+
+    @classmethod
+    def from_json(cls, facts: Any) -> Any:
+        """Return the setting that `dataclasses.asdict` has turned into facts; other values are returned."""
+        if not isinstance(facts, dict):
+            return facts
+        return cls(**{**facts, "proposals": tuple(Proposal(**one) for one in facts["proposals"])})
 
     def trials_in(self, sweep: int, trace: Trace | None = None) -> int:
         """Return how many trials this sweep (the first is 1) has, after the sweeps in the trace."""

@@ -13,7 +13,8 @@ that was killed, and is not looked at. So a checkpoint costs the state and what 
 stored: their streams are named by seed, chain and sweep (`franchise.random`).
 
 Of a large chain, what `take` returns can be written while the chain goes on. One that is loaded has its draws
-mapped, and takes up its state when it is asked for it: by the next sweep, or never.
+mapped, and takes up its state when it is asked for it: by the next sweep, or never. So does a chain whose
+seating is in files of its own.
 """
 
 import shutil
@@ -28,16 +29,18 @@ import numpy as np
 
 from franchise._draws import PARTS, Draw
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
+from franchise._settings import whole_number
 from franchise._threads import interrupts_deferred
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
-from franchise.engines import Engine, GivenTopics, Start
+from franchise.engines import Engine
 from franchise.errors import ModelError, SettingsError
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
-from franchise.sampling.schedule import Schedule
+from franchise.sampling.schedule import Timetable
+from franchise.sampling.settings import start_from_json, start_to_json
 from franchise.sampling.trace import Trace
-from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial
+from franchise.sampling.trials import Event, Trial
 from franchise.storage.draws import files_of_draw, is_large, keep_after, read_draw, remove, write_draw
 from franchise.storage.rows import RowFile, checksum, read_rows
 
@@ -175,7 +178,7 @@ def save_chain(chain: Chain, folder: Path) -> None:
     ChainWriter(folder).save(chain)
 
 
-def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -> Chain:
+def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) -> Chain:
     """Take up the chain of a folder.
 
     Parameters
@@ -205,17 +208,18 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Schedule | None = None) -
             )
         chain = Chain(
             corpus,
-            priors_from(facts["priors"]),
-            schedule or schedule_from(facts["schedule"]),
-            seed=facts["seed"],
+            Priors(**facts["priors"]),
+            schedule or Timetable.from_json(facts["schedule"]),
+            random_state=whole_number("seed", facts["seed"], 0),
             number=facts["number"],
-            start=_start_from(facts["start"]),
+            init=start_from_json(facts["start"]),
             engine=facts["engine"],
+            n_jobs=1,
         )
         _fill(chain, folder, facts)
     seats = folder / _SEATS / facts["seats"] if facts["seats"] else None
     chain.take_up_later(partial(_restore, path, state, seats))
-    if not is_large:
+    if not (is_large or seats):
         chain.engine  # noqa: B018 (takes up the state)
     return chain
 
@@ -296,36 +300,6 @@ def saved_sweeps(folder: Path) -> int:
     return int(read_facts(folder / _FILE, _KIND)["sweeps_done"])
 
 
-def priors_from(facts: Facts) -> Priors:
-    """Return the priors that `dataclasses.asdict` has turned into facts."""
-    return Priors(**{name: tuple(x) if isinstance(x, list) else x for name, x in facts.items()})
-
-
-def schedule_from(facts: Facts) -> Schedule:
-    """Return the schedule that `dataclasses.asdict` has turned into facts."""
-    split_merge = facts["split_merge"]
-    return Schedule(**{**facts, "split_merge": split_merge_from(split_merge) if split_merge else None})
-
-
-def split_merge_from(facts: Facts) -> SplitMerge:
-    """Return the setting that `dataclasses.asdict` has turned into facts."""
-    proposals = tuple(Proposal(**proposal) for proposal in facts["proposals"])
-    return SplitMerge(**{**facts, "proposals": proposals})
-
-
-def start_facts(start: Start) -> Any:
-    """Return where a chain starts as JSON can hold it; of given topics, how many and their digest."""
-    if not isinstance(start, GivenTopics):
-        return start
-    return {"given": start.kind, "topics": start.n_topics, "digest": start.digest}
-
-
-def _start_from(facts: Any) -> Start:
-    if not isinstance(facts, dict):
-        return facts
-    return GivenTopics(facts["given"], None, n_topics=facts["topics"], digest=facts["digest"])
-
-
 def _facts(chain: Chain) -> Facts:
     return {
         "version": VERSION,
@@ -334,7 +308,7 @@ def _facts(chain: Chain) -> Facts:
         "schedule": asdict(chain.schedule),
         "seed": chain.seed,
         "number": chain.number,
-        "start": start_facts(chain.start_from),
+        "start": start_to_json(chain.init),
         "engine": chain.engine_name,
         "sweeps_done": chain.sweeps_done,
         "trace_columns": list(chain.trace.columns),

@@ -197,7 +197,7 @@ def _difference(chain: Chain, plan: Plan) -> str:
     schedule = ("burn_in", "thin", "warm_up", "warm_up_from", "merges", "concentrations", "split_merge")
     pairs = {
         "seed": (chain.seed, plan.seed),
-        "start": (chain.start_from, plan.starts_on(chain.corpus)[chain.number]),
+        "init": (chain.init, plan.starts_on(chain.corpus)[chain.number]),
         "priors": (chain.priors, plan.priors),
         "engine": (chain.engine_name, plan.engine_of(chain.corpus)),
         **{name: (getattr(chain.schedule, name), getattr(plan.schedule, name)) for name in schedule},

@@ -59,7 +59,6 @@ _BEGUN_SHORTER = (
     "# The result differs slightly: the fit was shorter at first, and kept the merges and the split-merge "
     "schedule that followed from its first burn-in, which no option sets.\n"
 )
-_CHANGED_BY_RESUME = ("sweeps", "burn_in", "thin", "warm_up")
 _LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -267,7 +266,7 @@ def _write_start(folder: Path, topics: GivenTopics) -> None:
 
 
 def _read_start(folder: Path, facts: dict[str, Any]) -> GivenTopics:
-    """Read the given topics that a model's settings speak of (`storage.chain.start_facts`).
+    """Read the given topics that a model's settings speak of (`sampling.settings.start_to_json`).
 
     Raises
     ------
@@ -308,7 +307,9 @@ def update_config(folder: Path, settings: Facts) -> None:
     except tomllib.TOMLDecodeError:
         return  # someone has edited it, and it is for people alone
     options = {name.replace("-", "_"): value for name, value in options.items()}
-    now = {name: settings[name] for name in _CHANGED_BY_RESUME}
+    schedule = settings["schedule"]
+    now = {name: settings[name] for name in ("sweeps", "burn_in")}
+    now |= {name: schedule[name] for name in ("thin", "warm_up")}
     if any(options.get(name) != value for name, value in now.items()):
-        is_as_begun = settings["merges"] is not None or isinstance(settings["split_merge"], dict)
+        is_as_begun = schedule["merges"] is not None or isinstance(schedule["split_merge"], dict)
         write_config(folder, options | now, _BEGUN_SHORTER if is_as_begun else "")

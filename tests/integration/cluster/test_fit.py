@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from franchise import Chain, Corpus, HDPTopicModel, Priors, Schedule, SplitMerge
+from franchise import Chain, Corpus, HDPTopicModel, Priors, Ray, SplitMerge
 from franchise.corpus import open_shards, planted, shard
+from franchise.sampling import Timetable
 from franchise.storage.chain import load_chain
 from tests.integration.cluster.nodes import NODE
 from tests.reference.chains import differences
@@ -32,8 +33,8 @@ def corpus():
 
 
 def new_chain(engine, workers=None):
-    schedule = Schedule(sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
-    chain = Chain(corpus(), Priors(), schedule, seed=5, start="fitted", engine=engine)
+    schedule = Timetable(sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
+    chain = Chain(corpus(), Priors(), schedule, random_state=5, init="fitted", engine=engine)
     if workers is not None:
         chain.use_workers(workers)
     return chain
@@ -114,13 +115,12 @@ def test_interrupted_and_resumed_on_other_workers(ray_cluster, tmp_path):
         if chain.sweeps_done == 5:
             os.kill(os.getpid(), signal.SIGINT)
 
-    where = {"ray_address": ray_cluster.address, "checkpoint_dir": tmp_path / "model"}
-    model = HDPTopicModel(engine="ray", ray_workers=2, callback=interrupt, **where, **SETTINGS)
-    model.fit(open_shards(tmp_path / "shards"))
+    model = HDPTopicModel(engine=Ray(ray_cluster.address, workers=2), **SETTINGS)
+    model.fit(open_shards(tmp_path / "shards"), checkpoint_dir=tmp_path / "model", callback=interrupt)
     assert model.ending_ == "interrupted"
     again = HDPTopicModel.load(tmp_path / "model")
     assert again.chains_[0].sweeps_done < 12
-    again.set_params(ray_address=ray_cluster.address, ray_workers=3).resume()
+    again.set_params(engine=Ray(ray_cluster.address, workers=3)).resume()
     assert numbers(again).equals(numbers(alone))
     assert np.array_equal(again.components_, alone.components_)
     loaded = HDPTopicModel.load(tmp_path / "model")
@@ -131,7 +131,8 @@ def test_interrupted_and_resumed_on_other_workers(ray_cluster, tmp_path):
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from franchise import Priors, Schedule, SplitMerge
+from franchise import Priors, SplitMerge
+from franchise.sampling import Timetable
 from franchise.corpus import open_shards, planted, shard
 from franchise.engines.pools.ray import RayWorkers
 from franchise.sampling.plan import Plan
@@ -139,7 +140,7 @@ from franchise.sampling.run import run_chains
 from franchise.storage.checkpoints import Checkpoints
 
 corpus = planted(n_topics=8, n_terms=400, n_documents=300, document_length=100, seed=3).corpus
-schedule = Schedule(sweeps=8, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
+schedule = Timetable(sweeps=8, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True))
 plan = Plan(priors=Priors(), schedule=schedule, starts=("fitted",), seed=5, engine="ray")
 
 def kill(chain):
@@ -170,11 +171,11 @@ def test_killed_and_resumed_on_other_workers(ray_cluster, tmp_path):
 
 _MEMORY = """
 import sys
-from franchise import HDPTopicModel
-from franchise.corpus import open_shards
+from franchise import HDPTopicModel, Ray, open_shards
 
-settings = dict(chains=1, sweeps=3, burn_in=1, random_state=0, verbose=0, ray_address=sys.argv[1])
-HDPTopicModel(engine="ray", checkpoint_dir=sys.argv[3], **settings).fit(open_shards(sys.argv[2]))
+settings = dict(chains=1, sweeps=3, burn_in=1, random_state=0, verbose=0)
+model = HDPTopicModel(engine=Ray(sys.argv[1]), **settings)
+model.fit(open_shards(sys.argv[2]), checkpoint_dir=sys.argv[3])
 with open("/proc/self/status") as status:  # getrusage would count what the parent had, too
     print(next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024)
 """

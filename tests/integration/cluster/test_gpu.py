@@ -4,9 +4,10 @@ from functools import cache
 
 import pytest
 
-from franchise import Chain, Priors, Schedule, SplitMerge
+from franchise import Chain, Priors, SplitMerge
 from franchise.corpus import planted
 from franchise.engines.pools import partitions
+from franchise.sampling import Timetable
 from tests.host_device import HostDevice, needs_compiler
 from tests.reference.chains import differences
 
@@ -33,8 +34,8 @@ def corpus():
 
 
 def new_chain(engine):
-    schedule = Schedule(sweeps=4, burn_in=1, thin=1, split_merge=SplitMerge(keep_trials=True))
-    return Chain(corpus(), Priors(), schedule, seed=5, start="fitted", engine=engine)
+    schedule = Timetable(sweeps=4, burn_in=1, thin=1, split_merge=SplitMerge(keep_trials=True))
+    return Chain(corpus(), Priors(), schedule, random_state=5, init="fitted", engine=engine)
 
 
 def test_workers_with_gpus(ray_cluster, monkeypatch):

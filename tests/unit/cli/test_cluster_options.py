@@ -3,6 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
+from franchise import Ray
 from franchise._ray import machines
 from franchise._ray.machines import Node
 from franchise.cli import main
@@ -48,7 +49,8 @@ def call(*arguments):
 )
 def test_fit(seen, options, engine, address, workers):
     assert call("fit", "texts.txt", "-o", "m", *options).exit_code == 130
-    assert (seen[0].engine, seen[0].ray_address, seen[0].ray_workers) == (engine, address, workers)
+    expected = Ray(address, workers, gpu=engine == "ray-gpu") if "ray" in engine else engine
+    assert seen[0].engine == expected
 
 
 @pytest.mark.parametrize("command", ["fit", "resume"])
@@ -66,7 +68,7 @@ def test_how_many_workers_a_fit_has_by_default(monkeypatch):
 def test_a_configuration(seen, tmp_path):
     (tmp_path / "fit.toml").write_text('ray = "10.0.0.1:6379"\nworkers = 4\n')
     call("fit", "texts.txt", "-o", "m", "--config", "fit.toml")
-    assert (seen[0].engine, seen[0].ray_address, seen[0].ray_workers) == ("ray", "10.0.0.1:6379", 4)
+    assert seen[0].engine == Ray("10.0.0.1:6379", 4)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,7 @@ def test_documents_are_not_read_for_a_cluster_that_is_not_there(monkeypatch, tmp
 
 def test_resume_of_a_model_of_another_engine(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    HDPTopicModel(sweeps=2, chains=1, random_state=0, checkpoint_dir="m", verbose=0).fit(TEXTS.splitlines())
+    HDPTopicModel(sweeps=2, chains=1, random_state=0, verbose=0).fit(TEXTS.splitlines(), checkpoint_dir="m")
     result = call("resume", "m", "--ray", "local", "--sweeps", "1")
     assert result.exit_code == 2
-    assert result.stderr.startswith("franchise: --ray local: --engine collapsed")
+    assert result.stderr.startswith("franchise: --ray local: the model was made with engine collapsed")

@@ -219,7 +219,7 @@ def test_what_to_do_is_said_in_commands(folder, tmp_path):
 def test_where_chains_start(folder, tmp_path, options, starts, warm_up):
     call("fit", folder / "texts.txt", "-o", tmp_path / "m", *QUICK, *options)
     chains = HDPTopicModel.load(tmp_path / "m").chains_
-    assert [chain.start_from for chain in chains] == starts
+    assert [chain.init for chain in chains] == starts
     assert {chain.schedule.warm_up for chain in chains} == {warm_up}
     again = ["--config", tmp_path / "m" / "config.toml", "--quiet"]
     call("fit", folder / "texts.txt", "-o", tmp_path / "again", *again)

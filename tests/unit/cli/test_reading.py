@@ -95,12 +95,12 @@ def test_priors(texts, tmp_path):
     options = ["--alpha", "2,0.5", "--gamma", "3, 1"]
     call("fit", texts, "-o", tmp_path / "m", *QUICK, *options)
     settings = HDPTopicModel.load(tmp_path / "m").settings_
-    assert tuple(settings["alpha_prior"]) == (2.0, 0.5)
-    assert tuple(settings["gamma_prior"]) == (3.0, 1.0)
+    assert tuple(settings["alpha"]) == (2.0, 0.5)
+    assert tuple(settings["gamma"]) == (3.0, 1.0)
     config = (tmp_path / "m" / "config.toml").read_text()
     assert "alpha = [2.0, 0.5]" in config
     call("fit", texts, "-o", tmp_path / "again", "--config", tmp_path / "m" / "config.toml", "--quiet")
-    assert HDPTopicModel.load(tmp_path / "again").gamma_prior == (3.0, 1.0)
+    assert HDPTopicModel.load(tmp_path / "again").gamma == (3.0, 1.0)
     assert "gamma = [3.0, 1.0]" in config
     call("fit", texts, "-o", tmp_path / "fixed", *QUICK, "--gamma", "3")
     assert HDPTopicModel.load(tmp_path / "fixed").gamma == 3.0
@@ -132,7 +132,7 @@ def test_warnings_are_a_plain_line(tmp_path, texts):
     [
         ("burn_in=99: give no more than sweeps=12", "--burn-in 99: give no more than --sweeps 12"),
         (
-            "n_jobs=0: give a number, or None or -1 for all cores",
+            "n_jobs=0: give a number, -1 for all cores, or None for one",
             "--n-jobs 0: give a number, or -1 for all cores",
         ),
         ("give another name, or overwrite=True", "give another name, or --overwrite"),

@@ -32,8 +32,7 @@ PYTHON = (
     "checkpoint_dir",
     "overwrite=",
     "n_jobs",
-    "ray_address",
-    "ray_workers",
+    "address=",
     "random_state",
     "<class",
 )
@@ -258,7 +257,6 @@ MISUSED = [
             "--thin 0",
             "--chains 0",
             "--n-jobs 0",
-            "--n-jobs -2",
             "--downsample 0",
             "--random-state -3",
             "--random-state 1.5",

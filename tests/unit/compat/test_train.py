@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from franchise import Chain, CorpusError, Priors, Proposal, Schedule, SettingsError, SplitMerge, read_ldac
+from franchise import Chain, CorpusError, Priors, Proposal, SettingsError, SplitMerge, read_ldac
 from franchise.compat.options import HdpOptions
 from franchise.compat.starts import start
 from franchise.compat.train import priors_of, started_chain, train, trials_of, try_splits_and_merges
@@ -13,6 +13,7 @@ from franchise.errors import ModelError
 from franchise.model import broken_invariants, copy_state, empty_state
 from franchise.model.seating import seat_all
 from franchise.model.state import TABLES, TOPICS
+from franchise.sampling import Timetable
 from tests.raising import raises
 from tests.reference.franchise import corpus_of
 from tests.unit.compat.recompute import (
@@ -131,8 +132,8 @@ def test_the_sweeps_are_those_of_a_chain(data, options):
     """From the same state, the same seed gives the same states as a chain of the library."""
     ours = started_chain(read_ldac(data), options(sample_hyper=True, eta=0.2))
     priors = Priors(alpha=(1.0, 1.0), gamma=(1.0, 1.0), eta=0.2)
-    schedule = Schedule(split_merge=None, concentrations="auxiliary")
-    chain = Chain(ours.corpus, priors, schedule, seed=3, start="one")
+    schedule = Timetable(split_merge=None, concentrations="auxiliary")
+    chain = Chain(ours.corpus, priors, schedule, random_state=3, init="one")
     chain.start_at(copy_state(ours.state))
     ours.run(5)
     chain.run(5)

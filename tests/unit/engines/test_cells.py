@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise import Chain, Priors, Schedule, SettingsError, SplitMerge
+from franchise import Chain, Priors, SettingsError, SplitMerge
 from franchise.corpus import CorpusArrays, from_counts, planted
 from franchise.engines import ENGINES, kinds
 from franchise.engines.engine import EngineSettings, Trials
@@ -18,6 +18,7 @@ from franchise.model.likelihood import MOST_TABULATED, log_p_words
 from franchise.model.seating import seat_all
 from franchise.model.state import BORN, TOPICS, topic_term_counts
 from franchise.random import CELLS, Key
+from franchise.sampling import Timetable
 from franchise.starts.em import fitted_topics
 from tests.raising import raises
 from tests.reference import cells as twin
@@ -108,7 +109,7 @@ def test_the_pass_is_that_of_its_twin(corpus, at, seed, epsilon, times):
 @pytest.mark.parametrize("eta", [0.1, 1e-100])
 def test_sweeps_of_large_counts_add_up(eta, seed):
     engine = engine_of_counts(eta=eta)
-    trials = Trials(3, Schedule().split_merge.as_array())
+    trials = Trials(3, Timetable().split_merge.as_array())
     engine.start(Key(seed, 0, 0, 0), 3)
     for sweep in range(1, 30):
         engine.sweep(Key(seed, 0, sweep, 0), trials)
@@ -133,7 +134,7 @@ def test_more_topics_than_there_was_room_for_keep_their_counts(seed):
     engine = ENGINES["cells"].new(corpus, settings)
     engine.start(Key(seed, 0, 0, 0), "one")
     for sweep in range(1, 5):
-        engine.sweep(Key(seed, 0, sweep, 0), Trials(5, Schedule().split_merge.as_array()))
+        engine.sweep(Key(seed, 0, sweep, 0), Trials(5, Timetable().split_merge.as_array()))
         check(engine)
     assert engine.state.totals[TOPICS] > 8
 
@@ -175,7 +176,7 @@ def test_starts(seed):
 def test_a_start_from_topics_takes_them(seed):
     corpus = from_counts(np.array([[500, 480, 0, 0], [0, 0, 700, 650], [300, 310, 290, 305]]))
     topics = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]])
-    chain = Chain(corpus, engine="cells", start=as_given(topics), seed=seed)
+    chain = Chain(corpus, engine="cells", init=as_given(topics), random_state=seed)
     chain.start()
     largest = chain.draw().topic_terms.toarray()[:2].astype(float)
     largest /= largest.sum(axis=1, keepdims=True)
@@ -191,22 +192,24 @@ def as_given(topics):
 
 def test_words_are_not_seated_one_after_another():
     with raises(SettingsError, "conflicting-settings", "start='sequential'", "'fitted'", "'one'"):
-        Chain(from_counts(COUNTS), engine="cells", start="sequential").start()
+        Chain(from_counts(COUNTS), engine="cells", init="sequential", random_state=0).start()
 
 
 def test_a_state_of_words_is_refused():
     corpus = from_counts(COUNTS)
     with raises(SettingsError, "unsupported-start", "engine='cells'"):
-        Chain(corpus, engine="cells", start="one").start_at(empty_state(corpus.arrays))
+        Chain(corpus, engine="cells", init="one", random_state=0).start_at(empty_state(corpus.arrays))
 
 
 # ---------------------------------------------------------------- threads, room and resuming
 
 
 def run(threads, start=10, sweeps=6):
-    schedule = Schedule(sweeps=sweeps, burn_in=3)
+    schedule = Timetable(sweeps=sweeps, burn_in=3)
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=300, seed=3).corpus
-    chain = Chain(corpus, Priors(eta=(1, 1)), schedule, seed=2, start=start, engine="cells", threads=threads)
+    chain = Chain(
+        corpus, Priors(eta=(1, 1)), schedule, random_state=2, init=start, engine="cells", n_jobs=threads
+    )
     chain.run()
     names = ("n_topics", "n_tables", "log_joint", "alpha", "eta")
     arrays = chain.engine.arrays().values()
@@ -221,7 +224,7 @@ def test_neither_threads_nor_room_change_a_bit(monkeypatch):
 
 
 def test_an_engine_goes_on_where_another_was(seed):
-    trials = Trials(3, Schedule().split_merge.as_array())
+    trials = Trials(3, Timetable().split_merge.as_array())
     first, second = engine_of_counts(eta=(1, 1)), engine_of_counts(eta=(1, 1))
     first.start(Key(seed, 0, 0, 0), 4)
     for sweep in (1, 2, 3):
@@ -266,8 +269,8 @@ def test_trials_where_documents_take_turns(monkeypatch):
     """Tables hold counts, and are always laid out, whichever documents are visited."""
     monkeypatch.setattr(kinds, "TABLE_CELLS", 20)
     corpus = planted(n_topics=3, n_terms=20, n_documents=30, document_length=50, seed=1).corpus
-    schedule = Schedule(sweeps=6, burn_in=3, split_merge=SplitMerge(trials=4, keep_trials=True))
-    chain = Chain(corpus, schedule=schedule, start="fitted", engine="cells", threads=2)
+    schedule = Timetable(sweeps=6, burn_in=3, split_merge=SplitMerge(trials=4, keep_trials=True))
+    chain = Chain(corpus, schedule=schedule, init="fitted", engine="cells", n_jobs=2, random_state=0)
     chain.run()
     assert len(chain.engine._pool.partitions[0]._turns) > 1
     assert len(chain.trials) == 24

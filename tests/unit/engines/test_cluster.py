@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
+from franchise import Chain, Corpus, Priors, SplitMerge
 from franchise.corpus import five_topics, open_shards, planted, shard
 from franchise.engines import kinds
 from franchise.engines.partitions.host_seating import HostSeating
@@ -19,6 +19,7 @@ from franchise.engines.pools.ranges import jobs_for
 from franchise.engines.pools.worker import Worker, WorkersLostError
 from franchise.errors import ClusterError, ModelError, SettingsError
 from franchise.model import broken_invariants
+from franchise.sampling import Timetable
 from franchise.storage.chain import load_chain, save_chain
 from tests.raising import raises, warns
 from tests.reference.chains import differences
@@ -37,10 +38,12 @@ def corpus():
 
 
 def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), merges=(), **settings):
-    schedule = Schedule(
+    schedule = Timetable(
         sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True), merges=merges
     )
-    return Chain(of or corpus(), Priors(eta=eta), schedule, seed=5, start=start, engine=engine, **settings)
+    return Chain(
+        of or corpus(), Priors(eta=eta), schedule, random_state=5, init=start, engine=engine, **settings
+    )
 
 
 def on_workers(workers, *more, **settings):

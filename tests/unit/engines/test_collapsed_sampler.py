@@ -23,7 +23,7 @@ IN_THREADS = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="threads 
 
 @pytest.fixture
 def chain():
-    chain = Chain(arithmetic_corpus(), seed=3)
+    chain = Chain(arithmetic_corpus(), random_state=3)
     chain.run(2)
     return chain
 
@@ -64,9 +64,9 @@ def test_trials_are_the_same_where_no_table_move_has_laid_out_the_words(chain, t
 
 
 def test_a_chain_names_its_engine():
-    assert Chain(Corpus([0], [0, 1], ["a"])).engine.name == "collapsed"
+    assert Chain(Corpus([0], [0, 1], ["a"]), random_state=0).engine.name == "collapsed"
     with raises(SettingsError, "unknown-choice", "engine='quantum'", "'auto'", *map(repr, ALONE)):
-        Chain(Corpus([0], [0, 1], ["a"]), engine="quantum")
+        Chain(Corpus([0], [0, 1], ["a"]), engine="quantum", random_state=0)
 
 
 @pytest.mark.parametrize("name", ALONE)

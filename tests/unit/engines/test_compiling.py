@@ -6,12 +6,13 @@ import time
 import pytest
 from numba.core import event
 
-from franchise import Chain, Schedule, SplitMerge
+from franchise import Chain, SplitMerge
 from franchise._jit import kernel
 from franchise._progress import LogMonitor
 from franchise.corpus import planted
 from franchise.engines import compiling
 from franchise.engines.compiling import CompilingWatch, is_compiled
+from franchise.sampling import Timetable
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,9 @@ def corpus():
 
 
 def a_chain(corpus):
-    return Chain(corpus, schedule=Schedule(sweeps=2, burn_in=1, split_merge=SplitMerge()), start="one")
+    return Chain(
+        corpus, schedule=Timetable(sweeps=2, burn_in=1, split_merge=SplitMerge()), init="one", random_state=0
+    )
 
 
 def test_what_is_compiled_is_known(corpus, tmp_path, monkeypatch):

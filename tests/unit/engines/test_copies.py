@@ -8,19 +8,20 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import gammaln
 
-from franchise import Chain, Corpus, Priors, Schedule
+from franchise import Chain, Corpus, Priors
 from franchise.corpus import planted
 from franchise.engines.collapsed import topic_terms_of
 from franchise.engines.copies import changes_of, merge_copies, merged_into, near_pairs
 from franchise.model import broken_invariants, empty_state, joint
 from franchise.model.capacity import compact
 from franchise.model.state import ETA, GAMMA, TOPICS, copy_state, topic_term_counts
+from franchise.sampling import Timetable
 from franchise.storage.chain import load_chain, save_chain
 from tests.golden.fingerprint import arithmetic_corpus
 from tests.reference import merging
 from tests.reference.chains import ALONE
 
-SCHEDULE = Schedule(sweeps=8, burn_in=5, thin=1, merges=(2, 4))
+SCHEDULE = Timetable(sweeps=8, burn_in=5, thin=1, merges=(2, 4))
 PRIORS = Priors(eta=0.3)
 
 
@@ -30,12 +31,12 @@ def corpus():
 
 
 def new_chain(engine="collapsed", schedule=SCHEDULE, start=20, of=None, seed=4, **settings):
-    return Chain(of or corpus(), PRIORS, schedule, seed=seed, start=start, engine=engine, **settings)
+    return Chain(of or corpus(), PRIORS, schedule, random_state=seed, init=start, engine=engine, **settings)
 
 
 def state_after(sweeps, start=6):
     """Return a state with several topics, and numbers that no topic has."""
-    chain = new_chain(schedule=Schedule(sweeps=9, burn_in=9), start=start, of=arithmetic_corpus())
+    chain = new_chain(schedule=Timetable(sweeps=9, burn_in=9), start=start, of=arithmetic_corpus())
     chain.run(sweeps)
     return copy_state(chain.state)
 
@@ -224,9 +225,9 @@ def test_duplicates_go():
         chain = Chain(
             truth.corpus,
             PRIORS,
-            Schedule(sweeps=3, burn_in=3, merges=merges, split_merge=None),
-            seed=1,
-            start="one",
+            Timetable(sweeps=3, burn_in=3, merges=merges, split_merge=None),
+            random_state=1,
+            init="one",
             engine="parallel",
         )
         chain.start_at(state_of(truth.corpus, k_of, chain))

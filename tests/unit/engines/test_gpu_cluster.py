@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from franchise import Chain, Corpus, Priors, Schedule, SplitMerge
+from franchise import Chain, Corpus, Priors, SplitMerge
 from franchise.corpus import open_shards, planted, shard
 from franchise.engines import kinds
 from franchise.engines.partitions.cuda.availability import problem
@@ -16,6 +16,7 @@ from franchise.engines.pools import partitions, ranges
 from franchise.engines.pools.worker import WorkersLostError
 from franchise.errors import ClusterError, SettingsError
 from franchise.model import broken_invariants
+from franchise.sampling import Timetable
 from franchise.sampling.run import run_chains
 from franchise.storage.chain import load_chain, save_chain
 from tests.host_device import HostDevice, needs_compiler
@@ -38,10 +39,12 @@ def corpus():
 
 
 def new_chain(engine, start="fitted", of=None, eta=(1.0, 1.0), merges=(), **settings):
-    schedule = Schedule(
+    schedule = Timetable(
         sweeps=SWEEPS, burn_in=2, thin=2, split_merge=SplitMerge(keep_trials=True), merges=merges
     )
-    return Chain(of or corpus(), Priors(eta=eta), schedule, seed=5, start=start, engine=engine, **settings)
+    return Chain(
+        of or corpus(), Priors(eta=eta), schedule, random_state=5, init=start, engine=engine, **settings
+    )
 
 
 def workers_for(number, of=None, threads=1, kind=WorkersHere, **more):

@@ -5,10 +5,11 @@ import threading
 
 import pytest
 
-from franchise import Chain, GpuError, Priors, Schedule
+from franchise import Chain, GpuError, Priors
 from franchise.corpus import planted
 from franchise.engines import kinds
 from franchise.engines.partitions.cuda import device
+from franchise.sampling import Timetable
 from franchise.sampling.run import run_chains
 from tests.host_device import HostDevice, needs_compiler
 from tests.raising import raises
@@ -21,8 +22,8 @@ SWEEPS = 12
 
 
 def chain(number):
-    schedule = Schedule(sweeps=SWEEPS, burn_in=4, thin=2)
-    return Chain(CORPUS, Priors(), schedule, seed=3, number=number, start="one", engine="gpu")
+    schedule = Timetable(sweeps=SWEEPS, burn_in=4, thin=2)
+    return Chain(CORPUS, Priors(), schedule, random_state=3, number=number, init="one", engine="gpu")
 
 
 @pytest.fixture(params=["small", "large"])

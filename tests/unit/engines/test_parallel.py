@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from franchise import Chain, Priors, Schedule, SplitMerge
+from franchise import Chain, Priors, SplitMerge
 from franchise.corpus import planted
 from franchise.engines import ENGINES, EngineKind, kinds
 from franchise.engines.engine import EngineSettings
@@ -25,6 +25,7 @@ from franchise.model.state import BORN, TOPICS
 from franchise.moves.reveal import reveal_weights
 from franchise.moves.shared.seats import _before_next
 from franchise.random import DOCUMENTS, REVEAL, Key, gamma_variate, log_gamma_variate, start_stream, uniform
+from franchise.sampling import Timetable
 from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update
 from tests.reference.enumeration import Concentrations
@@ -168,8 +169,8 @@ def test_the_work_does_not_grow_with_gamma(gamma, n_documents):
 @pytest.mark.parametrize("gamma", [1e8, 1e100, (10.0, 1e-7)])
 def test_sweeps_with_a_large_gamma(gamma):
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
-    Chain(corpus, seed=2, engine="parallel").run(1)  # compiles
-    chain, began = Chain(corpus, Priors(gamma=gamma), seed=2, engine="parallel"), time.monotonic()
+    Chain(corpus, random_state=2, engine="parallel").run(1)  # compiles
+    chain, began = Chain(corpus, Priors(gamma=gamma), random_state=2, engine="parallel"), time.monotonic()
     chain.run(2)
     assert time.monotonic() - began < 10  # of which it takes a hundredth
     assert broken_invariants(corpus.arrays, chain.state) == []
@@ -192,8 +193,8 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     corpus = planted(n_topics=5, n_terms=40, n_documents=60, document_length=20, seed=3).corpus
     found = []
     for threads in (1, 2, 3, 16):
-        schedule = Schedule(sweeps=6, burn_in=3)
-        chain = Chain(corpus, schedule=schedule, seed=2, engine="parallel", threads=threads)
+        schedule = Timetable(sweeps=6, burn_in=3)
+        chain = Chain(corpus, schedule=schedule, random_state=2, engine="parallel", n_jobs=threads)
         chain.run()
         assert broken_invariants(corpus.arrays, chain.state) == []
         numbers = [chain.trace[name].tobytes() for name in ("n_topics", "n_tables", "log_joint", "alpha")]
@@ -206,7 +207,9 @@ def test_how_words_are_counted_changes_no_bit(monkeypatch):
     found = []
     for budget in (0, 1_000):
         monkeypatch.setattr(document_pass, "_BYTES_TO_COUNT", budget)
-        chain = Chain(corpus, schedule=Schedule(sweeps=6, burn_in=3), seed=2, engine="parallel", threads=2)
+        chain = Chain(
+            corpus, schedule=Timetable(sweeps=6, burn_in=3), random_state=2, engine="parallel", n_jobs=2
+        )
         chain.run()
         assert bool(chain.engine._pool.partitions[0]._pass._counts.size) == bool(budget)
         assert broken_invariants(corpus.arrays, chain.state) == []
@@ -216,7 +219,9 @@ def test_how_words_are_counted_changes_no_bit(monkeypatch):
 
 def test_the_joint_is_that_of_the_collapsed_engine():
     corpus = planted(n_topics=5, n_terms=200, n_documents=60, document_length=20, seed=3).corpus
-    chain = Chain(corpus, schedule=Schedule(sweeps=3, burn_in=1), seed=2, engine="parallel", threads=2)
+    chain = Chain(
+        corpus, schedule=Timetable(sweeps=3, burn_in=1), random_state=2, engine="parallel", n_jobs=2
+    )
     chain.run()
     np.testing.assert_allclose(
         chain.engine._joint(), joint(corpus.arrays, chain.state, chain.priors), rtol=1e-12
@@ -288,8 +293,8 @@ def test_trials_of_ten_sweeps_come_together_where_words_are_many(monkeypatch, ma
     new = partial(Parallel, kind=KINDS["parallel"]._replace(most_at_once=most))
     monkeypatch.setitem(ENGINES, "parallel", EngineKind("parallel", new))
     corpus = planted(n_topics=3, n_terms=20, n_documents=20, document_length=10, seed=3).corpus
-    schedule = Schedule(sweeps=20, burn_in=10, split_merge=SplitMerge(trials=2, keep_trials=True))
-    chain = Chain(corpus, schedule=schedule, seed=2, engine="parallel")
+    schedule = Timetable(sweeps=20, burn_in=10, split_merge=SplitMerge(trials=2, keep_trials=True))
+    chain = Chain(corpus, schedule=schedule, random_state=2, engine="parallel")
     chain.run()
     made = [sum(trial.sweep == sweep for trial in chain.trials) for sweep in range(1, 21)]
     assert made == expected

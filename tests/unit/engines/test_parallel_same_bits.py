@@ -4,10 +4,11 @@ from functools import cache
 
 import pytest
 
-from franchise import Chain, Priors, Schedule, SplitMerge
+from franchise import Chain, Priors, SplitMerge
 from franchise.corpus import planted
 from franchise.engines import kinds
 from franchise.engines.partitions import document_pass
+from franchise.sampling import Timetable
 from franchise.storage.chain import load_chain, save_chain
 from tests.reference.chains import differences
 
@@ -24,8 +25,8 @@ def corpus():
 def new_chain(threads, **changes):
     settings = {"sweeps": SWEEPS, "burn_in": 2, "thin": 2, "split_merge": SplitMerge(keep_trials=True)}
     priors = Priors(eta=(1.0, 1.0))
-    schedule = Schedule(**{**settings, **changes})
-    return Chain(corpus(), priors, schedule, seed=5, engine="parallel", threads=threads)
+    schedule = Timetable(**{**settings, **changes})
+    return Chain(corpus(), priors, schedule, random_state=5, engine="parallel", n_jobs=threads)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -86,9 +87,9 @@ def test_room_and_the_way_of_counting(in_one_piece, monkeypatch):
             corpus(),
             in_one_piece.priors,
             in_one_piece.schedule,
-            seed=5,
+            random_state=5,
             engine="parallel",
-            threads=2,
+            n_jobs=2,
             capacity=1,
         )
         chain.run()
@@ -99,7 +100,9 @@ def test_room_and_the_way_of_counting(in_one_piece, monkeypatch):
 def test_any_start(in_one_piece, start):
     found = []
     for threads in THREADS:
-        chain = Chain(corpus(), in_one_piece.priors, start=start, engine="parallel", threads=threads)
+        chain = Chain(
+            corpus(), in_one_piece.priors, init=start, engine="parallel", n_jobs=threads, random_state=0
+        )
         chain.start()
         seats = chain.state.t_ji.tobytes()
         chain.run(2)
@@ -108,7 +111,7 @@ def test_any_start(in_one_piece, start):
 
 
 def test_another_seed_or_number_is_another_chain(in_one_piece):
-    for change in ({"seed": 6}, {"seed": 5, "number": 1}):
+    for change in ({"random_state": 6}, {"random_state": 5, "number": 1}):
         chain = Chain(corpus(), in_one_piece.priors, in_one_piece.schedule, engine="parallel", **change)
         chain.start()
         chain.run(1)

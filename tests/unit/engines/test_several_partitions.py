@@ -1,22 +1,28 @@
 """Documents that are too many for one partition: a chain is the same to the bit however they are divided."""
 
+import gc
 from contextlib import contextmanager
 from functools import cache
 
+import numpy as np
 import pytest
 
-from franchise import Chain, Priors, Schedule, SplitMerge
+from franchise import Chain, HDPTopicModel, Priors, SplitMerge
 from franchise._draws import PartsOfDraw
 from franchise.corpus import planted, shard
 from franchise.engines import kinds
 from franchise.engines.checkpoints import joined_seating
-from franchise.engines.pools import ranges
+from franchise.engines.instantiation import Instantiator
+from franchise.engines.partitions import document_pass, host
+from franchise.engines.partitions.host import HostPartition
+from franchise.engines.pools import local, ranges
+from franchise.sampling import Timetable
 from franchise.sampling.run import run_chains
 from franchise.storage.chain import load_chain, save_chain
 from franchise.storage.checkpoints import Checkpoints
 
 SWEEPS, SHARDS = 8, 11
-SCHEDULE = Schedule(
+SCHEDULE = Timetable(
     sweeps=SWEEPS,
     burn_in=5,
     thin=2,
@@ -50,7 +56,7 @@ def at_most(words):
 
 
 def new_chain(engine, start, of=None, **settings):
-    chain = Chain(of or corpus(), PRIORS, SCHEDULE, seed=4, start=start, engine=engine, **settings)
+    chain = Chain(of or corpus(), PRIORS, SCHEDULE, random_state=4, init=start, engine=engine, **settings)
     chain.start()
     return chain
 
@@ -101,7 +107,7 @@ def events_of(engine, start):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_several_partitions_change_no_bit(engine, start, words):
     with at_most(words):
-        chain = new_chain(engine, start, threads=2)
+        chain = new_chain(engine, start, n_jobs=2)
         chain.run()
     assert len(chain.engine._pool.partitions) >= corpus().n_words // words
     assert differences(chain, whole_chain(engine, start)) == []
@@ -129,6 +135,29 @@ def test_taken_up_with_other_partitions(tmp_path, engine, sweeps, before):
     assert differences(taken_up, whole_chain(engine, 20)) == []
 
 
+def test_a_sweep_does_not_count_the_words_of_terms_again(monkeypatch):
+    """They never change, and counting them takes seconds where words are many."""
+    with at_most(300):
+        chain = new_chain("parallel", 20)
+        for module in (host, document_pass):
+            monkeypatch.setattr(module, "count_terms", None, raising=False)
+        chain.run(2)
+    assert len(chain.engine._pool.partitions) > 10
+
+
+@pytest.mark.parametrize("words", [300, 10**9])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_terms_are_sampled_once_per_sweep_and_counts_are_not_held(engine, words, monkeypatch):
+    """Counts that have come through Ray stay in its memory as long as anyone has them."""
+    sampled, draw = [], Instantiator._draw
+    monkeypatch.setattr(Instantiator, "_draw", lambda *given: sampled.append(1) or draw(*given))
+    with at_most(words):
+        chain = new_chain(engine, 20)
+        chain.run(3)
+    assert len(sampled) == 3
+    assert chain.engine._pool._factory._instantiator._made_with is None
+
+
 # ---------------------------------------------------------------- documents that lie in shards
 
 
@@ -141,7 +170,7 @@ def sharded(tmp_path_factory):
 def test_from_shards(tmp_path, sharded, start):
     """Every shard has its seating written apart, and draws lie in parts."""
     with at_most(1_000):
-        chain = Chain(sharded, PRIORS, SCHEDULE, seed=4, start=start, engine="parallel", threads=2)
+        chain = Chain(sharded, PRIORS, SCHEDULE, random_state=4, init=start, engine="parallel", n_jobs=2)
         run_chains([chain], keeper=Checkpoints(tmp_path, 0.0))
     assert len(chain.engine._pool.partitions) > 3
     assert all(isinstance(draw.document_counts, PartsOfDraw) for draw in chain.draws)
@@ -160,3 +189,69 @@ def test_from_shards_taken_up_with_other_partitions(tmp_path, sharded, sweeps):
         taken_up.run()
     assert len(taken_up.engine._pool.partitions) > len(chain.engine._pool.partitions) > 3
     assert differences(taken_up, whole_chain("parallel", 20)) == []
+
+
+def test_the_seating_of_one_shard_at_a_time_is_gathered_and_written(tmp_path, sharded, monkeypatch):
+    done = []
+    gather, write = HostPartition.seating, local.write_seating
+    monkeypatch.setattr(
+        HostPartition, "seating", lambda *arguments: done.append("gathered") or gather(*arguments)
+    )
+    monkeypatch.setattr(
+        local, "write_seating", lambda *arguments: done.append("written") or write(*arguments)
+    )
+    with at_most(1_000):
+        save_chain(new_chain("parallel", 20, sharded), tmp_path)
+    assert done == ["gathered", "written"] * SHARDS
+
+
+@pytest.fixture
+def shards_read(monkeypatch):
+    """Return a list of the shards that are read for partitions."""
+    gc.collect()  # chains of other tests, which have these documents
+    read, found = ranges.read_shard, []
+    monkeypatch.setattr(
+        ranges, "read_shard", lambda folder, one: found.append(one.number) or read(folder, one)
+    )
+    return found
+
+
+def test_chains_read_the_same_documents_once(sharded, shards_read):
+    with at_most(1_000):
+        chains = [new_chain("parallel", 20, sharded, number=i) for i in range(2)]
+    assert sorted(shards_read) == list(range(SHARDS))
+    first, second = (chain.engine._pool.partitions for chain in chains)
+    assert len(first) > 3
+    assert all(np.shares_memory(a.corpus.x, b.corpus.x) for a, b in zip(first, second, strict=True))
+
+
+def test_no_shard_is_read_before_the_next_sweep(tmp_path, sharded, shards_read):
+    """To look at a model needs neither its documents nor their seating."""
+    with at_most(1_000):
+        chain = new_chain("parallel", 20, sharded)
+        chain.run(6)
+        save_chain(chain, tmp_path)
+        del chain
+        gc.collect()
+        shards_read.clear()
+        taken_up = load_chain(tmp_path, sharded)
+        taken_up.use_threads(2)
+        assert taken_up.draws
+        assert not taken_up.progress
+        assert shards_read == []
+        taken_up.run()
+    assert sorted(shards_read) == list(range(SHARDS))
+    assert differences(taken_up, whole_chain("parallel", 20)) == []
+
+
+def test_a_report_of_a_corpus_that_does_not_fit_in_one_piece(tmp_path, sharded, monkeypatch):
+    monkeypatch.setattr("franchise.corpus.shards.corpus.MAX_WORDS", 1_000)
+    monkeypatch.setattr(
+        "franchise.corpus.data_warnings._MOST_WORDS", 500
+    )  # looks at fewer words, as above 2**31
+    with at_most(1_000):
+        model = HDPTopicModel(init="one", sweeps=6, burn_in=3, chains=2, engine="parallel", verbose=0)
+        model.fit(sharded)
+        assert np.isfinite(model.coherence()).any()
+        model.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").is_file()

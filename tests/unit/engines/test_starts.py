@@ -46,7 +46,7 @@ def order_of(corpus, seed):
 def started(corpus, at, seed, number, start, capacity):
     """Return the state of a started chain."""
     priors = Priors(**at._asdict())
-    chain = Chain(corpus_of(*corpus), priors, seed=seed, number=number, start=start, capacity=capacity)
+    chain = Chain(corpus_of(*corpus), priors, random_state=seed, number=number, init=start, capacity=capacity)
     chain.start()
     assert broken_invariants(chain.corpus.arrays, chain.state) == []
     return chain.state
@@ -109,7 +109,9 @@ def test_of_many_topics_those_are_drawn_that_a_document_has_most_of(kind, engine
         phi[:, 1:4] = 0.0
     common = rng.dirichlet(np.ones(n_terms)) / 9
     corpus = [rng.integers(n_terms, size=size).tolist() for size in (0, 1, 3, 40, 200)], n_terms
-    chain = Chain(corpus_of(*corpus), Priors(), seed=seed, start="fitted", engine=engine, threads=threads)
+    chain = Chain(
+        corpus_of(*corpus), Priors(), random_state=seed, init="fitted", engine=engine, n_jobs=threads
+    )
     chain.use_workers(WorkersHere(chain.corpus, 2, threads=threads))
     chain.first_topics = StartingTopics(np.ascontiguousarray(phi.T), np.arange(n_terms), common)
     chain.start()

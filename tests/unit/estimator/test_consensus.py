@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from franchise import HDPTopicModel, ModelError
 from franchise.cli import main
 from tests.raising import raises, warns
+from tests.settings import nested
 from tests.unit.sampling.short import CORPUS, NUMBER, before_short_sweeps, shorten
 
 FEW = CORPUS.select(np.arange(40))
@@ -26,7 +27,7 @@ def few(monkeypatch):
 
 def quick(**changes):
     settings = {"sweeps": 8, "chains": 2, "n_jobs": 1, "random_state": 5, "verbose": 0}
-    return HDPTopicModel(**{**settings, **changes})
+    return HDPTopicModel(**nested({**settings, **changes}))
 
 
 def in_bits(model):
@@ -78,7 +79,7 @@ def test_what_auto_stood_for_is_kept_and_the_setting_stays():
 @pytest.mark.parametrize("in_place", [True, False])
 def test_the_runs_are_saved_and_loaded(tmp_path, in_place):
     folder = tmp_path / "model"
-    model = quick(checkpoint_dir=folder if in_place else None).fit(CORPUS)
+    model = quick().fit(CORPUS, checkpoint_dir=folder if in_place else None)
     if not in_place:
         model.save(folder)
     loaded = HDPTopicModel.load(folder)
@@ -91,7 +92,7 @@ def test_the_runs_are_saved_and_loaded(tmp_path, in_place):
 
 
 def test_a_model_without_runs_has_no_file_of_them(tmp_path):
-    quick(checkpoint_dir=tmp_path / "model", init="fitted").fit(CORPUS)
+    quick(init="fitted").fit(CORPUS, checkpoint_dir=tmp_path / "model")
     assert not (tmp_path / "model" / RUNS).exists()
     assert HDPTopicModel.load(tmp_path / "model").chains_[0].runs is None
 
@@ -99,26 +100,26 @@ def test_a_model_without_runs_has_no_file_of_them(tmp_path):
 def test_a_fit_in_the_folder_of_a_model_continues_it(tmp_path, monkeypatch):
     """Its start is not found again, whatever "auto" may stand for by now."""
     folder, whole = tmp_path / "model", quick(sweeps=12, burn_in=4).fit(CORPUS)
-    quick(checkpoint_dir=folder, burn_in=4).fit(CORPUS)
+    quick(burn_in=4).fit(CORPUS, checkpoint_dir=folder)
     before_short_sweeps(monkeypatch, lambda chain: pytest.fail("a short run was made"))
     monkeypatch.setattr("franchise.sampling.choices._MANY_WORDS", 10)
-    again = quick(checkpoint_dir=folder, sweeps=12, burn_in=4).fit(CORPUS)
+    again = quick(sweeps=12, burn_in=4).fit(CORPUS, checkpoint_dir=folder)
     assert again.settings_["init"] == "consensus"
     assert in_bits(again) == in_bits(whole)
 
 
 def test_another_start_in_the_folder_of_a_model_is_refused(tmp_path):
-    quick(checkpoint_dir=tmp_path / "model").fit(CORPUS)
+    quick().fit(CORPUS, checkpoint_dir=tmp_path / "model")
     with raises(ModelError, "settings-mismatch", "'consensus'", "'fitted'"):
-        quick(checkpoint_dir=tmp_path / "model", init="fitted").fit(CORPUS)
+        quick(init="fitted").fit(CORPUS, checkpoint_dir=tmp_path / "model")
 
 
 def test_a_model_that_is_overwritten_has_its_own_runs(tmp_path):
     folder = tmp_path / "model"
-    quick(checkpoint_dir=folder).fit(CORPUS)
-    other = quick(checkpoint_dir=folder, random_state=6).fit(CORPUS, overwrite=True)
+    quick().fit(CORPUS, checkpoint_dir=folder)
+    other = quick(random_state=6).fit(CORPUS, overwrite=True, checkpoint_dir=folder)
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(other) == in_bits(quick(random_state=6).fit(CORPUS))
-    quick(checkpoint_dir=folder, init="fitted").fit(CORPUS, overwrite=True)
+    quick(init="fitted").fit(CORPUS, overwrite=True, checkpoint_dir=folder)
     assert HDPTopicModel.load(folder).chains_[0].runs is None
 
 
@@ -145,29 +146,29 @@ def run_out_of_memory():
 def test_stopped_in_the_short_runs(tmp_path, how, error):
     """Nothing is half done: the model stays unfitted, and a later fit is that which was not stopped."""
     folder, whole = tmp_path / "model", quick().fit(CORPUS)
-    model = quick(checkpoint_dir=folder)
+    model = quick()
     with pytest.MonkeyPatch.context() as patch:
         strike_in_a_short_run(patch, how)
         with pytest.raises(error):
-            model.fit(CORPUS)
+            model.fit(CORPUS, checkpoint_dir=folder)
     assert set(vars(model)) == set(model.get_params())
     assert not (folder / RUNS).exists()
     with pytest.MonkeyPatch.context() as patch:
         strike_in_a_short_run(patch, how)
         with pytest.raises(error):  # a model that was loaded is as empty
             HDPTopicModel.load(folder).resume()
-    assert in_bits(model.fit(CORPUS)) == in_bits(whole)
+    assert in_bits(model.fit(CORPUS, checkpoint_dir=folder)) == in_bits(whole)
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(whole)
 
 
 @pytest.mark.unix
 def test_stopped_in_the_short_runs_and_fitted_with_another_seed(tmp_path):
-    model = quick(checkpoint_dir=tmp_path / "model")
+    model = quick()
     with pytest.MonkeyPatch.context() as patch:
         strike_in_a_short_run(patch, strike)
         with pytest.raises(KeyboardInterrupt):
-            model.fit(CORPUS)
-    other = quick(checkpoint_dir=tmp_path / "model", random_state=6).fit(CORPUS)
+            model.fit(CORPUS, checkpoint_dir=tmp_path / "model")
+    other = quick(random_state=6).fit(CORPUS, checkpoint_dir=tmp_path / "model")
     assert in_bits(other) == in_bits(quick(random_state=6).fit(CORPUS))
 
 
@@ -181,9 +182,9 @@ def test_interrupted_after_chains_have_begun(tmp_path, where, started):
         if (chain.number, chain.sweeps_done) == where:
             strike()
 
-    model = quick(checkpoint_dir=folder, callback=interrupt)
+    model = quick()
     with warns("interrupted"):
-        model.fit(CORPUS)
+        model.fit(CORPUS, checkpoint_dir=folder, callback=interrupt)
     assert sum(len(chain.trace) > 0 for chain in model.chains_) == started
     loaded = HDPTopicModel.load(folder)
     assert in_bits(loaded)[0] == in_bits(model)[0] == in_bits(whole)[0]
@@ -204,7 +205,7 @@ def test_a_time_budget_leaves_the_short_runs_whole(monkeypatch):
 
 def test_one_chain_says_which_topics_its_short_runs_found(tmp_path):
     """From the first lines to `inspect`; a chain from elsewhere has no such topics."""
-    model = quick(chains=1, sweeps=20, checkpoint_dir=tmp_path / "m").fit(CORPUS)
+    model = quick(chains=1, sweeps=20).fit(CORPUS, checkpoint_dir=tmp_path / "m")
     found = model.diagnose()
     assert found.verdict is None
     assert found.firm_topics == np.flatnonzero(model.topics()["runs"] >= 0.5).tolist()

@@ -68,9 +68,9 @@ def test_a_fit_goes_on_in_its_folder(tmp_path):
     with warns("overdispersed-counts"):
         one = HDPTopicModel(**whole).fit(table)
     for sweeps in (10, 20):
-        model = HDPTopicModel(**dict(whole, sweeps=sweeps, burn_in=5), checkpoint_dir=tmp_path / "model")
+        model = HDPTopicModel(**dict(whole, sweeps=sweeps, burn_in=5))
         with warns("overdispersed-counts"):
-            model.fit(table)
+            model.fit(table, checkpoint_dir=tmp_path / "model")
     assert model.corpus_ == one.corpus_
     assert HDPTopicModel.load(tmp_path / "model").corpus_ == one.corpus_
     with warns("overdispersed-counts"):

@@ -8,7 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from franchise import FranchiseError, HDPTopicModel, ModelError, from_tokens
+from franchise.posterior.estimates import Posterior
 from tests.raising import raises, warns
+from tests.settings import nested
 
 CATS = from_tokens([["cat", "milk", "cat"], ["dog", "cat", "bone"], ["milk", "cat"]] * 4)
 BONDS = from_tokens(
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:there are more topics")
 
 def quick(**changes):
     settings = {"sweeps": 6, "chains": 2, "n_jobs": 1, "random_state": 3, "verbose": 0}
-    return HDPTopicModel(**{**settings, **changes})
+    return HDPTopicModel(**nested({**settings, **changes}))
 
 
 def fail_at(sweep, error):
@@ -42,8 +44,7 @@ def test_a_fit_to_other_documents_that_fails_changes_nothing(sweep, error):
     model = quick().fit(CATS)
     before = seen(model)
     with pytest.raises(error):
-        model.set_params(callback=fail_at(sweep, error)).fit(BONDS)
-    model.set_params(callback=None)
+        model.fit(BONDS, callback=fail_at(sweep, error))
     assert seen(model) == before
     assert model.resume(2).corpus_ is CATS
 
@@ -77,17 +78,17 @@ def test_a_fit_that_is_interrupted_later_is_that_of_the_new_documents():
         if chain.sweeps_done == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = quick().fit(CATS).set_params(callback=interrupt, sweeps=10**7)
+    model = quick().fit(CATS).set_params(sweeps=10**7)
     with warns("interrupted"):
-        model.fit(BONDS)
+        model.fit(BONDS, callback=interrupt)
     assert (model.ending_, model.corpus_) == ("interrupted", BONDS)
     assert set(", ".join(model.topics()["terms"]).split(", ")) <= set(BONDS.vocabulary)
 
 
 def test_a_first_fit_that_fails_leaves_the_model_unfitted():
-    model = quick(callback=fail_at(2, MemoryError))
+    model = quick()
     with pytest.raises(MemoryError):
-        model.fit(CATS)
+        model.fit(CATS, callback=fail_at(2, MemoryError))
     assert set(vars(model)) == set(model.get_params())
     for call in (model.topics, model.resume):
         with pytest.raises(NotFittedError):
@@ -100,17 +101,16 @@ def test_a_resume_that_fails_changes_nothing(engine, error):
     model, whole = quick(engine=engine).fit(CATS), quick(engine=engine).fit(CATS)
     before, trace = seen(model), model.posterior_.traces[0].as_array().tobytes()
     with pytest.raises(error):
-        model.set_params(callback=fail_at(8, error)).resume(6, burn_in=5)
-    model.set_params(callback=None)
+        model.resume(6, burn_in=5, callback=fail_at(8, error))
     assert seen(model) == before
     assert model.posterior_.traces[0].as_array().tobytes() == trace
     assert model.resume(6).topics().equals(whole.resume(6).topics())
 
 
-def test_a_transform_that_fails_in_fit_transform_leaves_the_old_fit(monkeypatch):
+def test_what_fails_after_the_fit_in_fit_transform_leaves_the_old_fit(monkeypatch):
     model = quick().fit(CATS)
     before = seen(model)
-    monkeypatch.setattr(HDPTopicModel, "transform", lambda *_: (_ for _ in ()).throw(MemoryError))
+    monkeypatch.setattr(Posterior, "document_topics", property(lambda _: (_ for _ in ()).throw(MemoryError)))
     with pytest.raises(MemoryError):
         model.fit_transform(BONDS)
     assert seen(model) == before
@@ -125,11 +125,10 @@ def test_settings_are_changed_together_or_not_at_all():
 
 def test_a_resume_that_fails_leaves_a_folder_that_goes_on(tmp_path):
     folder = tmp_path / "model"
-    model = quick(checkpoint_dir=folder).fit(CATS)
+    model = quick().fit(CATS, checkpoint_dir=folder)
     before = seen(model)
     with pytest.raises(MemoryError):
-        model.set_params(callback=fail_at(8, MemoryError)).resume(6)
-    model.set_params(callback=None)
+        model.resume(6, callback=fail_at(8, MemoryError))
     assert seen(model) == before
     with raises(ModelError, "model-replaced", folder):  # the folder is further than the model
         model.resume(6)
@@ -141,9 +140,8 @@ def test_a_resume_that_fails_leaves_a_folder_that_goes_on(tmp_path):
 
 def test_a_loaded_model_is_cloned_and_fitted_to_other_documents(tmp_path):
     folder = tmp_path / "model"
-    quick(checkpoint_dir=folder).fit(CATS)
+    quick().fit(CATS, checkpoint_dir=folder)
     loaded = HDPTopicModel.load(folder)
-    assert loaded.checkpoint_dir is None
     assert clone(loaded).fit(BONDS).corpus_ is BONDS
     assert loaded.fit(BONDS).corpus_ is BONDS
     assert loaded.resume(2).corpus_ is BONDS  # not in the folder either
@@ -152,7 +150,7 @@ def test_a_loaded_model_is_cloned_and_fitted_to_other_documents(tmp_path):
 
 def test_a_loaded_model_goes_on_in_its_folder(tmp_path):
     folder = tmp_path / "model"
-    quick(checkpoint_dir=folder).fit(CATS)
+    quick().fit(CATS, checkpoint_dir=folder)
     loaded = HDPTopicModel.load(folder).set_topic_labels({0: "pets"})
     assert loaded.settings_["in_place"]
     assert HDPTopicModel.load(folder).named_topics_ == {0: "pets"}

@@ -8,21 +8,23 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from franchise import Chain, CorpusError, HDPTopicModel, ModelError, Schedule, SettingsError, from_tokens
+from franchise import Chain, CorpusError, HDPTopicModel, ModelError, SettingsError, from_tokens
 from franchise.corpus import planted
 from franchise.engines import GivenTopics
 from franchise.estimator.starts import start_of
 from franchise.model import broken_invariants
+from franchise.sampling import Timetable
 from franchise.starts.em import fitted_topics, given_topics
 from franchise.storage import model as store
 from tests.raising import raises
+from tests.settings import nested
 from tests.unit.estimator.test_model import in_bits
 
 SEEDS = {"first": ["t0", "t1"], "second": ["t20", "t21"]}
 
 
 def quick(**changes):
-    return HDPTopicModel(**{"sweeps": 12, "chains": 2, "random_state": 3, "verbose": 0, **changes})
+    return HDPTopicModel(**nested({"sweeps": 12, "chains": 2, "random_state": 3, "verbose": 0, **changes}))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def as_frame(model):
 
 
 def started(corpus, init):
-    chain = Chain(corpus, schedule=Schedule(sweeps=1, burn_in=0), seed=5, start=start_of(init))
+    chain = Chain(corpus, schedule=Timetable(sweeps=1, burn_in=0), random_state=5, init=start_of(init))
     chain.start()
     assert not broken_invariants(corpus.arrays, chain.state)
     return chain
@@ -145,7 +147,7 @@ def test_a_run_killed_before_its_first_sweep_starts_the_same(corpus, earlier, tm
     with monkeypatch.context() as patched:
         patched.setattr("franchise.estimator.model.run_chains", die)
         with pytest.raises(RuntimeError):
-            quick(init=init, checkpoint_dir=folder).fit(corpus)
+            quick(init=init).fit(corpus, checkpoint_dir=folder)
     loaded = HDPTopicModel.load(folder)
     assert isinstance(loaded.init, GivenTopics)
     assert in_bits(loaded.resume()) == in_bits(whole)
@@ -164,11 +166,11 @@ def test_an_interrupted_run_goes_on_and_is_not_mixed_with_another(corpus, earlie
             raise Enough
 
     with pytest.raises(Enough):
-        quick(init=earlier, checkpoint_dir=folder, callback=stop).fit(corpus)
+        quick(init=earlier).fit(corpus, checkpoint_dir=folder, callback=stop)
     for other in (SEEDS, "fitted", earlier.components_[:-1]):
-        with raises(ModelError, "settings-mismatch", folder, "start="):
-            quick(init=other, checkpoint_dir=folder, warm_up=0).fit(corpus)
-    assert in_bits(quick(init=earlier, checkpoint_dir=folder).fit(corpus)) == in_bits(whole)
+        with raises(ModelError, "settings-mismatch", folder, "init="):
+            quick(init=other, warm_up=0).fit(corpus, checkpoint_dir=folder)
+    assert in_bits(quick(init=earlier).fit(corpus, checkpoint_dir=folder)) == in_bits(whole)
 
 
 def test_a_saved_model_can_be_made_longer(corpus, tmp_path):
@@ -192,7 +194,7 @@ def test_other_topics_beside_a_model_are_noticed(corpus, earlier, tmp_path):
 
 def test_nothing_is_written_for_topics_that_cannot_be_used(corpus, tmp_path):
     with raises(CorpusError, "unknown-term", "seed words", "'nowhere'"):
-        quick(init={"a": ["nowhere"]}, checkpoint_dir=tmp_path / "model").fit(corpus)
+        quick(init={"a": ["nowhere"]}).fit(corpus, checkpoint_dir=tmp_path / "model")
     assert not store.is_model(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
@@ -266,9 +268,7 @@ def test_the_folder_of_a_model_as_a_string(corpus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert np.array_equal(quick(init="m").fit(corpus).components_, expected)
     (tmp_path / "one").mkdir()
-    assert (
-        quick(init="one").fit(corpus).chains_[0].start_from == "one"
-    )  # the word, whatever folders there are
+    assert quick(init="one").fit(corpus).chains_[0].init == "one"  # the word, whatever folders there are
 
 
 def test_what_is_neither_a_word_nor_a_folder(corpus):

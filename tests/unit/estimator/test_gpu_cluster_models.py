@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from franchise import HDPTopicModel, ModelError
+from franchise import HDPTopicModel, ModelError, Ray
 from franchise.corpus import planted
 from franchise.engines.pools import partitions
 from franchise.estimator import settings
@@ -36,25 +36,25 @@ def on_host(monkeypatch):
 
 
 def on_cluster(folder, workers, **more):
-    where = {"ray_address": "10.0.0.1:6379", "ray_workers": workers, "checkpoint_dir": folder}
-    return HDPTopicModel(engine="ray-gpu", **where, **(SETTINGS | more))
+    engine = Ray("10.0.0.1:6379", workers, gpu=True)
+    return HDPTopicModel(engine=engine, **(SETTINGS | more)).fit(CORPUS, checkpoint_dir=folder)
 
 
 def test_resumed_on_other_workers(tmp_path):
     alone = HDPTopicModel(engine="gpu", sweeps=7, **SETTINGS).fit(CORPUS)
-    on_cluster(tmp_path / "m", 2, sweeps=4).fit(CORPUS)
+    on_cluster(tmp_path / "m", 2, sweeps=4)
     again = HDPTopicModel.load(tmp_path / "m")
     assert again.settings_["engine"] == "ray-gpu"
-    again.set_params(ray_address="10.0.0.1:6379", ray_workers=3).resume(3)
+    again.set_params(engine=Ray("10.0.0.1:6379", 3)).resume(3)
     for model in (again, HDPTopicModel.load(tmp_path / "m")):
         for chain, other in zip(model.chains_, alone.chains_, strict=True):
             assert differences(chain, other) == []
         assert np.array_equal(model.components_, alone.components_)
 
 
-@pytest.mark.parametrize("engine", ["ray", "gpu"])
+@pytest.mark.parametrize("engine", [Ray("10.0.0.1:6379"), "gpu"])
 def test_another_engine_does_not_go_on_with_it(tmp_path, engine):
-    on_cluster(tmp_path / "m", 1, sweeps=3).fit(CORPUS)
-    other = HDPTopicModel(engine=engine, checkpoint_dir=tmp_path / "m", sweeps=3, **SETTINGS)
-    with raises(ModelError, "settings-mismatch", "engine='ray-gpu'", engine):
-        other.fit(CORPUS)
+    on_cluster(tmp_path / "m", 1, sweeps=3)
+    other = HDPTopicModel(engine=engine, sweeps=3, **SETTINGS)
+    with raises(ModelError, "settings-mismatch", "engine='ray-gpu'"):
+        other.fit(CORPUS, checkpoint_dir=tmp_path / "m")

@@ -37,8 +37,12 @@ class Unread:
 
 
 def test_nothing_is_read_or_written_before_it_is_refused(no_gpu, tmp_path):
-    model = HDPTopicModel(**SETTINGS, engine="gpu", checkpoint_dir=tmp_path / "m")
-    for refused in (model.fit, model.forecast, lambda documents: tune_eta(documents, engine="gpu")):
+    model = HDPTopicModel(**SETTINGS, engine="gpu")
+
+    def fit(documents):
+        model.fit(documents, checkpoint_dir=tmp_path / "m")
+
+    for refused in (fit, model.forecast, lambda documents: tune_eta(documents, engine="gpu")):
         with raises(GpuError, "missing-package", "engine='gpu'", "CuPy", "pip", "engine='parallel'"):
             refused(Unread())
     assert not (tmp_path / "m").exists()
@@ -53,7 +57,7 @@ def test_a_fit_on_a_gpu():
 
 def test_a_model_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):
     with with_cupy(monkeypatch, fake_cupy()):
-        fitted = HDPTopicModel(**SETTINGS, engine="gpu", checkpoint_dir=tmp_path / "m").fit(CORPUS)
+        fitted = HDPTopicModel(**SETTINGS, engine="gpu").fit(CORPUS, checkpoint_dir=tmp_path / "m")
     before = {path: path.read_bytes() for path in (tmp_path / "m").rglob("*") if path.is_file()}
     with with_cupy(monkeypatch, None):
         model = HDPTopicModel.load(tmp_path / "m")
@@ -62,7 +66,7 @@ def test_a_model_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):
         assert str(model.diagnose())
         for again in (
             lambda: model.resume(2),
-            lambda: HDPTopicModel(**SETTINGS | {"sweeps": 9}, checkpoint_dir=tmp_path / "m").fit(Unread()),
+            lambda: HDPTopicModel(**SETTINGS | {"sweeps": 9}).fit(Unread(), checkpoint_dir=tmp_path / "m"),
         ):
             with raises(GpuError, "missing-package", "engine='gpu'", "CuPy"):
                 again()
@@ -74,7 +78,7 @@ def test_a_model_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):
 @pytest.mark.usefixtures("gpu")
 def test_auto_takes_it_and_the_model_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr("franchise.engines.GPU_WORDS", 100)
-    model = HDPTopicModel(**SETTINGS, checkpoint_dir=tmp_path / "m").fit(CORPUS)
+    model = HDPTopicModel(**SETTINGS).fit(CORPUS, checkpoint_dir=tmp_path / "m")
     assert model.settings_["engine"] == HDPTopicModel.load(tmp_path / "m").engine == "gpu"
 
 

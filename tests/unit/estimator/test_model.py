@@ -27,13 +27,14 @@ from franchise.corpus import planted
 from franchise.sampling import Proposal
 from franchise.storage import model as store
 from tests.raising import raises, warns
+from tests.settings import nested
 
 TEXTS = ["The cat drank milk.", "A dog chased the cat!", "Stocks and bonds fell", "Bonds rose", ""] * 4
 QUICK = {"sweeps": 12, "chains": 2, "random_state": 3, "verbose": 0}
 
 
 def quick(**changes):
-    return HDPTopicModel(**{**QUICK, **changes})
+    return HDPTopicModel(**nested({**QUICK, **changes}))
 
 
 @pytest.fixture(scope="module")
@@ -128,14 +129,19 @@ def test_a_table_of_texts_is_not_quoted_in_full(documents, code, facts, fitted):
 @pytest.mark.parametrize(
     ("setting", "code", "facts"),
     [
-        ({"alpha_prior": 3}, "not-a-prior", ["alpha_prior=3:"]),
-        ({"gamma_prior": (True, 1.0)}, "not-a-prior", ["gamma_prior=(True, 1.0):"]),
-        ({"gamma_prior": "ab"}, "not-a-prior", ["gamma_prior='ab':"]),
-        ({"alpha": 1.0, "alpha_prior": 3}, "not-a-prior", ["alpha_prior=3:"]),
-        ({"alpha": (1.0, 2.0)}, "not-a-positive-number", ["alpha=(1.0, 2.0):"]),
-        ({"alpha": True}, "not-a-positive-number", ["alpha=True:"]),
-        ({"gamma": float("nan")}, "not-a-positive-number", ["gamma=nan:"]),
-        ({"eta": "best"}, "not-a-prior", ["eta='best':", "'sample'"]),
+        ({"alpha": -3}, "not-a-prior", ["alpha=-3:"]),
+        ({"gamma": (True, 1.0)}, "not-a-prior", ["gamma=(True, 1.0):"]),
+        ({"gamma": "ab"}, "not-a-prior", ["gamma='ab':"]),
+        ({"alpha": None}, "not-a-prior", ["alpha=None:", "alpha=(1.0, 1.0)"]),
+        ({"alpha": True}, "not-a-prior", ["alpha=True:"]),
+        ({"gamma": float("nan")}, "not-a-prior", ["gamma=nan:"]),
+        ({"gamma": "auto"}, "not-a-prior", ["gamma='auto':"]),
+        ({"eta": "best"}, "not-a-prior", ["eta='best':", "'auto'"]),
+        ({"eta": "sample"}, "not-a-prior", ["eta='sample':", "eta=(1.0, 1.0)"]),
+        ({"schedule": {"thin": 3}}, "wrong-type", ["schedule={'thin': 3}:", "Schedule(...)"]),
+        ({"text_options": {"min_dff": 3}}, "unknown-option", ["min_dff", "min_df"]),
+        ({"text_options": {"min_df": -3}}, "out-of-range", ["min_df=-3:"]),
+        ({"text_options": "english"}, "wrong-type", ["text_options='english':"]),
         ({"eta": True}, "not-a-prior", ["eta=True:"]),
         ({"init": "x"}, "unknown-choice", ["init='x':", "'fitted', 'apart', 'sequential', 'one'"]),
         ({"init": np.array([3, 4])}, "wrong-shape", ["init:", "(2,)"]),
@@ -152,9 +158,6 @@ def test_a_table_of_texts_is_not_quoted_in_full(documents, code, facts, fitted):
         ({"random_state": 2**63}, "not-a-seed", ["random_state=9223372036854775808:"]),
         ({"verbose": "no"}, "not-a-whole-number", ["verbose='no':"]),
         ({"verbose": None}, "not-a-whole-number", ["verbose=None:"]),
-        ({"callback": 3}, "wrong-type", ["callback=3:"]),
-        ({"checkpoint_dir": ""}, "not-a-path", ["checkpoint_dir='':"]),
-        ({"checkpoint_dir": 3}, "not-a-path", ["checkpoint_dir=3:"]),
     ],
     ids=str,
 )
@@ -163,9 +166,24 @@ def test_settings_are_refused_by_name(setting, code, facts, corpus):
         quick(**setting).fit(corpus)
 
 
+@pytest.mark.parametrize(
+    ("setting", "code", "facts"),
+    [
+        ({"callback": 3}, "wrong-type", ["callback=3:"]),
+        ({"checkpoint_dir": ""}, "not-a-path", ["checkpoint_dir='':"]),
+        ({"checkpoint_dir": 3}, "not-a-path", ["checkpoint_dir=3:"]),
+    ],
+    ids=str,
+)
+def test_settings_of_one_call_are_refused_by_name(setting, code, facts, corpus, fitted):
+    for call in (lambda: quick().fit(corpus, **setting), lambda: fitted.resume(2, **setting)):
+        with raises(SettingsError, code, *facts):
+            call()
+
+
 def test_the_numbers_of_numpy_can_be_saved(tmp_path, corpus):
     setting = {"sweeps": np.int64(6), "eta": np.float32(0.5), "init": np.int32(3), "thin": np.int16(2)}
-    model = quick(**setting, alpha_prior=np.array([1.0, 2.0]), random_state=np.uint8(4)).fit(corpus)
+    model = quick(**setting, alpha=np.array([1.0, 2.0]), random_state=np.uint8(4)).fit(corpus)
     model.save(tmp_path / "model")
     assert in_bits(HDPTopicModel.load(tmp_path / "model").resume(2)) == in_bits(model.resume(2))
 
@@ -176,7 +194,7 @@ def test_the_numbers_of_numpy_can_be_saved(tmp_path, corpus):
         {"eta": 0},
         {"eta": "learn"},
         {"alpha": -1.0},
-        {"alpha_prior": (1.0, 0.0)},
+        {"alpha": (1.0, 0.0)},
         {"init": "two"},
         {"sweeps": 0},
         {"burn_in": 13},
@@ -193,11 +211,11 @@ def test_settings_that_cannot_be(setting, corpus):
 
 
 def test_settings_reach_the_chains(corpus):
-    model = quick(eta="sample", alpha=0.7, gamma_prior=(2.0, 3.0), init=4, split_merge="off").fit(corpus)
+    model = quick(eta=(1.0, 1.0), alpha=0.7, gamma=(2.0, 3.0), init=4, split_merge="off").fit(corpus)
     assert model.trace_["eta"].nunique() > 10
     assert set(model.trace_["alpha"]) == {0.7}
     assert model.trace_["gamma"].nunique() > 10
-    assert [chain.start_from for chain in model.chains_] == [4, 4]
+    assert [chain.init for chain in model.chains_] == [4, 4]
     assert not any(column.startswith("split_merge.") for column in model.trace_)
 
 
@@ -333,7 +351,11 @@ def test_what_was_given_once_holds_for_later_resumes(corpus):
     model = quick(sweeps=10).fit(corpus).resume(10, burn_in=6)
     assert model.chains_[0].schedule.burn_in == 6
     assert model.resume(10).chains_[0].schedule.burn_in == 6
-    assert (model.settings_["sweeps"], model.settings_["burn_in"], model.settings_["thin"]) == (30, 6, None)
+    assert (model.settings_["sweeps"], model.settings_["burn_in"], model.settings_["schedule"]["thin"]) == (
+        30,
+        6,
+        None,
+    )
     assert model.get_params()["burn_in"] is None
     fixed = quick(sweeps=10, burn_in=3, thin=2).fit(corpus).resume(10)
     assert (fixed.chains_[0].schedule.burn_in, fixed.chains_[0].schedule.thin) == (3, 2)
@@ -351,7 +373,7 @@ def test_what_was_given_once_holds_for_later_resumes(corpus):
     ],
 )
 def test_a_resume_that_cannot_be_changes_nothing(tmp_path, corpus, change, code, named):
-    model = quick(split_merge="burn-in", checkpoint_dir=tmp_path / "m").fit(corpus)
+    model = quick(split_merge="burn-in").fit(corpus, checkpoint_dir=tmp_path / "m")
     before, facts = in_bits(model), (tmp_path / "m" / "model.json").read_bytes()
     with raises(SettingsError, code, *named):
         model.resume(5, **change)
@@ -363,11 +385,11 @@ def test_a_resume_that_cannot_be_changes_nothing(tmp_path, corpus, change, code,
 def test_trials_that_end_with_the_burn_in_end_where_they_did(tmp_path, corpus):
     """Or sweeps already made would have been others; what is counted is one kind of sweep."""
     folder = tmp_path / "m"
-    model = quick(split_merge="burn-in", checkpoint_dir=folder).fit(corpus).resume(12)
+    model = quick(split_merge="burn-in").fit(corpus, checkpoint_dir=folder).resume(12)
     assert in_bits(model) == in_bits(quick(sweeps=24, **as_begun(6, until=6)).fit(corpus))
     assert model.chains_[0].schedule.burn_in == 12
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
-    assert in_bits(quick(split_merge="burn-in", checkpoint_dir=folder).fit(corpus)) == in_bits(model)
+    assert in_bits(quick(split_merge="burn-in").fit(corpus, checkpoint_dir=folder)) == in_bits(model)
 
 
 def test_what_a_resume_drops_is_gone_on_disk(tmp_path, corpus):
@@ -376,7 +398,7 @@ def test_what_a_resume_drops_is_gone_on_disk(tmp_path, corpus):
     def on_disk():
         return [sorted(int(path.stem) for path in (folder / "chains" / c / "draws").iterdir()) for c in "01"]
 
-    quick(checkpoint_dir=folder).fit(corpus)
+    quick().fit(corpus, checkpoint_dir=folder)
     assert on_disk() == [list(range(7, 13))] * 2
     model = HDPTopicModel.load(folder).resume(6)
     assert on_disk() == kept_sweeps(model) == [list(range(10, 19))] * 2
@@ -397,31 +419,31 @@ def test_a_resume_that_was_killed_is_resumed_as_it_was_meant(tmp_path, corpus):
             raise Killed
 
     folder = tmp_path / "m"
-    model = quick(checkpoint_dir=folder, n_jobs=1).fit(corpus)
+    model = quick(n_jobs=1).fit(corpus, checkpoint_dir=folder)
     old = {path: path.read_bytes() for path in (folder / "chains" / "1").glob("*.safetensors")}
     with pytest.raises(Killed):
-        model.set_params(callback=strike).resume(12, burn_in=15)
+        model.resume(12, burn_in=15, callback=strike)
     for path, content in old.items():  # as if it had been killed before the second chain was saved
         path.write_bytes(content)
     whole = quick(sweeps=24, burn_in=15, **as_begun(6)).fit(corpus)
-    assert in_bits(quick(checkpoint_dir=folder).fit(corpus)) == in_bits(whole)
+    assert in_bits(quick().fit(corpus, checkpoint_dir=folder)) == in_bits(whole)
     assert kept_sweeps(HDPTopicModel.load(folder)) == kept_sweeps(whole)
 
 
 def test_a_fit_goes_on_with_a_shorter_model(tmp_path, corpus):
-    quick(checkpoint_dir=tmp_path / "m").fit(corpus)
-    model = quick(sweeps=24, checkpoint_dir=tmp_path / "m").fit(corpus)
+    quick().fit(corpus, checkpoint_dir=tmp_path / "m")
+    model = quick(sweeps=24).fit(corpus, checkpoint_dir=tmp_path / "m")
     assert in_bits(model) == in_bits(quick(sweeps=24, **as_begun(6)).fit(corpus))
     assert in_bits(HDPTopicModel.load(tmp_path / "m")) == in_bits(model)
     with raises(ModelError, "settings-mismatch", tmp_path / "m", "burn_in=12, not 9", "resume"):
-        quick(sweeps=24, burn_in=9, checkpoint_dir=tmp_path / "m").fit(corpus)
+        quick(sweeps=24, burn_in=9).fit(corpus, checkpoint_dir=tmp_path / "m")
 
 
 @pytest.mark.unix
 def test_an_interrupted_fit_keeps_what_there_is_and_goes_on(corpus):
     endless = quick(sweeps=10**7, burn_in=2, thin=1)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with warns("interrupted", "of 10000000 sweeps", "resume()"):
+    with warns("interrupted", "of 10000000 sweeps", "resume"):
         endless.fit(corpus)
     assert endless.n_topics_ > 0
     assert "The run is not finished" in str(endless)
@@ -434,9 +456,9 @@ def test_an_interrupt_before_anything_is_kept_shows_the_present_states(corpus):
         if chain.sweeps_done == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = quick(sweeps=10**7, callback=strike)
+    model = quick(sweeps=10**7)
     with warns("interrupted"):
-        model.fit(corpus)
+        model.fit(corpus, callback=strike)
     assert len(model.posterior_.flat_draws) in (1, 2)  # of the chains that had started
     assert "Too few sweeps" in str(model)
 
@@ -447,9 +469,9 @@ def test_an_eta_that_was_fixed_is_not_diagnosed_in_the_warm_up(corpus):
         if chain.sweeps_done == 5:
             os.kill(os.getpid(), signal.SIGINT)
 
-    model = quick(sweeps=10**7, warm_up=10**6, chains=1, callback=stop)
+    model = quick(sweeps=10**7, warm_up=10**6, chains=1)
     with warns("interrupted"):
-        model.fit(corpus)
+        model.fit(corpus, callback=stop)
     assert model.trace_["eta"].nunique() > 5
     assert "alpha" in model.diagnose().table.index
     assert "eta" not in model.diagnose().table.index
@@ -457,7 +479,7 @@ def test_an_eta_that_was_fixed_is_not_diagnosed_in_the_warm_up(corpus):
 
 def test_the_callback_is_called_with_chains(corpus):
     seen = []
-    quick(callback=seen.append).fit(corpus)
+    quick().fit(corpus, callback=seen.append)
     assert len(seen) == 2 * 13
     assert all(isinstance(chain, Chain) for chain in seen)
 
@@ -517,17 +539,17 @@ def test_kept_while_it_is_fitted_and_gone_on_with_by_the_same_call(tmp_path, cor
             raise Killed
 
     with pytest.raises(Killed):
-        quick(checkpoint_dir=tmp_path / "model", callback=strike).fit(corpus)
+        quick().fit(corpus, checkpoint_dir=tmp_path / "model", callback=strike)
     half = HDPTopicModel.load(tmp_path / "model")
     assert 0 < half.trace_["sweep"].max() < 12
-    model = quick(checkpoint_dir=tmp_path / "model").fit(corpus)
+    model = quick().fit(corpus, checkpoint_dir=tmp_path / "model")
     assert in_bits(model) == in_bits(quick().fit(corpus))
     assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(model)
     with raises(ModelError, "settings-mismatch", "seed=3, not 4"):
-        quick(checkpoint_dir=tmp_path / "model", random_state=4).fit(corpus)
+        quick(random_state=4).fit(corpus, checkpoint_dir=tmp_path / "model")
     with raises(ModelError, "corpus-mismatch", tmp_path / "model"):
-        quick(checkpoint_dir=tmp_path / "model").fit(corpus.select(range(10)))
-    free = quick(checkpoint_dir=tmp_path / "model", random_state=None).fit(corpus)
+        quick().fit(corpus.select(range(10)), checkpoint_dir=tmp_path / "model")
+    free = quick(random_state=None).fit(corpus, checkpoint_dir=tmp_path / "model")
     assert in_bits(free) == in_bits(model)
 
 
@@ -539,7 +561,7 @@ def test_a_model_that_never_started_can_be_loaded_and_resumed(tmp_path, corpus):
         raise Killed
 
     with pytest.raises(Killed):
-        quick(checkpoint_dir=tmp_path / "model", callback=strike).fit(corpus)
+        quick().fit(corpus, checkpoint_dir=tmp_path / "model", callback=strike)
     for path in (tmp_path / "model" / "chains").glob("*/chain.safetensors"):
         path.unlink()
     loaded = HDPTopicModel.load(tmp_path / "model")
@@ -555,8 +577,8 @@ def test_a_model_that_never_started_can_be_loaded_and_resumed(tmp_path, corpus):
 def intruders(folder, corpus, fitted):
     """Return all ways to write a model into a folder."""
     return [
-        lambda: quick(sweeps=40, checkpoint_dir=folder, random_state=9).fit(corpus, overwrite=True),
-        lambda: quick(sweeps=40, checkpoint_dir=folder).fit(corpus),
+        lambda: quick(sweeps=40, random_state=9).fit(corpus, overwrite=True, checkpoint_dir=folder),
+        lambda: quick(sweeps=40).fit(corpus, checkpoint_dir=folder),
         lambda: fitted.save(folder, overwrite=True),
     ]
 
@@ -571,7 +593,7 @@ def test_a_model_is_not_replaced_while_it_is_fitted(tmp_path, corpus, fitted):
                 with raises(ModelError, "locked", folder):
                     write()
 
-    model = quick(checkpoint_dir=folder, callback=intrude).fit(corpus)
+    model = quick().fit(corpus, checkpoint_dir=folder, callback=intrude)
     assert seen
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
@@ -589,7 +611,7 @@ def test_no_other_comes_between_making_a_model_and_running_it(tmp_path, corpus, 
 
     fitted.save(folder)
     monkeypatch.setattr(store, "create", create_and_wait)
-    model = quick(checkpoint_dir=folder).fit(corpus, overwrite=True)
+    model = quick().fit(corpus, overwrite=True, checkpoint_dir=folder)
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(model)
 
 
@@ -617,9 +639,9 @@ def test_a_model_is_fitted_where_the_file_system_has_no_locks(tmp_path, corpus, 
 
 def test_a_model_that_was_replaced_is_not_gone_on_with(tmp_path, corpus):
     folder = tmp_path / "model"
-    quick(checkpoint_dir=folder).fit(corpus)
+    quick().fit(corpus, checkpoint_dir=folder)
     old = HDPTopicModel.load(folder)
-    new = quick(checkpoint_dir=folder, random_state=9).fit(corpus, overwrite=True)
+    new = quick(random_state=9).fit(corpus, overwrite=True, checkpoint_dir=folder)
     with raises(ModelError, "model-replaced", folder):
         old.resume(sweeps=2)
     assert in_bits(HDPTopicModel.load(folder)) == in_bits(new)
@@ -627,11 +649,11 @@ def test_a_model_that_was_replaced_is_not_gone_on_with(tmp_path, corpus):
 
 def test_a_fit_in_memory_goes_on_in_a_folder(tmp_path, corpus, fitted):
     model = quick(burn_in=6, thin=2).fit(corpus)
-    model.set_params(checkpoint_dir=tmp_path / "model").resume(sweeps=5)
+    model.resume(sweeps=5, checkpoint_dir=tmp_path / "model")
     assert in_bits(HDPTopicModel.load(tmp_path / "model")) == in_bits(model)
     fitted.save(tmp_path / "other")
     with raises(ModelError, "folder-exists", tmp_path / "other"):
-        model.set_params(checkpoint_dir=tmp_path / "other").resume(sweeps=5)
+        model.resume(sweeps=5, checkpoint_dir=tmp_path / "other")
 
 
 # ---------------------------------------------------------------- a time budget

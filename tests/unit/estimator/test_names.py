@@ -15,6 +15,7 @@ from franchise._folders import locked_name
 from franchise.errors import CorpusError
 from franchise.posterior.labels import own_terms
 from franchise.report.figures import plot_prevalence
+from tests import settings
 from tests.raising import raises, warns
 
 TEXTS = ["cats drink milk", "dogs chase cats", "stocks and bonds fell", "bonds rose as stocks fell"] * 6
@@ -22,7 +23,7 @@ QUICK = {"sweeps": 20, "chains": 2, "random_state": 0, "verbose": 0}
 
 
 def fit(**changes):
-    return HDPTopicModel(**{**QUICK, **changes}).fit(TEXTS)
+    return settings.fit(TEXTS, **{**QUICK, **changes})
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_a_model_that_is_kept_in_its_folder_keeps_names_at_once(tmp_path):
     assert again.named_topics_ == {0: "money"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fresh = HDPTopicModel(**QUICK, checkpoint_dir=tmp_path / "model").fit(TEXTS, overwrite=True)
+        fresh = HDPTopicModel(**QUICK).fit(TEXTS, overwrite=True, checkpoint_dir=tmp_path / "model")
     assert fresh.named_topics_ == {}
     assert HDPTopicModel.load(tmp_path / "model").named_topics_ == {}
 
@@ -197,11 +198,12 @@ def test_terms_can_be_named_once_for_all(pipeline, tmp_path):
 
 
 def test_terms_of_a_model_that_is_kept_in_its_folder(tmp_path):
-    pipeline = make_pipeline(CountVectorizer(), HDPTopicModel(**QUICK, checkpoint_dir=tmp_path / "model"))
-    model = pipeline.fit(TEXTS)[-1].set_feature_names(pipeline[0])
+    pipeline = make_pipeline(CountVectorizer(), HDPTopicModel(**QUICK))
+    where = {"hdptopicmodel__checkpoint_dir": tmp_path / "model"}
+    model = pipeline.fit(TEXTS, **where)[-1].set_feature_names(pipeline[0])
     names = list(model.corpus_.vocabulary)
     assert list(HDPTopicModel.load(tmp_path / "model").corpus_.vocabulary) == names
-    again = pipeline.fit(TEXTS)[-1]  # the same counts: it goes on, and has the names
+    again = pipeline.fit(TEXTS, **where)[-1]  # the same counts: it goes on, and has the names
     assert list(again.corpus_.vocabulary) == names
 
 

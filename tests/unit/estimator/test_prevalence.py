@@ -107,5 +107,5 @@ def test_a_corpus_brings_its_own():
 def test_wrong_lengths_are_refused_before_anything_is_made(tmp_path):
     folder = tmp_path / "m"
     with raises(CorpusError, "wrong-length", "metadata['year']", "1 values", "2 documents"):
-        HDPTopicModel(**QUICK, checkpoint_dir=folder).fit([["a"], ["b"]], metadata={"year": [1]})
+        HDPTopicModel(**QUICK).fit([["a"], ["b"]], metadata={"year": [1]}, checkpoint_dir=folder)
     assert not folder.exists()

@@ -7,6 +7,7 @@ import pytest
 
 from franchise import HDPTopicModel, SettingsError, TextOptions, from_texts
 from tests.raising import raises
+from tests.settings import fit
 
 TEXTS = ["cats drink milk", "dogs chase cats", "stocks and bonds fell", "bonds rose as stocks fell"] * 15
 FEW, MANY = 12, 60  # documents
@@ -17,14 +18,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:there are more topics")
 
 def fitted(n_documents, **changes):
     settings = {"sweeps": 12, "chains": 1, "random_state": 0, "verbose": 0} | changes
-    return HDPTopicModel(**settings).fit(TEXTS[:n_documents])
+    return fit(TEXTS[:n_documents], **settings)
 
 
 @pytest.mark.parametrize(("n_documents", "min_df", "max_df"), [(FEW, 1, 1.0), (MANY, 2, 0.5)])
 def test_text_options(n_documents, min_df, max_df, tmp_path):
     model = fitted(n_documents)
     model.save(tmp_path / "m")
-    stored = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))["settings"]["text_options"]
+    stored = json.loads((tmp_path / "m" / "model.json").read_text("utf-8"))["settings"]["in_use"][
+        "text_options"
+    ]
     assert (stored["min_df"], stored["max_df"]) == (min_df, max_df)
     card = (tmp_path / "m" / "README.md").read_text("utf-8")
     shown = json.loads(re.search(r"```json\n(.*?)```", card, re.DOTALL)[1])
@@ -34,8 +37,9 @@ def test_text_options(n_documents, min_df, max_df, tmp_path):
 
 
 def test_concentrations_and_schedule(tmp_path):
-    model = fitted(FEW, alpha_prior=(2.0, 0.5), gamma=3.0)
-    in_use = model.settings_["in_use"]
+    model = fitted(FEW, alpha=(2.0, 0.5), gamma=3.0)
+    in_use = dict(model.settings_["in_use"])
+    assert in_use.pop("text_options")["min_df"] == 1
     assert in_use == {
         "alpha": "estimated under Gamma(2, 0.5)",
         "gamma": 3.0,

@@ -74,7 +74,7 @@ def test_a_chain_pays_for_living_topics_only():
     """Many random topics die in the first sweeps; after each sweep no number of theirs is left."""
     words = np.random.default_rng(0).integers(0, 8, 600)
     corpus = Corpus(words, np.arange(0, 601, 30), [f"w{v}" for v in range(8)])
-    chain = Chain(corpus, Priors(alpha=0.5, gamma=0.5), start=200)
+    chain = Chain(corpus, Priors(alpha=0.5, gamma=0.5), init=200, random_state=0)
     for _ in range(5):
         chain.sweep()
         assert chain.state.totals[NUMBERED] == chain.state.totals[TOPICS]

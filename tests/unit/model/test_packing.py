@@ -12,7 +12,7 @@ pytestmark = pytest.mark.nojit
 
 
 def new_chain(corpus, **options):
-    chain = Chain(corpus, PRIORS, seed=4, start=3, **options)
+    chain = Chain(corpus, PRIORS, random_state=4, init=3, **options)
     chain.run(3)
     return chain
 
@@ -28,7 +28,7 @@ def test_they_share_no_memory_with_the_state(engine):
 def test_there_and_back():
     chain = new_chain(arithmetic_corpus())
     arrays = chain.engine.arrays()
-    again = Chain(chain.corpus, PRIORS, seed=4)
+    again = Chain(chain.corpus, PRIORS, random_state=4)
     again.start_at(unpacked(chain.corpus.arrays, arrays))
     assert [one.tolist() for one in seats(again)] == [one.tolist() for one in seats(chain)]
     for name, array in packed(chain.corpus.arrays, again.state).items():
@@ -39,7 +39,7 @@ def test_there_and_back():
 def test_types_are_as_narrow_as_the_numbers_allow():
     """One document with 300 words of a term and all in one topic: only counts of words need two bytes."""
     corpus = Corpus([0] * 300 + [1], [0, 300, 301], ["a", "b"])
-    chain = Chain(corpus, PRIORS, seed=4, start="one")
+    chain = Chain(corpus, PRIORS, random_state=4, init="one")
     chain.start()
     arrays = chain.engine.arrays()
     assert arrays["n_jt"].tolist() == [300, 1]
@@ -62,5 +62,5 @@ def test_wide_types_of_an_earlier_format_are_read():
 
 def test_words_that_sit_nowhere_can_be_packed():
     corpus = arithmetic_corpus().arrays
-    state = Chain(arithmetic_corpus(), PRIORS).state
+    state = Chain(arithmetic_corpus(), PRIORS, random_state=0).state
     assert np.all(unpacked(corpus, packed(corpus, state)).t_ji == -1)

@@ -26,6 +26,7 @@ from franchise.engines import ENGINES
 from franchise.engines.engine import EngineSettings, Trials
 from franchise.model.table_words import group_tables, new_gather_scratch
 from franchise.random import Key
+from franchise.sampling import Timetable
 from franchise.starts import first_topics
 from franchise.starts.dispersion import estimate_concentration
 from franchise.starts.number_of_topics import choose_number
@@ -56,15 +57,19 @@ def run_chains() -> None:
         for priors in PRIORS:
             for start in ("sequential", "one", "fitted", 3, np.int64(2)):
                 for concentrations in ("slice", "auxiliary"):
-                    schedule = Schedule(sweeps=2, burn_in=0, concentrations=concentrations)
-                    Chain(corpus, priors, schedule, seed=number, start=start, capacity=1).run()
+                    schedule = Timetable(sweeps=2, burn_in=0, concentrations=concentrations)
+                    Chain(corpus, priors, schedule, random_state=number, init=start, capacity=1).run()
         for priors in (*PRIORS, Priors(eta=1e-100)):
-            schedule = Schedule(sweeps=4, burn_in=2, merges=(1, 2))
-            Chain(corpus, priors, schedule, start=9, engine="parallel", threads=2).run()
-            Chain(corpus, priors, Schedule(sweeps=4, burn_in=0), engine="parallel", threads=2).run()
+            schedule = Timetable(sweeps=4, burn_in=2, merges=(1, 2))
+            Chain(corpus, priors, schedule, init=9, engine="parallel", n_jobs=2, random_state=0).run()
+            Chain(
+                corpus, priors, Timetable(sweeps=4, burn_in=0), engine="parallel", n_jobs=2, random_state=0
+            ).run()
             for start in ("one", "fitted", 3):
-                schedule = Schedule(sweeps=4, burn_in=2, merges=(1, 2))
-                Chain(corpus, priors, schedule, start=start, engine="cells", capacity=1, threads=2).run()
+                schedule = Timetable(sweeps=4, burn_in=2, merges=(1, 2))
+                Chain(
+                    corpus, priors, schedule, init=start, engine="cells", capacity=1, n_jobs=2, random_state=0
+                ).run()
 
 
 def look_at_tables() -> None:
@@ -77,8 +82,16 @@ def run_chains_that_take_turns() -> None:
     """Documents that take turns, so that trials list the tables of their topics, similar ones too."""
     for corpus in (from_counts(30_000 * COUNTS), from_counts(csr_array(30_000 * COUNTS))):
         for threads in (1, 2):
-            schedule = Schedule(sweeps=4, burn_in=0, split_merge=SplitMerge(trials=20))
-            Chain(corpus, schedule=schedule, start=40, engine="parallel", threads=threads, capacity=1).run()
+            schedule = Timetable(sweeps=4, burn_in=0, split_merge=SplitMerge(trials=20))
+            Chain(
+                corpus,
+                schedule=schedule,
+                init=40,
+                engine="parallel",
+                n_jobs=threads,
+                capacity=1,
+                random_state=0,
+            ).run()
 
 
 def run_chains_on_workers() -> None:
@@ -86,10 +99,11 @@ def run_chains_on_workers() -> None:
         for start in ("one", "fitted", 3):
             chain = Chain(
                 corpus,
-                schedule=Schedule(sweeps=4, burn_in=2, merges=(1, 2)),
-                start=start,
+                schedule=Timetable(sweeps=4, burn_in=2, merges=(1, 2)),
+                init=start,
                 engine="ray",
                 capacity=1,
+                random_state=0,
             )
             chain.use_workers(WorkersHere(corpus, 2, threads=2))
             chain.run()
@@ -114,7 +128,9 @@ def run_chains_for_a_gpu() -> None:
 
 def use_models(folder: Path) -> None:
     """Fit, save, load and resume a model, and ask it about new documents."""
-    model = HDPTopicModel(chains=2, sweeps=4, burn_in=0, thin=1, verbose=0, random_state=0).fit(COUNTS)
+    model = HDPTopicModel(
+        chains=2, sweeps=4, burn_in=0, schedule=Schedule(thin=1), verbose=0, random_state=0
+    ).fit(COUNTS)
     model.save(folder / "model")
     loaded = HDPTopicModel.load(folder / "model").resume(2)
     for asked, new in ((model, COUNTS), (loaded, csr_array(COUNTS))):

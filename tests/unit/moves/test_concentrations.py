@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise import Chain, Priors, Schedule, from_tokens
+from franchise import Chain, Priors, from_tokens
 from franchise._jit import kernel
 from franchise.model.likelihood import log_rise as log_rise_of
 from franchise.model.state import ALPHA, ETA, GAMMA
@@ -25,6 +25,7 @@ from franchise.moves.concentrations import (
 )
 from franchise.random import CONCENTRATIONS as MOVE
 from franchise.random import Key
+from franchise.sampling import Timetable
 from tests.reference.enumeration import Concentrations, Seating, log_joint
 from tests.reference.kernels import Kernels
 from tests.reference.statistics import assert_distribution
@@ -224,8 +225,10 @@ def test_every_prior_gives_numbers_in_range(corpus, which, move, seed):
 @pytest.mark.parametrize("words", [[["a"] * 6, ["a"] * 5], [["a"]]], ids=["one topic", "one word"])
 def test_a_chain_under_vague_priors_goes_on(words, method, seed):
     vague = (0.001, 0.001)
-    schedule = Schedule(sweeps=300, burn_in=0, concentrations=method)
-    chain = Chain(from_tokens(words), Priors(alpha=vague, gamma=vague, eta=vague), schedule, seed=seed)
+    schedule = Timetable(sweeps=300, burn_in=0, concentrations=method)
+    chain = Chain(
+        from_tokens(words), Priors(alpha=vague, gamma=vague, eta=vague), schedule, random_state=seed
+    )
     chain.run()
     for name in ("alpha", "gamma", "eta", "log_joint", "log_prior"):
         assert np.all(np.isfinite(chain.trace[name]))

@@ -4,7 +4,7 @@ import numpy as np
 
 from franchise.posterior.diagnostics import diagnose
 from franchise.posterior.estimates import Posterior
-from franchise.sampling import Schedule
+from franchise.sampling import Timetable
 from tests.unit.posterior.made import draw_of_counts, one_document, posterior_of_counts, trace_of
 
 TOPICS = np.array([[40, 10, 0, 0, 0, 0], [0, 0, 30, 0, 0, 0], [0, 0, 0, 10, 9, 1]])
@@ -48,7 +48,7 @@ def diagnosis_of(n_topics, rng, posterior=None, burn_in=0, sweeps=None, n_draws=
     ]
     posterior = posterior or posterior_of_sizes(rng, len(n_topics), n_draws)
     sweeps = max(map(len, n_topics)) if sweeps is None else sweeps
-    return diagnose(posterior, traces, Schedule(sweeps=sweeps, burn_in=burn_in), starts)
+    return diagnose(posterior, traces, Timetable(sweeps=sweeps, burn_in=burn_in), starts)
 
 
 def changing(n_chains):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from franchise.corpus import Corpus, from_counts, from_tokens
+from franchise.corpus import Corpus, from_counts, from_tokens, shard
 from franchise.errors import CorpusError, SettingsError
 from franchise.posterior.coherence import coherence, diversity, effective_terms, exclusivity, top_terms
 from tests.raising import raises
@@ -75,6 +75,18 @@ def test_coherence_is_what_two_loops_give_on_a_larger_corpus(measure, seed):
     found = coherence(phi, corpus, measure=measure, n_terms=6)
     assert found.shape == (9,)
     assert np.allclose(found, plain_coherence(phi, corpus, measure, 6), atol=1e-12, equal_nan=True)
+
+
+@pytest.mark.parametrize("measure", ["u_mass", "c_npmi"])
+def test_a_corpus_in_shards_need_not_fit_in_one_piece(tmp_path, monkeypatch, measure, seed):
+    rng = np.random.default_rng(seed)
+    corpus = from_counts(rng.poisson(rng.gamma(0.3, 1.0, (1, 40)), (60, 40)))
+    phi = rng.dirichlet(np.full(40, 0.1), 9)
+    sharded = shard(corpus, tmp_path / "shards", 7)
+    monkeypatch.setattr("franchise.corpus.shards.corpus.MAX_WORDS", corpus.n_words - 1)
+    with raises(CorpusError, "too-many-words"):
+        sharded.x  # noqa: B018
+    assert np.array_equal(coherence(phi, sharded, measure=measure), coherence(phi, corpus, measure=measure))
 
 
 @given(counts, st.data())

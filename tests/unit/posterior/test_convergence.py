@@ -6,7 +6,7 @@ from arviz_stats.base import array_stats
 
 from franchise.posterior.convergence import drift_of, r_hat_by_chance, standard_error
 from franchise.posterior.diagnostics import diagnose
-from franchise.sampling import Schedule
+from franchise.sampling import Timetable
 from tests.unit.posterior.made import posterior_of_counts, trace_of
 from tests.unit.posterior.made_diagnoses import (
     asked,
@@ -30,7 +30,7 @@ def test_the_table_is_what_arviz_says(rng):
     n_topics = autoregressive(rng, 3, 120, 0.8, 3.0)
     words, alpha = rng.normal(-50, 4, (3, 120)), rng.gamma(3, 1, (3, 120))
     traces = [trace_of(*row[:1], log_p_words=row[1], alpha=row[2]) for row in zip(n_topics, words, alpha)]
-    table = diagnose(posterior, traces, Schedule(sweeps=120, burn_in=0)).table
+    table = diagnose(posterior, traces, Timetable(sweeps=120, burn_in=0)).table
     shares = [[draw.topic_terms.toarray().sum(axis=1) for draw in chain] for chain in posterior.draws]
     shares = np.array([[sizes / sizes.sum() for sizes in chain] for chain in shares])
     expected = {

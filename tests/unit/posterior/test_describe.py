@@ -171,5 +171,6 @@ def test_terms_cannot_break_the_cards_table():
 
 @pytest.mark.parametrize(("until", "said"), [(None, ""), (50, " up to sweep 50")])
 def test_split_merge_in_words(until, said):
-    shown = settings_in_use({"split_merge": {"trials": 10, "until": until, "proposals": [{}, {}]}})
+    trials = {"trials": 10, "until": until, "proposals": [{}, {}]}
+    shown = settings_in_use({"schedule": {"split_merge": trials}, "in_use": {}})
     assert shown == {"split_merge": f"10 trials per sweep{said}, of 2 kinds"}

@@ -7,7 +7,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 from franchise.posterior.diagnostics import diagnose
-from franchise.sampling import Schedule
+from franchise.sampling import Timetable
 from tests.unit.posterior.made import posterior_of_counts, trace_of
 from tests.unit.posterior.made_diagnoses import (
     asked,
@@ -58,7 +58,7 @@ def test_shifted_chains_do_not_agree(rng):
 def test_what_chains_do_not_agree_on_is_named(rng):
     n_topics = autoregressive(rng, 2, 250, 0.5, 2.0)
     traces = [trace_of(k, log_p_words=rng.normal(mean, 1, 250)) for k, mean in zip(n_topics, (-10, -20))]
-    found = diagnose(posterior_of_sizes(rng, 2, 25), traces, Schedule(sweeps=250, burn_in=0))
+    found = diagnose(posterior_of_sizes(rng, 2, 25), traces, Timetable(sweeps=250, burn_in=0))
     assert found.agree is False
     assert numbers_of(found, "differ")["number"] == "log probability of the words"
 

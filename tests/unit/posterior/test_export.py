@@ -15,12 +15,12 @@ from sklearn.base import clone
 from sklearn.decomposition import LatentDirichletAllocation
 
 import franchise
-from franchise import Corpus, Schedule, from_counts, from_tokens
+from franchise import Corpus, from_counts, from_tokens
 from franchise._text import printable
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.posterior.adapters import to_datatree, to_lda, to_pyldavis
 from franchise.posterior.tables import documents_frame, opening, representative_documents, topics_frame
-from franchise.sampling import Trace
+from franchise.sampling import Timetable, Trace
 from tests.golden.fingerprint import fixed_chain
 from tests.raising import raises
 
@@ -363,7 +363,7 @@ def made_trace(sweeps, seed=0, trials_until=10**9):
 def tree(posterior, corpus):
     traces = [made_trace(30, seed) for seed in range(3)]
     return to_datatree(
-        traces, posterior, Schedule(sweeps=30, burn_in=10), {"seed": 7, "start": "one"}, corpus=corpus
+        traces, posterior, Timetable(sweeps=30, burn_in=10), {"seed": 7, "start": "one"}, corpus=corpus
     )
 
 
@@ -408,21 +408,21 @@ def test_what_was_observed_and_found(tree, posterior):
 
 
 def test_without_a_corpus_nothing_was_observed(posterior):
-    tree = to_datatree([made_trace(3)], posterior, Schedule(sweeps=3, burn_in=1), {})
+    tree = to_datatree([made_trace(3)], posterior, Timetable(sweeps=3, burn_in=1), {})
     assert "observed_data" not in tree.children
     assert "posterior" in tree.children
 
 
 def test_chains_of_an_interrupted_run_are_cut_to_the_shortest(posterior, corpus):
     traces = [made_trace(30), made_trace(18)]
-    tree = to_datatree(traces, posterior, Schedule(sweeps=30, burn_in=10), {}, corpus=corpus)
+    tree = to_datatree(traces, posterior, Timetable(sweeps=30, burn_in=10), {}, corpus=corpus)
     assert dict(tree["posterior"].sizes) == {"chain": 2, "draw": 8}
     assert tree["posterior"].attrs["chains_cut"] == "the chains made 30, 18 sweeps; all were cut to 18"
 
 
 def test_a_move_that_one_chain_never_made_is_nan_there(posterior, corpus):
     traces = [made_trace(12), made_trace(12, trials_until=0)]
-    tree = to_datatree(traces, posterior, Schedule(sweeps=12, burn_in=4), {}, corpus=corpus)
+    tree = to_datatree(traces, posterior, Timetable(sweeps=12, burn_in=4), {}, corpus=corpus)
     splits = tree["sample_stats"]["split_merge_splits"]
     assert np.isfinite(splits.sel(chain=0)).all()
     assert np.isnan(splits.sel(chain=1)).all()
@@ -436,7 +436,7 @@ def test_arviz_computes_its_diagnostics_from_the_tree(tree):
 
 
 def test_settings_that_json_does_not_know_become_text(posterior, corpus):
-    schedule = Schedule(sweeps=12, burn_in=4)
+    schedule = Timetable(sweeps=12, burn_in=4)
     tree = to_datatree([made_trace(12)], posterior, schedule, {"schedule": schedule}, corpus=corpus)
     assert "burn_in=4" in json.loads(tree.attrs["settings"])["schedule"]
 
@@ -444,7 +444,7 @@ def test_settings_that_json_does_not_know_become_text(posterior, corpus):
 def test_the_trace_of_a_real_chain(posterior, corpus):
     chain = fixed_chain()
     chain.run(6)
-    tree = to_datatree([chain.trace], posterior, Schedule(sweeps=6, burn_in=2), {}, corpus=corpus)
+    tree = to_datatree([chain.trace], posterior, Timetable(sweeps=6, burn_in=2), {}, corpus=corpus)
     assert isinstance(tree, xr.DataTree)
     assert tree["posterior"]["n_topics"].dtype == np.int64
     assert tree["sample_stats"]["split_merge_splits_tried"].sel(draw=3).item() >= 0
@@ -455,7 +455,7 @@ def test_the_trace_of_a_real_chain(posterior, corpus):
 def test_without_xarray_the_error_says_what_to_install(posterior, corpus, monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
     with raises(FranchiseError, "missing-package", "xarray", 'pip install "franchise[arviz]"'):
-        to_datatree([made_trace(3)], posterior, Schedule(sweeps=3, burn_in=1), {}, corpus=corpus)
+        to_datatree([made_trace(3)], posterior, Timetable(sweeps=3, burn_in=1), {}, corpus=corpus)
 
 
 def test_halves_of_characters_do_not_break_a_table():

@@ -244,7 +244,7 @@ TRAIN, TEST = [[0, 0, 1, 2], [], [1, 1, 2], [3, 3, 0]], [[0, 3, 3], [], [2, 1, 1
 
 
 def trained(seed):
-    chain = Chain(corpus_of(TRAIN, 5), Priors(alpha=1.3, gamma=0.9, eta=0.4), seed=seed, capacity=1)
+    chain = Chain(corpus_of(TRAIN, 5), Priors(alpha=1.3, gamma=0.9, eta=0.4), random_state=seed, capacity=1)
     chain.run(5)
     return chain
 
@@ -313,7 +313,7 @@ def test_paper_held_out_rises_and_reads_as_a_sentence(seed):
     train, test = corpus.select(range(80)), corpus.select(range(80, 100))
     rises = []
     for number in range(8):
-        chain = Chain(train, seed=seed, number=number)
+        chain = Chain(train, random_state=seed, number=number)
         chain.run(30)
         result = paper_held_out(train, chain.state, chain.priors, test, sweeps=20, seed=number)
         rises.append(result.log_p[-5:].mean() - result.log_p[0])
@@ -338,7 +338,7 @@ from franchise.sampling import Chain
 
 vocabulary = ["a", "b", "c"]
 train = from_tokens([["a", "b", "a"], ["b", "c"], ["c", "c", "a"]], vocabulary=vocabulary)
-chain = Chain(train, Priors(gamma=2.0), seed=1)
+chain = Chain(train, Priors(gamma=2.0), random_state=1)
 chain.run(3)
 draws = [chain.draw()]
 chain.run(2)

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from franchise import Chain, Schedule, SettingsError
+from franchise import Chain, SettingsError
 from franchise.corpus import planted
 from franchise.corpus.documents import encode
 from franchise.predict.fixed_topics import mixtures
 from franchise.predict.known_topics import KnownTopics
+from franchise.sampling import Timetable
 from tests.raising import raises
 from tests.unit.predict.scores import document_completion, left_to_right
 
@@ -15,7 +16,7 @@ from tests.unit.predict.scores import document_completion, left_to_right
 @pytest.fixture(scope="module")
 def chain():
     corpus = planted(n_topics=4, n_terms=30, n_documents=20, document_length=30, seed=3).corpus
-    chain = Chain(corpus, schedule=Schedule(sweeps=6, burn_in=4, thin=1), seed=1)
+    chain = Chain(corpus, schedule=Timetable(sweeps=6, burn_in=4, thin=1), random_state=1)
     chain.run()
     return chain
 

@@ -10,11 +10,11 @@ from franchise.corpus.synthetic import planted
 from franchise.posterior.diagnostics import diagnose
 from franchise.posterior.estimates import Posterior
 from franchise.report import write_report
-from franchise.sampling import Chain, Draw, Schedule
+from franchise.sampling import Chain, Draw, Timetable
 
 ANIMALS = "cat dog mouse horse cow sheep milk fur paw tail"
 MONEY = "bank bond stock market price money rate loan tax fund"
-SETTINGS = {"eta": 0.1, "sweeps": 40, "burn_in": None, "alpha_prior": (1.0, 1.0)}
+SETTINGS = {"eta": 0.1, "sweeps": 40, "burn_in": None, "alpha": (1.0, 1.0)}
 
 
 def small_texts(n: int = 30, seed: int = 0) -> list[str]:
@@ -29,8 +29,8 @@ def small_texts(n: int = 30, seed: int = 0) -> list[str]:
 
 
 def run_chains(corpus: Corpus, n_chains: int = 2, sweeps: int = 40, **options) -> list[Chain]:
-    schedule = Schedule(sweeps=sweeps, burn_in=sweeps // 2, thin=2)
-    chains = [Chain(corpus, schedule=schedule, seed=1, number=c, **options) for c in range(n_chains)]
+    schedule = Timetable(sweeps=sweeps, burn_in=sweeps // 2, thin=2)
+    chains = [Chain(corpus, schedule=schedule, random_state=1, number=c, **options) for c in range(n_chains)]
     for chain in chains:
         chain.run()
     return chains
@@ -85,8 +85,8 @@ def large_model(n_topics: int, n_documents: int, seed: int = 5) -> tuple[Corpus,
     rng = np.random.default_rng(seed)
     chains = []
     for number in range(2):
-        schedule = Schedule(sweeps=10, burn_in=5, thin=1)
-        chain = Chain(truth.corpus, schedule=schedule, number=number, start="one")
+        schedule = Timetable(sweeps=10, burn_in=5, thin=1)
+        chain = Chain(truth.corpus, schedule=schedule, number=number, init="one", random_state=0)
         chain.start()
         chain.sweeps_done = 10
         for sweep in range(6, 11):

@@ -13,7 +13,7 @@ from franchise.corpus import from_counts, from_texts
 from franchise.errors import FranchiseError
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.report import documents, render, write_report
-from franchise.sampling import Chain, Schedule
+from franchise.sampling import Chain, Timetable
 from tests.raising import raises
 from tests.unit.report.made import (
     SETTINGS,
@@ -150,7 +150,7 @@ def words_of(path: Path) -> str:
 
 def test_page_of_one_topic_and_one_chain(tmp_path):
     corpus = from_texts(["cat dog", "cat", "dog dog cat"])
-    chain = Chain(corpus, schedule=Schedule(sweeps=10, burn_in=5), start="one")
+    chain = Chain(corpus, schedule=Timetable(sweeps=10, burn_in=5), init="one", random_state=0)
     chain.start()
     chain.draws.append(counted_draw(corpus, np.zeros(corpus.n_words, np.int64), 6))
     text = words_of(report_of(tmp_path / "r.html", corpus, [chain]))
@@ -196,7 +196,9 @@ def test_page_without_texts_and_with_empty_documents(tmp_path):
 
 def test_page_of_an_unfinished_run(tmp_path):
     corpus = from_texts(small_texts())
-    chains = [Chain(corpus, schedule=Schedule(sweeps=100, burn_in=50), number=c) for c in range(3)]
+    chains = [
+        Chain(corpus, schedule=Timetable(sweeps=100, burn_in=50), number=c, random_state=0) for c in range(3)
+    ]
     chains[0].run(20)
     chains[1].run(20)
     text = words_of(report_of(tmp_path / "r.html", corpus, chains))
@@ -206,7 +208,9 @@ def test_page_of_an_unfinished_run(tmp_path):
 
 def test_page_of_chains_of_which_one_has_draws(tmp_path):
     corpus = from_texts(small_texts())
-    chains = [Chain(corpus, schedule=Schedule(sweeps=60, burn_in=30), number=c) for c in range(2)]
+    chains = [
+        Chain(corpus, schedule=Timetable(sweeps=60, burn_in=30), number=c, random_state=0) for c in range(2)
+    ]
     chains[0].run(10)
     chains[1].run()
     path = report_of(tmp_path / "r.html", corpus, chains)
@@ -219,7 +223,7 @@ def test_page_of_chains_of_which_one_has_draws(tmp_path):
 def test_page_names_settings_versions_and_sample(tmp_path, monkeypatch):
     monkeypatch.setattr(documents, "MOST_DOCUMENTS", 10)
     text = words_of(small_report(tmp_path / "r.html"))
-    assert "alpha prior 1.0, 1.0" in text
+    assert "alpha 1.0, 1.0" in text
     assert "burn in none" in text
     assert f"python {sys.version.split()[0]}" in text
     assert f"numpy {np.__version__}" in text

@@ -10,7 +10,7 @@ from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.tables import topics_frame
 from franchise.report import chains as described
 from franchise.report import topics, words, write_report
-from franchise.sampling import Chain, Schedule, Trace
+from franchise.sampling import Chain, Timetable, Trace
 from franchise.sampling.trials import Event
 from tests.unit.posterior.made import draw_of_words, posterior_of_counts
 from tests.unit.report.made import SETTINGS, posterior_of, run_chains, small_texts
@@ -288,7 +288,7 @@ def test_findings_begin_with_what_holds(small):
 
 def test_an_unfinished_run_is_told_without_python(small):
     corpus, _, _ = small
-    chain = Chain(corpus, schedule=Schedule(sweeps=100, burn_in=50))
+    chain = Chain(corpus, schedule=Timetable(sweeps=100, burn_in=50), random_state=0)
     chain.run(5)
     posterior = posterior_of(corpus, [chain])
     said = words.findings(posterior, [chain], Diagnosis(None, None, None, False, [], ()))

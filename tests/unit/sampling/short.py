@@ -5,18 +5,14 @@ from dataclasses import replace
 from franchise.corpus import planted
 from franchise.sampling import short_runs
 from franchise.sampling.chain import Chain
-from franchise.sampling.plan import plan_of
 from franchise.sampling.short_runs import short_run
 from franchise.starts.consensus import consensus_of, starting_topics
+from tests.settings import plan_of
 
 NUMBER, SWEEPS = 5, 4
 CORPUS = planted(n_topics=4, n_terms=60, n_documents=120, document_length=12, seed=4).corpus
 SETTINGS = {
     "eta": 0.1,
-    "alpha": None,
-    "gamma": None,
-    "alpha_prior": (1.0, 1.0),
-    "gamma_prior": (1.0, 1.0),
     "init": "consensus",
     "sweeps": 6,
     "burn_in": 2,

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from franchise import Chain, Priors, Schedule
-from franchise.sampling import trials
+from franchise import Chain, Priors
+from franchise.sampling import Timetable, trials
 from franchise.sampling.trace import Trace
 from franchise.sampling.trials import SplitMerge
 from franchise.storage.chain import load_chain, save_chain
@@ -75,8 +75,8 @@ def adapting(monkeypatch, start="fitted"):
     """Return a chain for which trials are worth it or not, in turn."""
     monkeypatch.setattr(trials, "_WORTH", 0.04)
     split_merge = SplitMerge(trials=6, adapt=ADAPT, keep_trials=True)
-    schedule = Schedule(sweeps=60, burn_in=ADAPT, thin=4, split_merge=split_merge, warm_up=15)
-    return Chain(arithmetic_corpus(), Priors(eta=0.3), schedule, seed=4, start=start)
+    schedule = Timetable(sweeps=60, burn_in=ADAPT, thin=4, split_merge=split_merge, warm_up=15)
+    return Chain(arithmetic_corpus(), Priors(eta=0.3), schedule, random_state=4, init=start)
 
 
 def test_a_chain_makes_as_many_trials_as_the_rule_says(monkeypatch):

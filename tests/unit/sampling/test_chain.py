@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from franchise import Chain, Corpus, FranchiseError, Priors, Schedule, SettingsError
+from franchise import Chain, Corpus, FranchiseError, Priors, SettingsError
 from franchise.model import broken_invariants, joint
 from franchise.moves.shared.scratch import new_scratch
+from franchise.sampling import Timetable
 from franchise.sampling.schedule import CONCENTRATION_METHODS
 from tests.golden.fingerprint import PRIORS, SWEEPS, arithmetic_corpus, fixed_chain, in_bits
 from tests.raising import raises
@@ -21,7 +22,7 @@ def start(request):
 
 
 def kept_draws(**settings):
-    chain = Chain(arithmetic_corpus(), schedule=Schedule(**settings))
+    chain = Chain(arithmetic_corpus(), schedule=Timetable(**settings), random_state=0)
     chain.run()
     return chain.draws
 
@@ -30,35 +31,35 @@ def kept_draws(**settings):
 
 
 def test_starts_soundly_with_every_word_seated(start):
-    chain = fixed_chain(start=start)
+    chain = fixed_chain(init=start)
     chain.start()
     assert broken_invariants(chain.corpus.arrays, chain.state) == []
     assert chain.sweeps_done == 0
 
 
 def test_one_topic_has_one_table_a_document():
-    chain = fixed_chain(start="one")
+    chain = fixed_chain(init="one")
     chain.start()
     assert chain.trace.last["n_topics"] == 1
     assert chain.trace.last["n_tables"] == np.count_nonzero(chain.corpus.document_lengths)
 
 
 def test_random_topics_have_one_table_a_document_and_topic():
-    chain = fixed_chain(start=7)
+    chain = fixed_chain(init=7)
     chain.start()
     assert chain.trace.last["n_topics"] == 7
     assert chain.trace.last["n_tables"] == chain.draw().document_topics.nnz
 
 
 def test_more_random_topics_than_words():
-    chain = Chain(Corpus([0, 1, 1], [0, 2, 3], ["a", "b"]), start=100, capacity=1)
+    chain = Chain(Corpus([0, 1, 1], [0, 2, 3], ["a", "b"]), init=100, capacity=1, random_state=0)
     chain.start()
     assert chain.trace.last["n_topics"] <= 3
     assert broken_invariants(chain.corpus.arrays, chain.state) == []
 
 
 def test_concentrations_start_at_their_priors_means_or_fixed_values():
-    chain = Chain(arithmetic_corpus(), Priors(alpha=(3.0, 2.0), gamma=0.7, eta=(1.0, 4.0)))
+    chain = Chain(arithmetic_corpus(), Priors(alpha=(3.0, 2.0), gamma=0.7, eta=(1.0, 4.0)), random_state=0)
     chain.start()
     assert [chain.trace.last[name] for name in ("alpha", "gamma", "eta")] == [1.5, 0.7, 0.25]
 
@@ -67,7 +68,7 @@ def test_concentrations_start_at_their_priors_means_or_fixed_values():
 
 
 def test_row_zero_of_the_trace_is_the_start(start):
-    chain = fixed_chain(start=start)
+    chain = fixed_chain(init=start)
     chain.start()
     first = chain.trace.last
     chain.run(3)
@@ -77,7 +78,7 @@ def test_row_zero_of_the_trace_is_the_start(start):
 
 
 def test_every_sweep_leaves_a_sound_state(start):
-    chain = fixed_chain(start=start, capacity=1)
+    chain = fixed_chain(init=start, capacity=1)
     for _ in range(5):
         chain.sweep()
         assert broken_invariants(chain.corpus.arrays, chain.state) == []
@@ -113,7 +114,7 @@ def test_moves_report_what_they_did():
 
 
 def test_fixed_concentrations_stay():
-    chain = Chain(arithmetic_corpus(), Priors(alpha=0.3, gamma=2.0, eta=0.5))
+    chain = Chain(arithmetic_corpus(), Priors(alpha=0.3, gamma=2.0, eta=0.5), random_state=0)
     chain.run(5)
     for name, value in {"alpha": 0.3, "gamma": 2.0, "eta": 0.5}.items():
         assert set(chain.trace[name]) == {value}
@@ -238,7 +239,7 @@ def test_a_topic_keeps_its_name_while_it_lives():
 
 def test_empty_documents_are_carried_through(start):
     corpus = Corpus([0, 1, 0], [0, 0, 2, 2, 3, 3], ["a", "b"])
-    chain = Chain(corpus, Priors(), Schedule(sweeps=5, burn_in=4, thin=1), start=start)
+    chain = Chain(corpus, Priors(), Timetable(sweeps=5, burn_in=4, thin=1), init=start, random_state=0)
     chain.run()
     assert chain.draws[0].document_topics.sum(axis=1).tolist() == [0, 2, 0, 1, 0]
     assert chain.state.m_j[[0, 2, 4]].tolist() == [0, 0, 0]
@@ -247,8 +248,8 @@ def test_empty_documents_are_carried_through(start):
 @pytest.mark.parametrize("method", ["slice", "auxiliary"])
 def test_a_corpus_of_one_word(start, method):
     corpus = Corpus([0], [0, 1], ["a"])
-    schedule = Schedule(sweeps=5, burn_in=0, thin=1, concentrations=method)
-    chain = Chain(corpus, Priors(eta=(1.0, 1.0)), schedule, start=start, capacity=1)
+    schedule = Timetable(sweeps=5, burn_in=0, thin=1, concentrations=method)
+    chain = Chain(corpus, Priors(eta=(1.0, 1.0)), schedule, init=start, capacity=1, random_state=0)
     chain.run()
     assert set(chain.trace["n_topics"]) == set(chain.trace["n_tables"]) == {1}
     assert np.abs(chain.trace["log_joint"]).max() < 1e-12  # there is nothing to be uncertain about
@@ -256,7 +257,7 @@ def test_a_corpus_of_one_word(start, method):
 
 
 def test_terms_that_no_word_uses_are_carried_through(start):
-    chain = Chain(Corpus([1, 1, 3], [0, 3], list("abcde")), start=start)
+    chain = Chain(Corpus([1, 1, 3], [0, 3], list("abcde")), init=start, random_state=0)
     chain.run(3)
     assert chain.draw().topic_terms.sum(axis=0).tolist() == [0, 2, 0, 1, 0]
 
@@ -267,15 +268,15 @@ def test_terms_that_no_word_uses_are_carried_through(start):
 @pytest.mark.parametrize(
     ("settings", "code", "facts"),
     [
-        ({"seed": -1}, "not-a-whole-number", ["seed=-1", f"from 0 to {2**63 - 1}"]),
-        ({"seed": 2**63}, "not-a-whole-number", [f"seed={2**63}", f"from 0 to {2**63 - 1}"]),
-        ({"seed": "a"}, "not-a-whole-number", ["seed='a'", f"from 0 to {2**63 - 1}"]),
-        ({"seed": 1.5}, "not-a-whole-number", ["seed=1.5", f"from 0 to {2**63 - 1}"]),
+        ({"random_state": -1}, "not-a-seed", ["random_state=", "from 0 to 2**63 - 1"]),
+        ({"random_state": 2**63}, "not-a-seed", ["random_state=", "from 0 to 2**63 - 1"]),
+        ({"random_state": "a"}, "not-a-seed", ["random_state=", "from 0 to 2**63 - 1"]),
+        ({"random_state": 1.5}, "not-a-seed", ["random_state=", "from 0 to 2**63 - 1"]),
         ({"number": -1}, "not-a-whole-number", ["number=-1", f"from 0 to {2**63 - 1}"]),
-        ({"start": True}, "unknown-choice", ["start=True", "'sequential'", "'fitted'", "'one'"]),
-        ({"start": "two"}, "unknown-choice", ["start='two'", "'sequential'", "'fitted'", "'one'"]),
-        ({"start": 0}, "unknown-choice", ["start=0", "'sequential'", "'fitted'", "'one'"]),
-        ({"start": 2.5}, "unknown-choice", ["start=2.5", "'sequential'", "'fitted'", "'one'"]),
+        ({"init": True}, "unknown-choice", ["init=True", "'sequential'", "'fitted'", "'one'"]),
+        ({"init": "two"}, "unknown-choice", ["init='two'", "'sequential'", "'fitted'", "'one'"]),
+        ({"init": 0}, "unknown-choice", ["init=0", "'sequential'", "'fitted'", "'one'"]),
+        ({"init": 2.5}, "unknown-choice", ["init=2.5", "'sequential'", "'fitted'", "'one'"]),
         ({"capacity": 0}, "not-a-whole-number", ["capacity=0", "1 or more"]),
     ],
 )
@@ -285,7 +286,7 @@ def test_refuses(settings, code, facts):
 
 
 def test_starts_once():
-    chain = Chain(Corpus([0, 1], [0, 2], list("ab")))
+    chain = Chain(Corpus([0, 1], [0, 2], list("ab")), random_state=0)
     chain.start()
     with raises(FranchiseError, "already-started"):
         chain.start()
@@ -293,11 +294,11 @@ def test_starts_once():
 
 def test_runs_no_negative_number_of_sweeps():
     with raises(SettingsError, "not-a-whole-number", "sweeps=-3"):
-        Chain(Corpus([0, 1], [0, 2], list("ab"))).run(-3)
+        Chain(Corpus([0, 1], [0, 2], list("ab")), random_state=0).run(-3)
 
 
 def test_what_is_looked_up_follows_eta():
-    chain = Chain(Corpus([0, 1, 1, 0], [0, 2, 4], list("ab")), Priors(eta=(2.0, 4.0)))
+    chain = Chain(Corpus([0, 1, 1, 0], [0, 2, 4], list("ab")), Priors(eta=(2.0, 4.0)), random_state=0)
     chain.run(3)
     own, fresh = chain.engine.sampler.scratch, new_scratch(chain.corpus.arrays, chain.state)
     assert chain.trace["eta"][-1] != chain.trace["eta"][0]
@@ -310,7 +311,7 @@ def test_what_is_looked_up_follows_eta():
 
 def test_the_mode_obeys_the_new_burn_in():
     corpus = arithmetic_corpus()
-    chain = Chain(corpus, PRIORS, Schedule(sweeps=30, burn_in=0, thin=4), seed=5)
+    chain = Chain(corpus, PRIORS, Timetable(sweeps=30, burn_in=0, thin=4), random_state=5)
     chain.run()
     score = chain.trace["log_joint"] + chain.trace["log_prior"]
     best = chain.mode

@@ -4,10 +4,11 @@ import threading
 
 import pytest
 
-from franchise import Chain, GpuError, Priors, Schedule
+from franchise import Chain, GpuError, Priors
 from franchise.corpus import planted
 from franchise.engines import ENGINES, EngineKind
 from franchise.engines.kinds import KINDS
+from franchise.sampling import Timetable
 from franchise.sampling import run as module
 from franchise.sampling.run import run_chains, shares
 from tests.reference.chains import differences
@@ -51,9 +52,10 @@ def scarce(monkeypatch):
 
 
 def chains_of(engine, number=4):
-    schedule = Schedule(sweeps=SWEEPS, burn_in=3)
+    schedule = Timetable(sweeps=SWEEPS, burn_in=3)
     return [
-        Chain(CORPUS, Priors(), schedule, seed=3, number=i, start="one", engine=engine) for i in range(number)
+        Chain(CORPUS, Priors(), schedule, random_state=3, number=i, init="one", engine=engine)
+        for i in range(number)
     ]
 
 

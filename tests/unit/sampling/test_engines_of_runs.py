@@ -16,12 +16,14 @@ from franchise.engines import GPU_WORDS, engine_for
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.random import Key
 from franchise.sampling.forecast import forecast
-from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains, shares
 from tests.raising import raises
+from tests.settings import plan_of
 
 CORPUS = planted(n_topics=3, n_terms=30, n_documents=30, document_length=12, seed=1).corpus
-USUAL = {"eta": 0.1, "alpha": None, "gamma": None, "alpha_prior": (1.0, 1.0), "gamma_prior": (1.0, 1.0)}
+USUAL = {
+    "eta": 0.1,
+}
 USUAL |= {"init": "one", "sweeps": 4, "burn_in": 2, "thin": 1, "warm_up": None, "split_merge": "always"}
 
 
@@ -86,13 +88,13 @@ def test_nobody_looks_for_a_gpu_that_is_not_wanted(monkeypatch):
 def test_chains_of_cells_that_start_apart():
     settings = USUAL | {"init": "apart"}
     chains = plan_of(**settings, chains=4, engine="cells", seed=3).chains(CORPUS)
-    assert [chain.start_from for chain in chains] == ["one", "fitted", 50, 200]
+    assert [chain.init for chain in chains] == ["one", "fitted", 50, 200]
 
 
 def test_cells_cannot_be_seated_word_after_word(tmp_path):
-    settings = {"init": "sequential", "sweeps": 2, "chains": 1, "checkpoint_dir": tmp_path / "model"}
+    settings = {"init": "sequential", "sweeps": 2, "chains": 1}
     with raises(SettingsError, "conflicting-settings", "init='sequential'", "engine='cells'"):
-        HDPTopicModel(engine="cells", **settings).fit(CORPUS)
+        HDPTopicModel(engine="cells", **settings).fit(CORPUS, checkpoint_dir=tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
@@ -124,7 +126,7 @@ def test_a_model_keeps_its_engine_and_goes_on_with_it(tmp_path):
     whole = HDPTopicModel(**settings).fit(CORPUS)
     assert {chain.engine.name for chain in whole.chains_} == {"parallel"}
     assert whole.settings_["engine"] == "parallel"
-    HDPTopicModel(**settings | {"sweeps": 3}, checkpoint_dir=tmp_path / "model", n_jobs=1).fit(CORPUS)
+    HDPTopicModel(**settings | {"sweeps": 3}, n_jobs=1).fit(CORPUS, checkpoint_dir=tmp_path / "model")
     again = HDPTopicModel.load(tmp_path / "model")
     assert again.engine == "parallel"
     again.set_params(n_jobs=4).resume(3)
@@ -134,9 +136,9 @@ def test_a_model_keeps_its_engine_and_goes_on_with_it(tmp_path):
 
 
 def test_a_fit_goes_on_with_the_engine_of_the_model_that_is_there(tmp_path):
-    settings = {"sweeps": 3, "chains": 1, "init": "one", "random_state": 5, "checkpoint_dir": tmp_path / "m"}
-    HDPTopicModel(**settings, engine="parallel").fit(CORPUS)
-    again = HDPTopicModel(**settings | {"sweeps": 5}).fit(CORPUS)
+    settings = {"sweeps": 3, "chains": 1, "init": "one", "random_state": 5}
+    HDPTopicModel(**settings, engine="parallel").fit(CORPUS, checkpoint_dir=tmp_path / "m")
+    again = HDPTopicModel(**settings | {"sweeps": 5}).fit(CORPUS, checkpoint_dir=tmp_path / "m")
     assert again.chains_[0].engine.name == "parallel"
     assert again.chains_[0].sweeps_done == 5
 
@@ -166,19 +168,18 @@ def test_cores_that_are_left_over_go_to_documents(jobs, chains, expected):
     assert {chain.engine._threads.number for chain in running} == {expected}
 
 
-@pytest.mark.parametrize("jobs", [None, -1])
-def test_limits_of_a_container_limit_threads(monkeypatch, jobs):
+def test_limits_of_a_container_limit_threads(monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
-    assert shares(jobs, 4) == (1, 1)
+    assert shares(-1, 4) == (1, 1)
     monkeypatch.setattr("joblib.cpu_count", lambda: 6)
-    assert shares(jobs, 4) == (4, 1)
-    assert shares(jobs, 2) == (2, 3)
+    assert shares(-1, 4) == (4, 1)
+    assert shares(-1, 2) == (2, 3)
 
 
 def test_a_limit_that_is_no_number(monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "many")
     with raises(SettingsError, "not-a-whole-number", "LOKY_MAX_CPU_COUNT='many'"):
-        shares(None, 4)
+        shares(-1, 4)
 
 
 def test_jobs_change_nothing():

@@ -6,15 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from franchise import Corpus, Priors, Schedule
+from franchise import Corpus, Priors
 from franchise.corpus import planted
+from franchise.sampling import Timetable
 from franchise.sampling import forecast as module
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.plan import Plan, starts_of
 from tests.reference.chains import ALONE
 from tests.reference.gpus import let_there_be_engine
 
-PLAN = Plan(priors=Priors(), schedule=Schedule(sweeps=100, burn_in=50), starts=starts_of("fitted", 2), seed=1)
+PLAN = Plan(
+    priors=Priors(), schedule=Timetable(sweeps=100, burn_in=50), starts=starts_of("fitted", 2), seed=1
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +69,7 @@ def test_a_part_tells_what_the_whole_takes(corpus, engine, monkeypatch):
 @pytest.mark.parametrize("engine", ["collapsed", "parallel"])
 def test_short_runs_before_the_chains_are_counted(corpus, engine, monkeypatch):
     """24 runs of 40 sweeps are more than 2 chains of 20, whatever makes these."""
-    plan = replace(PLAN, engine=engine, schedule=Schedule(sweeps=20, burn_in=10))
+    plan = replace(PLAN, engine=engine, schedule=Timetable(sweeps=20, burn_in=10))
     fitted = forecast(plan, corpus, 1).seconds
     assert forecast(replace(plan, starts=("consensus",) * 2), corpus, 1).seconds > 5 * fitted
     monkeypatch.setattr(module, "_of_short_runs", lambda *_: 1e9)
@@ -111,7 +114,7 @@ def test_times_in_words(seconds, text):
 
 def test_a_cluster_is_not_needed_for_a_forecast(monkeypatch):
     corpus = planted(n_topics=3, n_terms=30, n_documents=20, document_length=20, seed=0).corpus
-    settings = dict(priors=Priors(), schedule=Schedule(sweeps=10, burn_in=5), starts=("one",), seed=0)
+    settings = dict(priors=Priors(), schedule=Timetable(sweeps=10, burn_in=5), starts=("one",), seed=0)
     let_there_be_engine(monkeypatch)  # for the GPUs of a cluster, one here
     for engine in ("ray", "ray-gpu"):
         assert forecast(Plan(**settings, engine=engine), corpus, 1).seconds > 0.0

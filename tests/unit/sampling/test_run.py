@@ -8,26 +8,29 @@ import time
 from itertools import pairwise
 from types import SimpleNamespace
 
+import joblib
 import pytest
 from rich.console import Console
 
-from franchise import Chain, ModelError, Priors, Schedule, SettingsError, SplitMerge
+from franchise import Chain, ModelError, Priors, SettingsError, SplitMerge
 from franchise._folders import locked
 from franchise._progress import LiveMonitor, LogMonitor, Monitor, NotebookMonitor, monitor_for
 from franchise._threads import threads
-from franchise.sampling.plan import Plan, extend, least_burn_in, plan_of, starts_of
+from franchise.sampling import Timetable
+from franchise.sampling.plan import Plan, extend, least_burn_in, starts_of
 from franchise.sampling.run import run_chains
 from franchise.storage.chain import load_chain, saved_chains
 from franchise.storage.checkpoints import Checkpoints, load_chains
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
 from tests.raising import raises
+from tests.settings import plan_of
 
 SWEEPS = 12
 ENDLESS = 10**7
 
 
 def plan(sweeps=SWEEPS, chains=3):
-    schedule = Schedule(sweeps=sweeps, burn_in=4, thin=2)
+    schedule = Timetable(sweeps=sweeps, burn_in=4, thin=2)
     return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("apart", chains), seed=11)
 
 
@@ -170,7 +173,7 @@ def test_two_processes_do_not_write_in_one_folder(tmp_path):
     assert run_chains(new_chains(), keeper=Checkpoints(tmp_path)) == "complete"
 
 
-@pytest.mark.parametrize("jobs", [0, -2, 1.5, "two"])
+@pytest.mark.parametrize("jobs", [0, 1.5, "two", True])
 def test_impossible_numbers_of_threads(jobs):
     with raises(SettingsError, "not-a-whole-number", f"n_jobs={jobs!r}"):
         threads(jobs, 4)
@@ -179,7 +182,18 @@ def test_impossible_numbers_of_threads(jobs):
 def test_numbers_of_threads():
     assert threads(8, 3) == 3
     assert threads(2, 3) == 2
-    assert threads(None, 1) == threads(-1, 1) == 1
+    assert threads(None, 3) == 1
+
+
+def test_negative_numbers_of_threads_leave_cores_alone(monkeypatch):
+    monkeypatch.setattr("joblib.cpu_count", lambda: 6)
+    assert [threads(jobs, 9) for jobs in (-1, -2, -6, -7, -100)] == [6, 5, 1, 1, 1]
+
+
+def test_joblib_may_say_how_many_threads_none_is():
+    with joblib.parallel_config(backend="threading", n_jobs=3):
+        assert threads(None, 9) == 3
+        assert threads(2, 9) == 2
 
 
 # ---------------------------------------------------------------- plans
@@ -193,12 +207,12 @@ def test_another_plan_is_refused(tmp_path):
             priors=PRIORS, schedule=plan().schedule, starts=starts_of("apart", 3), seed=12
         ),
         "priors=": Plan(priors=Priors(), schedule=plan().schedule, starts=starts_of("apart", 3), seed=11),
-        "start='one', not 'sequential'": Plan(
+        "init='one', not 'sequential'": Plan(
             priors=PRIORS, schedule=plan().schedule, starts=("sequential",) * 3, seed=11
         ),
         "thin=2, not 3": Plan(
             priors=PRIORS,
-            schedule=Schedule(sweeps=12, burn_in=4, thin=3),
+            schedule=Timetable(sweeps=12, burn_in=4, thin=3),
             starts=starts_of("apart", 3),
             seed=11,
         ),
@@ -219,10 +233,6 @@ def test_extended_chains_are_those_of_a_longer_plan():
 
 USUAL = {
     "eta": 0.1,
-    "alpha": None,
-    "gamma": None,
-    "alpha_prior": (1.0, 1.0),
-    "gamma_prior": (1.0, 1.0),
     "init": "fitted",
     "sweeps": 500,
     "burn_in": None,
@@ -246,12 +256,12 @@ def test_plan_of_the_usual_settings():
 
 def test_plan_of_other_settings():
     changes = {
-        "eta": "sample",
+        "eta": (1.0, 1.0),
         "alpha": 0.5,
         "split_merge": "burn-in",
         "sweeps": 10,
         "init": 3,
-        "gamma_prior": [2, 1],
+        "gamma": [2, 1],
     }
     plan = plan_of(**{**USUAL, **changes})
     assert plan.priors == Priors(alpha=0.5, gamma=(2, 1), eta=(1.0, 1.0))
@@ -305,7 +315,7 @@ def test_topics_begun_at_documents_warm_up_from_a_smaller_eta():
         ({"burn_in": 45}, (45,)),
         ({"warm_up": 60}, (80, 120, 200)),
         ({"init": "documents"}, (80, 120, 200)),
-        ({"eta": "sample"}, (45, 60, 80, 120, 200)),
+        ({"eta": (1.0, 1.0)}, (45, 60, 80, 120, 200)),
         ({"init": "one"}, ()),
         ({"init": "apart"}, ()),
         ({"init": "one", "merges": [9, 3]}, (3, 9)),
@@ -324,19 +334,18 @@ def test_merges_are_within_the_burn_in_and_after_the_warm_up(changes, merges):
     [
         ({"split_merge": "sometimes"}, "unknown-choice"),
         ({"eta": "learn"}, "not-a-prior"),
-        ({"alpha": -1}, "not-a-positive-number"),
+        ({"alpha": -1}, "not-a-prior"),
         ({"sweeps": 0}, "not-a-whole-number"),
         ({"burn_in": 501}, "out-of-range"),
         ({"thin": 0}, "not-a-whole-number"),
         ({"chains": 0}, "not-a-whole-number"),
-        ({"seed": -1}, "not-a-whole-number"),
         ({"init": "two"}, "unknown-choice"),
         ({"init": "automatic"}, "unknown-choice"),
         ({"warm_up": 251}, "out-of-range"),
         ({"warm_up": -1}, "not-a-whole-number"),
         ({"warm_up": 2.5}, "not-a-whole-number"),
         ({"merges": (251,)}, "out-of-range"),
-        ({"gamma_prior": (1.0,)}, "not-a-prior"),
+        ({"gamma": (1.0,)}, "not-a-prior"),
     ],
 )
 def test_impossible_settings_are_named(change, code):

@@ -2,22 +2,23 @@ import itertools
 
 import pytest
 
-from franchise import Schedule, SettingsError, SplitMerge
+from franchise import Chain, HDPTopicModel, Priors, Schedule, SettingsError, SplitMerge, from_tokens
+from franchise.sampling import Timetable
 from tests.raising import raises
 
 
 def test_keeps_every_thin_th_sweep_after_the_burn_in():
-    schedule = Schedule(sweeps=20, burn_in=6, thin=4)
+    schedule = Timetable(sweeps=20, burn_in=6, thin=4)
     assert [sweep for sweep in range(21) if schedule.keeps(sweep)] == [8, 12, 16, 20]
 
 
 def test_never_keeps_the_start():
-    schedule = Schedule(sweeps=3, burn_in=0, thin=1)
+    schedule = Timetable(sweeps=3, burn_in=0, thin=1)
     assert [sweep for sweep in range(4) if schedule.keeps(sweep)] == [1, 2, 3]
 
 
 def test_goes_on_beyond_the_planned_sweeps():
-    assert Schedule(sweeps=4, burn_in=2, thin=2).keeps(100)
+    assert Timetable(sweeps=4, burn_in=2, thin=2).keeps(100)
 
 
 @pytest.mark.parametrize(
@@ -55,35 +56,61 @@ def test_goes_on_beyond_the_planned_sweeps():
 )
 def test_refuses(settings, code, facts):
     with raises(SettingsError, code, *facts):
-        Schedule(**settings)
+        Timetable(**settings)
 
 
 def test_burn_in_may_be_everything():
-    assert Schedule(sweeps=10, burn_in=10).burn_in == 10
+    assert Timetable(sweeps=10, burn_in=10).burn_in == 10
 
 
 def test_warm_up_and_adapting_may_be_all_of_the_burn_in():
-    schedule = Schedule(burn_in=20, warm_up=20, split_merge=SplitMerge(adapt=20))
+    schedule = Timetable(burn_in=20, warm_up=20, split_merge=SplitMerge(adapt=20))
     assert (schedule.warm_up, schedule.split_merge.adapt) == (20, 20)
 
 
 @pytest.mark.parametrize("begin", [0.3, 0.1, 1e-9])
 def test_the_share_of_eta_rises_to_all(begin):
-    schedule = Schedule(burn_in=40, warm_up=40, warm_up_from=begin)
+    schedule = Timetable(burn_in=40, warm_up=40, warm_up_from=begin)
     shares = [schedule.eta_share(sweep) for sweep in range(1, 41)]
     assert shares[:1] + shares[19:20] == pytest.approx([begin ** (39 / 40), begin**0.5])
     assert all(low < high for low, high in itertools.pairwise(shares))
     assert shares[-1] == 1.0
     assert schedule.eta_share(41) is schedule.eta_share(10**6) is None
-    assert Schedule().eta_share(1) is None
+    assert Timetable().eta_share(1) is None
 
 
 def test_a_warm_up_may_begin_with_all_of_eta():
-    schedule = Schedule(burn_in=4, warm_up=4, warm_up_from=1)
+    schedule = Timetable(burn_in=4, warm_up=4, warm_up_from=1)
     assert [schedule.eta_share(sweep) for sweep in range(1, 6)] == [1.0, 1.0, 1.0, 1.0, None]
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.1, float("nan"), "much", None])
 def test_a_warm_up_begins_with_a_share_of_eta(share):
     with raises(SettingsError, "out-of-range", "warm_up_from"):
-        Schedule(warm_up_from=share)
+        Timetable(warm_up_from=share)
+
+
+def test_what_is_left_open_follows_from_the_run():
+    usual = Schedule().timetable(500, None, "fitted", eta_is_fixed=True)
+    assert (usual.burn_in, usual.thin, usual.warm_up, usual.warm_up_from) == (250, 8, 40, 0.3)
+    assert usual.split_merge == SplitMerge(adapt=100)
+    given = Schedule(thin=3, warm_up=0, merges=[9, 3], split_merge="off", concentrations="auxiliary")
+    timetable = given.timetable(20, 10, "fitted", eta_is_fixed=True)
+    assert timetable == Timetable(
+        sweeps=20, burn_in=10, thin=3, merges=(3, 9), split_merge=None, concentrations="auxiliary"
+    )
+
+
+def test_a_chain_and_a_model_follow_the_same_schedule():
+    corpus = from_tokens([["cat", "milk"], ["bond", "stock"]] * 4)
+    settings = {
+        "schedule": Schedule(thin=2, split_merge="burn-in"),
+        "sweeps": 12,
+        "init": "one",
+        "random_state": 4,
+    }
+    chain = Chain(corpus, Priors(eta=0.1), **settings)
+    chain.run()
+    model = HDPTopicModel(eta=0.1, chains=1, verbose=0, **settings).fit(corpus)
+    assert chain.schedule == model.chains_[0].schedule
+    assert chain.trace["log_joint"].tolist() == model.chains_[0].trace["log_joint"].tolist()

@@ -15,11 +15,11 @@ from rich.console import Console
 from franchise import Chain, FranchiseError
 from franchise._progress import LiveMonitor, LogMonitor, Monitor, NotebookMonitor, monitor_for
 from franchise.sampling import short_runs
-from franchise.sampling.plan import plan_of
 from franchise.sampling.run import run_chains
 from franchise.sampling.short_runs import FEWEST_DOCUMENTS, SHARE
 from tests.golden.fingerprint import in_bits
 from tests.raising import raises
+from tests.settings import plan_of
 from tests.unit.sampling.short import (
     CORPUS,
     NUMBER,
@@ -63,14 +63,14 @@ def test_each_run_has_its_own_documents_in_its_own_order():
 
 
 def test_runs_of_a_sampled_eta_have_a_fixed_one():
-    plan = new_chains(eta="sample")[0].priors
+    plan = new_chains(eta=(1.0, 1.0))[0].priors
     assert {run.priors.eta for run in short_chains(plan, 8)} == {0.1}
 
 
 def test_a_chain_alone_cannot_start_from_what_runs_agree_on():
     for start in ("consensus", "counts"):
         with raises(FranchiseError, "start-not-prepared", repr(start)):
-            Chain(CORPUS, start=start).run(1)
+            Chain(CORPUS, init=start, random_state=0).run(1)
 
 
 # ---------------------------------------------------------------- the same bits

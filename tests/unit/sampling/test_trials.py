@@ -5,9 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from franchise import Chain, Priors, Schedule, SettingsError
+from franchise import Chain, Priors, SettingsError
 from franchise.corpus import five_topics
 from franchise.model.state import TOPICS
+from franchise.sampling import Timetable
 from franchise.sampling.trials import Event, Proposal, SplitMerge, Trial, events_of
 from tests.golden.fingerprint import arithmetic_corpus
 from tests.raising import raises
@@ -21,8 +22,8 @@ KINDS = (
 
 
 def small_chain(**settings):
-    schedule = Schedule(split_merge=SplitMerge(proposals=KINDS, **settings))
-    return Chain(arithmetic_corpus(), schedule=schedule, seed=7)
+    schedule = Timetable(split_merge=SplitMerge(proposals=KINDS, **settings))
+    return Chain(arithmetic_corpus(), schedule=schedule, random_state=7)
 
 
 def names_of(chain):
@@ -186,8 +187,8 @@ def test_a_topic_split_off_and_merged_within_a_sweep():
 @pytest.mark.parametrize("gamma", [1.0, 20.0])
 def test_the_family_tree_is_that_of_the_topics(gamma):
     """Replaying the events from the start gives the living topics after every sweep."""
-    schedule = Schedule(split_merge=SplitMerge(trials=10, proposals=KINDS))
-    chain = Chain(five_topics(3).corpus, Priors(gamma=gamma), schedule, seed=11, start="one")
+    schedule = Timetable(split_merge=SplitMerge(trials=10, proposals=KINDS))
+    chain = Chain(five_topics(3).corpus, Priors(gamma=gamma), schedule, random_state=11, init="one")
     chain.start()
     alive, ever, n_told = names_of(chain), names_of(chain), 0
     for sweep in range(1, 301):

@@ -3,19 +3,20 @@
 import numpy as np
 import pytest
 
-from franchise import Chain, Priors, Schedule
+from franchise import Chain, Priors
 from franchise.moves.shared.scratch import new_scratch
+from franchise.sampling import Timetable
 from franchise.storage.chain import load_chain, save_chain
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits, seats
 
 pytestmark = pytest.mark.nojit
 
 FIXED = Priors(eta=0.3)
-SCHEDULE = Schedule(sweeps=12, burn_in=9, thin=1, warm_up=8)
+SCHEDULE = Timetable(sweeps=12, burn_in=9, thin=1, warm_up=8)
 
 
 def warmed_up(priors=FIXED, schedule=SCHEDULE, start="fitted"):
-    return Chain(arithmetic_corpus(), priors, schedule, seed=4, start=start)
+    return Chain(arithmetic_corpus(), priors, schedule, random_state=4, init=start)
 
 
 def rising(eta, warm_up):
@@ -48,16 +49,16 @@ def test_a_sampled_eta_is_held_and_then_drawn():
 @pytest.mark.parametrize("method", ["slice", "auxiliary"])
 def test_a_sweep_of_the_warm_up_is_that_of_a_chain_with_this_eta(method):
     """From one topic, where the start does not depend on eta."""
-    schedule = Schedule(sweeps=2, burn_in=2, warm_up=2, concentrations=method)
+    schedule = Timetable(sweeps=2, burn_in=2, warm_up=2, concentrations=method)
     chain = warmed_up(PRIORS, schedule, start="one")
     chain.sweep()
     (eta,) = set(chain.trace["eta"][1:])
     other = Chain(
         arithmetic_corpus(),
         Priors(alpha=PRIORS.alpha, gamma=PRIORS.gamma, eta=eta),
-        Schedule(concentrations=method),
-        seed=4,
-        start="one",
+        Timetable(concentrations=method),
+        random_state=4,
+        init="one",
     )
     other.sweep()
     assert eta == pytest.approx(0.2 * 0.3**0.5)
@@ -68,7 +69,7 @@ def test_a_sweep_of_the_warm_up_is_that_of_a_chain_with_this_eta(method):
 
 
 def test_a_warm_up_of_one_sweep_is_made_with_eta_itself():
-    chains = [warmed_up(schedule=Schedule(sweeps=5, burn_in=5, warm_up=warm_up)) for warm_up in (0, 1)]
+    chains = [warmed_up(schedule=Timetable(sweeps=5, burn_in=5, warm_up=warm_up)) for warm_up in (0, 1)]
     for chain in chains:
         chain.run()
     assert in_bits(chains[0]) == in_bits(chains[1])
@@ -94,7 +95,7 @@ def test_resumed_at_every_sweep(priors, tmp_path):
         save_chain(first, tmp_path / str(sweeps))
         chain = load_chain(tmp_path / str(sweeps), arithmetic_corpus())
         assert chain.schedule == SCHEDULE
-        assert chain.start_from == "fitted"
+        assert chain.init == "fitted"
         chain.run()
         assert in_bits(chain) == in_bits(whole)
         assert [draw.sweep for draw in chain.draws] == [10, 11, 12]

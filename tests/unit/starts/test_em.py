@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise import Chain, Corpus, Priors, Schedule
+from franchise import Chain, Corpus, Priors
 from franchise.engines.starts import StartingTopics
 from franchise.model import broken_invariants
+from franchise.sampling import Timetable
 from franchise.starts import em, sample
 from franchise.starts.em import fitted_topics, topics_at_documents
 from franchise.starts.sample import in_random_order
@@ -175,7 +176,7 @@ def test_half_of_a_topic_is_the_document_that_it_begins_at(name):
 def test_chains_of_a_seed_have_the_same_topics_and_seatings_of_their_own():
     seatings = set()
     for seed, number in ((0, 0), (0, 1), (7, 0)):
-        chain = Chain(arithmetic_corpus(), seed=seed, number=number, start="fitted")
+        chain = Chain(arithmetic_corpus(), random_state=seed, number=number, init="fitted")
         chain.start()
         seatings.add(b"".join(array.tobytes() for array in seats(chain)))
     assert len(seatings) == 3
@@ -196,8 +197,10 @@ def test_the_order_of_documents_matters_by_chance_alone():
 @pytest.mark.parametrize("eta", [0.1, 1e-100, 1e100])
 @pytest.mark.parametrize("start", ["fitted", "documents"])
 def test_corpora_and_etas_at_the_edge(name, eta, start, seed):
-    schedule = Schedule(sweeps=6, burn_in=4, warm_up=4)
-    chain = Chain(corpus_of(*CORPORA[name]), Priors(eta=eta), schedule, seed=seed, start=start, capacity=1)
+    schedule = Timetable(sweeps=6, burn_in=4, warm_up=4)
+    chain = Chain(
+        corpus_of(*CORPORA[name]), Priors(eta=eta), schedule, random_state=seed, init=start, capacity=1
+    )
     chain.start()
     assert broken_invariants(chain.corpus.arrays, chain.state) == []
     assert chain.trace.last["n_tables"] == chain.draw().document_topics.nnz  # one a document and topic
@@ -216,6 +219,6 @@ def test_terms_of_documents_left_out_are_common_words(most, monkeypatch, seed):
     seen = fitted.phi[fitted.row].sum(axis=1) > 0.0
     assert sorted([seen[:2].tolist(), seen[2:].tolist()]) == [[False, False], [True, True]]
     left_out = 1 if seen[0] else 0
-    chain = Chain(corpus_of(documents, 4), seed=seed, start="fitted")
+    chain = Chain(corpus_of(documents, 4), random_state=seed, init="fitted")
     chain.start()
     assert chain.state.m_j[left_out] == 1

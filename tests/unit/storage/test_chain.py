@@ -4,17 +4,15 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from franchise import Chain, Corpus, ModelError, Priors, Proposal, Schedule, SplitMerge
+from franchise import Chain, Corpus, ModelError, Priors, Proposal, SplitMerge
 from franchise._files import read_arrays, write_arrays
 from franchise._version import VERSION
-from franchise.sampling import Trace
+from franchise.sampling import Timetable, Trace
 from franchise.storage.chain import (
     ChainWriter,
     load_chain,
-    priors_from,
     save_chain,
     saved_chains,
-    schedule_from,
 )
 from franchise.storage.rows import RowFile
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
@@ -26,7 +24,9 @@ SWEEPS = 14
 
 def new_chain(start="sequential", **changes):
     settings = {"sweeps": SWEEPS, "burn_in": 4, "thin": 3, "split_merge": SplitMerge(keep_trials=True)}
-    return Chain(arithmetic_corpus(), PRIORS, Schedule(**{**settings, **changes}), seed=5, start=start)
+    return Chain(
+        arithmetic_corpus(), PRIORS, Timetable(**{**settings, **changes}), random_state=5, init=start
+    )
 
 
 def everything(chain):
@@ -100,7 +100,7 @@ def test_a_longer_schedule_goes_on(tmp_path):
     longer = load_chain(
         tmp_path,
         chain.corpus,
-        Schedule(sweeps=20, burn_in=4, thin=3, split_merge=SplitMerge(keep_trials=True)),
+        Timetable(sweeps=20, burn_in=4, thin=3, split_merge=SplitMerge(keep_trials=True)),
     )
     longer.run()
     at_once = new_chain(sweeps=20)
@@ -109,7 +109,7 @@ def test_a_longer_schedule_goes_on(tmp_path):
 
 
 def test_settings_survive():
-    schedule = Schedule(
+    schedule = Timetable(
         sweeps=9,
         burn_in=2,
         thin=4,
@@ -121,10 +121,10 @@ def test_settings_survive():
     from dataclasses import asdict
     from json import dumps, loads
 
-    assert schedule_from(loads(dumps(asdict(schedule)))) == schedule
-    assert schedule_from(asdict(Schedule(split_merge=None))).split_merge is None
+    assert Timetable.from_json(loads(dumps(asdict(schedule)))) == schedule
+    assert Timetable.from_json(asdict(Timetable(split_merge=None))).split_merge is None
     priors = Priors(alpha=0.5, gamma=(2.0, 3.0))
-    assert priors_from(loads(dumps(asdict(priors)))) == priors
+    assert Priors(**loads(dumps(asdict(priors)))) == priors
 
 
 def test_saved_chains_are_found(tmp_path):

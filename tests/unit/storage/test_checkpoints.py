@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from franchise import ModelError, Schedule
+from franchise import ModelError
+from franchise.sampling import Timetable
 from franchise.sampling.chain import Chain
 from franchise.sampling.plan import Plan, starts_of
 from franchise.sampling.run import run_chains
@@ -22,7 +23,7 @@ SWEEPS, PATIENCE = 12, 60.0  # seconds, for what takes none
 
 
 def plan(chains=1):
-    schedule = Schedule(sweeps=SWEEPS, burn_in=2, thin=1)
+    schedule = Timetable(sweeps=SWEEPS, burn_in=2, thin=1)
     return Plan(priors=PRIORS, schedule=schedule, starts=starts_of("sequential", chains), seed=8)
 
 
@@ -243,7 +244,12 @@ def test_small_checkpoints_are_written_at_once(tmp_path, monkeypatch):
 @pytest.mark.parametrize("engine", ALONE)
 def test_what_a_checkpoint_takes_does_not_change_with_the_chain(tmp_path, engine):
     chain = Chain(
-        arithmetic_corpus(), PRIORS, Schedule(sweeps=9, burn_in=1, thin=1), seed=3, start=3, engine=engine
+        arithmetic_corpus(),
+        PRIORS,
+        Timetable(sweeps=9, burn_in=1, thin=1),
+        random_state=3,
+        init=3,
+        engine=engine,
     )
     chain.run(3)
     writer = storage.ChainWriter(tmp_path / "taken")

@@ -6,14 +6,16 @@ import pickle
 import numpy as np
 import pytest
 
-from franchise import Chain, HDPTopicModel, ModelError, Schedule
+from franchise import Chain, HDPTopicModel, ModelError
 from franchise._files import read_arrays, write_arrays
 from franchise.corpus import planted
 from franchise.posterior.estimates import Posterior
+from franchise.sampling import Timetable
 from franchise.storage.chain import load_chain, save_chain
 from franchise.storage.draws import is_large, read_draw, write_draw
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus
 from tests.raising import raises
+from tests.settings import fit
 
 COUNTS, PARTS = ("topic_terms", "document_topics"), ("data", "indices", "indptr")
 
@@ -25,7 +27,7 @@ def all_are_large(monkeypatch):
 
 @pytest.fixture(scope="module")
 def chain():
-    chain = Chain(arithmetic_corpus(), PRIORS, Schedule(sweeps=9, burn_in=2, thin=2), seed=5)
+    chain = Chain(arithmetic_corpus(), PRIORS, Timetable(sweeps=9, burn_in=2, thin=2), random_state=5)
     chain.run()
     return chain
 
@@ -127,9 +129,8 @@ CORPUS = planted(n_topics=4, n_terms=40, n_documents=60, document_length=25, see
 
 
 def fitted(**settings):
-    return HDPTopicModel(
-        sweeps=20, thin=2, chains=2, n_jobs=1, random_state=3, init="sequential", verbose=0, **settings
-    ).fit(CORPUS)
+    usual = {"sweeps": 20, "thin": 2, "chains": 2, "n_jobs": 1, "random_state": 3, "verbose": 0}
+    return fit(CORPUS, init="sequential", **usual, **settings)
 
 
 @pytest.fixture(scope="module")

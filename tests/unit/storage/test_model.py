@@ -94,7 +94,7 @@ def test_an_edited_file(copy):
         HDPTopicModel.load(copy)
 
 
-@pytest.mark.parametrize("change", [{"eta": "x"}, {"unheard_of": 1}, {"split_merge": {}}, {"chains": 1}])
+@pytest.mark.parametrize("change", [{"eta": "x"}, {"unheard_of": 1}, {"schedule": {}}, {"chains": 1}])
 def test_settings_that_cannot_be_used(copy, change):
     facts = json.loads((copy / "model.json").read_text("utf-8"))
     change_json(copy / "model.json", settings=facts["settings"] | change)
@@ -213,16 +213,16 @@ FEW = ["cat milk cat", "dog bone dog", "cat dog milk", "bone bone dog"]
 def test_a_fit_that_was_killed_before_its_first_checkpoint_is_begun_anew(tmp_path):
     """There is nothing to continue, whatever corpus and settings it was for."""
     folder = tmp_path / "model"
-    small_model(eta=0.5, checkpoint_dir=folder).fit(FEW)
+    small_model(eta=0.5).fit(FEW, checkpoint_dir=folder)
     shutil.rmtree(folder / "chains")
-    small_model(eta=0.9, checkpoint_dir=folder).fit(FEW[:3])
+    small_model(eta=0.9).fit(FEW[:3], checkpoint_dir=folder)
     assert HDPTopicModel.load(folder).corpus_.n_documents == 3
 
 
 def test_what_is_set_after_the_fit_is_not_saved_as_if_it_had_made_the_model(tmp_path):
     model = small_model(eta=0.5).fit(FEW)
     model.set_params(eta=0.1, sweeps=30, chains=3, n_jobs=1)
-    assert (model.settings_["eta"], model.settings_["chains"], model.settings_["n_jobs"]) == (0.5, 2, 1)
+    assert (model.settings_["eta"], model.settings_["chains"], model.settings_["n_jobs"]) == (0.5, 2, -1)
     model.save(tmp_path / "model")
     loaded = HDPTopicModel.load(tmp_path / "model")
     assert (loaded.eta, loaded.chains) == (0.5, 2)
@@ -248,9 +248,9 @@ def test_a_model_whose_replacement_was_cut_off_is_found_again(tmp_path):
 
 def test_a_fit_continues_a_model_whose_replacement_was_cut_off(tmp_path):
     folder = tmp_path / "model"
-    small_model(checkpoint_dir=folder).fit(FEW)
+    small_model().fit(FEW, checkpoint_dir=folder)
     folder.rename(tmp_path / ".model.old")
-    longer = small_model(checkpoint_dir=folder).set_params(sweeps=8).fit(FEW)
+    longer = small_model().set_params(sweeps=8).fit(FEW, checkpoint_dir=folder)
     assert longer.trace_["sweep"].max() == 8
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 

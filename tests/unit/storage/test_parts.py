@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from franchise import Chain, ModelError, Schedule
+from franchise import Chain, ModelError
 from franchise._draws import Draw, PartsOfDraw, write_part
 from franchise._files import read_arrays, write_arrays
+from franchise.sampling import Timetable
 from franchise.storage.chain import ChainWriter, load_chain
 from franchise.storage.checkpoints import Overflow
 from franchise.storage.draws import is_large, read_draw, write_draw
@@ -23,7 +24,7 @@ CUTS = (0, 7, 8, 20)
 
 @pytest.fixture(scope="module")
 def chain():
-    chain = Chain(arithmetic_corpus(), PRIORS, Schedule(sweeps=9, burn_in=2, thin=2), seed=5)
+    chain = Chain(arithmetic_corpus(), PRIORS, Timetable(sweeps=9, burn_in=2, thin=2), random_state=5)
     chain.run()
     return chain
 
@@ -181,7 +182,7 @@ class TestChains:
     @pytest.fixture
     def parted(self, tmp_path, chain):
         """A chain that has all draws in parts, which workers left in a folder of their own."""
-        own = Chain(chain.corpus, PRIORS, Schedule(sweeps=9, burn_in=2, thin=2), seed=5)
+        own = Chain(chain.corpus, PRIORS, Timetable(sweeps=9, burn_in=2, thin=2), random_state=5)
         own.run()
         of_sweep: dict[int, Draw] = {}
         for draw in [*own.draws, own.mode]:
@@ -213,7 +214,7 @@ class TestChains:
     def test_what_is_dropped_goes_with_its_parts(self, tmp_path, chain, parted):
         writer = ChainWriter(tmp_path / "chain")
         writer.save(parted)
-        parted.reschedule(Schedule(sweeps=9, burn_in=5, thin=2))
+        parted.reschedule(Timetable(sweeps=9, burn_in=5, thin=2))
         parted.sweeps_done, parted.mode = 9, parted.draws[0]
         writer.save(parted)
         parted.mode = parted.draws[-1]

@@ -11,10 +11,9 @@ from franchise import HDPTopicModel, ModelError
 from franchise.corpus import ShardedCorpus, from_texts, from_tokens, open_shards, planted, shard
 from franchise.corpus.data_warnings import corpus_warnings, topic_warnings
 from franchise.estimator.inputs import training_corpus
-from franchise.estimator.settings import of_chains
 from franchise.sampling.forecast import forecast
-from franchise.sampling.plan import plan_of
 from tests.raising import raises
+from tests.settings import fit, plan_of
 from tests.unit.corpus.test_sharded import touched
 
 CORPUS = planted(n_topics=4, n_terms=40, n_documents=60, document_length=25, seed=2).corpus
@@ -22,7 +21,7 @@ CORPUS = planted(n_topics=4, n_terms=40, n_documents=60, document_length=25, see
 
 def fitted(corpus, **settings):
     settings = {"sweeps": 12, "thin": 2, "chains": 2, "n_jobs": 1, "random_state": 3, "verbose": 0} | settings
-    return HDPTopicModel(**settings).fit(corpus)
+    return fit(corpus, **settings)
 
 
 @pytest.fixture
@@ -80,8 +79,8 @@ def test_a_damaged_reference(both, text):
 def test_what_is_other_than_on_disk_is_copied(both, tmp_path):
     corpus = open_shards(both / "shards")
     years = [2000 + j % 3 for j in range(60)]
-    model = HDPTopicModel(sweeps=4, chains=1, random_state=0, verbose=0, checkpoint_dir=tmp_path / "m")
-    model.fit(corpus, metadata={"year": years})
+    model = HDPTopicModel(sweeps=4, chains=1, random_state=0, verbose=0)
+    model.fit(corpus, metadata={"year": years}, checkpoint_dir=tmp_path / "m")
     assert not (tmp_path / "m" / "corpus.json").exists()
     assert HDPTopicModel.load(tmp_path / "m").corpus_.metadata["year"].tolist() == years
 
@@ -148,8 +147,7 @@ def test_a_forecast_looks_at_some_documents(tmp_path, monkeypatch):
     monkeypatch.setattr("franchise.sampling.forecast._MOST", 200)
     many = planted(n_topics=4, n_terms=40, n_documents=200, document_length=25, seed=2).corpus
     own = shard(many, tmp_path / "s", 40)
-    settings = HDPTopicModel(engine="parallel", sweeps=10, chains=1).get_params()
-    plan = plan_of(**of_chains(settings), seed=0)
+    plan = plan_of(engine="parallel", sweeps=10, chains=1)
     expected = forecast(plan, own, 1)
     assert expected.seconds > 0
     assert not touched(own)

@@ -41,7 +41,8 @@ class DocumentPass:
         self._counts = np.zeros((threads, 0, 0), np.int32)
         # Where each term has its words, and the columns of all words, if they are to be counted by these.
         self._z, self._places = np.zeros(0, np.int32), np.zeros(0, np.uint32)
-        self._term_ptr = offsets_of(count_terms(corpus.x, corpus.n_terms))
+        self.term_counts = count_terms(corpus.x, corpus.n_terms)
+        self._term_ptr = offsets_of(self.term_counts)
 
     @property
     def n_bytes(self) -> int:

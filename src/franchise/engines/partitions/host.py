@@ -4,7 +4,6 @@ import numpy as np
 
 from franchise._arrays import places_of
 from franchise.corpus import CorpusArrays
-from franchise.corpus.large_arrays import count_terms
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.document_pass import DocumentPass
 from franchise.engines.partitions.host_seating import HostSeating, no_seating
@@ -88,8 +87,7 @@ class HostPartition(HostSeating):
 
     def rows(self) -> Rows:
         """Return the counts of every term by topic."""
-        term_counts = count_terms(self.corpus.x, self.corpus.n_terms)
-        state = state_of_counts(term_counts, 0, self._columns.size)
+        state = state_of_counts(self._pass.term_counts, 0, self._columns.size)
         self.fill_rows(state)
         return rows_of(state)
 

@@ -57,7 +57,7 @@ class LocalPool:
     @property
     def progress(self) -> float:
         """The share of the pass under way that is done."""
-        words = [max(1, int(own.documents.doc_ptr[-1])) for own in self._documents]
+        words = [max(1, own.n_words) for own in self._documents]
         done = [one.progress for one in self._partitions]
         return float(np.average(done, weights=words)) if done else 0.0
 
@@ -142,9 +142,9 @@ class LocalPool:
 
     def write_seating(self, folder: Path, stays: bool = True) -> None:
         """Write the seating of every shard, each as a file that is whole or not there."""
-        shards = [shard for own in self._documents for shard, _ in own.bounds()]
-        for shard, arrays in zip(shards, self.seating(), strict=True):
-            write_seating(folder, shard, arrays)
+        for one, own in zip(self.partitions, self._documents, strict=True):
+            for shard, bounds in own.bounds():
+                write_seating(folder, shard, one.seating(*bounds))
 
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
         """Return n_j.k of all documents; topic k is column rank[k]."""

@@ -6,7 +6,7 @@ from franchise.corpus import CorpusArrays
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.cells import CellsPartition
 from franchise.engines.partitions.cuda.device import Device, gpu
-from franchise.engines.partitions.cuda.partition import CudaPartition
+from franchise.engines.partitions.cuda.partition import CudaPartition, MemoryShare
 from franchise.engines.partitions.host import HostPartition
 from franchise.engines.partitions.partition import Partition
 from franchise.engines.pools.ranges import Assigned
@@ -25,9 +25,10 @@ class Factory(Protocol):
 class _OnHost:
     """Makes partitions in memory, which share the terms of topics."""
 
-    def __init__(self, new_partition: Any, n_terms: int, longest: int, threads: int) -> None:
+    def __init__(self, new_partition: Any, documents: list[Assigned], longest: int, threads: int) -> None:
         self._new_partition, self._threads = new_partition, threads
-        self._instantiator = Instantiator(n_terms, longest, threads)
+        n_terms = documents[0].n_terms
+        self._instantiator = Instantiator(n_terms, longest, threads, partitions=len(documents))
 
     def make(self, documents: Assigned) -> Partition:
         """Return a partition in memory."""
@@ -45,7 +46,7 @@ class _OnGpu:
     """Makes partitions on the GPU, which share its memory."""
 
     def __init__(self, documents: list[Assigned], is_whole: bool, threads: int) -> None:
-        self._places = [own.place for own in documents]
+        self._share = MemoryShare(len(documents))
         self._is_alone, self._threads = is_whole and len(documents) == 1, threads
 
     def make(self, documents: Assigned) -> Partition:
@@ -56,7 +57,7 @@ class _OnGpu:
             documents.place,
             self._threads,
             is_alone=self._is_alone,
-            still_to_come=len(self._places) - 1 - self._places.index(documents.place),
+            share=self._share,
             device=_present_gpu,
         )
 
@@ -72,9 +73,8 @@ def _present_gpu() -> Device:
 
 def new_factory(kind: str, documents: list[Assigned], threads: int, is_whole: bool = True) -> Factory:
     """Return what makes partitions of a kind; `is_whole` says that there are no documents elsewhere."""
-    first = documents[0]
     if kind == "cuda":
         return _OnGpu(documents, is_whole, threads)
     if kind == "cells":  # no words are seated one after another
-        return _OnHost(CellsPartition, first.documents.n_terms, 0, threads)
-    return _OnHost(HostPartition, first.documents.n_terms, first.place.longest, threads)
+        return _OnHost(CellsPartition, documents, 0, threads)
+    return _OnHost(HostPartition, documents, documents[0].place.longest, threads)

@@ -3,9 +3,12 @@
 A corpus is known by its shards: those in which it lies or, in memory, always the same ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
+from threading import Lock
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -20,13 +23,16 @@ _SHARDS = 64  # of a corpus in memory
 # Words of a partition, whose arrays count in 32 bits.
 MOST_WORDS = 2**31 - 1
 
+Documents = CorpusArrays | CellArrays
+
 
 class Job(NamedTuple):
     """Documents that one process holds."""
 
     shards: tuple[Shard, ...]
-    source: str | CorpusArrays | CellArrays  # the folder of the shards, or their documents
+    source: str | Documents  # the folder of the shards, or their documents
     longest: int  # words of the longest document of the whole corpus
+    n_terms: int
 
     @property
     def n_words(self) -> int:
@@ -34,12 +40,42 @@ class Job(NamedTuple):
         return sum(shard.n_words for shard in self.shards)
 
 
-class Assigned(NamedTuple):
-    """The documents of one partition."""
+class Assigned:
+    """The documents of one partition, read when first asked for.
 
-    documents: CorpusArrays | CellArrays
-    place: Range
-    shards: tuple[Shard, ...]
+    Parameters
+    ----------
+    read
+        Returns the documents.
+    n_terms
+        Size of the vocabulary.
+    place
+        Which of the whole corpus they are.
+    shards
+        The shards that they lie in.
+    """
+
+    def __init__(
+        self, read: Callable[[], Documents], n_terms: int, place: Range, shards: tuple[Shard, ...]
+    ) -> None:
+        self._read, self.n_terms, self.place, self.shards = read, n_terms, place, shards
+        self._documents: Documents | None = None
+
+    @property
+    def documents(self) -> Documents:
+        """Their arrays."""
+        with _READING:
+            if self._documents is None:
+                self._documents = self._read()
+                for array in self._documents:
+                    if isinstance(array, np.ndarray) and array.flags.writeable:
+                        array.flags.writeable = False  # as in every corpus: compiled code tells them apart
+            return self._documents
+
+    @property
+    def n_words(self) -> int:
+        """How many words they have."""
+        return sum(shard.n_words for shard in self.shards)
 
     def bounds(self) -> list[tuple[Shard, tuple[int, int]]]:
         """Return the shards, and where the documents of each begin and end here."""
@@ -48,6 +84,10 @@ class Assigned(NamedTuple):
         return [
             (one, (begin, begin + one.n_documents)) for one, begin in zip(self.shards, begins, strict=True)
         ]
+
+
+_READING = Lock()
+_IN_FOLDERS: WeakValueDictionary[tuple[str, tuple[Shard, ...], Range], Assigned] = WeakValueDictionary()
 
 
 def shards_for(corpus: Corpus) -> tuple[Shard, ...]:
@@ -71,20 +111,20 @@ def jobs_for(corpus: Corpus, workers: int) -> list[Job]:
         cut = int(np.searchsorted(middles, w))
         cuts.append(min(max(cut, cuts[-1] + 1), len(shards) - (workers - w)))
     groups = [shards[a:b] for a, b in zip(cuts, [*cuts[1:], len(shards)], strict=True)]
-    return [Job(group, _source(corpus, group), longest) for group in groups]
+    return [Job(group, _source(corpus, group), longest, corpus.n_terms) for group in groups]
 
 
 def local_job(corpus: Corpus, has_counts: bool) -> Job:
     """Return all documents, for this process."""
     longest, shards = corpus.documents_of_length.size - 1, shards_for(corpus)
     if has_counts:
-        return Job(shards, corpus.cells, longest)
+        return Job(shards, corpus.cells, longest, corpus.n_terms)
     if isinstance(corpus, ShardedCorpus) and corpus.n_words > MOST_WORDS:
-        return Job(shards, str(corpus.folder.resolve()), longest)
-    return Job(shards, corpus.arrays, longest)
+        return Job(shards, str(corpus.folder.resolve()), longest, corpus.n_terms)
+    return Job(shards, corpus.arrays, longest, corpus.n_terms)
 
 
-def _source(corpus: Corpus, shards: tuple[Shard, ...]) -> str | CorpusArrays | CellArrays:
+def _source(corpus: Corpus, shards: tuple[Shard, ...]) -> str | Documents:
     if isinstance(corpus, ShardedCorpus):
         return str(corpus.folder.resolve())
     return some_documents(corpus.arrays, shards)
@@ -110,28 +150,27 @@ def in_ranges(shards: Sequence[Shard]) -> list[tuple[Shard, ...]]:
 
 
 def assigned(job: Job) -> list[Assigned]:
-    """Return the documents of each partition of a job, read from the folder if they lie there."""
-    found = []
-    for shards in in_ranges(job.shards):
-        first = shards[0]
-        place = Range(first.first_document, first.first_word, job.longest)
-        documents = _read(job.source, shards) if isinstance(job.source, str) else job.source
-        if not isinstance(job.source, str) and len(shards) < len(job.shards):
-            documents = some_documents(job.source, shards, job.shards[0].first_document)
-        for array in documents:
-            if isinstance(array, np.ndarray) and array.flags.writeable:
-                array.flags.writeable = False  # as in every corpus: compiled code tells them apart
-        found.append(Assigned(documents, place, shards))
-    return found
+    """Return the documents of each partition of a job."""
+    return [_assigned(job, shards) for shards in in_ranges(job.shards)]
 
 
-def some_documents(
-    source: CorpusArrays | CellArrays, shards: Sequence[Shard], first_document: int = 0
-) -> CorpusArrays | CellArrays:
+def _assigned(job: Job, shards: tuple[Shard, ...]) -> Assigned:
+    """Return some documents of a job; those in a folder are shared by all who use them at the time."""
+    place = Range(shards[0].first_document, shards[0].first_word, job.longest)
+    if not isinstance(job.source, str):
+        read = partial(some_documents, job.source, shards, job.shards[0].first_document)
+        return Assigned(read, job.n_terms, place, shards)
+    own = Assigned(partial(_read, job.source, shards), job.n_terms, place, shards)
+    return _IN_FOLDERS.setdefault((job.source, shards, place), own)
+
+
+def some_documents(source: Documents, shards: Sequence[Shard], first_document: int = 0) -> Documents:
     """Return the documents of neighbouring shards, of a source that begins at `first_document`."""
     first, last = shards[0], shards[-1]
     begin = first.first_document - first_document
     end = last.first_document + last.n_documents - first_document
+    if end - begin == source.doc_ptr.size - 1:
+        return source
     doc_ptr = source.doc_ptr[begin : end + 1]
     if isinstance(source, CorpusArrays):
         return CorpusArrays(source.x[doc_ptr[0] : doc_ptr[-1]], doc_ptr - doc_ptr[0], source.n_terms)

@@ -38,6 +38,8 @@ class Worker:
     def load(self, job: Job, is_whole: bool) -> None:
         """Take up documents; `is_whole` says that nobody else has any."""
         self._documents, self._is_whole = assigned(job), is_whole
+        for own in self._documents:
+            own.documents  # noqa: B018 (reads them, so that the worker fails now if it cannot)
         self._chains.clear()
 
     def all(self, chain: int, method: str, *arguments: Any) -> list[Any]:

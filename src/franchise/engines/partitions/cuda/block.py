@@ -21,7 +21,9 @@ from franchise.engines.partitions.cuda.long_documents import (
     new_long_documents,
     write_long_seats,
 )
-from franchise.engines.partitions.cuda.long_documents import update as update_long
+from franchise.engines.partitions.cuda.long_documents import (
+    update as update_long,
+)
 from franchise.engines.partitions.cuda.measure import GivenMeasure
 from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE, TILE
 from franchise.engines.starts import StartingTopics, even_shares

@@ -133,15 +133,7 @@ def _as_begun(begun: Timetable, settings: Settings) -> Settings:
 
 
 def _continued(settings: Settings, kept: Settings) -> Settings:
-    """Return the settings of a fit that continues a model: what `resume` has changed stays changed.
-
-    Parameters
-    ----------
-    settings
-        The settings of the fit.
-    kept
-        Those of the model.
-    """
+    """Return the settings of a fit that continues a model: what `resume` has changed stays changed."""
     begun, given = kept.plan().schedule, settings.schedule
     if settings.burn_in is not None:
         check_burn_in(begun, settings.burn_in)

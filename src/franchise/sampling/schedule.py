@@ -133,22 +133,10 @@ class Timetable:
         split-merge trials, and draws the concentrations.
     burn_in
         How many of them to leave out of what is kept.
-    thin
-        Keep every `thin`-th sweep, counted from the first, of those after the burn-in.
     split_merge
         When and how split-merge trials are made; None for none.
-    warm_up
-        In this many of the first sweeps eta is held low and rises to its value: many narrow topics form,
-        and those too many disappear again. They belong to the burn-in. If eta has a prior, it is drawn after
-        them.
-    warm_up_from
-        The share of eta that the warm-up begins with.
-    merges
-        After these sweeps, topics that are copies of each other are merged: pairs whose merge raises the log
-        joint clearly. This is no Markov move, so they belong to the burn-in.
-    concentrations
-        ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables for alpha and
-        gamma (there are none for eta, which is drawn by slice sampling either way).
+    thin, warm_up, warm_up_from, merges, concentrations
+        As for `Schedule`. If eta has a prior, it is drawn after the warm-up.
     """
 
     sweeps: int = 500

@@ -29,6 +29,7 @@ import numpy as np
 
 from franchise._draws import PARTS, Draw
 from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
+from franchise._settings import whole_number
 from franchise._threads import interrupts_deferred
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
@@ -209,7 +210,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) 
             corpus,
             Priors(**facts["priors"]),
             schedule or Timetable.from_json(facts["schedule"]),
-            random_state=facts["seed"],
+            random_state=whole_number("seed", facts["seed"], 0),
             number=facts["number"],
             init=start_from_json(facts["start"]),
             engine=facts["engine"],

@@ -443,7 +443,7 @@ def test_a_fit_goes_on_with_a_shorter_model(tmp_path, corpus):
 def test_an_interrupted_fit_keeps_what_there_is_and_goes_on(corpus):
     endless = quick(sweeps=10**7, burn_in=2, thin=1)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with warns("interrupted", "of 10000000 sweeps", "resume()"):
+    with warns("interrupted", "of 10000000 sweeps", "resume"):
         endless.fit(corpus)
     assert endless.n_topics_ > 0
     assert "The run is not finished" in str(endless)

@@ -14,7 +14,7 @@ from franchise.sampling import Chain, Draw, Timetable
 
 ANIMALS = "cat dog mouse horse cow sheep milk fur paw tail"
 MONEY = "bank bond stock market price money rate loan tax fund"
-SETTINGS = {"eta": 0.1, "sweeps": 40, "burn_in": None, "alpha_prior": (1.0, 1.0)}
+SETTINGS = {"eta": 0.1, "sweeps": 40, "burn_in": None, "alpha": (1.0, 1.0)}
 
 
 def small_texts(n: int = 30, seed: int = 0) -> list[str]:

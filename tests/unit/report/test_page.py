@@ -223,7 +223,7 @@ def test_page_of_chains_of_which_one_has_draws(tmp_path):
 def test_page_names_settings_versions_and_sample(tmp_path, monkeypatch):
     monkeypatch.setattr(documents, "MOST_DOCUMENTS", 10)
     text = words_of(small_report(tmp_path / "r.html"))
-    assert "alpha prior 1.0, 1.0" in text
+    assert "alpha 1.0, 1.0" in text
     assert "burn in none" in text
     assert f"python {sys.version.split()[0]}" in text
     assert f"numpy {np.__version__}" in text

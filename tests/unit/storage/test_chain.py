@@ -11,10 +11,8 @@ from franchise.sampling import Timetable, Trace
 from franchise.storage.chain import (
     ChainWriter,
     load_chain,
-    priors_from,
     save_chain,
     saved_chains,
-    schedule_from,
 )
 from franchise.storage.rows import RowFile
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
@@ -123,10 +121,10 @@ def test_settings_survive():
     from dataclasses import asdict
     from json import dumps, loads
 
-    assert schedule_from(loads(dumps(asdict(schedule)))) == schedule
-    assert schedule_from(asdict(Timetable(split_merge=None))).split_merge is None
+    assert Timetable.from_json(loads(dumps(asdict(schedule)))) == schedule
+    assert Timetable.from_json(asdict(Timetable(split_merge=None))).split_merge is None
     priors = Priors(alpha=0.5, gamma=(2.0, 3.0))
-    assert priors_from(loads(dumps(asdict(priors)))) == priors
+    assert Priors(**loads(dumps(asdict(priors)))) == priors
 
 
 def test_saved_chains_are_found(tmp_path):

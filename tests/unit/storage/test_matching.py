@@ -17,8 +17,8 @@ FILE = "matching.safetensors"
 
 @pytest.fixture
 def folder(tmp_path):
-    model = HDPTopicModel(chains=2, sweeps=12, random_state=3, verbose=0, checkpoint_dir=tmp_path / "m")
-    model.fit(CORPUS)
+    model = HDPTopicModel(chains=2, sweeps=12, random_state=3, verbose=0)
+    model.fit(CORPUS, checkpoint_dir=tmp_path / "m")
     return tmp_path / "m"
 
 
@@ -90,8 +90,8 @@ def test_what_cannot_be_used_is_computed_again(folder, aligned, damage, tmp_path
     elif damage == "newer":
         monkeypatch.setattr("franchise.storage.matching.VERSION", 10**6)
     elif damage == "another":
-        HDPTopicModel(chains=2, sweeps=12, random_state=3, verbose=0, checkpoint_dir=tmp_path / "n").fit(
-            CORPUS
+        HDPTopicModel(chains=2, sweeps=12, random_state=3, verbose=0).fit(
+            CORPUS, checkpoint_dir=tmp_path / "n"
         )
         (tmp_path / "n" / FILE).replace(path)
         aligned.clear()
@@ -108,7 +108,7 @@ def test_what_cannot_be_used_is_computed_again(folder, aligned, damage, tmp_path
 
 def test_models_without_draws(tmp_path, aligned):
     settings = {"chains": 1, "sweeps": 4, "burn_in": 4, "random_state": 1, "verbose": 0}
-    HDPTopicModel(**settings, checkpoint_dir=tmp_path / "m").fit(CORPUS)
+    HDPTopicModel(**settings).fit(CORPUS, checkpoint_dir=tmp_path / "m")
     aligned.clear()
     model = HDPTopicModel.load(tmp_path / "m")
     assert not model.chains_[0].draws

@@ -47,11 +47,7 @@ def command(output: str, n_jobs: int, quiet: bool) -> None:
     click.echo(
         f"{corpus.n_documents:,} abstracts, {corpus.n_words:,} words, {corpus.n_terms:,} terms", err=True
     )
-    model = HDPTopicModel(
-        **_SETTINGS,  # type: ignore[arg-type]
-        n_jobs=n_jobs,
-        verbose=0 if quiet else 1,
-    )
+    model = HDPTopicModel(**_SETTINGS, n_jobs=n_jobs, verbose=0 if quiet else 1)  # type: ignore[arg-type]
     with interruptible(output, anew=True):
         model.fit(corpus, checkpoint_dir=output, overwrite=True)
     click.echo(model.in_commands(output))

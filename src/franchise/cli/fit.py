@@ -8,16 +8,18 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli import _options as options
-from franchise.cli._cluster import engine_of, use_cluster
+from franchise.cli._cluster import engine_of
 from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import MOST_TEXT, read
 from franchise.cli._model import interruptible
 
 if TYPE_CHECKING:
+    from franchise import HDPTopicModel, Ray
     from franchise.corpus import Corpus
-    from franchise.estimator import HDPTopicModel
 
-_MODEL_SETTINGS = ("sweeps", "burn_in", "chains", "eta", "effective_counts", "n_jobs", "random_state")
+_MODEL_SETTINGS = (
+    "eta", "alpha", "gamma", "sweeps", "burn_in", "chains", "effective_counts", "n_jobs", "random_state"
+)  # fmt: skip
 
 _model = partial(options.option, group="Model options")
 _chains = partial(options.option, group="Chain options")
@@ -123,15 +125,14 @@ def command(input: str, output: str | None, **values: Any) -> None:
     """
     from franchise.storage.model import write_config
 
-    use_cluster(values)
     if output is None and not values["dry_run"]:
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:
         _refuse(Path(output), values["overwrite"])
     if values["seed_words"] is not None and values["init"] != "auto":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
-    model = model_of(values)
-    _refuse_without_gpu(model)
+    model = _model_of(values)
+    _refuse_without(values["engine"], model.engine, values["dry_run"])
     corpus = read(input, values, keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
@@ -153,8 +154,7 @@ def _taken(values: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     return {name: settings[name] for name in names if values[name] == "auto"}
 
 
-def model_of(values: dict[str, Any]) -> "HDPTopicModel":
-    """Return the estimator for a command's values."""
+def _model_of(values: dict[str, Any]) -> "HDPTopicModel":
     from franchise import HDPTopicModel, Schedule
 
     init = values["init"]
@@ -162,12 +162,10 @@ def model_of(values: dict[str, Any]) -> "HDPTopicModel":
         from franchise.cli._seeds import read_seed_words
 
         init = read_seed_words(values["seed_words"])
-    priors = {name: values[name] for name in ("alpha", "gamma") if values[name] is not None}
     return HDPTopicModel(
         **{name: values[name] for name in _MODEL_SETTINGS},
-        **priors,
         init=init,
-        engine=engine_of(values["engine"], values["ray"], values["workers"]),
+        engine=engine_of(values),
         schedule=Schedule(**{name: values[name] for name in ("thin", "warm_up", "split_merge")}),
         verbose=0 if values["quiet"] else 1,
     )
@@ -186,22 +184,20 @@ def _refuse(output: Path, overwrite: bool) -> None:
     store.refuse_to_replace(output, overwrite)
 
 
-def _refuse_without_gpu(model: "HDPTopicModel") -> None:
-    """Say that there is no GPU for the engine before documents are read, which may take long."""
-    from franchise import Ray
+def _refuse_without(name: str, engine: "str | Ray", dry_run: bool) -> None:
+    """Refuse an engine whose GPU or cluster is not there before documents are read, which may take long."""
+    from franchise._ray import check_reachable
     from franchise.estimator.settings import check_gpu
 
-    engine = model.engine
-    if isinstance(engine, Ray):
-        check_gpu("ray-gpu" if engine.gpu else "ray", engine.address)
-    else:
-        check_gpu(engine)
+    address = None if isinstance(engine, str) else engine.address
+    check_gpu(name, address)
+    if not isinstance(engine, str) and not dry_run:
+        check_reachable(address)
 
 
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
-    from franchise import Ray
     from franchise.cli._output import print_facts
     from franchise.engines import GPU
     from franchise.engines.compiling import is_compiled
@@ -219,17 +215,17 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()
     plan = settings_of(model.get_params(), seed=0).plan()  # says what cannot be
-    on_ray = isinstance(model.engine, Ray)
+    cluster = None if isinstance(model.engine, str) else model.engine
     facts |= why_chosen(model.init, model.eta, corpus)
     facts["engine"] = engine = plan.engine_of(corpus)
     if engine == GPU:
         facts["engine"] += f": {gpu_facts().in_words()}"
-    if isinstance(model.engine, Ray) and model.engine.gpu and problem() is not None:
+    if cluster and cluster.gpu and problem() is not None:
         facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"
     elif is_compiled():
         with Console(stderr=True).status("timing a few sweeps"):
             expected = model.forecast(corpus)
-        alone = " on this machine alone" if on_ray else ""
+        alone = " on this machine alone" if cluster else ""
         facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
     else:
         facts["time"] = "not known before the first fit, which compiles for about half a minute"

@@ -21,6 +21,7 @@ _SHOWN = 10  # topics in a table
 @options.option(
     "--step",
     "Span of a group: day, week, month, quarter, year or decade for dates, a number for numbers",
+    metavar="STEP",
     show_default="each value; for dates, at most 60 groups",
 )
 @options.option(
@@ -46,7 +47,7 @@ def command(
     overwrite: bool,
     random_state: int,
     format: str,
-    **options: Any,
+    **values: Any,
 ) -> None:
     """Show the share of each topic in groups of the documents that the model in the folder MODEL has.
 
@@ -65,7 +66,7 @@ def command(
     from franchise.cli._model import load
 
     check_figure(figure, overwrite)
-    frame = load(model).prevalence(by, topics=topics, seed=random_state, **options)
+    frame = load(model).prevalence(by, topics=topics, seed=random_state, **values)
     if figure is not None:
         from franchise.report.figures import plot_prevalence
 

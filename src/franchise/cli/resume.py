@@ -6,7 +6,7 @@ import click
 
 from franchise.cli import INTERRUPTED
 from franchise.cli import _options as options
-from franchise.cli._cluster import quiet_ray, use_cluster_for
+from franchise.cli._cluster import continue_on
 from franchise.cli._model import interruptible
 
 
@@ -45,10 +45,9 @@ def command(
     """
     from franchise.estimator import HDPTopicModel
 
-    quiet_ray()
     with interruptible(model, anew=False):
         fitted = HDPTopicModel.load(model).set_params(n_jobs=n_jobs, verbose=0 if quiet else 1)
-        use_cluster_for(fitted, ray, workers)
+        continue_on(ray, workers, fitted)
         fitted.resume(sweeps, checkpoint_dir=model, **values)
         click.echo(fitted.in_commands(model))
     if fitted.ending_ == "interrupted":

@@ -110,12 +110,11 @@ def _identity(posterior: Posterior) -> str:
 
 
 def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
-    said = verdict(diagnosis, len(started(chains)))
     not_said_yet = diagnosis.advice[bool(diagnosis.verdict) :]  # the first is the headline or a finding
     return {
         "n_topics": posterior.n_topics,
         "headline": headline(posterior, diagnosis)._asdict(),
-        "verdict": {"level": said.level, "sign": said.sign, "short": said.short},
+        "verdict": verdict(diagnosis, len(started(chains)))._asdict(),
         "findings": findings(posterior, chains, diagnosis),
         "messages": [for_readers(one) for one in not_said_yet],
         "diagnosis": [

@@ -7,7 +7,6 @@ numbers that few people know are explained where they stand (`posterior.advice.f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +28,7 @@ from franchise.report.chains import started
 from franchise.sampling import Chain
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether to trust the answer; `level` is good, rough, bad or open."""
 
     level: str

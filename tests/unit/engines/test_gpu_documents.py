@@ -138,7 +138,7 @@ def opened(seed, blocks=None, long=layout.LONG, resident=None):
         if blocks is not None:
             patch.setattr(module, "blocks_for", lambda *_, **__: (blocks, resident))
         place = Range(0, 0, int(lengths.max()))
-        partition = module.CudaPartition(corpus.arrays, place, 1, True, 0, host)
+        partition = module.CudaPartition(corpus.arrays, place, 1, True, module.MemoryShare(1), host)
         partition._host.state = state
         partition._to_gpu(int(state.totals[TOPICS])).open(state.n_k.size)
     return corpus.arrays, state, partition

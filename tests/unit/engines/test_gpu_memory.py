@@ -1,5 +1,6 @@
 """What documents will take on a GPU is no less than what they do take."""
 
+import pickle
 import tracemalloc
 from bisect import bisect_left
 
@@ -8,8 +9,9 @@ import pytest
 
 from franchise.corpus import Corpus
 from franchise.engines import ENGINES, EngineSettings, kinds
-from franchise.engines.partitions.cuda import documents, layout
+from franchise.engines.partitions.cuda import documents, layout, partition
 from franchise.engines.partitions.cuda.documents import GpuDocuments, blocks_for
+from franchise.engines.pools import ranges
 from franchise.errors import GpuError
 from franchise.model import Priors
 from franchise.random import Key
@@ -100,3 +102,42 @@ def test_blocks_that_come_and_go_leave_long_documents_behind(monkeypatch):
     assert 0 < resident < len(blocks) // 2
     with raises(GpuError, "gpu-memory", "500 topics", "0.0 GB"):
         blocks_for(SPARE + everything // 10, corpus.arrays, 500)
+
+
+class Crowded(HostDevice):
+    """Has memory of which documents take half of what they are given."""
+
+    total = 1 << 32
+
+    def __init__(self):
+        super().__init__()
+        self.given = []
+
+    def free_bytes(self):
+        return self.total - sum(self.given) // 2
+
+
+def test_partitions_together_are_not_given_more_than_there_is(monkeypatch):
+    """Those that come later must not count as free what earlier ones need when they write their seats."""
+    device, fit = Crowded(), partition.blocks_for
+
+    def watched(free, *arguments, **others):
+        device.given.append(free)
+        return fit(free, *arguments, **others)
+
+    monkeypatch.setattr(partition, "blocks_for", watched)
+    monkeypatch.setattr(ranges, "MOST_WORDS", 500)
+    engine = ENGINES["gpu"].new(corpus_of(200, 10), EngineSettings(Priors()))
+    assert engine._pool.size == 4
+    with on_device(device):
+        engine.start(Key(0, 0, 0, 0), 5)
+        engine.sweep(Key(0, 0, 1, 0), None)
+        assert device.given == [device.total // 4] * 4
+        engine.rest()  # what is free is looked up again when they come back
+        device.given, device.total = [], 1 << 33
+        engine.sweep(Key(0, 0, 2, 0), None)
+        assert device.given == [(1 << 33) // 4] * 4
+        copied = pickle.loads(pickle.dumps(engine))
+        device.given, device.total = [], 1 << 32
+        copied.sweep(Key(0, 0, 3, 0), None)
+        assert device.given == [(1 << 32) // 4] * 4

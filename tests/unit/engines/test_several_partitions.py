@@ -246,7 +246,7 @@ def test_no_shard_is_read_before_the_next_sweep(tmp_path, sharded, shards_read):
 
 def test_a_report_of_a_corpus_that_does_not_fit_in_one_piece(tmp_path, sharded, monkeypatch):
     monkeypatch.setattr("franchise.corpus.shards.corpus.MAX_WORDS", 1_000)
-    # Warnings look at fewer words, as above 2**31.
+    # Looks at fewer words, as above 2**31.
     monkeypatch.setattr("franchise.corpus.data_warnings._MOST_WORDS", 500)
     with at_most(1_000):
         model = HDPTopicModel(init="one", sweeps=6, burn_in=3, chains=2, engine="parallel", verbose=0)

@@ -31,7 +31,7 @@ MAGIC = b"PK\x03\x04"
 
 Array = npt.NDArray[Any]
 
-_SAVE_AGAIN = "write the file again with scipy.sparse.save_npz(path, counts.tocsr())"
+_SAVE_AGAIN = "write the counts again as a CSR matrix, with scipy.sparse.save_npz"
 
 _PARTS = ("data", "indices", "indptr", "shape")
 

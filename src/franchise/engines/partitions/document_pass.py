@@ -78,8 +78,8 @@ class DocumentPass:
     def take_up(self, z: Array) -> None:
         """Take up the columns of all words, to count them by."""
         self._counts = np.zeros((self._threads.number, 0, 0), np.int32)
-        self._list_places()
         self._z = z
+        self._list_places()
 
     def count(self, state: State, columns: Array) -> None:
         """Fill in the rows of terms; `columns` are those of the topics."""
@@ -146,6 +146,8 @@ class DocumentPass:
     def _list_places(self) -> None:
         """List where each term has its words, if that is not known."""
         n_words = self._corpus.x.size
+        if self._z.size != n_words:
+            self._z = np.zeros(n_words, np.int32)
         if self._places.size != n_words:
-            self._z, self._places = np.zeros(n_words, np.int32), np.zeros(n_words, np.uint32)
+            self._places = np.zeros(n_words, np.uint32)
             list_places(self._corpus.x, self._term_ptr[:-1].copy(), self._places)

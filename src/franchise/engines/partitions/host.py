@@ -55,11 +55,14 @@ class HostPartition(HostSeating):
 
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
         """Sample the first topic of every word: from so many, or from fitted ones."""
-        corpus, self.state = self.corpus, no_seating(self.corpus)
+        corpus = self.corpus
+        del self.state  # its memory first
+        self.state = no_seating(corpus)
         columns = draw_first_topics(key, corpus, self.state, start, self._threads, self._place.first_document)
-        slots = np.repeat(corpus.doc_ptr[:-1], np.diff(corpus.doc_ptr)) + self.state.t_ji
-        self.state.n_jt[:] = np.bincount(slots, minlength=slots.size)
-        self._pass.take_up(self.state.k_jt[slots])
+        z = np.empty(corpus.x.size, np.int32)
+        for words, slots in self._count_words(0, corpus.doc_ptr.size - 1):
+            z[words] = self.state.k_jt[words][slots]
+        self._pass.take_up(z)
         return self.recount(columns)
 
     def update(

@@ -6,7 +6,7 @@ from franchise.corpus import CorpusArrays
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.cells import CellsPartition
 from franchise.engines.partitions.cuda.device import Device, gpu
-from franchise.engines.partitions.cuda.partition import CudaPartition
+from franchise.engines.partitions.cuda.partition import CudaPartition, MemoryShare
 from franchise.engines.partitions.host import HostPartition
 from franchise.engines.partitions.partition import Partition
 from franchise.engines.pools.ranges import Assigned
@@ -46,7 +46,7 @@ class _OnGpu:
     """Makes partitions on the GPU, which share its memory."""
 
     def __init__(self, documents: list[Assigned], is_whole: bool, threads: int) -> None:
-        self._places = [own.place for own in documents]
+        self._share = MemoryShare(len(documents))
         self._is_alone, self._threads = is_whole and len(documents) == 1, threads
 
     def make(self, documents: Assigned) -> Partition:
@@ -57,7 +57,7 @@ class _OnGpu:
             documents.place,
             self._threads,
             is_alone=self._is_alone,
-            still_to_come=len(self._places) - 1 - self._places.index(documents.place),
+            share=self._share,
             device=_present_gpu,
         )
 

@@ -1,6 +1,7 @@
 """A partition on a GPU; resting, or taken up from a checkpoint, in memory."""
 
 from collections.abc import Callable
+from weakref import WeakSet
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +21,32 @@ from franchise.model.state import ALPHA, ETA, Array, State
 from franchise.random import Key
 
 
+class MemoryShare:
+    """The share of a GPU's memory that each of several partitions may use.
+
+    It is set when the first of them comes to the GPU, and holds until all have left: most of the time a
+    partition uses less than what it needs at once, so what is free later says little.
+
+    Parameters
+    ----------
+    partitions
+        How many there are.
+    """
+
+    def __init__(self, partitions: int) -> None:
+        self._partitions, self._bytes = partitions, 0
+        self.there: WeakSet[GpuDocuments] = WeakSet()  # documents on the GPU
+
+    def of(self, device: Device) -> int:
+        """Return the bytes for each partition."""
+        if not self.there:
+            self._bytes = device.free_bytes() // self._partitions
+        return self._bytes
+
+    def __reduce__(self) -> tuple[type["MemoryShare"], tuple[int]]:
+        return MemoryShare, (self._partitions,)  # copies of partitions are not on the GPU
+
+
 class CudaPartition:
     """Documents on a GPU.
 
@@ -33,8 +60,8 @@ class CudaPartition:
         How many, for what is done on the host; they change no bit.
     is_alone
         Whether there are no documents elsewhere: then the counts of these are those of all.
-    still_to_come
-        How many partitions will come to the same GPU after this one, for which room is left.
+    share
+        Of the memory of the GPU, for each of the partitions that it has.
     device
         Returns the GPU, when it is needed.
     """
@@ -47,11 +74,11 @@ class CudaPartition:
         place: Range,
         threads: int,
         is_alone: bool,
-        still_to_come: int,
+        share: MemoryShare,
         device: Callable[[], Device],
     ) -> None:
         self._corpus, self._place, self._threads = corpus, place, Threads(threads)
-        self._is_alone, self._still_to_come, self._device = is_alone, still_to_come, device
+        self._is_alone, self._share, self._device = is_alone, share, device
         # Both have the seating, if both are there; at least one has it.
         self._host: HostSeating | None = HostSeating(corpus)
         self._there: GpuDocuments | None = None
@@ -86,9 +113,11 @@ class CudaPartition:
 
     def _new_documents(self, n_topics: int) -> GpuDocuments:
         device = self._device()
-        free = device.free_bytes() // (1 + self._still_to_come)
-        blocks = blocks_for(free, self._corpus, n_topics, with_others=not self._is_alone)
-        return GpuDocuments(device, self._corpus, *blocks, *self._place)
+        share = self._share.of(device)
+        blocks = blocks_for(share, self._corpus, n_topics, with_others=not self._is_alone)
+        documents = GpuDocuments(device, self._corpus, *blocks, *self._place)
+        self._share.there.add(documents)
+        return documents
 
     def _on_host(self) -> HostSeating:
         """Return the documents in memory, with their seating."""

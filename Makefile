@@ -58,7 +58,7 @@ test-nojit: $(READY) ## Run the tests marked nojit with the JIT off, with covera
 test-others: ## Run the tests with other people's libraries, which have an environment of their own
 	test -x $(OTHERS)/$(FOLDER)/python || $(PYTHON) -m venv $(OTHERS)
 	$(OTHERS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[others]'
-	$(OTHERS)/$(FOLDER)/python -m pytest -rs -p no:dash tests/unit/corpus/test_others.py tests/integration/test_renderers.py benchmarks/tests/test_peers.py
+	$(OTHERS)/$(FOLDER)/python -m pytest -rs -p no:dash tests/unit/corpus/test_other_libraries.py tests/integration/test_renderers.py benchmarks/tests/test_peers.py
 
 # Warnings are not errors here, because old versions and new ones warn about each other.
 test-floors: ## Run the unit tests with the oldest versions of all packages, in an environment of their own

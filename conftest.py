@@ -25,7 +25,7 @@ if sys.platform == "win32":
         "tests/integration/test_interrupt.py",
         "tests/integration/test_kill.py",
         "tests/integration/test_terminal.py",
-        "tests/unit/corpus/test_readers_fuzz.py",
+        "tests/unit/corpus/test_reading_fuzz.py",
         "tests/unit/corpus/test_reading_memory.py",
     ]
 
@@ -46,9 +46,9 @@ FIRST = (
     "unit/estimator/test_model.py",
     "unit/report/test_figures",
     "unit/posterior/test_diagnostics.py",
-    "unit/corpus/test_readers.py",
+    "unit/corpus/test_reading.py",
     "unit/corpus/test_count_formats.py",
-    "unit/corpus/test_vectorize.py",
+    "unit/corpus/test_texts.py",
     "unit/corpus/test_sharded.py",
     "integration/cluster/",
     "integration/",

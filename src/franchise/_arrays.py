@@ -1,5 +1,6 @@
 """Small things about arrays that all packages share, so that there is one of each."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,22 @@ def places_of(first: Integers, lengths: Integers) -> npt.NDArray[np.int64]:
     """
     offsets = offsets_of(lengths)
     return np.repeat(first - offsets[:-1], lengths) + np.arange(offsets[-1])
+
+
+def ranges_of(offsets: Integers, most: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of items, in order, that have no more than `most` together, or are one item.
+
+    Examples
+    --------
+    >>> list(ranges_of(np.array([0, 2, 2, 5, 6]), 4))
+    [(0, 2), (2, 4)]
+    """
+    begin = 0
+    while begin < len(offsets) - 1:
+        after = np.searchsorted(offsets, offsets[begin] + most, side="right")
+        end = max(begin + 1, int(after) - 1)
+        yield begin, end
+        begin = end
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from franchise.corpus import from_texts, from_tokens
-from franchise.posterior.label_files import given_labels
+from franchise.posterior.labels import given_labels
 from tests.integration.browsing import Seen, rows
 from tests.unit.report.made import (
     all_but_the_first,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from franchise.corpus import from_texts
-from franchise.posterior.label_files import given_labels
+from franchise.posterior.labels import given_labels
 from tests.integration.browsing import Seen
 from tests.unit.report.made import large_model, posterior_of, report_of, run_chains, small_texts
 

@@ -41,9 +41,8 @@ def command(model: str, topic: str | None, like: str | None, number: int | None,
     elif topic is None:
         from franchise.posterior.tables import documents_frames
 
-        frames = documents_frames(
-            fitted.posterior_, fitted.corpus_, labels=fitted.topic_labels_, names=fitted.named_topics_
-        )
+        names = fitted.named_topics_
+        frames = documents_frames(fitted.posterior_, labels=fitted.topic_labels_, names=names)
         print_frame((frame[_IN_TABLE] if format == "table" else frame for frame in frames), format)
     else:
         frame = fitted.representative_documents(topic, number)

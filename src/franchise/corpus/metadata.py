@@ -248,7 +248,9 @@ def joined(tables: Iterable[pd.DataFrame], columns: Sequence[Facts]) -> pd.DataF
     for name, kind in ((one["name"], one["kind"]) for one in columns):
         parts = [_in_kind(table[name], kind) for table in tables]
         if kind == "text":
-            together[name] = pd.api.types.union_categoricals(parts, sort_categories=True)
+            found = sorted(set().union(*(part.cat.categories for part in parts)))
+            values = np.concatenate([part.to_numpy(object) for part in parts])
+            together[name] = pd.Categorical(values, pd.Index(found, dtype=object))
         elif kind == "date":
             together[name] = np.concatenate(parts)
         else:

@@ -190,7 +190,8 @@ def topic_terms_of(state: State, topics: Array) -> sp.csr_array:
     """Return n_..k^v of all topics, which are listed in the order of the rows."""
     n_pairs = int(state.row_len.sum(dtype=np.int64))
     row_ptr = np.zeros(topics.size + 1, np.int64)
-    columns, counts = np.zeros((2, n_pairs), np.int32)
+    kind = np.int32 if state.n_k[topics].max(initial=0) < 2**31 else np.int64
+    columns, counts = np.zeros(n_pairs, np.int32), np.zeros(n_pairs, kind)
     count_topic_terms(state, ranks(state, topics), row_ptr, columns, counts)
     return _csr(counts, columns, row_ptr, (topics.size, state.row_len.size))
 

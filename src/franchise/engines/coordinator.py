@@ -14,6 +14,7 @@ from franchise.corpus import Corpus, CorpusArrays
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.engines.partitions.partition import SeatedDocuments
 from franchise.engines.threads import Range, Threads, falling_ranges
+from franchise.errors import CorpusError
 from franchise.model import Joint, Priors, State
 from franchise.model.joint import log_p_tables_by_size, log_p_topics
 from franchise.model.likelihood import log_p_sizes, log_p_terms
@@ -36,6 +37,7 @@ from franchise.moves.shared.scratch import new_scratch_for_counts, new_scratch_f
 
 _CELLS_AT_ONCE = 1 << 20  # of terms by topics, that a thread adds up
 _BLOCK = 64  # terms whose logarithms are added up first, so that results do not depend on threads
+_MOST_WORDS_OF_A_TERM = 2**32 - 1
 SEATING = ("t_ji", "n_jt", "k_jt", "m_j")
 
 
@@ -63,11 +65,22 @@ class Facts(NamedTuple):
 
 
 def facts_of(corpus: Corpus, has_counts: bool = False) -> Facts:
-    """Return what the coordinator needs to know of a corpus."""
+    """Return what the coordinator needs to know of a corpus.
+
+    CorpusError if a term has more words than rows of terms can count.
+    """
+    term_counts = corpus.term_counts
+    if term_counts.max(initial=0) > _MOST_WORDS_OF_A_TERM:
+        v = int(term_counts.argmax())
+        raise CorpusError(
+            f"the corpus has the term {corpus.vocabulary[v]!r} {term_counts[v]:,} times, more than the "
+            f"{_MOST_WORDS_OF_A_TERM:,} that 32 bits count: leave out the most frequent terms (--max-df)",
+            code="too-many-words",
+        )
     documents = corpus.documents_of_length
     lengths = 1 + np.flatnonzero(documents[1:])
     n_cells = corpus.cells.terms.size if has_counts else 0
-    return Facts(corpus.n_terms, corpus.n_words, n_cells, corpus.term_counts, (lengths, documents[lengths]))
+    return Facts(corpus.n_terms, corpus.n_words, n_cells, term_counts, (lengths, documents[lengths]))
 
 
 class Coordinator:
@@ -174,7 +187,7 @@ class Coordinator:
         wide, columns = [widened(rows) for rows in parts], np.arange(n_topics)
         at_once = max(1, _CELLS_AT_ONCE // max(1, n_topics))
         ranges = [(begin, min(begin + at_once, n_terms)) for begin in range(0, n_terms, at_once)]
-        own = [np.zeros((at_once, n_topics), np.int32) for _ in range(threads.number)]
+        own = [np.zeros((at_once, n_topics), np.uint32) for _ in range(threads.number)]
 
         def fill(one: Range, dense: Array) -> None:
             for rows in wide:

@@ -165,7 +165,6 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
         check_is_fitted(self)
         return tables.documents_frame(
             self.posterior_,
-            self.corpus_,
             n_topics=n_topics,
             labels=self.topic_labels_,
             names=self.named_topics_,
@@ -175,7 +174,7 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
         """Return the documents that are most about a topic, which is given by its number or its name."""
         check_is_fitted(self)
         number = number_of_topic(topic, self.posterior_.n_topics, self.named_topics_)
-        return tables.representative_documents(self.posterior_, self.corpus_, number, n)
+        return tables.representative_documents(self.posterior_, number, n)
 
     def document_topics(
         self, documents: Sequence[int] | None = None, *, interval: bool = False, level: float = 0.95
@@ -200,7 +199,6 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
         check_is_fitted(self)
         return searches.document_topics_frame(
             self.posterior_,
-            self.corpus_,
             self.topic_labels_,
             documents=documents,
             interval=flag("interval", interval),
@@ -239,7 +237,7 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
             raise SettingsError(
                 f"document={document!r}: give the number or name of a document, or a text", code="wrong-type"
             )
-        return searches.documents_like(self.posterior_, self.corpus_, mixture, n, but=number)
+        return searches.documents_like(self.posterior_, mixture, n, but=number)
 
     # ------------------------------------------------------------ in words, and for others
 
@@ -299,7 +297,7 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
     def to_pyldavis(self) -> dict[str, Any]:
         """Return the arguments of ``pyLDAvis.prepare``, which shows numbers of topics, not their names."""
         check_is_fitted(self)
-        return adapters.to_pyldavis(self.posterior_, self.corpus_)
+        return adapters.to_pyldavis(self.posterior_)
 
     def to_topicwizard(self) -> dict[str, Any]:
         """Return the topic data that topicwizard's figures and its web app take."""
@@ -308,13 +306,13 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
         def transform(texts: Any) -> Any:
             return np.asarray(self.transform(texts))  # `set_output` may ask for a frame
 
-        return adapters.to_topicwizard(self.posterior_, self.corpus_, transform)
+        return adapters.to_topicwizard(self.posterior_, transform)
 
     def to_lda(self) -> LatentDirichletAllocation:
         """Return a scikit-learn LDA with these topics."""
         check_is_fitted(self)
         concentrations = np.mean([draw.concentrations for draw in self.posterior_.flat_draws], axis=0)
-        return adapters.to_lda(self.posterior_, self.corpus_, concentrations)
+        return adapters.to_lda(self.posterior_, concentrations)
 
     def to_datatree(self, held_out: Any = None) -> DataTree:
         """Return the traces for ArviZ, as an xarray DataTree.
@@ -336,7 +334,6 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
             self.posterior_,
             schedule,
             settings,
-            corpus=self.corpus_,
             labels=self.topic_labels_,
             held_out=by_draw,
         )

@@ -17,8 +17,14 @@ from franchise.errors import FranchiseWarning, ModelError, SettingsError
 from franchise.estimator.rollback import all_or_nothing
 from franchise.posterior import prevalence, searches, tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
-from franchise.posterior.label_files import given_labels, labels_frame
-from franchise.posterior.labels import Named, carried, remember, topic_labels
+from franchise.posterior.labels import (
+    Named,
+    carried,
+    given_labels,
+    labels_frame,
+    remember,
+    topic_labels,
+)
 from franchise.posterior.searches import number_of_topic
 from franchise.storage import model as store
 from franchise.storage.matching import write_matching
@@ -72,8 +78,7 @@ class Topics:
         Where the model was fitted to counts without names, `set_feature_names` says what the terms are.
         """
         check_is_fitted(self)
-        labels, terms = self.topic_labels_, self.corpus_.vocabulary
-        return tables.topics_frame(self.posterior_, terms, n_terms=n_terms, labels=labels)
+        return tables.topics_frame(self.posterior_, n_terms=n_terms, labels=self.topic_labels_)
 
     def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
         """Return how well the top terms of each topic go together in documents; higher is better."""
@@ -107,7 +112,7 @@ class Topics:
             share (of the occurrences that are in the topic), weight and terms.
         """
         check_is_fitted(self)
-        return searches.topics_with(self.posterior_, self.corpus_, self.topic_labels_, terms, n)
+        return searches.topics_with(self.posterior_, self.topic_labels_, terms, n)
 
     def prevalence(
         self,
@@ -158,7 +163,6 @@ class Topics:
             topics=self._numbers(topics),
             per=per,
             n_terms=n_terms,
-            vocabulary=self.corpus_.vocabulary,
             seed=seed,
         )
         if self.named_topics_:

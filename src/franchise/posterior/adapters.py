@@ -16,9 +16,7 @@ import numpy.typing as npt
 from franchise import __version__
 from franchise._arrays import Floats
 from franchise._extras import needed
-from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
-from franchise.posterior.tables import check_corpus, shares_of
 from franchise.sampling import Timetable, Trace
 
 if TYPE_CHECKING:
@@ -34,33 +32,21 @@ _TERMS_IN_NAME = 4  # of a topic, after its number
 _QUANTITIES = ("n_topics", "n_tables", "alpha", "gamma", "eta", "log_p_words", "log_joint")
 
 
-def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
+def to_pyldavis(posterior: Posterior) -> dict[str, Any]:
     """Return the arguments of ``pyLDAvis.prepare``.
 
-    Proportions are of the listed topics alone. Documents without words or without a listed topic, and terms
-    that never occur, are left out: there is nothing to show of them.
-
-    Parameters
-    ----------
-    posterior
-        The fitted posterior, of two topics or more.
-    corpus
-        The documents that it was fitted to.
-
-    Returns
-    -------
-    dict
-        topic_term_dists, doc_topic_dists, doc_lengths, vocab, term_frequency.
+    There must be two topics or more. Proportions are those of the listed topics. Documents without words or
+    without a listed topic, and terms that never occur, are left out.
 
     Examples
     --------
     pyLDAvis numbers topics from 1, largest first, unless told to keep their numbers::
 
         import pyLDAvis
-        prepared = pyLDAvis.prepare(**to_pyldavis(posterior, corpus), sort_topics=False, start_index=0)
+        prepared = pyLDAvis.prepare(**to_pyldavis(posterior), sort_topics=False, start_index=0)
         pyLDAvis.save_html(prepared, "topics.html")
     """
-    shares = shares_of(posterior, corpus)
+    corpus, shares = posterior.corpus, posterior.document_topics[:, :-1]
     if shares.shape[1] < 2:
         raise FranchiseError(
             f"pyLDAvis draws a map of topics and needs two or more; this posterior has {shares.shape[1]}",
@@ -78,40 +64,24 @@ def to_pyldavis(posterior: Posterior, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def to_topicwizard(
-    posterior: Posterior, corpus: Corpus, transform: Callable[[Any], Floats] | None = None
-) -> dict[str, Any]:
+def to_topicwizard(posterior: Posterior, transform: Callable[[Any], Floats] | None = None) -> dict[str, Any]:
     """Return what topicwizard calls topic data, for its figures and its web app.
 
-    Proportions are of the listed topics alone. Documents without words or without a listed topic are left
-    out.
-
-    Parameters
-    ----------
-    posterior
-        The fitted posterior.
-    corpus
-        The documents that it was fitted to. Where their texts were not kept, their words stand for them.
-    transform
-        What gives the topics of new texts, for the app.
-
-    Returns
-    -------
-    dict
-        corpus, vocab, document_term_matrix, document_topic_matrix, topic_term_matrix,
-        document_representation, transform, topic_names; positions are left to topicwizard.
+    Proportions are those of the listed topics. Documents without words or without a listed topic are left
+    out. If the corpus does not keep texts, the words of a document stand for its text. `transform` returns
+    the topics of new texts, for the app. Positions are left to topicwizard.
 
     Examples
     --------
     ::
 
         import topicwizard, topicwizard.figures
-        topicwizard.figures.topic_map(to_topicwizard(posterior, corpus)).show()
-        topicwizard.visualize(topic_data=to_topicwizard(posterior, corpus))
+        topicwizard.figures.topic_map(to_topicwizard(posterior)).show()
+        topicwizard.visualize(topic_data=to_topicwizard(posterior))
     """
     from scipy.sparse import csr_matrix
 
-    shares = shares_of(posterior, corpus)
+    corpus, shares = posterior.corpus, posterior.document_topics[:, :-1]
     kept = np.flatnonzero((corpus.document_lengths > 0) & (shares.sum(axis=1) > 0))
     terms = corpus.vocabulary
     texts = corpus.texts or [
@@ -134,33 +104,20 @@ def to_topicwizard(
     }
 
 
-def to_lda(posterior: Posterior, corpus: Corpus, concentrations: npt.ArrayLike) -> LatentDirichletAllocation:
+def to_lda(posterior: Posterior, concentrations: npt.ArrayLike) -> LatentDirichletAllocation:
     """Return scikit-learn's LDA with these topics, fitted, for programs that take one.
 
+    It is ready for ``transform``, ``score`` and ``perplexity`` of counts, one column per term of the corpus.
     Its ``components_`` are term counts, prior included; their rows divided by their sums are the posterior's
-    phi. What LDA cannot say is lost: how sure the topics and their number are, the topics that are not
-    listed, and that some topics are more common than others (scikit-learn's prior of a document's topics is
-    the same for all: alpha / number of topics).
+    phi. ``bound_`` is the perplexity of the fitted documents. `concentrations` are alpha, gamma and eta.
 
-    Parameters
-    ----------
-    posterior
-        The fitted posterior.
-    corpus
-        The documents that it was fitted to; ``bound_`` is their perplexity.
-    concentrations
-        alpha, gamma and eta.
-
-    Returns
-    -------
-    sklearn.decomposition.LatentDirichletAllocation
-        Ready for ``transform``, ``score`` and ``perplexity`` of counts, one column per term of the corpus.
+    LDA cannot say how sure the topics and their number are, has no unlisted topics, and no topic is more
+    common than another (scikit-learn's prior of a document's topics is alpha / number of topics for all).
     """
     from scipy.special import psi
     from sklearn.decomposition import LatentDirichletAllocation
 
-    check_corpus(posterior, corpus)
-    n_topics = posterior.n_topics
+    corpus, n_topics = posterior.corpus, posterior.n_topics
     alpha, _, eta = np.asarray(concentrations, dtype=np.float64).tolist()
     lda = LatentDirichletAllocation(
         n_components=n_topics, doc_topic_prior=alpha / n_topics, topic_word_prior=eta, random_state=0
@@ -181,7 +138,6 @@ def to_datatree(
     schedule: Timetable,
     settings: dict[str, Any],
     *,
-    corpus: Corpus | None = None,
     labels: Sequence[str] | None = None,
     held_out: LogPByDraw | None = None,
 ) -> xr.DataTree:
@@ -197,13 +153,11 @@ def to_datatree(
     schedule
         The schedule of the chains: sweeps up to its burn-in (the start is sweep 0) are warm-up.
     settings
-        Whatever describes the run; kept as JSON.
-    corpus
-        The documents; without them there is no ``observed_data``.
+        The settings of the run, stored as JSON.
     labels
         What each topic is called, for a coordinate ``label`` of ``constant_data``.
     held_out
-        What single draws say of documents that the model was not fitted to.
+        Log probabilities of documents that the model was not fitted to, draw by draw.
 
     Returns
     -------
@@ -218,12 +172,11 @@ def to_datatree(
 
     Notes
     -----
-    There is no group ``log_likelihood``, from which ArviZ computes leave-one-out scores. It would need the
-    probability of each fitted document given draws of parameters that do not depend on that document alone.
-    The chain's topics are counts in which every fitted document's own words are contained, with the topic of
-    each word; given these, the words are too likely, and importance weights for leaving them out cannot be
-    had. The log mean exp over the draws of ``held_out_log_likelihood``, summed over documents, is the honest
-    expected log predictive density.
+    There is no group ``log_likelihood``, from which ArviZ computes leave-one-out scores. The chain's topics
+    are counts that contain the words of every fitted document, with the topic of each word. Given these
+    counts, the document's words are too likely, and importance weights cannot correct that. The log mean exp
+    over the draws of ``held_out_log_likelihood``, summed over documents, is the expected log predictive
+    density.
     """
     with needed("a DataTree", "arviz"):
         import xarray as xr
@@ -241,14 +194,14 @@ def to_datatree(
     if labels is not None:
         about_topics["label"] = ("topic", list(labels))
     groups["constant_data"] = xr.Dataset(found, about_topics)
-    if corpus is not None:
-        groups["observed_data"] = xr.Dataset(
-            {
-                "document_length": ("document", corpus.document_lengths),
-                "term_count": ("term", corpus.term_counts),
-            },
-            {"document": list(corpus.document_names), "term": list(corpus.vocabulary)},
-        )
+    corpus = posterior.corpus
+    groups["observed_data"] = xr.Dataset(
+        {
+            "document_length": ("document", corpus.document_lengths),
+            "term_count": ("term", corpus.term_counts),
+        },
+        {"document": list(corpus.document_names), "term": list(corpus.vocabulary)},
+    )
     if held_out is not None:
         groups["held_out_log_likelihood"] = xr.Dataset(
             {

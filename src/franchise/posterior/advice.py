@@ -74,7 +74,8 @@ def _said(advice: Advice, reader: int) -> str:
     said = _SENTENCES[advice.kind]
     if callable(said):
         said = said(**advice.numbers)
-    return said if isinstance(said, str) else said[reader]
+        return said if isinstance(said, str) else said[reader]
+    return (said if isinstance(said, str) else said[reader]).format(**advice.numbers)
 
 
 # ---------------------------------------------------------------- how long to run
@@ -93,19 +94,9 @@ def _resume(sweeps: int, burn_in: int | None) -> _Said:
     )
 
 
-def _too_few_sweeps(n_kept: int) -> _Said:
-    return f"Too few sweeps after the burn-in ({n_kept}) to tell whether to trust the answer."
-
-
 def _too_short(n_kept: int, is_finished: bool) -> _Said:
     few = "Too few sweeps" if is_finished else "The run is not finished, and has too few sweeps"
     return f"{few} after the burn-in ({n_kept}) to tell whether the topics are settled."
-
-
-def _keep_more_draws(fewest: int) -> _Said:
-    said = f"Keep at least {fewest} draws per chain"
-    thin = f"{said}: fit with a smaller"
-    return f"{thin} Schedule(thin=...).", f"{thin} --thin.", f"{said}."
 
 
 def _still_changing(topics: Sequence[int], n_topics: int, share: float, which: str) -> _Said:
@@ -247,20 +238,16 @@ def _doubtful(topics: Sequence[int], n_topics: int, n_chains: int) -> _Said:
     return f"{len(topics)} of {n_topics} topics {verb} in {where} ({named}): do not rely on {them}."
 
 
-def _rely(topics: str) -> _Said:
-    return f"Rely on {topics or 'no single topic, but on what all chains together say of documents'}."
-
-
-def _same_start(topics: str) -> _Said:
-    return f"All chains started from the same {topics}, which may be why they share topics."
-
-
 _SENTENCES: Mapping[str, Callable[..., _Said] | _Said] = {
     "resume": _resume,
-    "too few sweeps": _too_few_sweeps,
+    "too few sweeps": "Too few sweeps after the burn-in ({n_kept}) to tell whether to trust the answer.",
     "too short": _too_short,
     "too few draws": "Too few draws to tell whether the topics still change.",
-    "keep more draws": _keep_more_draws,
+    "keep more draws": (
+        "Keep at least {fewest} draws per chain: fit with a smaller Schedule(thin=...).",
+        "Keep at least {fewest} draws per chain: fit with a smaller --thin.",
+        "Keep at least {fewest} draws per chain.",
+    ),
     "still changing": _still_changing,
     "long": "The run is long: take the sizes of these topics as uncertain, and rely on the others.",
     "settled": _settled,
@@ -288,7 +275,7 @@ _SENTENCES: Mapping[str, Callable[..., _Said] | _Said] = {
     "many answers": "The documents do not decide between many answers, and every chain goes through them.",
     "same topics": "The chains have the same topics, and differ in how they divide the few other words.",
     "own answers": ("Each chain keeps to an answer of its own; more sweeps will hardly bring them together."),
-    "rely": _rely,
+    "rely": "Rely on {topics}.",
     "go further": (
         "To go further: chain_weights(new_documents) weighs the chains by how well they predict; a fit with "
         "more chains shows how common a topic is; another eta may give topics that more chains share.",
@@ -302,7 +289,7 @@ _SENTENCES: Mapping[str, Callable[..., _Said] | _Said] = {
     "uneven": _uneven,
     "by chain": _by_chain,
     "doubtful": _doubtful,
-    "same start": _same_start,
+    "same start": "All chains started from the same {topics}, which may be why they share topics.",
     "start apart": (
         'Fit with init="apart" to see what other starts find.',
         "Fit with --init apart to see what other starts find.",

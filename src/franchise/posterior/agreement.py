@@ -1,7 +1,7 @@
 """What every chain has found, and what differs from chain to chain.
 
-Chains of real texts settle in different modes: they share most of the topics, and divide the rest in ways of
-their own that they do not leave in any time that a person has. So the question is not only whether chains
+On real texts, chains settle in different modes: they share most of the topics, and each divides the rest in a
+way that it does not leave within a practical number of sweeps. So the question is not only whether chains
 agree, but on what. A topic is *solid* if every chain has it (`Posterior.chain_support`), *likely* if more
 than half of them have it, and *doubtful* otherwise: another run may not find it.
 
@@ -93,15 +93,8 @@ def found_by(counts: Sequence[int] | Array, n_chains: int) -> list[str]:
     """
     if n_chains == 1:
         return ["the only chain"] * len(counts)
-    return [_found_by(int(count), n_chains) for count in counts]
-
-
-def _found_by(count: int, n_chains: int) -> str:
-    if count == n_chains:
-        return "every chain"
-    if 2 * count > n_chains:
-        return "most chains"
-    return "few chains" if count > 1 else "one chain"
+    words = {0: "one chain", 1: "one chain", n_chains: "every chain"}
+    return [words.get(int(n), "most chains" if 2 * n > n_chains else "few chains") for n in counts]
 
 
 def in_words(low: int, high: int) -> str:

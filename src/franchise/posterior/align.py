@@ -1,7 +1,7 @@
 """Match topics across draws and chains.
 
-A topic has no label that outlives its chain, and draws differ in their number of topics. So topics are
-gathered into clusters, each with at most one topic of any draw: a cluster is "the same topic" in many draws.
+Labels of topics mean nothing outside their chain, and draws differ in their number of topics. So topics are
+put into clusters, each with at most one topic of any draw: a cluster is "the same topic" in many draws.
 Estimates of topics (`posterior.estimates`) are averages over clusters.
 
 Two topics are as similar as the Bhattacharyya affinity of their proportions of terms, sum_v sqrt(p_v q_v): 1
@@ -9,20 +9,20 @@ for the same proportions, 0 for no term in common. The roots of the proportions 
 the affinity is an inner product, and the centre of a cluster is the direction of the sum of its members.
 
 A draw is matched to the clusters by the assignment that maximises the sum of (affinity - threshold) over the
-pairs above the threshold. A topic left over starts a cluster (a birth); a cluster left over has no topic in
-this draw (a death). First the draws come in one after another, the chains in turn; then copies are merged and
-all draws are matched again to the centres of the clusters that have more than one topic, a few times or until
-nothing changes.
+pairs above the threshold. A topic without a match starts a cluster (a birth); a cluster without a match has
+no topic in this draw (a death). First the draws are matched one after another, the chains in turn. Then
+copies are merged, and all draws are matched again to the centres of the clusters that have more than one
+topic; this is repeated a few times or until nothing changes.
 
-Copies come from chance: two topics of single draws may be below the threshold although the centres of their
-clusters, which have less noise, are near. Then each chain keeps a cluster of its own, as every topic is
-nearest to the cluster of its own chain. So two clusters are merged if the topics of each have a mean affinity
-to the centre of the other that is above the threshold, and if (nearly) no draw has both. Clusters that draws
-do have both of stay apart, however near they are: a chain that has a topic twice shows it twice.
+Copies arise by chance: two topics of single draws may be below the threshold although the centres of their
+clusters, which have less noise, are near. Then each chain has a cluster of its own, because every topic is
+nearest to the cluster of its chain. So two clusters are merged if the topics of each have a mean affinity to
+the centre of the other above the threshold, and if (nearly) no draw has both. If draws have both, they stay
+apart, however near they are: a chain that has a topic twice shows it twice.
 
-The threshold lies half-way between 1 and what different topics have in common, which comes from the data: the
-affinity of a topic to the nearest other one of its draw. On text that is 0.1 to 0.2, and a topic has 0.6 to
-0.9 with itself in another draw; where terms are few, as in counts of 96 kinds of mutations, it is 0.7.
+The threshold is half-way between 1 and what different topics have in common, which comes from the data: the
+affinity of a topic to the nearest other topic of its draw. On text that is 0.1 to 0.2, and a topic has 0.6 to
+0.9 with itself in another draw; with few terms, as in counts of 96 kinds of mutations, it is 0.7.
 """
 
 from collections.abc import Sequence
@@ -85,7 +85,7 @@ def align(draws: Sequence[Sequence[Draw]]) -> Alignment:
 
 
 class _Roots(Sequence[sp.csr_array]):
-    """The roots of all draws; computed again each time, where keeping them would take much memory."""
+    """The roots of all draws; not kept if that takes much memory, but computed each time."""
 
     def __init__(self, draws: Sequence[Draw]) -> None:
         self._draws = draws
@@ -124,7 +124,7 @@ def _threshold(roots: _Roots) -> float:
 
 
 def _in_turn(draws: Sequence[Sequence[Draw]]) -> list[int]:
-    """Return the draws in the order in which they come in: one of middling K, then the chains in turn."""
+    """Return the order in which draws are matched: one with the median K, then the chains in turn."""
     n_topics = [draw.names.size for chain in draws for draw in chain]
     first = np.concatenate([[0], np.cumsum([len(chain) for chain in draws])])
     rows = range(max(len(chain) for chain in draws))
@@ -167,7 +167,7 @@ def _merged(sums: sp.csr_array, clusters: list[Array], threshold: float) -> sp.c
         for table in (inner, together):
             table[a] += table[b]
             table[:, a] += table[:, b]
-        inner[b] = inner[:, b] = 0.0  # as far from all others as can be: it is gone
+        inner[b] = inner[:, b] = 0.0  # never merged again
         sizes[a] += sizes[b]
         into[into == some[b]] = some[a]
     left, into = np.unique(into, return_inverse=True)
@@ -243,7 +243,7 @@ def _sizes(clusters: list[Array]) -> Array:
 
 
 def _facts(draws: Sequence[Sequence[Draw]], roots: _Roots, clusters: list[Array]) -> Alignment:
-    """Give the clusters numbers by support and weight, and say what is known of each."""
+    """Order the clusters by support and weight, and describe them."""
     flat = [draw for chain in draws for draw in chain]
     together = np.concatenate(clusters)
     weights = np.concatenate([draw.topic_terms.sum(axis=1) for draw in flat])

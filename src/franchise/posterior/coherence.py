@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from franchise._arrays import Floats
+from franchise._arrays import Floats, ranges_of
 from franchise._settings import whole_number
 from franchise.corpus import Corpus, arrays_of_shard, shards_of
 from franchise.errors import CorpusError, SettingsError
@@ -253,12 +253,8 @@ def _documents(corpus: Corpus, column_of: _Columns) -> Iterator[tuple[Integers, 
         shards = shards_of(corpus, 1)
         parts = ((one.doc_ptr, one.x) for one in (arrays_of_shard(corpus, shard) for shard in shards))
     for ends, terms in parts:
-        begin, n_documents = 0, ends.size - 1
-        while begin < n_documents:
-            after = np.searchsorted(ends, ends[begin] + _WORDS_AT_ONCE, side="right")
-            end = max(begin + 1, int(after) - 1)
+        for begin, end in ranges_of(ends, _WORDS_AT_ONCE):
             yield ends[begin : end + 1] - ends[begin], column_of[terms[ends[begin] : ends[end]]]
-            begin = end
 
 
 def _occurrence(ends: Integers, columns: _Columns, n_terms: int) -> sp.csc_array:

@@ -348,9 +348,9 @@ def _about_differences(verdict: str, found: Agreement, worst: Worst, may_change:
     said = [Advice("differ", differ)]
     if may_change:
         return said
-    rely_on = "the topics that every chain has" if found.solid else ""
-    if has_runs:
-        rely_on = "the firm topics" if found.firm else ""
+    rely_on = "no single topic, but on what all chains together say of documents"
+    if found.firm if has_runs else found.solid:
+        rely_on = "the firm topics" if has_runs else "the topics that every chain has"
     why = "same topics" if same_topics else "own answers"
     if only_unlisted and same_numbers:
         why = "many answers"

@@ -26,15 +26,15 @@ from franchise.posterior.align import Alignment, align
 from franchise.sampling import Draw, Trace
 
 LEVEL = 0.95
-# Points from which an interval is read, over all draws: its ends are then good to about a tenth of its width.
+# Points per interval, over all draws: the ends of the interval are then good to about a tenth of its width.
 _POINTS = 1000
-# Cells of documents by topics: so many are kept once they are known; else so many are in memory at a time,
-# few enough for the cache of a processor.
+# Cells of documents by topics: the most that are kept, and how many are in memory at a time if there are
+# more, few enough for the cache of a processor.
 _MOST_KEPT, _CELLS = 2**24, 2**20
 
 
 class Posterior:
-    """What is known after a run.
+    """The results of a run.
 
     Parameters
     ----------
@@ -57,8 +57,7 @@ class Posterior:
     n_topics_draws
         The number of topics in each draw.
     n_topics, n_topics_interval
-        The median of these, and their central 95%. Of chains that do not agree, this is a range that no
-        chain has.
+        The median of these, and their central 95%. If the chains do not agree, no chain has this range.
     n_topics_by_chain
         The central 95% of each chain by itself.
     """
@@ -98,7 +97,7 @@ class Posterior:
     def _listed(self) -> Array:
         """The clusters that are listed, in the order of their weight.
 
-        There are always enough: a draw has at most one topic in a cluster, and the draw of median K alone
+        There are always enough clusters: a draw has at most one topic in each, and the draw with the median K
         has `n_topics` topics.
         """
         first = np.arange(self.n_topics)  # clusters come by support, then by weight
@@ -145,7 +144,7 @@ class Posterior:
 
     @cached_property
     def _phi_elsewhere(self) -> Array:
-        """What phi is at a term that a topic does not have in any draw."""
+        """The value of phi for terms that a topic does not have in any draw."""
         total, times = np.zeros((2, self.n_topics))
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
             here = np.flatnonzero(column < self.n_topics)
@@ -157,7 +156,7 @@ class Posterior:
     def phi_interval(self, topic: int, terms: Sequence[int] | Array, level: float = LEVEL) -> Array:
         """Return the lower and upper bound of a topic's probabilities of some terms, (terms, 2).
 
-        Over the draws that have the topic, and over what each leaves open: given its counts, a draw's
+        They cover the draws that have the topic, and the uncertainty within each: given its counts, a draw's
         probability of a term is Beta(n_kv + eta, n_k - n_kv + (V - 1) eta).
         """
         topic = whole_number("topic", topic, 0, self.n_topics - 1)
@@ -173,7 +172,7 @@ class Posterior:
         points, bounds = -(-_POINTS // len(shapes)), np.zeros((chosen.size, 2))
         of_terms = zip(bounds, chosen, np.transpose(shapes), np.transpose(others), strict=True)
         for bound, term, shape, other in of_terms:
-            rng = np.random.default_rng([topic, term])  # whatever else is asked for, the same answer
+            rng = np.random.default_rng([topic, term])  # the same answer, whatever else is asked for
             part = rng.standard_gamma(shape, (points, shape.size))
             rest = rng.standard_gamma(other, (points, shape.size))
             bound[:] = np.quantile(part / (part + rest), tails)
@@ -195,7 +194,7 @@ class Posterior:
 
     @property
     def unlisted_weight(self) -> float:
-        """Share of the words that topics have which are not listed."""
+        """Share of the words in topics that are not listed."""
         return max(0.0, 1.0 - float(self.weights.sum()))
 
     @property
@@ -222,7 +221,7 @@ class Posterior:
     def similarity(self) -> Array:
         """Affinity (`posterior.align`) of each two listed topics, 1 for the same.
 
-        It is that of the words that topics have, without eta, which would make all small topics alike.
+        It is that of the words in the topics, without eta, which would make all small topics similar.
         """
         seen = np.maximum(self.phi - self._phi_elsewhere[:, None], 0.0)
         roots = np.sqrt(seen / seen.sum(axis=1, keepdims=True)).astype(np.float32)
@@ -248,7 +247,7 @@ class Posterior:
     def document_topics(self) -> Array:
         """Documents by topics: mean proportions; the last column is the unlisted part.
 
-        Of many documents this takes much memory; `mixtures` returns some of its rows, `blocks` all in turn.
+        For many documents this takes much memory; `mixtures` returns some rows, `blocks` all of them in turn.
         """
         rows = np.empty((self.corpus.n_documents, self.n_topics + 1))
         for first in range(0, len(rows), self._at_once):
@@ -290,13 +289,13 @@ class Posterior:
     def document_topics_interval(self, documents: Sequence[int] | Array, level: float = LEVEL) -> Array:
         """Return bounds of the proportions of some documents, (documents, topics, 2).
 
-        Over the draws, and over what each leaves open: given its counts, a draw's proportions are
+        They cover the draws, and the uncertainty within each: given its counts, a draw's proportions are
         Dirichlet(n_jk + alpha beta_k). A topic that a draw does not have is 0 there.
         """
         chosen, tails = _numbers("documents", documents, self.corpus.n_documents), _tails(level)
         points, bounds = -(-_POINTS // len(self.flat_draws)), np.zeros((chosen.size, self.n_topics, 2))
         for bound, j in zip(bounds, chosen, strict=True):
-            rng, theta = np.random.default_rng(j), []  # whatever else is asked for, the same answer
+            rng, theta = np.random.default_rng(j), []  # the same answer, whatever else is asked for
             for draw, column in zip(self.flat_draws, self.columns, strict=True):
                 counts, prior, rest, _ = self._mixture(draw, np.array([j]))
                 shape = np.bincount(column, counts.toarray()[0] + prior, self.n_topics + 1)

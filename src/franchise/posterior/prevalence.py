@@ -26,8 +26,8 @@ from franchise._text import printable
 from franchise.corpus import Groups
 from franchise.corpus.metadata import check_length
 from franchise.errors import CorpusError, SettingsError
-from franchise.posterior.coherence import top_terms
 from franchise.posterior.estimates import LEVEL, Posterior
+from franchise.posterior.tables import terms_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,6 @@ def prevalence(
     topics: Sequence[int] | None = None,
     per: str = "word",
     n_terms: int = 5,
-    vocabulary: Sequence[str] | None = None,
     seed: int = 0,
     replicates: int = REPLICATES,
 ) -> pd.DataFrame:
@@ -56,21 +55,12 @@ def prevalence(
     posterior
         The fitted posterior.
     groups
-        The groups of the documents that it was fitted to (`franchise.corpus.groups_of`).
-    interval
-        Probability of the interval from `low` to `high`.
-    topics
-        Which topics, from 0; None for all.
-    per
-        ``"word"``: the share of the group's words; ``"document"``: the mean share in its documents.
-    n_terms
-        How many top terms to name.
-    vocabulary
-        The terms, if not those of the corpus.
-    seed
-        Of the documents that are drawn anew; the same seed gives the same bounds.
+        The groups of its documents (`franchise.corpus.groups_of`).
+    interval, topics, per, n_terms, seed
+        As for `HDPTopicModel.prevalence`.
     replicates
-        How often they are drawn anew, at least once for each draw of the posterior; fewer take less time.
+        How often documents are drawn anew, at least once for each draw of the posterior; fewer take less
+        time.
 
     Returns
     -------
@@ -82,8 +72,6 @@ def prevalence(
     import pandas as pd
 
     chosen = _topics(topics, posterior.n_topics)
-    terms = posterior.corpus.vocabulary if vocabulary is None else vocabulary
-    check_length("the vocabulary", len(terms), posterior.corpus.n_terms)
     low_high = _tails(interval)
     shares = _Shares(posterior, groups, per)
     mean = np.mean([shares.of_draw(i) for i in range(shares.n_draws)], axis=0)
@@ -91,7 +79,7 @@ def prevalence(
     low, high = np.quantile(drawn_anew, low_high, axis=0)
     # Where few draws have a topic, their mean can lie outside all but a few replicates.
     low, high = np.minimum(low, mean), np.maximum(high, mean)
-    names = [printable(", ".join(terms[v] for v in row)) for row in top_terms(posterior.phi, n_terms)]
+    names = terms_in_words(posterior, n_terms)
     labels = [printable(one) if isinstance(one, str) else one for one in shares.labels]
     return pd.DataFrame(
         {

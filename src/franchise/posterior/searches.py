@@ -14,9 +14,8 @@ from franchise._settings import whole_number
 from franchise._text import printable
 from franchise.corpus import Corpus
 from franchise.errors import SettingsError
-from franchise.posterior.coherence import top_terms
 from franchise.posterior.labels import distinct
-from franchise.posterior.tables import check_corpus, opening
+from franchise.posterior.tables import opening, terms_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,40 +29,19 @@ _HINTS = 3
 
 def document_topics_frame(
     posterior: Posterior,
-    corpus: Corpus,
     labels: Sequence[str],
     *,
     documents: Sequence[int] | None = None,
     interval: bool = False,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return the share of each topic in each document.
+    """Return the share of each topic in each document (`HDPTopicModel.document_topics`).
 
-    Parameters
-    ----------
-    posterior
-        The fitted posterior.
-    corpus
-        The documents that it was fitted to.
-    labels
-        What each topic is called. Where two have one name, their numbers are added.
-    documents
-        Numbers of documents, from 0; None for all.
-    interval
-        Add intervals, which takes about a hundredth of a second per document.
-    level
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per document (its name is the index) and a column per topic, then ``unlisted``: the share of
-        topics that are not listed. Rows sum to one. With intervals, columns have two levels: the topic, and
-        share, low and high; unlisted has a share alone.
+    Labels that occur twice get the numbers of their topics. Intervals take about 10 ms per document.
     """
     import pandas as pd
 
-    check_corpus(posterior, corpus)
+    corpus = posterior.corpus
     chosen = _documents(documents, corpus)
     index = pd.Index([printable(corpus.document_names[j]) for j in chosen], name="document")
     columns = distinct(labels, [_UNLISTED])
@@ -82,38 +60,16 @@ def document_topics_frame(
 
 
 def topics_with(
-    posterior: Posterior, corpus: Corpus, labels: Sequence[str], terms: str | Sequence[str], n: int = 5
+    posterior: Posterior, labels: Sequence[str], terms: str | Sequence[str], n: int = 5
 ) -> pd.DataFrame:
-    """Return the topics in which a term, or several together, are most probable.
+    """Return the topics in which terms are most probable (`HDPTopicModel.find_topics`).
 
-    Parameters
-    ----------
-    posterior
-        The fitted posterior.
-    corpus
-        The documents that it was fitted to.
-    labels
-        What each topic is called.
-    terms
-        A term or several. What is no term itself is split into words, and tried in lower case.
-    n
-        How many topics at most: those in which the terms are more probable than in the whole collection, or
-        the first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns topic, label, probability (of the term in the topic; of several, their geometric mean, so
-        that a topic must have all of them), share (of the term's occurrences that are in the topic; of
-        several, all occurrences), weight and terms (the topic's top terms); the most probable first.
-
-    Raises
-    ------
-    SettingsError
-        If a term is not in the vocabulary; the message has the nearest ones.
+    What is no term itself is split into words, and tried in lower case. The error for a term that is not in
+    the vocabulary names the nearest ones.
     """
     import pandas as pd
 
+    corpus = posterior.corpus
     chosen = _terms(terms, corpus.vocabulary)
     phi = posterior.phi[:, chosen]
     with np.errstate(divide="ignore"):  # a topic that cannot have the term
@@ -125,7 +81,7 @@ def topics_with(
     # Of all occurrences; what is not in these topics is in topics that are not listed.
     inside = corpus.n_words * posterior.weights * phi.sum(axis=1)
     inside /= max(corpus.term_counts[chosen].sum(), 1)
-    top = top_terms(posterior.phi)
+    top = terms_in_words(posterior)
     return pd.DataFrame(
         {
             "topic": order,
@@ -133,39 +89,22 @@ def topics_with(
             "probability": probability[order],
             "share": np.minimum(inside[order], 1.0),
             "weight": posterior.weights[order],
-            "terms": [printable(", ".join(corpus.vocabulary[v] for v in top[k])) for k in order],
+            "terms": [top[k] for k in order],
         }
     )
 
 
 def documents_like(
-    posterior: Posterior, corpus: Corpus, mixture: npt.ArrayLike, n: int = 5, *, but: int | None = None
+    posterior: Posterior, mixture: npt.ArrayLike, n: int = 5, *, but: int | None = None
 ) -> pd.DataFrame:
-    """Return the documents whose topics are most like a mixture.
+    """Return the documents whose topics are most like a mixture, the share of each topic.
 
-    Parameters
-    ----------
-    posterior
-        The fitted posterior.
-    corpus
-        The documents that it was fitted to.
-    mixture
-        The share of each topic.
-    n
-        How many documents at most. Documents without words are left out.
-    but
-        The number of a document to leave out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns number (of the document in the corpus, from 0), document (its name), similarity (the affinity
-        of the mixtures, ``sum_k sqrt(p_k q_k)``: 1 for the same topics in the same shares, 0 for no topic
-        in common), words and opening; the most similar first.
+    Documents without words are left out, and the one with the number `but`. The similarity is the affinity of
+    the mixtures, ``sum_k sqrt(p_k q_k)`` (`HDPTopicModel.similar_documents`).
     """
     import pandas as pd
 
-    check_corpus(posterior, corpus)
+    corpus = posterior.corpus
     given = np.sqrt(_to_one(np.asarray(mixture, np.float64)))
     similarity = np.concatenate([np.sqrt(_to_one(block[:, :-1])) @ given for _, block in posterior.blocks()])
     there = corpus.document_lengths > 0

@@ -6,11 +6,11 @@ differs by more than twice `SIZE_ERROR` of it, or if the affinity (`posterior.al
 below `TERMS_ALIKE`. A model is *settled* if topics that do not change hold at least `SETTLED_SHARE` of the
 words in the topics looked at.
 
-Chains are compared apart from this (`uneven`). Measured on four collections, 60 to 91% of the variance of the
-size of a topic that every chain has lies between chains, and on the two that were run two and four times as
-long this share rose to 92%: a rule on R-hat of sizes, which is 1.5 to 2, would ask for sweeps without end.
+Differences between chains (`uneven`) do not count. On four collections, 60 to 91% of the variance of the size
+of a topic that every chain has lies between chains, and on the two that were run two and four times as long
+this share rose to 92%. A rule on R-hat of sizes, which is 1.5 to 2, would always ask for more sweeps.
 
-The number of topics plays no part: it is driven by topics of a few words, which come and go for ever.
+The number of topics does not count either: it depends on topics of a few words, which always come and go.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ SIZE_ERROR = 0.1  # of the size: 12% may be 11% or 13%
 SETTLED_SHARE = 0.95
 TERMS_ALIKE = 0.9
 FEWEST_DRAWS = 8  # per chain, for its halves to be compared
-_LAST_DIGIT = 0.001  # share of the words: tables show no less
+_LAST_DIGIT = 0.001  # share of the words: the last digit of tables
 _BY_CHANCE = 3.0  # standard errors: a difference that independent draws make once in 370 times
 
 

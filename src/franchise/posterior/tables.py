@@ -17,7 +17,6 @@ from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise._text import printable, shortened
 from franchise.corpus import Corpus
-from franchise.errors import CorpusError
 from franchise.posterior.agreement import found_by
 from franchise.posterior.coherence import top_terms
 
@@ -33,7 +32,6 @@ _OPENING = 72  # characters
 
 def topics_frame(
     posterior: Posterior,
-    vocabulary: Sequence[str],
     *,
     n_terms: int = 10,
     labels: Sequence[str] | None = None,
@@ -46,8 +44,6 @@ def topics_frame(
     ----------
     posterior
         The fitted posterior.
-    vocabulary
-        The terms.
     n_terms
         How many top terms to name.
     labels
@@ -67,20 +63,12 @@ def topics_frame(
     """
     import pandas as pd
 
-    if len(vocabulary) != posterior.phi.shape[1]:
-        raise CorpusError(
-            f"the topics are over {posterior.phi.shape[1]:,} terms, the vocabulary has {len(vocabulary):,}; "
-            "give the vocabulary that the topics were fitted to",
-            code="vocabulary-mismatch",
-        )
     low, high = posterior.weights_interval(level).T
     columns: dict[str, Any] = {
         "topic": np.arange(len(posterior.phi)),
         **({} if labels is None else {"label": list(labels)}),
         "weight": posterior.weights,
-        "terms": [
-            printable(", ".join(vocabulary[v] for v in terms)) for terms in top_terms(posterior.phi, n_terms)
-        ],
+        "terms": terms_in_words(posterior, n_terms),
         "weight_low": low,
         "weight_high": high,
         "support": posterior.support,
@@ -97,22 +85,26 @@ def topics_frame(
     return pd.DataFrame(columns)
 
 
-def documents_frame(
+def documents_frame(posterior: Posterior, **options: Any) -> pd.DataFrame:
+    """Return the table of `documents_frames` in one piece."""
+    import pandas as pd
+
+    return pd.concat(documents_frames(posterior, **options), ignore_index=True)
+
+
+def documents_frames(
     posterior: Posterior,
-    corpus: Corpus,
     *,
     n_topics: int = 3,
     labels: Sequence[str] | None = None,
     names: Mapping[int, str] | None = None,
-) -> pd.DataFrame:
-    """Return a table with one row per document.
+) -> Iterator[pd.DataFrame]:
+    """Yield a table with one row per document, some rows at a time: for many documents, it is large.
 
     Parameters
     ----------
     posterior
         The fitted posterior.
-    corpus
-        The documents that it was fitted to.
     n_topics
         How many topics of each document to name at most; shares that round to 0.00 are not named.
     labels
@@ -120,8 +112,8 @@ def documents_frame(
     names
         Names that were given to topics, by their numbers; the column topics has them.
 
-    Returns
-    -------
+    Yields
+    ------
     pandas.DataFrame
         Columns document (its name), words (their number), topic (the largest listed one), perhaps label
         (what it is called), proportion (its share), topics (``"12 cosmology: 0.43, 3: 0.21"``), unlisted
@@ -130,22 +122,7 @@ def documents_frame(
     """
     import pandas as pd
 
-    frames = documents_frames(posterior, corpus, n_topics=n_topics, labels=labels, names=names)
-    return pd.concat(frames, ignore_index=True)
-
-
-def documents_frames(
-    posterior: Posterior,
-    corpus: Corpus,
-    *,
-    n_topics: int = 3,
-    labels: Sequence[str] | None = None,
-    names: Mapping[int, str] | None = None,
-) -> Iterator[pd.DataFrame]:
-    """Yield the table that `documents_frame` returns, some rows at a time: of many documents, it is large."""
-    import pandas as pd
-
-    check_corpus(posterior, corpus)
+    corpus = posterior.corpus
     n_topics = min(whole_number("n_topics", n_topics, 1), posterior.n_topics)
     words = corpus.document_lengths
     for first, mixtures in posterior.blocks():
@@ -169,23 +146,12 @@ def documents_frames(
         )
 
 
-def representative_documents(posterior: Posterior, corpus: Corpus, topic: int, n: int = 5) -> pd.DataFrame:
-    """Return the documents that show best what a topic is about.
+def representative_documents(posterior: Posterior, topic: int, n: int = 5) -> pd.DataFrame:
+    """Return the documents that show best what a topic is about, at most `n`.
 
     Ranked by the lower end of Wilson's 95 % interval of the topic's share in the document, as if its words
     were drawn one by one: three words that are all of the topic come after a hundred of which ninety are.
     Documents without words are left out.
-
-    Parameters
-    ----------
-    posterior
-        The fitted posterior.
-    corpus
-        The documents that it was fitted to.
-    topic
-        Which topic, from 0.
-    n
-        How many documents at most.
 
     Returns
     -------
@@ -196,7 +162,7 @@ def representative_documents(posterior: Posterior, corpus: Corpus, topic: int, n
     """
     import pandas as pd
 
-    check_corpus(posterior, corpus)
+    corpus = posterior.corpus
     topic, words = whole_number("topic", topic, 0, posterior.n_topics - 1), corpus.document_lengths
     best = MostAbout([topic], words, n)
     for first, mixtures in posterior.blocks():
@@ -248,22 +214,10 @@ class MostAbout:
             self._bounds[i] = bounds[best]
 
 
-def shares_of(posterior: Posterior, corpus: Corpus) -> Floats:
-    """Return the shares of the listed topics in each document; refuse another corpus."""
-    check_corpus(posterior, corpus)
-    return np.asarray(posterior.document_topics)[:, :-1]
-
-
-def check_corpus(posterior: Posterior, corpus: Corpus) -> None:
-    """Refuse another corpus than that which a posterior was fitted to."""
-    given = (corpus.n_documents, corpus.n_terms)
-    expected = (posterior.corpus.n_documents, posterior.phi.shape[1])
-    if given != expected:
-        raise CorpusError(
-            f"the corpus has {given[0]:,} documents and {given[1]:,} terms, the posterior {expected[0]:,} "
-            f"and {expected[1]:,}; give the corpus that it was fitted to",
-            code="corpus-mismatch",
-        )
+def terms_in_words(posterior: Posterior, n_terms: int = 10) -> list[str]:
+    """Return the top terms of each topic as one string."""
+    terms = posterior.corpus.vocabulary
+    return [printable(", ".join(terms[v] for v in row)) for row in top_terms(posterior.phi, n_terms)]
 
 
 def shares_in_words(topics: Sequence[int], shares: Sequence[float], names: Mapping[int, str]) -> str:

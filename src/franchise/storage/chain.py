@@ -6,15 +6,14 @@ A chain's folder::
     trace-28.rows, events.rows, trials.rows    one row per sweep (of 28 numbers), event, trial; they only grow
     draws/000150.safetensors      one file per kept draw; of many documents, more (`storage.draws`)
     mode/000150.safetensors       the draw of the highest log joint
-    seats/000180/00007.safetensors    of a chain on a cluster: who sits where, a file for every shard
+    seats/000180/00007.safetensors    the seating of a chain on a cluster, a file for every shard
 
-The first is the one that counts, and is written last: whatever is not mentioned there is left over from a run
-that was killed, and is not looked at. So a checkpoint costs the state and what is new. No random numbers are
-stored: their streams are named by seed, chain and sweep (`franchise.random`).
+The first file is written last and decides: anything that it does not mention is left over from a run that was
+killed, and is ignored. So a checkpoint costs the state and what is new. Random numbers are not stored: their
+streams are named by seed, chain and sweep (`franchise.random`).
 
-Of a large chain, what `take` returns can be written while the chain goes on. One that is loaded has its draws
-mapped, and takes up its state when it is asked for it: by the next sweep, or never. So does a chain whose
-seating is in files of its own.
+What `take` returns can be written while the chain continues. A large chain that is loaded has its draws
+mapped, and reads its state when the next sweep needs it; so does a chain whose seating is in its own files.
 """
 
 import shutil
@@ -47,7 +46,7 @@ from franchise.storage.rows import RowFile, checksum, read_rows
 _KIND, _FILE, _DRAWS, _MODE, _SEATS = "chain", "chain.safetensors", "draws", "mode", "seats"
 _EVENT_KINDS = ("born", "died", "split", "merged")
 _TRIAL_KINDS = ("split", "merge", "none")
-_LARGE = 2**24  # bytes: a larger state is taken up when it is needed, which is not before the next sweep
+_LARGE = 2**24  # bytes: a larger state is read when the next sweep needs it
 
 
 class Taken(NamedTuple):
@@ -55,19 +54,19 @@ class Taken(NamedTuple):
 
     facts: Facts
     arrays: dict[str, Array]
-    rows: dict[str, Array]  # those that are new, by the name of their file
-    draws: list[Draw]  # likewise
-    mode: Draw | None  # likewise
+    rows: dict[str, Array]  # new ones, by the name of their file
+    draws: list[Draw]  # new ones
+    mode: Draw | None  # if it is new
     corpus: Corpus
 
     @property
     def n_bytes(self) -> int:
-        """What will be written of it, draws apart."""
+        """Size of what will be written, without draws."""
         return sum(array.nbytes for array in (*self.arrays.values(), *self.rows.values()))
 
 
 class ChainWriter:
-    """Saves one chain again and again, each time what is new.
+    """Saves one chain again and again, and writes only what is new.
 
     Parameters
     ----------
@@ -86,12 +85,12 @@ class ChainWriter:
         self._used: set[Path] = set()  # likewise: all else that it mentions
 
     def save(self, chain: Chain) -> None:
-        """Save a chain; one that an error stopped in the middle of a sweep is refused."""
+        """Save a chain; refuse one that an error stopped in the middle of a sweep."""
         self.write(self.take(chain))
 
     @interrupts_deferred()  # it calls compiled code
     def take(self, chain: Chain) -> Taken:
-        """Take what `write` is to write, so that the chain can go on meanwhile; refuse as `save` does."""
+        """Return what `write` writes, so that the chain can continue meanwhile; refuse as `save` does."""
         if not chain.is_whole:
             raise ModelError(
                 f"{self._folder}: an error stopped chain {chain.number} in the middle of a sweep; there is "
@@ -116,7 +115,7 @@ class ChainWriter:
         )
 
     def _write_seats(self, chain: Chain) -> str | None:
-        """Let an engine write what lives elsewhere; return the name of the folder, None if there is none."""
+        """Let an engine write seating that is elsewhere; return the name of its folder, or None."""
         name = f"{chain.sweeps_done:06d}"
         return name if chain.engine.write_seating(self._folder / _SEATS / name) else None
 
@@ -125,9 +124,9 @@ class ChainWriter:
         return [draw for draw in chain.draws if draw.sweep > self._since and draw.sweep not in self._ahead]
 
     def write(self, taken: Taken) -> list[tuple[Draw, Draw]]:
-        """Write what was taken; return each large draw that was written with what is to take its place.
+        """Write what was taken; return each large draw with the mapped draw that replaces it.
 
-        What is taken next must be taken after that.
+        Call `take` again only after this.
         """
         placed = self.write_draws(taken.draws, taken.corpus)
         if taken.mode:
@@ -135,18 +134,18 @@ class ChainWriter:
         rows = {name: self._rows[name].add(new) for name, new in taken.rows.items()}
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
         keep_after(self._folder / PARTS, self._since)  # all up to there has been written
-        self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
-        self._mode = taken.facts["mode_sweep"]
-        self._ahead.clear()
         used = {self._folder / f"{name}.rows" for name in rows}
-        if self._mode is not None:
-            used |= files_of_draw(self._folder / _MODE, self._mode)
+        if taken.facts["mode_sweep"] is not None:
+            used |= files_of_draw(self._folder / _MODE, taken.facts["mode_sweep"])
         if taken.facts["seats"]:
             used.add(self._folder / _SEATS / taken.facts["seats"])
         if self._used:  # the checkpoint before, which someone may be reading, keeps its files
             there = (self._folder.glob(pattern) for pattern in ("*.rows", f"{_MODE}/*", f"{_SEATS}/*"))
             remove(set().union(*there) - self._used - used)
-        self._used = used
+        self._used, self._mode = used, taken.facts["mode_sweep"]
+        # Last: from now on `new_draws` leaves these out, and the chain no longer waits for them.
+        self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
+        self._ahead.clear()
         return placed
 
     def write_draws(self, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[Draw, Draw]]:
@@ -179,14 +178,14 @@ def save_chain(chain: Chain, folder: Path) -> None:
 
 
 def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) -> Chain:
-    """Take up the chain of a folder.
+    """Load the chain of a folder.
 
     Parameters
     ----------
     folder
         Where it was saved.
     corpus
-        The documents that it was made for.
+        Its documents.
     schedule
         A schedule to continue with; its own when not given.
 
@@ -231,7 +230,7 @@ def _restore(path: Path, state: dict[str, Array], seats: Path | None, engine: En
 
 @contextmanager
 def _sound(path: Path) -> Iterator[None]:
-    """Refuse a file in plain words if what it holds does not fit together."""
+    """Refuse a file whose contents do not fit together."""
     try:
         yield
     except (KeyError, IndexError, TypeError, ValueError, SettingsError) as error:
@@ -242,7 +241,7 @@ def _sound(path: Path) -> Iterator[None]:
 
 
 def _fill(chain: Chain, folder: Path, facts: Facts) -> None:
-    """Give a new chain what an earlier one had gathered."""
+    """Give a new chain the results of the one that was saved."""
     rows = {name: read_rows(folder / f"{name}.rows", about) for name, about in facts["rows"].items()}
     columns = facts["trace_columns"]
     chain.sweeps_done = facts["sweeps_done"]
@@ -263,7 +262,7 @@ def sweeps_saved(folder: Path, chain: Chain) -> int:
     Raises
     ------
     ModelError
-        If the folder has another chain, or has this one further than it is: another run has continued it.
+        If the folder has another chain, or more sweeps of this one: another run has continued it.
     """
     path = folder / _FILE
     if not path.is_file():
@@ -279,8 +278,8 @@ def sweeps_saved(folder: Path, chain: Chain) -> int:
             f"{path}: the file does not hold what a chain needs; restore it from a copy", code="damaged-file"
         ) from error
     raise ModelError(
-        f"{folder}: another run has continued the chain there, or began it anew; load what is there, or give "
-        "another folder",
+        f"{folder}: another run has continued or replaced the chain there; load that chain, or give another "
+        "folder",
         code="model-replaced",
     )
 
@@ -319,7 +318,7 @@ def _facts(chain: Chain) -> Facts:
 
 
 def _placed(folder: Path, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[Draw, Draw]]:
-    """Write draws; return the large ones, each with the same one as it lies on disk."""
+    """Write draws; return the large ones, each with the same draw read from disk."""
     placed = []
     for draw in draws:
         write_draw(folder, draw)
@@ -329,7 +328,7 @@ def _placed(folder: Path, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[D
 
 
 def _trace_name(columns: Sequence[str]) -> str:
-    """Return a name for the file of the trace; it changes with the number of columns, which grows once."""
+    """Return a name for the file of the trace, which changes when the number of columns grows."""
     return f"trace-{len(columns)}"
 
 

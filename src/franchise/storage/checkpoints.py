@@ -40,14 +40,14 @@ class Checkpoints:
     folder
         Where to save the chains, each in a folder of its number.
     seconds
-        Time between two checkpoints of a chain; 0 for one after every sweep.
+        Time between two checkpoints of a chain; 0: one after every sweep.
     """
 
     def __init__(self, folder: Path, seconds: float = _SECONDS_BETWEEN) -> None:
         self._folder, self._seconds = folder, seconds
         self._writers: dict[int, ChainWriter] = {}
-        self._saved: dict[int, tuple[int, float]] = {}  # of each chain: the sweeps saved, and when
-        self._under_way: dict[int, Future[_Placed]] = {}  # what is being written of each chain
+        self._saved: dict[int, tuple[int, float]] = {}  # by chain: the sweeps saved, and when
+        self._under_way: dict[int, Future[_Placed]] = {}  # by chain: what is being written
         self._pool: ThreadPoolExecutor
 
     @contextmanager
@@ -70,8 +70,8 @@ class Checkpoints:
     def save(self, chain: Chain, *, now: bool) -> None:
         """Save a chain that is whole and has something new, if it is time.
 
-        The chain may go on while it is written, except that what is to be saved `now` has been when this
-        returns. An error is raised then, or the next time that the chain is to be saved.
+        The chain may continue while the checkpoint is written; with `now` it has been written when this
+        returns. An error of writing is raised here, or at the next call for the chain.
         """
         writer = self._writers[chain.number]
         large = [draw for draw in writer.new_draws(chain) if is_large(draw)]
@@ -88,7 +88,7 @@ class Checkpoints:
             self._write(chain, lambda: writer.write_draws(large, chain.corpus), at_once=False)
 
     def save_runs(self, chain: Chain) -> None:
-        """Save the short runs that the start of a chain was found by."""
+        """Save the short runs that found the start of a chain."""
         save_runs(self._folder, chain)
 
     def _write(self, chain: Chain, write: Callable[[], _Placed], at_once: bool) -> None:
@@ -98,7 +98,7 @@ class Checkpoints:
             self._under_way[chain.number] = self._pool.submit(write)
 
     def _is_free(self, chain: Chain, *, wait: bool) -> bool:
-        """Return whether nothing is being written of a chain any more; raise what went wrong with it."""
+        """Return whether the last write of a chain has ended; raise its error."""
         future = self._under_way.get(chain.number)
         if future is None:
             return True
@@ -148,19 +148,18 @@ def _on_disk(draw: Draw, chain: Chain) -> Draw:
 
 
 def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = False) -> list[Chain]:
-    """Return the chains that were saved in a folder, new ones where there are none yet.
+    """Return the chains of a plan: those saved in a folder, and new ones for the others.
 
     Parameters
     ----------
     plan
         What the chains do.
     folder
-        Where they are.
+        The folder.
     corpus
-        The documents that they were made for.
+        The documents.
     resumed
-        Let the burn-in and the thinning of the plan hold, whatever a saved chain has: it may not have been
-        saved again since they were changed.
+        Use the burn-in and the thinning of the plan: a saved chain may have been saved before they changed.
 
     Raises
     ------

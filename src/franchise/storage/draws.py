@@ -1,10 +1,9 @@
-"""A draw on disk: one file each, never changed once it is written.
+"""Draws on disk: one file each, which never changes.
 
-A large draw is not read: its arrays are mapped, and brought into memory as far as they are looked at. Of the
-counts by document, which are most of it, columns and counts are stored in the narrowest type that holds them
-all; whoever asks for some documents gets these in the usual width.
+A large draw is mapped, not read: only what is used comes into memory. The counts by document are most of it;
+columns and counts are stored in the narrowest type that holds them all, and are read in the usual width.
 
-The counts by document of a draw may lie in parts (`_draws`), each written by someone else::
+The counts by document may be in parts (`_draws`), written by several workers::
 
     draws/000150.safetensors                 all else, and the list of parts; written after them
     draws/000150/000000000000.safetensors    the documents from the first on
@@ -53,7 +52,7 @@ def is_large(draw: Draw) -> bool:
 
 
 def write_draw(folder: Path, draw: Draw) -> None:
-    """Write a draw, whole or not at all; parts that are elsewhere come to be here too."""
+    """Write a draw, whole or not at all, with its parts."""
     arrays = {"names": draw.names, "m_k": draw.m_k, "concentrations": draw.concentrations}
     arrays |= {f"topic_terms.{part}": getattr(draw.topic_terms, part) for part in _PARTS}
     facts: dict[str, Any] = {"version": VERSION, "sweep": draw.sweep}
@@ -66,7 +65,7 @@ def write_draw(folder: Path, draw: Draw) -> None:
 
 
 def _bring(parts: PartsOfDraw, folder: Path) -> None:
-    """Let the files of all parts be in the place that belongs to a draw in this folder, and no others."""
+    """Put the files of all parts where the draw of this folder has them, and remove others."""
     place = parts_folder(folder, parts.sweep)
     parts.check_files()
     try:
@@ -75,7 +74,7 @@ def _bring(parts: PartsOfDraw, folder: Path) -> None:
             source, target = parts.path(part), part_path(folder, parts.sweep, part)
             if not (target.exists() and source.samefile(target)):
                 _link_or_copy(source, target)
-        # Another run may have been killed there, whose parts were other ranges of documents.
+        # A run with other ranges of documents may have been killed there.
         for path in set(place.iterdir()) - {part_path(folder, parts.sweep, part) for part in parts.parts}:
             path.unlink()
     except OSError as error:
@@ -83,7 +82,7 @@ def _bring(parts: PartsOfDraw, folder: Path) -> None:
 
 
 def _link_or_copy(source: Path, target: Path) -> None:
-    """Give a file that never changes a second name; where that cannot be, copy it."""
+    """Give a file that never changes a second name; copy it if that fails."""
     target.unlink(missing_ok=True)
     try:
         os.link(source, target)
@@ -95,7 +94,7 @@ def _link_or_copy(source: Path, target: Path) -> None:
 def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
     """Read the draw of a sweep, or map it if it is large; ValueError and KeyError say what does not fit.
 
-    Parts are looked at when someone asks for documents that they have; here, whether they are there.
+    Parts must be there. They are read when their documents are needed.
     """
     path = draw_path(folder, sweep)
     mapped = path.is_file() and path.stat().st_size >= LARGE_DRAW / _WIDER

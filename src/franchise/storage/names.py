@@ -1,7 +1,4 @@
-"""What people call the topics and the terms of a model: ``names.json`` in its folder, where there are names.
-
-It stands beside the chains and changes nothing about them, so a model is named while nothing else is written.
-"""
+"""The names that people give to the topics and the terms of a model: ``names.json`` in its folder."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,7 @@ _FORMAT = "franchise names"
 
 
 def write_names(folder: Path, topics: list[Named], terms: tuple[str, ...] | None) -> None:
-    """Write the names of topics and of terms, if there are any; a file without use is removed."""
+    """Write the names of topics and of terms; without any, remove the file."""
     path = folder / _NAMES
     if not topics and terms is None:
         path.unlink(missing_ok=True)
@@ -28,7 +25,7 @@ def write_names(folder: Path, topics: list[Named], terms: tuple[str, ...] | None
 
 
 def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None]:
-    """Return the names of the topics with what is remembered of these, and the terms; none if not there.
+    """Return the names of topics, with the terms that they were given for, and the names of terms.
 
     Raises
     ------

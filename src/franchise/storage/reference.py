@@ -1,7 +1,7 @@
-"""Documents that lie in shards are not copied into the folder of a model: it says where they are.
+"""Where the documents of a model are, if they are in shards: they are not copied into its folder.
 
-The path is kept as seen from the model's folder, and as it is by itself: a model that is moved together with
-its shards finds them, and so does one that is moved alone.
+The path is stored relative to the model's folder, and absolute: a model finds its shards whether it is moved
+with them or alone.
 """
 
 import os
@@ -37,7 +37,7 @@ def read_reference(folder: Path) -> ShardedCorpus:
     Raises
     ------
     ModelError
-        If they are not there any more, cannot be read, or others are there.
+        If they are missing, cannot be read, or are other documents.
     """
     path = folder / _FILE
     facts = from_json(read_text(path), path)

@@ -1,7 +1,7 @@
-"""Rows of numbers in a file that only grows: a checkpoint adds what is new, and leaves the past alone.
+"""Rows of numbers in a file that only grows: a checkpoint adds new rows and leaves the others alone.
 
-Such a file does not itself say how long it is. Another one, which is written whole after it, says how many of
-its rows count, and their checksum: any rows after these are left over from a run that was killed.
+Another file, which is written after it, says how many of its rows count, and their checksum. Rows after these
+are left over from a run that was killed.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class RowFile:
     Parameters
     ----------
     path
-        The file. What is there already is not written again, if the first rows that come are the same.
+        The file. Rows that it already has are not written again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class RowFile:
         self._digest = hashlib.blake2b(digest_size=16)
 
     def add(self, rows: Array) -> Facts:
-        """Add rows; return what must be known to read all rows so far."""
+        """Add rows; return the facts that `read_rows` needs."""
         content = np.ascontiguousarray(rows, _NUMBER).tobytes()
         try:
             if self.n_rows == 0:
@@ -48,7 +48,7 @@ class RowFile:
             raise cannot_write(self.path, error) from error
         digest, n_bytes, n_rows = self._digest.copy(), self._n_bytes + len(content), self.n_rows + len(rows)
         digest.update(content)
-        # All at once: after an error the same rows are added again, and must not be counted twice.
+        # Last: after an error the same rows are added again, and must not be counted twice.
         self._digest, self._n_bytes, self.n_rows = digest, n_bytes, n_rows
         return {"rows": n_rows, "width": rows.shape[1], "checksum": digest.hexdigest()}
 

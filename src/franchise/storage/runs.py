@@ -1,4 +1,4 @@
-"""The short runs that the start of a fit was found by, next to its chains."""
+"""The short runs that found the start of a fit, in a file next to its chains."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ _FILE, _KIND = "runs.safetensors", "franchise short runs"
 
 
 def save_runs(folder: Path, chain: Chain) -> None:
-    """Write the short runs of a chain, which all chains of its fit share, unless they are there."""
+    """Write the short runs of a chain, which all chains of its fit share, unless the file exists."""
     path = folder / _FILE
     if chain.runs is None or path.exists():
         return

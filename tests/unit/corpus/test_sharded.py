@@ -287,6 +287,7 @@ class TestWriting:
         ]
         metadata = shard(iter(parts), tmp_path / "s", 2).metadata
         assert metadata is not None
+        assert metadata["when"].cat.categories.dtype == object
         assert list(metadata) == ["when", "n"]
         assert plain_values(metadata["when"]) == ["2019-04-30", None, "soon", "1.5"]
         assert plain_values(metadata["n"]) == [1, 2, None, 4]

@@ -2,6 +2,7 @@
 
 import math
 import time
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from franchise.engines.instantiation import Instantiator, epsilon_at, epsilon_fo
 from franchise.engines.kinds import KINDS
 from franchise.engines.partitions import host
 from franchise.engines.pools import local
+from franchise.engines.pools.ray import _BYTES_A_WORD_AND_CHAIN
 from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE, new_measure
@@ -26,6 +28,7 @@ from franchise.moves.reveal import reveal_weights
 from franchise.moves.shared.seats import _before_next
 from franchise.random import DOCUMENTS, REVEAL, Key, gamma_variate, log_gamma_variate, start_stream, uniform
 from franchise.sampling import Timetable
+from franchise.starts import first_topics
 from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update
 from tests.reference.enumeration import Concentrations
@@ -298,3 +301,18 @@ def test_trials_of_ten_sweeps_come_together_where_words_are_many(monkeypatch, ma
     chain.run()
     made = [sum(trial.sweep == sweep for trial in chain.trials) for sweep in range(1, 21)]
     assert made == expected
+
+
+@pytest.mark.parametrize("start", [20, "fitted"])
+def test_a_start_takes_no_more_memory_than_workers_are_asked_for(start, monkeypatch):
+    monkeypatch.setattr(host, "_WORDS_AT_ONCE", 1 << 14)
+    corpus = planted(n_topics=3, n_terms=50, n_documents=2_000, document_length=200, seed=3).corpus
+    first = first_topics(start, corpus, Priors(), 0)
+    engine = ENGINES["parallel"].new(corpus, EngineSettings(Priors()))
+    engine.start(Key(0, 0, 0, 0), first)  # compiles
+    engine = ENGINES["parallel"].new(corpus, EngineSettings(Priors()))
+    tracemalloc.start()
+    engine.start(Key(0, 0, 0, 0), first)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < _BYTES_A_WORD_AND_CHAIN * corpus.n_words

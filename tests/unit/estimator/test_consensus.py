@@ -210,7 +210,7 @@ def test_one_chain_says_which_topics_its_short_runs_found(tmp_path):
     assert found.verdict is None
     assert found.firm_topics == np.flatnonzero(model.topics()["runs"] >= 0.5).tolist()
     assert found.firm_share == pytest.approx(model.topic_weights_[found.firm_topics].sum())
-    assert found.messages[0].startswith(f"{len(found.firm_topics)} of {model.n_topics_} topics ")
+    assert found.advice[0].numbers["firm"] == found.firm_topics
     assert f"  {found.messages[0]}\n" in str(model)
     told = CliRunner().invoke(main, ["inspect", str(tmp_path / "m"), "--format", "json"])
     assert json.loads(told.stdout)["firm topics"] == len(found.firm_topics)

@@ -13,6 +13,7 @@ from franchise.corpus import planted
 from franchise.engines import GivenTopics
 from franchise.estimator.starts import start_of
 from franchise.model import broken_invariants
+from franchise.posterior.advice import Advice
 from franchise.sampling import Timetable
 from franchise.starts.em import fitted_topics, given_topics
 from franchise.storage import model as store
@@ -257,7 +258,7 @@ def test_a_clone_keeps_the_model_to_start_from(corpus, earlier):
 def test_the_diagnosis_says_that_the_start_is_shared(corpus, earlier):
     model = quick(init=earlier, sweeps=60).fit(corpus)
     assert model.diagnose().same_start
-    assert any("the same given topics" in message for message in model.diagnose().messages)
+    assert Advice("same start", {"topics": "given topics"}) in model.diagnose().advice
 
 
 def test_the_folder_of_a_model_as_a_string(corpus, tmp_path, monkeypatch):

@@ -43,7 +43,7 @@ NUMBERS = {
     "uneven": [CHANGING, CHANGING | {"topics": [1]}],
     "by chain": [{"ranges": {0: (3, 3), 1: (4, 6)}}],
     "doubtful": [{"topics": list(range(n)), "n_topics": 20, "n_chains": c} for n in (1, 11) for c in (2, 4)],
-    "rely": [{"topics": "the firm topics"}, {"topics": ""}],
+    "rely": [{"topics": "the firm topics"}],
     "same start": [{"topics": "seed words"}],
 }
 EVERYTHING = [Advice(kind, numbers) for kind in advice._SENTENCES for numbers in NUMBERS.get(kind, [{}])]

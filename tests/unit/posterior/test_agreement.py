@@ -54,7 +54,7 @@ def test_many_topics_of_one_chain_are_not_all_named(rng):
     # All numbers agree, and no topic does.
     assert (found.verdict, found.solid_topics, found.shared) == ("do not agree", [], 0.0)
     assert numbers_of(found, "differ")["share"] == 1.0
-    assert numbers_of(found, "rely") == {"topics": ""}
+    assert "no single topic" in numbers_of(found, "rely")["topics"]
     assert asked(found) == []
     assert numbers_of(found, "doubtful")["topics"] == list(range(n))
     assert "(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...)" in found.messages[-1]

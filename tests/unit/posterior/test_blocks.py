@@ -72,17 +72,14 @@ def test_all_documents_by_all_topics_where_they_are_asked_for(at_once, monkeypat
 
 def test_tables_of_documents(at_once, in_blocks):
     def tables(posterior):
-        corpus = posterior.corpus
-        yield documents_frame(posterior, corpus, labels=LABELS, names={1: "one"})
+        yield documents_frame(posterior, labels=LABELS, names={1: "one"})
         for n in (1, 5, 100):
             for topic in range(posterior.n_topics):
-                yield representative_documents(posterior, corpus, topic, n)
-        yield documents_like(posterior, corpus, np.arange(posterior.n_topics) / 10, 7).drop(
-            columns="similarity"
-        )
-        yield document_topics_frame(posterior, corpus, LABELS[: posterior.n_topics], documents=[8, 3])
+                yield representative_documents(posterior, topic, n)
+        yield documents_like(posterior, np.arange(posterior.n_topics) / 10, 7).drop(columns="similarity")
+        yield document_topics_frame(posterior, LABELS[: posterior.n_topics], documents=[8, 3])
 
-    assert len(list(documents_frames(in_blocks, in_blocks.corpus))) > 2
+    assert len(list(documents_frames(in_blocks))) > 2
     for one, other in zip(tables(at_once), tables(in_blocks), strict=True):
         assert one.equals(other)
         assert one.dtypes.equals(other.dtypes)

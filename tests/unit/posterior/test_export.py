@@ -17,7 +17,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 import franchise
 from franchise import Corpus, from_counts, from_tokens
 from franchise._text import printable
-from franchise.errors import CorpusError, FranchiseError, SettingsError
+from franchise.errors import FranchiseError, SettingsError
 from franchise.posterior.adapters import to_datatree, to_lda, to_pyldavis
 from franchise.posterior.tables import documents_frame, opening, representative_documents, topics_frame
 from franchise.sampling import Timetable, Trace
@@ -25,7 +25,7 @@ from tests.golden.fingerprint import fixed_chain
 from tests.raising import raises
 
 
-def fake_posterior(phi, document_topics, weights=None):
+def fake_posterior(corpus, phi, document_topics, weights=None):
     phi, n_topics = np.asarray(phi), len(phi)
     weights = np.full(n_topics, 1 / n_topics) if weights is None else np.asarray(weights)
     return SimpleNamespace(
@@ -38,7 +38,7 @@ def fake_posterior(phi, document_topics, weights=None):
         document_topics=np.asarray(document_topics),
         mixtures=lambda documents: np.asarray(document_topics)[documents],
         blocks=lambda: iter([(0, np.asarray(document_topics))]),
-        corpus=SimpleNamespace(n_documents=len(document_topics)),
+        corpus=corpus,
         support=np.linspace(1.0, 0.5, n_topics),
         chain_support=np.linspace(1.0, 0.75, n_topics),
         chain_counts=np.linspace(4, 3, n_topics).round().astype(int),
@@ -61,8 +61,9 @@ def corpus():
 
 
 @pytest.fixture
-def posterior():
+def posterior(corpus):
     return fake_posterior(
+        corpus,
         phi=[[0.05, 0.5, 0.05, 0.1, 0.3], [0.5, 0.05, 0.3, 0.1, 0.05]],
         document_topics=[[0.9, 0.06, 0.04], [0.004, 0.9, 0.096], [0.6, 0.3, 0.1], [0.45, 0.45, 0.1]],
         weights=[0.55, 0.41],
@@ -90,26 +91,21 @@ def test_the_table_of_topics(posterior, corpus):
             "nearest_similarity": [0.1, 0.3],
         }
     )
-    table = topics_frame(posterior, corpus.vocabulary, n_terms=3, labels=["cats", "dogs"])
+    table = topics_frame(posterior, n_terms=3, labels=["cats", "dogs"])
     pd.testing.assert_frame_equal(table, expected)
-    plain = topics_frame(posterior, corpus.vocabulary, n_terms=3)
+    plain = topics_frame(posterior, n_terms=3)
     pd.testing.assert_frame_equal(plain, expected.drop(columns="label"))
 
 
 def test_the_interval_of_the_weights_is_of_the_level_asked_for(posterior, corpus):
-    table = topics_frame(posterior, corpus.vocabulary, level=0.5)
+    table = topics_frame(posterior, level=0.5)
     assert table["weight_low"].tolist() == pytest.approx([0.55 * 0.95, 0.41 * 0.95])
 
 
 def test_coherence_is_the_last_column(posterior, corpus):
-    table = topics_frame(posterior, corpus.vocabulary, coherence=[0.25, -0.5])
+    table = topics_frame(posterior, coherence=[0.25, -0.5])
     assert table.columns.tolist()[-1] == "coherence"
     assert table["coherence"].tolist() == [0.25, -0.5]
-
-
-def test_the_table_of_topics_refuses_another_vocabulary(posterior):
-    with raises(CorpusError, "vocabulary-mismatch", "5 terms", "2"):
-        topics_frame(posterior, ["a", "b"])
 
 
 def test_the_table_of_documents(posterior, corpus):
@@ -130,9 +126,9 @@ def test_the_table_of_documents(posterior, corpus):
             "opening": ["cat milk", "bone dog", "", "bone cat dog milk"],  # no texts: frequent words
         }
     )
-    named = documents_frame(posterior, corpus, labels=["cat, milk", "dogs"], names={1: "dogs"})
+    named = documents_frame(posterior, labels=["cat, milk", "dogs"], names={1: "dogs"})
     pd.testing.assert_frame_equal(named, expected)
-    plain = documents_frame(posterior, corpus)
+    plain = documents_frame(posterior)
     assert plain.columns.tolist() == [name for name in expected.columns if name != "label"]
     assert plain["topics"][0] == "0: 0.90, 1: 0.06"
 
@@ -155,21 +151,21 @@ def test_a_document_is_shown_by_how_it_begins(text, shown):
 
 
 def test_the_table_of_documents_names_as_many_topics_as_asked(posterior, corpus):
-    assert documents_frame(posterior, corpus, n_topics=1)["topics"].tolist() == [
+    assert documents_frame(posterior, n_topics=1)["topics"].tolist() == [
         "0: 0.90",
         "1: 0.90",
         "0: 0.60",
         "0: 0.45",
     ]
     with raises(SettingsError, "not-a-whole-number", "n_topics=0"):
-        documents_frame(posterior, corpus, n_topics=0)
+        documents_frame(posterior, n_topics=0)
 
 
 def test_the_table_of_documents_agrees_with_a_loop(seed):
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(7, 0.3), 40)
     corpus = from_counts(rng.poisson(1.0, (40, 6)) + 1)
-    table = documents_frame(fake_posterior(rng.dirichlet(np.ones(6), 6), shares), corpus, n_topics=4)
+    table = documents_frame(fake_posterior(corpus, rng.dirichlet(np.ones(6), 6), shares), n_topics=4)
     for j, row in table.iterrows():
         ranked = sorted(range(6), key=lambda k, j=j: -shares[j, k])[:4]
         assert row["topics"] == ", ".join(f"{k}: {shares[j, k]:.2f}" for k in ranked if shares[j, k] >= 0.005)
@@ -181,12 +177,13 @@ def test_the_table_of_documents_agrees_with_a_loop(seed):
 
 def one_topic_in(shares, lengths, **more):
     corpus = Corpus(np.zeros(sum(lengths), int), np.cumsum([0, *lengths]), ["w"], **more)
-    return fake_posterior([[1.0], [1.0]], np.c_[shares, 1 - np.array(shares), np.zeros(len(shares))]), corpus
+    shares = np.c_[shares, 1 - np.array(shares), np.zeros(len(shares))]
+    return fake_posterior(corpus, [[1.0], [1.0]], shares)
 
 
 def test_short_documents_do_not_win_by_accident():
-    posterior, corpus = one_topic_in([1.0, 0.9, 0.2, 1.0, 0.5], [3, 100, 1000, 0, 40])
-    found = representative_documents(posterior, corpus, 0)
+    posterior = one_topic_in([1.0, 0.9, 0.2, 1.0, 0.5], [3, 100, 1000, 0, 40])
+    found = representative_documents(posterior, 0)
     assert found["number"].tolist() == [1, 0, 4, 2]  # a document without words is left out
     assert found["proportion"].tolist() == [0.9, 1.0, 0.5, 0.2]
     assert found["words"].tolist() == [100, 3, 40, 1000]
@@ -196,8 +193,8 @@ def test_documents_are_ranked_by_scipys_wilson_interval(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 200, 50)
     hits = rng.binomial(lengths, rng.beta(0.5, 0.5, 50))
-    posterior, corpus = one_topic_in(hits / lengths, lengths)
-    found = representative_documents(posterior, corpus, 0, n=50)["number"].tolist()
+    posterior = one_topic_in(hits / lengths, lengths)
+    found = representative_documents(posterior, 0, n=50)["number"].tolist()
     low = [
         binomtest(int(k), int(n)).proportion_ci(method="wilson").low
         for k, n in zip(hits, lengths, strict=True)
@@ -207,7 +204,7 @@ def test_documents_are_ranked_by_scipys_wilson_interval(seed):
 
 
 def test_the_most_frequent_words_stand_for_a_text_that_is_not_kept(posterior, corpus):
-    found = representative_documents(posterior, corpus, 1, n=2)
+    found = representative_documents(posterior, 1, n=2)
     assert found.columns.tolist() == ["number", "document", "proportion", "words", "text"]
     assert found["document"].tolist() == ["B", "D"]
     assert found["text"].tolist() == ["bone dog", "bone cat dog milk"]
@@ -215,32 +212,22 @@ def test_the_most_frequent_words_stand_for_a_text_that_is_not_kept(posterior, co
 
 def test_the_text_is_shown_where_it_is_kept(posterior, corpus):
     texts = ["Cats, milk, cats!", "Bone: dog. Bone?", "", "A cat, a dog, milk, bone."]
-    kept = Corpus(corpus.x, corpus.doc_ptr, corpus.vocabulary, texts=texts)
-    found = representative_documents(posterior, kept, 0, n=2)
+    posterior.corpus = Corpus(corpus.x, corpus.doc_ptr, corpus.vocabulary, texts=texts)
+    found = representative_documents(posterior, 0, n=2)
     assert found["text"].tolist() == ["Cats, milk, cats!", "A cat, a dog, milk, bone."]
 
 
 @pytest.mark.parametrize("topic", [-1, 2, 0.5])
 def test_a_topic_that_is_not_there(posterior, corpus, topic):
     with raises(SettingsError, "not-a-whole-number", f"topic={topic}", "0 to 1"):
-        representative_documents(posterior, corpus, topic)
-
-
-def test_another_corpus_is_refused(posterior, corpus):
-    other = corpus.select([0, 1])
-    facts = ("2 documents and 5 terms", "4 and 5")
-    for call in (documents_frame, to_pyldavis, lambda p, c: to_lda(p, c, [1, 1, 1])):
-        with raises(CorpusError, "corpus-mismatch", *facts):
-            call(posterior, other)
-    with raises(CorpusError, "corpus-mismatch", *facts):
-        representative_documents(posterior, other, 0)
+        representative_documents(posterior, topic)
 
 
 # ---------------------------------------------------------------- pyLDAvis
 
 
 def test_the_arguments_of_pyldavis(posterior, corpus):
-    found = to_pyldavis(posterior, corpus)
+    found = to_pyldavis(posterior)
     # The parameters of pyLDAvis.prepare without a default.
     assert list(found) == ["topic_term_dists", "doc_topic_dists", "doc_lengths", "vocab", "term_frequency"]
     # Without the eel (0.1 of each topic) and without the document that has no words.
@@ -255,15 +242,15 @@ def test_the_arguments_of_pyldavis(posterior, corpus):
 
 def test_documents_without_a_listed_topic_are_not_shown(posterior, corpus):
     posterior.document_topics[1] = [0, 0, 1]
-    found = to_pyldavis(posterior, corpus)
+    found = to_pyldavis(posterior)
     assert found["doc_lengths"].tolist() == [3, 4]
     assert found["doc_topic_dists"].sum(axis=1) == pytest.approx(1)
 
 
 def test_pyldavis_needs_two_topics(corpus):
-    posterior = fake_posterior([np.full(5, 0.2)], np.tile([0.9, 0.1], (4, 1)))
+    posterior = fake_posterior(corpus, [np.full(5, 0.2)], np.tile([0.9, 0.1], (4, 1)))
     with raises(FranchiseError, "too-few-topics", "pyLDAvis", "1"):
-        to_pyldavis(posterior, corpus)
+        to_pyldavis(posterior)
 
 
 # ---------------------------------------------------------------- LDA
@@ -289,12 +276,12 @@ def posterior_of(lda, corpus):
     sizes = lda.components_.sum(axis=1)
     shares = np.c_[lda.transform(corpus.to_counts()), np.zeros(corpus.n_documents)]
     weights = (sizes - corpus.n_terms * ETA) / corpus.n_words
-    return fake_posterior(lda.components_ / sizes[:, None], shares, weights)
+    return fake_posterior(corpus, lda.components_ / sizes[:, None], shares, weights)
 
 
 def test_the_lda_is_the_one_that_scikit_learn_would_have_fitted(planted):
     corpus, fitted = planted
-    made = to_lda(posterior_of(fitted, corpus), corpus, [ALPHA, 1.0, ETA])
+    made = to_lda(posterior_of(fitted, corpus), [ALPHA, 1.0, ETA])
     counts = corpus.to_counts()
     assert set(vars(fitted)) == set(vars(made))
     assert np.allclose(made.components_, fitted.components_)
@@ -309,7 +296,7 @@ def test_the_topics_of_the_lda_are_the_posteriors(planted):
     corpus, _ = planted
     phi = np.kron(np.eye(3), np.full(6, 1.0)) + 0.01
     phi /= phi.sum(axis=1, keepdims=True)
-    made = to_lda(fake_posterior(phi, np.full((61, 4), 0.25), [0.3, 0.3, 0.3]), corpus, [ALPHA, 1.0, ETA])
+    made = to_lda(fake_posterior(corpus, phi, np.full((61, 4), 0.25), [0.3, 0.3, 0.3]), [ALPHA, 1.0, ETA])
     assert made.components_ / made.components_.sum(axis=1, keepdims=True) == pytest.approx(phi, rel=1e-12)
     shares = made.transform(corpus.to_counts())
     assert shares.argmax(axis=1)[:60].tolist() == np.repeat([0, 1, 2], 20).tolist()
@@ -321,7 +308,7 @@ def test_the_topics_of_the_lda_are_the_posteriors(planted):
 
 def test_the_lda_can_be_stored_cloned_and_fitted_on(planted):
     corpus, fitted = planted
-    made = to_lda(posterior_of(fitted, corpus), corpus, [ALPHA, 1.0, ETA])
+    made = to_lda(posterior_of(fitted, corpus), [ALPHA, 1.0, ETA])
     counts = corpus.to_counts()
     stored = pickle.loads(pickle.dumps(made))
     assert np.array_equal(stored.transform(counts), made.transform(counts))
@@ -362,9 +349,7 @@ def made_trace(sweeps, seed=0, trials_until=10**9):
 @pytest.fixture
 def tree(posterior, corpus):
     traces = [made_trace(30, seed) for seed in range(3)]
-    return to_datatree(
-        traces, posterior, Timetable(sweeps=30, burn_in=10), {"seed": 7, "start": "one"}, corpus=corpus
-    )
+    return to_datatree(traces, posterior, Timetable(sweeps=30, burn_in=10), {"seed": 7, "start": "one"})
 
 
 def test_the_tree_has_the_groups_and_attributes_of_arviz(tree):
@@ -407,22 +392,16 @@ def test_what_was_observed_and_found(tree, posterior):
     assert np.array_equal(tree["constant_data"]["weights"], posterior.weights)
 
 
-def test_without_a_corpus_nothing_was_observed(posterior):
-    tree = to_datatree([made_trace(3)], posterior, Timetable(sweeps=3, burn_in=1), {})
-    assert "observed_data" not in tree.children
-    assert "posterior" in tree.children
-
-
 def test_chains_of_an_interrupted_run_are_cut_to_the_shortest(posterior, corpus):
     traces = [made_trace(30), made_trace(18)]
-    tree = to_datatree(traces, posterior, Timetable(sweeps=30, burn_in=10), {}, corpus=corpus)
+    tree = to_datatree(traces, posterior, Timetable(sweeps=30, burn_in=10), {})
     assert dict(tree["posterior"].sizes) == {"chain": 2, "draw": 8}
     assert tree["posterior"].attrs["chains_cut"] == "the chains made 30, 18 sweeps; all were cut to 18"
 
 
 def test_a_move_that_one_chain_never_made_is_nan_there(posterior, corpus):
     traces = [made_trace(12), made_trace(12, trials_until=0)]
-    tree = to_datatree(traces, posterior, Timetable(sweeps=12, burn_in=4), {}, corpus=corpus)
+    tree = to_datatree(traces, posterior, Timetable(sweeps=12, burn_in=4), {})
     splits = tree["sample_stats"]["split_merge_splits"]
     assert np.isfinite(splits.sel(chain=0)).all()
     assert np.isnan(splits.sel(chain=1)).all()
@@ -437,14 +416,14 @@ def test_arviz_computes_its_diagnostics_from_the_tree(tree):
 
 def test_settings_that_json_does_not_know_become_text(posterior, corpus):
     schedule = Timetable(sweeps=12, burn_in=4)
-    tree = to_datatree([made_trace(12)], posterior, schedule, {"schedule": schedule}, corpus=corpus)
+    tree = to_datatree([made_trace(12)], posterior, schedule, {"schedule": schedule})
     assert "burn_in=4" in json.loads(tree.attrs["settings"])["schedule"]
 
 
 def test_the_trace_of_a_real_chain(posterior, corpus):
     chain = fixed_chain()
     chain.run(6)
-    tree = to_datatree([chain.trace], posterior, Timetable(sweeps=6, burn_in=2), {}, corpus=corpus)
+    tree = to_datatree([chain.trace], posterior, Timetable(sweeps=6, burn_in=2), {})
     assert isinstance(tree, xr.DataTree)
     assert tree["posterior"]["n_topics"].dtype == np.int64
     assert tree["sample_stats"]["split_merge_splits_tried"].sel(draw=3).item() >= 0
@@ -455,7 +434,7 @@ def test_the_trace_of_a_real_chain(posterior, corpus):
 def test_without_xarray_the_error_says_what_to_install(posterior, corpus, monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
     with raises(FranchiseError, "missing-package", "xarray", 'pip install "franchise[arviz]"'):
-        to_datatree([made_trace(3)], posterior, Timetable(sweeps=3, burn_in=1), {}, corpus=corpus)
+        to_datatree([made_trace(3)], posterior, Timetable(sweeps=3, burn_in=1), {})
 
 
 def test_halves_of_characters_do_not_break_a_table():

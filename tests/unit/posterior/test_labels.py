@@ -5,8 +5,15 @@ import pandas as pd
 import pytest
 
 from franchise.errors import SettingsError
-from franchise.posterior.label_files import given_labels, labels_frame
-from franchise.posterior.labels import carried, distinct, own_terms, remember, topic_labels
+from franchise.posterior.labels import (
+    carried,
+    distinct,
+    given_labels,
+    labels_frame,
+    own_terms,
+    remember,
+    topic_labels,
+)
 from tests.raising import raises
 
 VOCABULARY = ["model", "star", "galaxy", "quark", "gluon", "never"]

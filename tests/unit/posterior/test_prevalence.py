@@ -143,7 +143,5 @@ def test_wrong_settings():
     ]:
         with raises(SettingsError, code, *facts):
             prevalence(posterior, groups, **options)
-    with pytest.raises(CorpusError, match="the vocabulary has 1 values"):
-        prevalence(posterior, groups, vocabulary=["a"])
     with pytest.raises(CorpusError, match="groups has 1 values for 2 documents"):
         prevalence(posterior, groups_of(Corpus([0], [0, 1], ["a"]), ["a"]))

@@ -305,10 +305,10 @@ def test_runs_are_shown_only_where_there_were_any(tmp_path):
     found = diagnose(posterior, [chain.trace for chain in chains], chains[0].schedule)
     without = write_report(tmp_path / "a.html", posterior, corpus, chains, found, SETTINGS)
     assert 'data-sort="runs"' not in without.read_text("utf-8")
-    assert "runs" not in topics_frame(posterior, corpus.vocabulary).columns
+    assert "runs" not in topics_frame(posterior).columns
     posterior.run_support = np.full(posterior.n_topics, 0.8)
     found = diagnose(posterior, [chain.trace for chain in chains], chains[0].schedule)
     page = write_report(tmp_path / "b.html", posterior, corpus, chains, found, SETTINGS).read_text("utf-8")
     assert 'data-sort="runs"' in page
     assert page.count('data-label="runs">80%') == posterior.n_topics
-    assert topics_frame(posterior, corpus.vocabulary)["runs"].tolist() == [0.8] * posterior.n_topics
+    assert topics_frame(posterior)["runs"].tolist() == [0.8] * posterior.n_topics

@@ -517,7 +517,7 @@ def test_a_run_that_another_has_continued_is_refused(tmp_path):
     run_chains(load_chains(plan(), tmp_path, arithmetic_corpus()), keeper=Checkpoints(tmp_path))
     extend(chains, 2)
     for stale in (chains, new_chains()):
-        with pytest.raises(ModelError, match="another run has continued the chain there"):
+        with raises(ModelError, "model-replaced"):
             run_chains(stale, keeper=Checkpoints(tmp_path))
     loaded = load_chains(plan(), tmp_path, arithmetic_corpus())
     assert [in_bits(chain) for chain in loaded] == one_after_another()

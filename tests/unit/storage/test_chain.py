@@ -8,12 +8,7 @@ from franchise import Chain, Corpus, ModelError, Priors, Proposal, SplitMerge
 from franchise._files import read_arrays, write_arrays
 from franchise._version import VERSION
 from franchise.sampling import Timetable, Trace
-from franchise.storage.chain import (
-    ChainWriter,
-    load_chain,
-    save_chain,
-    saved_chains,
-)
+from franchise.storage.chain import ChainWriter, load_chain, save_chain, saved_chains
 from franchise.storage.rows import RowFile
 from tests.golden.fingerprint import PRIORS, arithmetic_corpus, in_bits
 from tests.raising import raises

@@ -15,10 +15,14 @@ CORPUS = planted(n_topics=4, n_terms=60, n_documents=30, document_length=20, see
 FILE = "matching.safetensors"
 
 
+def fitted(folder, **settings):
+    settings = {"chains": 2, "sweeps": 12, "random_state": 3, "verbose": 0} | settings
+    HDPTopicModel(**settings).fit(CORPUS, checkpoint_dir=folder)
+
+
 @pytest.fixture
 def folder(tmp_path):
-    model = HDPTopicModel(chains=2, sweeps=12, random_state=3, verbose=0)
-    model.fit(CORPUS, checkpoint_dir=tmp_path / "m")
+    fitted(tmp_path / "m")
     return tmp_path / "m"
 
 
@@ -90,9 +94,7 @@ def test_what_cannot_be_used_is_computed_again(folder, aligned, damage, tmp_path
     elif damage == "newer":
         monkeypatch.setattr("franchise.storage.matching.VERSION", 10**6)
     elif damage == "another":
-        HDPTopicModel(chains=2, sweeps=12, random_state=3, verbose=0).fit(
-            CORPUS, checkpoint_dir=tmp_path / "n"
-        )
+        fitted(tmp_path / "n")
         (tmp_path / "n" / FILE).replace(path)
         aligned.clear()
     else:
@@ -107,8 +109,7 @@ def test_what_cannot_be_used_is_computed_again(folder, aligned, damage, tmp_path
 
 
 def test_models_without_draws(tmp_path, aligned):
-    settings = {"chains": 1, "sweeps": 4, "burn_in": 4, "random_state": 1, "verbose": 0}
-    HDPTopicModel(**settings).fit(CORPUS, checkpoint_dir=tmp_path / "m")
+    fitted(tmp_path / "m", chains=1, sweeps=4, burn_in=4)
     aligned.clear()
     model = HDPTopicModel.load(tmp_path / "m")
     assert not model.chains_[0].draws

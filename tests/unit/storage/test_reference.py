@@ -128,7 +128,7 @@ def test_what_comes_before_the_chains_asks_for_little(texts):
     assert not touched(own)
 
 
-def test_doubts_about_counts_look_at_some_documents(tmp_path, monkeypatch):
+def test_count_warnings_look_at_some_documents(tmp_path, monkeypatch):
     """They would be about to lay out all documents, where these are many."""
     monkeypatch.setattr("franchise.corpus.data_warnings._MOST_WORDS", 300)
     monkeypatch.setattr("franchise.corpus.data_warnings._MANY_WORDS", 300)

@@ -1,9 +1,11 @@
 """A partition of words in memory: its seating, the pass over documents given G_0, and what it counts."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._arrays import narrow, offsets_of, places_of
+from franchise._arrays import narrow, offsets_of, places_of, ranges_of
 from franchise.corpus import CorpusArrays
 from franchise.corpus.large_arrays import count_terms
 from franchise.engines.collapsed import document_topics_of
@@ -15,6 +17,7 @@ from franchise.engines.partitions.partition import (
     has_changed,
     numbers_for,
     recounted,
+    totals,
     turns,
 )
 from franchise.engines.starts import StartingTopics, draw_first_topics
@@ -26,10 +29,11 @@ from franchise.model.measure import Measure
 from franchise.model.packing import gathered
 from franchise.model.recount import add_up_counts, list_places, number_tables, recount_terms
 from franchise.model.rows import Rows, rows_of
-from franchise.model.state import Array, State, state_of_counts, tables_in_use
+from franchise.model.state import Array, State, state_of_counts
 from franchise.moves.documents import DocumentScratch, new_document_scratch, update_documents
 from franchise.random import DOCUMENTS, Key
 
+_WORDS_AT_ONCE = 1 << 20  # NumPy needs some ten times the memory of what it counts
 _BYTES_TO_COUNT = 10  # per word: threads count in memory of their own, up to that much in all
 
 
@@ -68,17 +72,33 @@ class HostSeating:
         if np.any(m_j < (lengths > 0)) or np.any(t_ji < 0) or np.any(t_ji >= np.repeat(m_j, lengths)):
             raise ValueError("a word sits at a table that is not there")
         state.t_ji[first:last], state.m_j[begin:end] = t_ji, m_j
-        begins = np.repeat(self.corpus.doc_ptr[begin:end], lengths)
-        state.n_jt[first:last] = np.bincount(begins - first + t_ji, minlength=t_ji.size)
+        for _ in self._count_words(begin, end):
+            pass
         slots = places_of(self.corpus.doc_ptr[begin:end], m_j)
         if np.any(state.n_jt[slots] == 0):
             raise ValueError("there is a table without words")
         state.k_jt[slots] = k_jt
 
+    def _count_words(self, begin: int, end: int) -> Iterator[tuple[slice, Array]]:
+        """Count the words at the tables of documents `begin` to `end`, some at a time.
+
+        Yields where the words of these are, and the slot of each word's table, counted from the first one.
+        """
+        doc_ptr, state = self.corpus.doc_ptr[begin : end + 1], self.state
+        for a, b in ranges_of(doc_ptr, _WORDS_AT_ONCE):
+            words = slice(doc_ptr[a], doc_ptr[b])
+            slots = np.repeat(doc_ptr[a:b] - doc_ptr[a], np.diff(doc_ptr[a : b + 1])) + state.t_ji[words]
+            state.n_jt[words] = np.bincount(slots, minlength=slots.size)
+            yield words, slots
+
     def recount(self, n_topics: int) -> Passed:
         """Count the words and tables of each topic; ValueError where there are other topics."""
-        in_use = tables_in_use(self.corpus, self.state)
-        return recounted(self.state.n_jt[in_use], self.state.k_jt[in_use], n_topics)
+        doc_ptr, state, nothing = self.corpus.doc_ptr, self.state, np.zeros(n_topics, np.int64)
+        counted = [Passed(nothing, nothing)]
+        for begin, end in ranges_of(doc_ptr, _WORDS_AT_ONCE):
+            in_use = places_of(doc_ptr[begin:end], state.m_j[begin:end])
+            counted.append(recounted(state.n_jt[in_use], state.k_jt[in_use], n_topics))
+        return totals(counted)
 
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
         """Return n_j.k of the documents; topic k is column rank[k]."""
@@ -141,11 +161,14 @@ class HostPartition(HostSeating):
 
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
         """Sample the first topic of every word, from this number of topics or from fitted ones."""
-        corpus, self.state = self.corpus, no_seating(self.corpus)
+        corpus = self.corpus
+        del self.state  # its memory first
+        self.state = no_seating(corpus)
         columns = draw_first_topics(key, corpus, self.state, start, self._threads, self._place.first_document)
-        slots = np.repeat(corpus.doc_ptr[:-1], np.diff(corpus.doc_ptr)) + self.state.t_ji
-        self.state.n_jt[:] = np.bincount(slots, minlength=slots.size)
-        self._count_words_by_place(self.state.k_jt[slots], self._listed_places())
+        z = np.empty(corpus.x.size, np.int32)
+        for words, slots in self._count_words(0, corpus.doc_ptr.size - 1):
+            z[words] = self.state.k_jt[words][slots]
+        self._count_words_by_place(z, self._listed_places())
         return self.recount(columns)
 
     def update(

@@ -312,6 +312,12 @@ class GpuDocuments:
         own, put = self._counts, self._device.put
         if given is None:
             return own
+        if given.counts.max(initial=0) >= 2**31:
+            raise GpuError(
+                f"a topic has {given.counts.max():,} words of one term, more than the {2**31 - 1:,} that the "
+                "GPU counts: leave out the most frequent terms (--max-df), or use engine='parallel'",
+                code="too-many-words",
+            )
         terms = np.repeat(np.arange(self._corpus.n_terms), given.lengths)
         array = self._device.xp.zeros(own.array.shape, np.int32)
         array[put(terms), put(own.stored[given.topics])] = put(given.counts.astype(np.int32))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from franchise.corpus import (
     FORMATS,
     Corpus,
+    ReadOptions,
     TextOptions,
     from_texts,
     from_tokens,
@@ -125,6 +126,22 @@ def test_content_that_tells_nothing(content):
 def test_a_head_that_ends_within_a_line():
     line = b"2 0:1 12:3\n"
     assert read_corpus(io.BytesIO(line * 10_000)).n_documents == 10_000
+
+
+def test_options_for_several_files(tmp_path):
+    (tmp_path / "a.csv").write_text("t,n\nbee ant,x\n")
+    options = ReadOptions(
+        text_column="t", id_column="n", delimiter="tab", encoding="UTF8", metadata=["u", "u"]
+    )
+    assert (options.delimiter, options.encoding, options.metadata) == ("\t", None, ("u",))
+    options = ReadOptions(text_column="t", id_column="n")
+    corpus = read_corpus(tmp_path / "a.csv", options)
+    assert corpus == read_corpus(tmp_path / "a.csv", text_column="t", id_column="n")
+    assert read_new(tmp_path / "a.csv", corpus, options).document_names == ("x",)
+    with raises(SettingsError, "conflicting-settings", "id_column"):
+        read_corpus(tmp_path / "a.csv", options, id_column="n")
+    with raises(SettingsError, "unknown-option", "text_colum", "text_column"):
+        read_corpus(tmp_path / "a.csv", text_colum="t")
 
 
 def test_the_format_given_goes_before_the_name(tmp_path):

@@ -125,7 +125,7 @@ class Franchise:
 
     def start_fitted(self, choose: Choose, limits: fitted.Limits, order: list[int]) -> None:
         """Draw a topic for every word from mixtures of fitted topics, or that of the common words."""
-        self.init(choose, fitted.fit(self.documents, self.n_terms, self.at.eta, order, limits))
+        self.start_from(choose, fitted.fit(self.documents, self.n_terms, self.at.eta, order, limits))
 
     def start_from(self, choose: Choose, topics: fitted.Fitted) -> None:
         """Do the same with topics that are given."""

@@ -61,7 +61,7 @@ def _two_turns():
 
 @cache
 def by_threads(start="fitted"):
-    chain = new_chain("parallel", start, threads=2)
+    chain = new_chain("parallel", start, n_jobs=2)
     chain.run()
     assert len(chain.engine._pool.partitions[0]._turns) == 2
     assert chain.trials
@@ -102,7 +102,7 @@ def test_any_start(start):
 
 def test_room_for_topics_changes_nothing():
     """Rows of the coordinator have room for as many topics as there are, and grow."""
-    chain = on_workers(WorkersHere(corpus(), 2), capacity=1, threads=3)
+    chain = on_workers(WorkersHere(corpus(), 2), capacity=1, n_jobs=3)
     chain.run()
     assert differences(chain, by_threads()) == []
 

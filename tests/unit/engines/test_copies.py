@@ -181,7 +181,7 @@ def test_every_state_is_whole(engine):
 
 @pytest.mark.parametrize("engine", ["parallel", "cells"])
 def test_threads_change_nothing(engine):
-    one, three = (new_chain(engine, threads=threads) for threads in (1, 3))
+    one, three = (new_chain(engine, n_jobs=threads) for threads in (1, 3))
     one.run()
     three.run()
     assert in_bits(one) == in_bits(three)

@@ -71,7 +71,7 @@ def _on_host(request):
 
 @cache
 def by_one(start="fitted", eta=(1.0, 1.0)):
-    chain = new_chain("gpu", start, eta=eta, threads=2)
+    chain = new_chain("gpu", start, eta=eta, n_jobs=2)
     chain.run()
     assert chain.trials
     return chain

@@ -66,10 +66,11 @@ class Assigned:
         """Their arrays."""
         with _READING:
             if self._documents is None:
-                self._documents = self._read()
-                for array in self._documents:
+                documents = self._read()
+                for array in documents:
                     if isinstance(array, np.ndarray) and array.flags.writeable:
                         array.flags.writeable = False  # as in every corpus: compiled code tells them apart
+                self._documents = documents
             return self._documents
 
     @property

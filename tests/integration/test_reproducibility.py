@@ -28,7 +28,7 @@ def run_in_one_piece(sweeps=20, **options):
 @pytest.mark.nojit
 @pytest.mark.parametrize("start", STARTS)
 def test_same_seed_same_chain(start):
-    assert in_bits(run_in_one_piece(start=start)) == in_bits(run_in_one_piece(start=start))
+    assert in_bits(run_in_one_piece(init=start)) == in_bits(run_in_one_piece(init=start))
 
 
 @pytest.mark.nojit
@@ -40,14 +40,14 @@ def test_sweep_by_sweep_or_in_one_piece(start, method):
     for _ in range(13):
         chain.sweep()
     chain.run(7)
-    assert in_bits(chain) == in_bits(run_in_one_piece(start=start, method=method))
+    assert in_bits(chain) == in_bits(run_in_one_piece(init=start, method=method))
 
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("start", STARTS)
 def test_room_for_topics_changes_nothing(start):
-    small = run_in_one_piece(start=start, capacity=1)
-    large = run_in_one_piece(start=start, capacity=1000)
+    small = run_in_one_piece(init=start, capacity=1)
+    large = run_in_one_piece(init=start, capacity=1000)
     assert small.state.n_k.size < large.state.n_k.size == 1000
     assert in_bits(small) == in_bits(large)
 
@@ -108,7 +108,7 @@ def without_jit():
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("change", [{"seed": 2013}, {"number": 1}, {"seed": 2**63 - 1}])
+@pytest.mark.parametrize("change", [{"random_state": 2013}, {"number": 1}, {"random_state": 2**63 - 1}])
 @pytest.mark.parametrize("start", ["sequential", 7])
 def test_another_seed_or_number_gives_another_chain(start, change):
     """From the start on: by chance, 400 words are never seated alike."""

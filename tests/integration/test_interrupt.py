@@ -108,7 +108,8 @@ def test_struck_twice_says_what_is_kept(strike_twice, tmp_path):
 @pytest.mark.unix
 def test_struck_while_saving_loses_nothing(strike_twice, tmp_path):
     shown, told = strike_twice("while saving", *FIT)
-    assert "The model is in my model" in shown
+    assert "The model is in my model\n" in shown
+    assert "`franchise resume 'my model'`" in shown
     assert "resume" in told[-1]
     assert HDPTopicModel.load(tmp_path / "my model").chains_[0].sweeps_done >= 3
 

@@ -6,6 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from franchise.cli import INTERRUPTED
 from franchise.cli._input import read_options, reading_bar
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ def load(folder: str) -> "HDPTopicModel":
     model = HDPTopicModel.load(folder)
     if not hasattr(model, "posterior_"):
         raise ModelError(
-            f"{folder}: the fit has not got far enough to show anything; run `franchise resume {folder}`",
+            f"{folder}: the fit has not got far enough to show anything; run {_resume(Path(folder))}",
             code="incomplete-model",
         )
     return model
@@ -71,6 +74,20 @@ def interruptible(folder: str, *, anew: bool) -> Iterator[None]:
         raise KeyboardInterrupt(_what_is_kept(path, earlier)) from None
 
 
+def show_fit(model: "HDPTopicModel", folder: str) -> None:
+    """Print a model that was fitted or resumed, and how to continue if sweeps are missing."""
+    click.echo(model.in_commands(folder))
+    click.echo(f"  The model is in {folder}")
+    if model.ending_ != "complete":
+        click.echo(f"  Some sweeps are missing: {_resume(Path(folder))} makes them")
+    if model.ending_ == "interrupted":
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _resume(folder: Path) -> str:
+    return f"`franchise resume {shlex.quote(str(folder))}`"
+
+
 def _what_is_kept(folder: Path, earlier: str | None) -> str:
     from franchise.storage import model as store
 
@@ -78,7 +95,7 @@ def _what_is_kept(folder: Path, earlier: str | None) -> str:
         return "nothing was saved"
     if store.stamp(folder) == earlier:
         return f"nothing was saved, and the model in {folder} is the earlier one"
-    resume = f"`franchise resume {shlex.quote(str(folder))}`"
+    resume = _resume(folder)
     if not store.has_chains(folder):
         return f"no sweep was saved; start again with {resume}"
     done, planned = store.sweeps_kept(folder)

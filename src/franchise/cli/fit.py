@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from franchise.cli import INTERRUPTED
 from franchise.cli import _options as options
 from franchise.cli._cluster import engine_of
 from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import MOST_TEXT, read
-from franchise.cli._model import interruptible
+from franchise.cli._model import interruptible, show_fit
 
 if TYPE_CHECKING:
     from franchise import HDPTopicModel, Ray
@@ -142,10 +141,7 @@ def command(input: str, output: str | None, **values: Any) -> None:
             corpus, checkpoint_dir=output, time_budget=values["time_budget"], overwrite=values["overwrite"]
         )
         write_config(Path(str(output)), options_to_keep(values) | _taken(values, model.settings_))
-        click.echo(model.in_commands(str(output)))
-    click.echo(f"  The model is in {output}")
-    if model.ending_ == "interrupted":
-        raise click.exceptions.Exit(INTERRUPTED)
+        show_fit(model, str(output))
 
 
 def _taken(values: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from typing import Any
 
 import click
 
-from franchise.cli import INTERRUPTED
 from franchise.cli import _options as options
 from franchise.cli._cluster import continue_on
-from franchise.cli._model import interruptible
+from franchise.cli._model import interruptible, show_fit
 
 
 @click.command(cls=options.Command)
@@ -49,6 +48,4 @@ def command(
         fitted = HDPTopicModel.load(model).set_params(n_jobs=n_jobs, verbose=0 if quiet else 1)
         continue_on(ray, workers, fitted)
         fitted.resume(sweeps, checkpoint_dir=model, **values)
-        click.echo(fitted.in_commands(model))
-    if fitted.ending_ == "interrupted":
-        raise click.exceptions.Exit(INTERRUPTED)
+        show_fit(fitted, model)

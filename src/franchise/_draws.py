@@ -115,7 +115,7 @@ def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.c
     Returns
     -------
     DrawPart
-        What `PartsOfDraw` must be told.
+        What `PartsOfDraw` needs to read the file.
 
     Raises
     ------

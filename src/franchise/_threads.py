@@ -17,17 +17,16 @@ def threads(jobs: int | None, most: int) -> int:
     As in scikit-learn, None is 1, or what a surrounding `joblib.parallel_config` says; -1 is all cores, -2
     all but one.
     """
-    try:
-        if jobs is None:
-            from joblib import effective_n_jobs
+    if jobs is None:
+        from joblib import effective_n_jobs
 
-            number = int(effective_n_jobs(None))
-        else:
-            number = whole_number("n_jobs", jobs, -(2**31))
-            number = max(1, cores() + 1 + number) if number < 0 else whole_number("n_jobs", number, 1)
-    except SettingsError as error:
-        if error.code != "not-a-whole-number" or "n_jobs" not in str(error):
-            raise
+        return min(int(effective_n_jobs(None)), max(most, 1))
+    try:
+        number = whole_number("n_jobs", jobs, -(2**31))
+        if number < 0:
+            number = max(1, cores() + 1 + number)
+        whole_number("n_jobs", number, 1)
+    except SettingsError:
         raise SettingsError(
             f"n_jobs={jobs!r}: give a number of threads, -1 for all cores, or None for one",
             code="not-a-whole-number",

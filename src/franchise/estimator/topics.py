@@ -147,7 +147,7 @@ class Topics:
         n_terms
             How many terms to name.
         seed
-            Of the bootstrap; the same seed gives the same bounds.
+            Seed of the bootstrap; the same seed gives the same bounds.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class Topics:
 
         A name belongs to what its topic is about. When `resume` changes the topics, each name goes to the
         topic that has the same terms (a cosine of at least 0.7), and a warning tells which names are lost; a
-        new `fit` drops them all. `save` keeps them; with `checkpoint_dir`, naming does.
+        new `fit` drops them all. `save` keeps them; a model in a folder keeps them at once.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Topics:
         """Say what the columns of the counts mean that the model was fitted to.
 
         For models that see only numbers: after a vectorizer in a pipeline, or fitted to an array. All that
-        shows terms then shows these. `save` keeps them; with `checkpoint_dir`, naming does.
+        shows terms then shows these. `save` keeps them; a model in a folder keeps them at once.
 
         Parameters
         ----------

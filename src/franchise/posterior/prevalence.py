@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_DRAWN_AT_ONCE = 5_000_000  # documents drawn anew, about 50 bytes each
+_DRAWN_AT_ONCE = 5_000_000  # resampled documents, about 50 bytes each
 REPLICATES = 2000  # of which 50 lie outside at each end: bounds are then good to about a tenth of the width
 
 
@@ -59,7 +59,7 @@ def prevalence(
     interval, topics, per, n_terms, seed
         As for `HDPTopicModel.prevalence`.
     replicates
-        How often documents are drawn anew, at least once for each draw of the posterior; fewer take less
+        How often documents are resampled, at least once for each draw of the posterior; fewer take less
         time.
 
     Returns
@@ -95,7 +95,7 @@ def prevalence(
 
 
 class _Shares:
-    """Shares of topics in groups, of one draw after the other, of all documents or of some drawn anew."""
+    """Shares of topics in groups, draw by draw, of all documents or of a resample."""
 
     def __init__(self, posterior: Posterior, groups: Groups, per: str) -> None:
         if not is_one_of(per, ("word", "document")):
@@ -126,7 +126,7 @@ class _Shares:
         n_groups = len(self.sizes)
         each = -(-at_least // self.n_draws)
         first = np.cumsum(self.sizes) - self.sizes
-        # One document is drawn anew as itself.
+        # A resample of one document is that document.
         n_drawn = np.maximum(self.sizes - 1, 1)
         group = np.repeat(np.arange(n_groups), n_drawn)
         at_once = max(1, _DRAWN_AT_ONCE // len(group))

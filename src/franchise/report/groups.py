@@ -21,7 +21,7 @@ from franchise.posterior.estimates import Posterior
 from franchise.posterior.prevalence import REPLICATES, prevalence
 
 MOST_NUMBERS = 400_000  # of all columns together
-_MOST_WORK = 40_000_000  # documents drawn anew: some 20 seconds, whatever the collection
+_MOST_WORK = 40_000_000  # resampled documents: about 20 seconds for any collection
 _FEWEST_REPLICATES = 200
 MOST_GROUPS = 60  # of a column of numbers: more are put together
 _MOST_CATEGORIES = 200

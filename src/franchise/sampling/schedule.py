@@ -35,7 +35,7 @@ class Schedule:
         25 to 50 are kept.
     warm_up
         In this many of the first sweeps eta is held low and rises to its value: many narrow topics form,
-        and the superfluous ones disappear again. They belong to the burn-in. By default 40 from fitted topics
+        and the surplus ones disappear again. They belong to the burn-in. By default 40 from fitted topics
         and seed words, 60 from documents, at most half of the burn-in; else, and if eta has a prior, 0.
     warm_up_from
         The share of eta that the warm-up begins with; by default 0.3, from documents 0.1.

@@ -81,8 +81,8 @@ class ChainWriter:
         self._rows: dict[str, RowFile] = {}
         self._ahead: set[int] = set()  # draws since then that are already there
         self._mode: int | None = None  # of the last checkpoint that was written here
-        self._draws: set[int] | None = None  # likewise
-        self._used: set[Path] = set()  # likewise: all else that it mentions
+        self._draws: set[int] | None = None  # that it mentions
+        self._used: set[Path] = set()  # other files that it mentions
 
     def save(self, chain: Chain) -> None:
         """Save a chain; refuse one that an error stopped in the middle of a sweep."""

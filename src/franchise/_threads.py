@@ -23,14 +23,15 @@ def threads(jobs: int | None, most: int) -> int:
         return min(int(effective_n_jobs(None)), max(most, 1))
     try:
         number = whole_number("n_jobs", jobs, -(2**31))
-        if number < 0:
-            number = max(1, cores() + 1 + number)
-        whole_number("n_jobs", number, 1)
+        if number == 0:
+            raise SettingsError("no threads at all", code="not-a-whole-number")
     except SettingsError:
         raise SettingsError(
             f"n_jobs={jobs!r}: give a number of threads, -1 for all cores, or None for one",
             code="not-a-whole-number",
         ) from None
+    if number < 0:
+        number = max(1, cores() + 1 + number)  # outside: its error is about the environment
     return min(number, max(most, 1))
 
 

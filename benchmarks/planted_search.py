@@ -19,7 +19,7 @@ from benchmarks.topics_of_documents import (
 )
 from benchmarks.trajectories import default_chain
 from franchise import Chain, Corpus, Proposal, SplitMerge
-from franchise.corpus.large_arrays import count_terms
+from franchise._arrays import count_terms
 from franchise.corpus.synthetic import Planted
 from franchise.engines import TOPICS, GivenTopics
 from franchise.model.state import Array

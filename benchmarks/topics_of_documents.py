@@ -12,7 +12,7 @@ import scipy.sparse
 
 from benchmarks.planted_corpora import array_module
 from franchise import Corpus
-from franchise.corpus.large_arrays import count_terms
+from franchise._arrays import count_terms
 from franchise.model.state import Array
 
 OWN = 0.3  # what a document says of its topic; the rest is how common terms are in all documents

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import SettingsError
 from franchise.model import State, empty_state

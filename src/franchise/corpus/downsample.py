@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of
+from franchise._arrays import CellArrays, offsets_of
 from franchise._settings import whole_number
-from franchise.corpus.cells import CellArrays, cells_pay, words_of
+from franchise.corpus.cells import cells_pay, words_of
 from franchise.corpus.checks import MAX_WORDS, integers
 from franchise.errors import CorpusError
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.engines.copies import merge_copies, names_of_merged
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials, names_of, numbers_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.engines.engine import Trials
 from franchise.engines.table_source import HeldTables, TableSource
 from franchise.engines.threads import Threads

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._arrays import offsets_of
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import CorpusArrays, offsets_of
+from franchise.corpus import Corpus
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.engines.partitions.partition import SeatedDocuments
 from franchise.engines.threads import Range, Threads, falling_ranges

@@ -10,8 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from franchise._arrays import offsets_of, places_of
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays, offsets_of, places_of
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model import State
 from franchise.model.cell_tables import CellTables

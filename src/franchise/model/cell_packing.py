@@ -5,7 +5,7 @@ The tables of all documents have sizes n_jt, topics k_jt, and pairs of a term an
 
 import numpy as np
 
-from franchise.corpus.cells import CellArrays
+from franchise._arrays import CellArrays
 from franchise.model.state import BORN, Array
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
-from franchise.corpus.cells import CellArrays
+from franchise._arrays import CellArrays, CorpusArrays
 from franchise.model.state import Array, State, state_of_counts
 
 

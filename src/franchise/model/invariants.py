@@ -6,7 +6,7 @@ before it has been compared with its bounds.
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.model.state import (
     DEAD,
     NUMBERED,

@@ -7,9 +7,8 @@ are a hundred megabytes instead of four.
 
 import numpy as np
 
-from franchise._arrays import narrow
+from franchise._arrays import CorpusArrays, narrow
 from franchise._jit import kernel
-from franchise.corpus import CorpusArrays
 from franchise.model.state import DEAD, NUMBERED, TOPICS, Array, State, empty_state
 
 _TABLE_AXIS, _PAIR_AXIS = ("n_jt", "k_jt"), ("row_k", "row_n")

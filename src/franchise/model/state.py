@@ -35,9 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of
-from franchise.corpus import CorpusArrays
-from franchise.corpus.large_arrays import count_terms
+from franchise._arrays import CorpusArrays, count_terms, offsets_of
 
 # Places in state.concentrations.
 ALPHA, GAMMA, ETA = 0, 1, 2

@@ -329,7 +329,8 @@ import sys
 
 import numpy as np
 
-from franchise.corpus import Corpus, CorpusArrays, five_topics, from_counts, from_tokens
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus, five_topics, from_counts, from_tokens
 from franchise.model import Priors
 from franchise.predict.fixed_topics import mixtures
 from tests.unit.predict.scores import document_completion, left_to_right

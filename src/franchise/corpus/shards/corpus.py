@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of
+from franchise._arrays import CorpusArrays, offsets_of
 from franchise.corpus.batches import Batch
 from franchise.corpus.checks import (
     MAX_WORDS,
@@ -25,7 +25,7 @@ from franchise.corpus.checks import (
     document_numbers,
     strings,
 )
-from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.large_arrays import BLOCK, Growing, handed_over
 from franchise.corpus.metadata import as_metadata, joined, rows_of

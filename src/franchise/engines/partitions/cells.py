@@ -9,8 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._arrays import offsets_of, places_of
-from franchise.corpus.cells import CellArrays
+from franchise._arrays import CellArrays, offsets_of, places_of
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.partition import (

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._arrays import narrow, offsets_of, places_of, ranges_of
-from franchise.corpus import CorpusArrays
-from franchise.corpus.large_arrays import count_terms
+from franchise._arrays import CorpusArrays, count_terms, narrow, offsets_of, places_of, ranges_of
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.partition import (

@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import CellArrays, CorpusArrays
 from franchise._draws import DrawPart, PartsOfDraw, write_part
-from franchise.corpus import CorpusArrays
-from franchise.corpus.cells import CellArrays
 from franchise.engines.coordinator import Coordinator
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.cells import CellsPartition

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from franchise._arrays import CellArrays
 from franchise.corpus import Corpus
-from franchise.corpus.cells import CellArrays
 from franchise.engines.engine import Start
 from franchise.engines.starts.given_topics import GivenTopics, TopicsOfTerms
 from franchise.engines.starts.sample import Sample, in_random_order, most_topics, sample_of

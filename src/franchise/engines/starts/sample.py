@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import CellArrays
 from franchise.corpus import Corpus
-from franchise.corpus.cells import CellArrays
 from franchise.engines.starts.starting_topics import shuffle_documents
 from franchise.model.state import Array
 from franchise.random import START_DOCUMENTS, Key

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import CorpusArrays
 from franchise._jit import kernel
-from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
 from franchise.model.state import ETA, Array, State
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.engines.partitions.cuda.device import Device, counter_key
 from franchise.engines.partitions.cuda.layout import lay_out
 from franchise.engines.partitions.cuda.long_documents import (

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
-from franchise._arrays import narrow
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays, narrow
 from franchise.engines.partitions.cuda.block import Block, Tally, new_tally
 from franchise.engines.partitions.cuda.block_tables import BlockTables
 from franchise.engines.partitions.cuda.device import Device

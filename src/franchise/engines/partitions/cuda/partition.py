@@ -6,7 +6,7 @@ from weakref import WeakSet
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.engines.partitions.cuda.device import Device, memory_in_words
 from franchise.engines.partitions.cuda.documents import GpuDocuments, blocks_for
 from franchise.engines.partitions.host import HostSeating

@@ -11,8 +11,8 @@ from experiments.measure import METHODS, Mode, follow, split_merge_of
 from experiments.runs import Array, Pause, Run
 from franchise import Chain, Priors
 from franchise.predict.heldout import completion_densities
-from franchise.predict.paper_heldout import paper_held_out
 from franchise.sampling import Timetable
+from franchise.sampling.paper_heldout import paper_held_out
 
 ETAS = (0.1, 0.2, 0.5)
 UNTIL = 50  # the last sweep with the paper's split-merge

@@ -4,7 +4,7 @@ Two methods, both with the topics of each draw held fixed (`predict.fixed_topics
 as probabilities, not as logarithms. Document completion is cheap: half of each document is given, the other
 half predicted. Left to right estimates the probability of whole documents, in time that grows with the square
 of their length. The two scores are different numbers, and neither is that of the paper's program
-(`predict.paper_heldout`).
+(`sampling.paper_heldout`).
 """
 
 import math

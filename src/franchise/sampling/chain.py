@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from franchise._draws import Draw
-from franchise._settings import moved, seed_of, whole_number
+from franchise._settings import LARGEST_SEED, moved, seed_of, whole_number
 from franchise._threads import MOST_THREADS, interrupts_deferred, threads
 from franchise.corpus import Corpus
 from franchise.engines import (
@@ -33,8 +33,6 @@ from franchise.random import Key
 from franchise.sampling.schedule import SHARED, Schedule, Timetable
 from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
-
-_LARGEST = 2**63 - 1
 
 
 @moved(seed="random_state", start="init", threads="n_jobs")
@@ -116,7 +114,7 @@ class Chain:
         self.schedule = schedule
         # One type for all seeds, or every kernel would be compiled again.
         self.seed = seed_of(random_state)
-        self.number = whole_number("number", number, 0, _LARGEST)
+        self.number = whole_number("number", number, 0, LARGEST_SEED)
         self.first_topics: StartingTopics | None = None
         self.runs: Runs | None = None
         self.sweeps_done = 0
@@ -138,6 +136,11 @@ class Chain:
                 threads(n_jobs, MOST_THREADS),
             ),
         )
+
+    @property
+    def started_from(self) -> str | int:
+        """Where it began: `init`, or of given topics which kind."""
+        return self.init.kind if isinstance(self.init, GivenTopics) else self.init
 
     @property
     def engine(self) -> Engine:
@@ -290,17 +293,8 @@ class Chain:
     @interrupts_deferred()  # it calls compiled code
     def remembered(self) -> Callable[[], "Chain"]:
         """Return a function that makes this chain again as it is now, whatever happens to it meanwhile."""
-        names = (
-            "first_topics",
-            "runs",
-            "sweeps_done",
-            "trace",
-            "draws",
-            "trials",
-            "events",
-            "mode",
-            "mode_log_joint",
-        )
+        names = ["first_topics", "runs", "sweeps_done", "trace", "draws", "trials", "events"]
+        names += ["mode", "mode_log_joint"]
         results = {name: getattr(self, name) for name in names}
         take_up, schedule = self._take_up, self.schedule
         if take_up is None and len(self.trace):

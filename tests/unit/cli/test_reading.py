@@ -107,7 +107,7 @@ def test_priors(texts, tmp_path):
 
 
 def test_a_dry_run_before_anything_is_compiled(texts, monkeypatch):
-    monkeypatch.setattr("franchise.engines.compiling.is_compiled", lambda: False)
+    monkeypatch.setattr("franchise.estimator.preview.is_compiled", lambda: False)
     told = call("fit", texts, "--dry-run").stdout
     assert "not known before the first fit, which compiles" in told
     assert "documents        60" in told

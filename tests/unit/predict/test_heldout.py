@@ -20,9 +20,9 @@ from franchise.predict.fold_in import FoldInSettings, heats, new_fold_in_scratch
 from franchise.predict.heldout import HeldOut
 from franchise.predict.left_to_right import left_to_right as left_to_right_kernel
 from franchise.predict.left_to_right import new_left_to_right_scratch
-from franchise.predict.paper_heldout import paper_held_out
 from franchise.random import FOLD_IN, INITIALIZE, LEFT_TO_RIGHT, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling import Chain
+from franchise.sampling.paper_heldout import paper_held_out
 from tests.raising import raises
 from tests.reference import new_documents as twins
 from tests.reference.choices import Drawn
@@ -334,7 +334,7 @@ from franchise.corpus import Corpus, five_topics, from_counts, from_tokens
 from franchise.model import Priors
 from franchise.predict.fixed_topics import mixtures
 from tests.unit.predict.scores import document_completion, left_to_right
-from franchise.predict.paper_heldout import paper_held_out
+from franchise.sampling.paper_heldout import paper_held_out
 from franchise.sampling import Chain
 
 vocabulary = ["a", "b", "c"]

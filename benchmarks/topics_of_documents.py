@@ -12,8 +12,7 @@ import scipy.sparse
 
 from benchmarks.planted_corpora import array_module
 from franchise import Corpus
-from franchise._arrays import count_terms
-from franchise.model.state import Array
+from franchise._arrays import Array, count_terms
 
 OWN = 0.3  # what a document says of its topic; the rest is how common terms are in all documents
 ALIKE = 0.8  # topics are one if the cosine of their angle is more, less what is common to all

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 

@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.engines.engine import Trials
 from franchise.engines.listed_tables import ListedTables
 from franchise.engines.table_source import TableSource
 from franchise.engines.threads import Range, Threads
 from franchise.model import State
 from franchise.model.capacity import grown
-from franchise.model.state import DEAD, NUMBERED, TOPICS, Array
+from franchise.model.state import DEAD, NUMBERED, TOPICS
 from franchise.moves.shared.anchors import (
     BALANCED,
     CHOICE,

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
     from xarray import DataTree
 
-    from franchise._files import Array, Facts
+    from franchise._arrays import Array
+    from franchise._files import Facts
     from franchise.corpus import Corpus
     from franchise.posterior.estimates import Posterior
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from franchise import _html as html
-from franchise.model.state import Array
+from franchise._arrays import Array
 from franchise.posterior.agreement import SHARED_GOOD
 from franchise.predict.heldout import HeldOut, put_together
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._progress import Bar
 from franchise._settings import is_one_of, is_positive, seed_of, whole_number
 from franchise._text import counted
@@ -25,7 +26,6 @@ from franchise.estimator.eta_tuning import AtEta, EtaTuning
 from franchise.estimator.inputs import effective_corpus
 from franchise.estimator.model import HDPTopicModel
 from franchise.estimator.settings import check_engine, settings_of
-from franchise.model.state import Array
 from franchise.posterior.agreement import agreement
 from franchise.posterior.coherence import coherence
 from franchise.posterior.estimates import Posterior
@@ -98,7 +98,7 @@ def tune_eta(
         The values to try.
     folds
         1: a fifth of the documents is left out and predicted. A larger number: the documents are dealt into
-        so many parts, and each is left out once; it takes so many times as long, and is surer.
+        that many parts, and each is left out once; the search is surer, and takes that many times as long.
     sweeps, chains
         Of each fit. They are to be few: what is compared are the values.
     random_state

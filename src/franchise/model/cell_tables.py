@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._arrays import CellArrays, CorpusArrays
-from franchise.model.state import Array, State, state_of_counts
+from franchise._arrays import Array, CellArrays, CorpusArrays
+from franchise.model.state import State, state_of_counts
 
 
 class CellTables(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise import _html as html
-from franchise.model.state import Array
+from franchise._arrays import Array
 from franchise.posterior.advice import Advice, as_command, in_python
 from franchise.posterior.agreement import (
     AGREE,

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise import _html as html
+from franchise._arrays import Array
 from franchise._draws import Draw
 from franchise._text import counted
 from franchise._threads import threads
 from franchise.corpus.documents import Encoded
 from franchise.errors import CorpusError, SettingsError
-from franchise.model.state import Array
 from franchise.predict.heldout import HeldOut, densities, put_together
 from franchise.predict.known_topics import KnownTopics
 

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, inlined, kernel
-from franchise.model.state import Array
 from franchise.model.weights import cumulate, list_here
 from franchise.random import shuffle, start_stream, uniform
 

@@ -17,14 +17,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from franchise import _html as html
-from franchise._arrays import CorpusArrays, offsets_of
+from franchise._arrays import Array, CorpusArrays, offsets_of
 from franchise._draws import Draw
 from franchise._settings import is_one_of, whole_number
 from franchise._text import counted
 from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, SettingsError
-from franchise.model.state import Array
 from franchise.predict.fixed_topics import (
     checked_seed,
     fixed_topics,

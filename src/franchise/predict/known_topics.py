@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._draws import Draw
 from franchise._extras import needed
 from franchise._threads import threads
@@ -14,7 +15,6 @@ from franchise.corpus import Corpus
 from franchise.corpus.data_warnings import held_out_warnings
 from franchise.corpus.documents import Encoded
 from franchise.errors import SettingsError
-from franchise.model.state import Array
 from franchise.predict.fixed_topics import mixtures
 from franchise.predict.heldout import densities, left_to_right_densities
 from franchise.predict.stacking import OfChain, Stacked, mixture_weights, stacked

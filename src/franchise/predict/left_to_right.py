@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, inlined, kernel
-from franchise.model.state import Array
 from franchise.model.weights import list_here
 from franchise.predict.fold_in import (
     FoldInScratch,

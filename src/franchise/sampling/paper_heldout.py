@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from franchise._arrays import places_of
+from franchise._arrays import Array, places_of
 from franchise._progress import advance
 from franchise._settings import LARGEST_SEED, whole_number
 from franchise._threads import interrupts_deferred
@@ -22,7 +22,7 @@ from franchise.corpus import Corpus, Encoded
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import CorpusError, FranchiseError
 from franchise.model import Priors, State, empty_state, joint
-from franchise.model.state import TABLES, TOPICS, Array
+from franchise.model.state import TABLES, TOPICS
 from franchise.random import INITIALIZE, WORD_TABLES, Key
 from franchise.sampling.chain import Chain
 

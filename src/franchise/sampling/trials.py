@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._settings import flag, is_one_of, positive_number, whole_number
 from franchise.engines.trials import ANCHOR_KINDS, RECORD
 from franchise.errors import SettingsError
-from franchise.model.state import Array
 from franchise.sampling.trace import Trace
 
 

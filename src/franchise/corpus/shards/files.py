@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import CorpusArrays
+from franchise._arrays import Array, CorpusArrays
 from franchise._files import (
-    Array,
     Facts,
     checksum_of,
     from_json,

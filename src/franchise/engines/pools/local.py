@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._arrays import CellArrays, CorpusArrays
+from franchise._arrays import Array, CellArrays, CorpusArrays
 from franchise._draws import DrawPart, PartsOfDraw, write_part
 from franchise.engines.coordinator import Coordinator
 from franchise.engines.instantiation import Instantiator
@@ -21,7 +21,6 @@ from franchise.engines.pools.ranges import Assigned
 from franchise.engines.pools.seating_files import read_seating, write_seating
 from franchise.errors import ModelError
 from franchise.model import State
-from franchise.model.state import Array
 
 T = TypeVar("T")
 

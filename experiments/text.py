@@ -94,5 +94,5 @@ def _scores(chain: Chain, split: Split, mode: Mode, last: tuple[float, ...] | No
         return now, *last[1:]
     of_mode = completion_densities([[mode.draw(chain)]], split.test).held_out([1.0]).per_word
     arguments = (split.training, mode.state, chain.priors, split.test)
-    paper = paper_held_out(*arguments, sweeps=_TEST_SWEEPS, seed=chain.seed).per_word
+    paper = paper_held_out(*arguments, sweeps=_TEST_SWEEPS, random_state=chain.seed).per_word
     return now, of_mode, paper, mode.sweep

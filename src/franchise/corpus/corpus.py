@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import CellArrays, CorpusArrays, count_terms, offsets_of
+from franchise._settings import RandomState, moved, seed_of
 from franchise.corpus.cells import blocks_of_words, cells_of, checked, selected, words_of
 from franchise.corpus.checks import (
     check_distinct,
@@ -267,7 +268,10 @@ class Corpus:
             downsampling=self.downsampling,
         )
 
-    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0, evenly: bool = False) -> Corpus:
+    @moved(seed="random_state")
+    def downsampled(
+        self, words: int | npt.ArrayLike, *, random_state: RandomState = 0, evenly: bool = False
+    ) -> Corpus:
         """Keep a limited number of words of each document, drawn without replacement.
 
         Parameters
@@ -275,9 +279,9 @@ class Corpus:
         words
             The most words that a document keeps: one number for all documents, or one for each. A document
             with no more words than that stays as it is.
-        seed
-            The same seed keeps the same words. What a document keeps depends on the seed, its name and its
-            words, and on no other document.
+        random_state
+            The same number keeps the same words. What a document keeps depends on the number, its name and
+            its words, and on no other document.
         evenly
             Scale counts down instead, and round them at random.
 
@@ -289,7 +293,7 @@ class Corpus:
         """
         from franchise.corpus.downsample import downsampled
 
-        return downsampled(self, words, seed, evenly=evenly)
+        return downsampled(self, words, seed_of(random_state), evenly=evenly)
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
         """Return the same documents with other names for the terms, as many as there are."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from franchise._arrays import Array
 from franchise._progress import Bar
-from franchise._settings import is_one_of, is_positive, seed_of, whole_number
+from franchise._settings import RandomState, is_one_of, is_positive, seed_of, whole_number
 from franchise._text import counted
 from franchise._threads import threads
 from franchise.corpus import Corpus, TextOptions
@@ -74,7 +74,7 @@ def tune_eta(
     folds: int = 1,
     sweeps: int = SWEEPS,
     chains: int = CHAINS,
-    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = -1,
     verbose: int = 1,
     **settings: Any,

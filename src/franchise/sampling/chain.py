@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from franchise._draws import Draw
-from franchise._settings import LARGEST_SEED, moved, seed_of, whole_number
+from franchise._settings import LARGEST_SEED, RandomState, moved, seed_of, whole_number
 from franchise._threads import MOST_THREADS, interrupts_deferred, threads
 from franchise.corpus import Corpus
 from franchise.engines import (
@@ -98,7 +96,7 @@ class Chain:
         *,
         sweeps: int = 500,
         burn_in: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         number: int = 0,
         init: Start = "sequential",
         engine: str = "auto",

@@ -16,7 +16,7 @@ import numpy as np
 
 from franchise._arrays import Array, places_of
 from franchise._progress import advance
-from franchise._settings import LARGEST_SEED, whole_number
+from franchise._settings import RandomState, moved, seed_of, whole_number
 from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus, Encoded
 from franchise.engines.collapsed_sampler import CollapsedSampler
@@ -76,8 +76,9 @@ def held_out_of_chain(chain: Chain, new: Encoded, sweeps: int = _SWEEPS, **optio
     return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
 
 
+@moved(seed="random_state")
 def paper_held_out(
-    corpus: Corpus, state: State, priors: Priors, test: Corpus, *, sweeps: int, seed: int = 0
+    corpus: Corpus, state: State, priors: Priors, test: Corpus, *, sweeps: int, random_state: RandomState = 0
 ) -> PaperHeldOut:
     """Compute the held-out number of the paper's program.
 
@@ -93,15 +94,15 @@ def paper_held_out(
         The test documents, over the same vocabulary.
     sweeps
         How many sweeps over the test documents.
-    seed
-        Of the random draws, from 0 to 2**63 - 1.
+    random_state
+        Of the sweeps: a number, a NumPy Generator or RandomState, or None.
 
     Returns
     -------
     PaperHeldOut
         The number after each sweep, and the best.
     """
-    seed = whole_number("seed", seed, 0, LARGEST_SEED)
+    seed = seed_of(random_state)
     whole_number("sweeps", sweeps, 1)
     together = _together(corpus, state, test)
     arrays = together.arrays

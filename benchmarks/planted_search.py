@@ -19,10 +19,9 @@ from benchmarks.topics_of_documents import (
 )
 from benchmarks.trajectories import default_chain
 from franchise import Chain, Corpus, Proposal, SplitMerge
-from franchise.corpus.large_arrays import count_terms
+from franchise._arrays import Array, count_terms
 from franchise.corpus.synthetic import Planted
 from franchise.engines import TOPICS, GivenTopics
-from franchise.model.state import Array
 
 KINDS = {"even": even, "pubmed": like_pubmed}
 ENOUGH = 100_000  # sweeps of a schedule whose burn-in never ends: no draws are kept

@@ -12,8 +12,7 @@ import scipy.sparse
 
 from benchmarks.planted_corpora import array_module
 from franchise import Corpus
-from franchise.corpus.large_arrays import count_terms
-from franchise.model.state import Array
+from franchise._arrays import Array, count_terms
 
 OWN = 0.3  # weight of the document's words in its topic; the rest are the frequencies of all terms
 ALIKE = 0.8  # two topics are one if their cosine is larger, minus what all topics have in common

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus
 from franchise.random import FOLD_IN
 from franchise.sampling import Draw
 from tests.reference.choices import Choose, Drawn

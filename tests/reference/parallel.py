@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus
 from franchise.engines import EngineSettings, Trials
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.kinds import KINDS, Kind

@@ -58,7 +58,7 @@ def effective_table(corpus: Corpus, seed: int) -> Effective:
     if math.isinf(concentration):
         return Effective(corpus, concentration)
     limits = effective_counts(corpus.document_lengths, concentration)
-    return Effective(corpus.downsampled(limits, seed=seed, evenly=True), concentration)
+    return Effective(corpus.downsampled(limits, random_state=seed, evenly=True), concentration)
 
 
 def table_topics(corpus: Corpus, seed: int, chain: int) -> StartingTopics:

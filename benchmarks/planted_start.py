@@ -15,7 +15,7 @@ from franchise.model.seating import seat_all
 from franchise.model.state import TABLES
 from franchise.sampling import Timetable
 
-_BYTES_TO_COUNT = 2**33  # threads count in memory of their own, up to that much in all
+_BYTES_TO_COUNT = 2**33  # memory that threads may use for counting, in total
 
 
 def planted_state(planted: Planted, priors: Priors) -> State:

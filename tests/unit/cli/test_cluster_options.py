@@ -1,4 +1,4 @@
-"""``--ray`` and ``--workers``: what they stand for, and when they are refused."""
+"""``--ray`` and ``--workers``: what they mean, and when they are refused."""
 
 import pytest
 from click.testing import CliRunner

@@ -1,4 +1,4 @@
-"""At most so many words of each document: drawn without replacement, by the document, and said."""
+"""A limit of words per document: drawn without replacement, by the document, and reported."""
 
 import numpy as np
 import pytest

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from franchise._arrays import Array, CellArrays, CorpusArrays
-from franchise.model.state import BORN, State, state_of_counts
+from franchise.model.state import BORN
 
 
 class CellTables(NamedTuple):
@@ -42,11 +42,6 @@ def slots_as_corpus(cells: CellArrays, tables: CellTables) -> CorpusArrays:
 def term_counts(cells: CellArrays) -> Array:
     """Return the number of words of each term."""
     return np.bincount(cells.terms, weights=cells.counts, minlength=cells.n_terms).astype(np.int64)
-
-
-def empty_cell_state(cells: CellArrays, capacity: int) -> State:
-    """Return the state in which no word is seated and there is no topic."""
-    return state_of_counts(term_counts(cells), cells.doc_ptr.size - 1, capacity)
 
 
 def broken_cells(cells: CellArrays, arrays: dict[str, Array]) -> str:

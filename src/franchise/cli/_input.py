@@ -18,9 +18,12 @@ def read_options(values: dict[str, Any], **more: Any) -> "ReadOptions":
     """Return the ReadOptions of a command's values."""
     from franchise.corpus import ReadOptions
 
-    names = ("text_column", "id_column", "vocabulary", "encoding", "delimiter", "layer")
+    names = (
+        "text_column", "counts", "transpose", "id_column", "vocabulary", "encoding", "delimiter", "layer",
+    )  # fmt: skip
     reading = {name: values[name] for name in names}
-    return ReadOptions(format=values["input_format"], metadata=values.get("metadata"), **reading, **more)
+    about = {name: values.get(name) for name in ("metadata", "metadata_file")}
+    return ReadOptions(format=values["input_format"], **about, **reading, **more)
 
 
 def options_of(values: dict[str, Any]) -> "TextOptions":

@@ -220,7 +220,21 @@ reading = together(
         metavar="FORMAT",
         show_default="from name and content",
     ),
-    _input("--text-column", "Column of the texts, for csv, tsv, jsonl and parquet"),
+    _input(
+        "--text-column",
+        "Column of the texts, for csv, tsv, jsonl and parquet; doc.body is a key within another of jsonl",
+    ),
+    _input(
+        "--counts",
+        "Table of counts (csv, tsv, parquet) with a column for each term; known by itself where all columns "
+        "but the first are whole numbers",
+        is_flag=True,
+    ),
+    _input(
+        "--transpose",
+        "Rows are terms and columns documents, in a table of counts or a matrix (mm, npz, uci, ldac)",
+        is_flag=True,
+    ),
     _input("--id-column", "Column of the documents' names"),
     _input("--vocabulary", "File of terms, one per line, for formats that hold only numbers", FILE),
     _input("--encoding", "Encoding of the texts, such as cp1252 or utf-16", show_default="utf-8"),
@@ -232,11 +246,18 @@ reading = together(
     ),
     _input("--layer", "Layer of the counts in h5ad", show_default="X"),
 )
-metadata = _input(
-    "--metadata",
-    "Columns to keep with the documents, such as year,category; none for none",
-    COLUMNS,
-    show_default="all without long values",
+metadata = together(
+    _input(
+        "--metadata",
+        "Columns to keep with the documents, such as year,category; none for none",
+        COLUMNS,
+        show_default="all without long values",
+    ),
+    _input(
+        "--metadata-file",
+        "Table of more columns (csv, tsv, parquet), joined by the documents' names, or else row by row",
+        FILE,
+    ),
 )
 
 _text = partial(option, group="Text options")

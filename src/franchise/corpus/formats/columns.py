@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 Rows = Iterator[tuple[Any, str | None]]
 
 # Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
-_LONGEST_VALUE = 200  # characters
-_MOST_CHARACTERS = 10_000_000  # of a column
-_MOST_COLUMNS = 50
+LONGEST_VALUE = 200  # characters
+MOST_CHARACTERS = 10_000_000  # of a column
+MOST_COLUMNS = 50
 
 
 class Columns:
@@ -90,7 +90,7 @@ class Columns:
                 self._seen[name] = None
                 if self._wanted is None:
                     self._values[name] = [None] * self._n_documents
-        if self._wanted is None and len(self._seen) > _MOST_COLUMNS:
+        if self._wanted is None and len(self._seen) > MOST_COLUMNS:
             self._values.clear()
         for name in list(self._values):
             value = values.get(name)
@@ -108,7 +108,7 @@ class Columns:
         if self._wanted is not None or not isinstance(value, str):
             return True
         self._n_characters[name] += len(value)
-        return len(value) <= _LONGEST_VALUE and self._n_characters[name] <= _MOST_CHARACTERS
+        return len(value) <= LONGEST_VALUE and self._n_characters[name] <= MOST_CHARACTERS
 
     def gathered(self, name: str) -> pd.DataFrame | None:
         """Return the metadata of all documents of the file with this name."""

@@ -11,9 +11,8 @@ from franchise._text import counted
 from franchise.corpus.checks import numbered
 from franchise.corpus.files import Source, StrPath, open_source
 from franchise.corpus.formats import parquet
-from franchise.corpus.formats.columns import LONGEST_VALUE, MOST_CHARACTERS, MOST_COLUMNS
 from franchise.corpus.formats.delimited import likely_delimiter, table
-from franchise.corpus.metadata import NOT_VALUES, column_of, nearest, table_of
+from franchise.corpus.metadata import column_of, nearest, small_columns, table_of
 from franchise.errors import CorpusError, FranchiseWarning
 
 if TYPE_CHECKING:
@@ -103,12 +102,12 @@ class MetadataFile:
     ) -> pd.DataFrame | None:
         for column in wanted or ():
             self._check_there(column)
-        kept = {}
-        for column in self.columns if wanted is None else wanted:
-            values = [None if row is None else self.columns[column][row] for row in rows]
-            if wanted is not None or (column != leave_out and _is_small(values)):
-                kept[column] = column_of(column, values)
-        return table_of(kept if wanted is not None or len(kept) <= MOST_COLUMNS else {})
+        columns = [column for column in self.columns if column != leave_out] if wanted is None else wanted
+        kept = {
+            column: [None if row is None else self.columns[column][row] for row in rows] for column in columns
+        }
+        kept = small_columns(kept) if wanted is None else kept
+        return table_of({column: column_of(column, values) for column, values in kept.items()})
 
     def _check_there(self, column: str) -> None:
         if column not in self.columns:
@@ -138,10 +137,3 @@ def _columns_in(source: Source) -> dict[str, list[Any]]:
 
 def _name(value: Any) -> str:
     return str(value).strip()
-
-
-def _is_small(values: Sequence[Any]) -> bool:
-    if any(isinstance(value, NOT_VALUES) for value in values):
-        return False
-    lengths = [len(value) for value in values if isinstance(value, str)]
-    return max(lengths, default=0) <= LONGEST_VALUE and sum(lengths) <= MOST_CHARACTERS

@@ -129,7 +129,9 @@ def useless(form: str, metadata_file: StrPath | None) -> dict[str, str]:
     if not facts.has_columns:
         why["text_column"] = "it has no columns"
         if metadata_file is None:
-            why |= dict.fromkeys(("id_column", "metadata"), "it has no columns; give metadata_file, too")
+            why["id_column"] = "it has no columns"
+        if metadata_file is None and form != "h5ad":  # which has obs
+            why["metadata"] = "it has no columns"
     if form not in TABLES:
         why["counts"] = "it is not a table"
     if form not in _TRANSPOSABLE:

@@ -199,7 +199,7 @@ def _read(
         check_apply(f"the format {form}", options, useless(form, options.metadata_file))
         facts = FORMATS[form]
         if facts.rows is None:
-            return _counts(source, form, options)
+            return _counts(source, form, options, more)
         if form in TABLES and options.text_column is None:
             return _count_table(source, form, options, more)
         elsewhere = () if more is None else tuple(more.columns)
@@ -331,17 +331,23 @@ def _count_table(source: Source, form: str, options: ReadOptions, more: Metadata
         elsewhere=() if more is None else tuple(more.columns),
         transposed=options.transpose,
     )
-    check_apply("a table of counts", options, USELESS_FOR_COUNT_TABLES)
+    if how.is_given:
+        check_apply("a table of counts", options, USELESS_FOR_COUNT_TABLES)
     if form == "parquet":
-        return count_tables.read_parquet(source, how)
-    return count_tables.read_delimited(source, how, options.delimiter or {"csv": ",", "tsv": "\t"}[form])
+        corpus = count_tables.read_parquet(source, how)
+    else:
+        delimiter = options.delimiter or {"csv": ",", "tsv": "\t"}[form]
+        corpus = count_tables.read_delimited(source, how, delimiter)
+    check_apply("a table of counts", options, USELESS_FOR_COUNT_TABLES)
+    return corpus
 
 
-def _counts(source: Source, form: str, options: ReadOptions) -> Corpus:
+def _counts(source: Source, form: str, options: ReadOptions, more: MetadataFile | None) -> Corpus:
     read = FORMATS[form].counts
     assert read is not None
-    if options.layer is not None:
-        read = partial(read, layer=options.layer)
+    if form == "h5ad":
+        metadata = options.metadata if more is None else _within(options.metadata, tuple(more.columns))
+        read = partial(read, layer=options.layer, metadata=metadata)
     vocabulary, beside = options.vocabulary, None
     if vocabulary is None and form not in ("npz", "h5ad", "franchise"):  # which have a place for terms
         vocabulary = beside = found_beside(source.path)
@@ -353,8 +359,6 @@ def _counts(source: Source, form: str, options: ReadOptions) -> Corpus:
             raise
         # No one has named that file.
         raise CorpusError(f"{error} (the vocabulary is in {beside})", code=error.code) from None
-    if options.metadata == () and corpus.metadata is not None:
-        corpus = corpus.with_metadata(None)
     most = math.inf if options.keep_texts is True else int(options.keep_texts)
     if corpus.texts is None or texts_length(corpus.texts) <= most:
         return corpus

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from franchise.corpus.files import Source
-from franchise.corpus.metadata import NOT_VALUES, column_of, nearest, not_a_value, table_of
+from franchise.corpus.metadata import (
+    LONGEST_VALUE,
+    MOST_CHARACTERS,
+    MOST_COLUMNS,
+    NOT_VALUES,
+    column_of,
+    nearest,
+    not_a_value,
+    table_of,
+)
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -15,11 +24,6 @@ if TYPE_CHECKING:
 
 # The text of a document, and its name where the file gives one; Parquet may have lists of words for texts.
 Rows = Iterator[tuple[Any, str | None]]
-
-# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
-LONGEST_VALUE = 200  # characters
-MOST_CHARACTERS = 10_000_000  # of a column
-MOST_COLUMNS = 50
 
 
 class Columns:
@@ -77,6 +81,11 @@ class Columns:
             return list(self._wanted)
         times = Counter(present)
         return [name for name in present if name not in (self.text, self.name) and times[name] == 1]
+
+    @property
+    def asked(self) -> list[str]:
+        """The columns that were asked for by name."""
+        return [name for name in (self.text, self.name, *(self._wanted or ())) if name is not None]
 
     @property
     def takes_all(self) -> bool:

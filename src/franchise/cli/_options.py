@@ -6,12 +6,16 @@ site (`docs/_ext/command_line.py`). Options that only one command has are in the
 
 import csv
 import math
+import re
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+
+from franchise.errors import FranchiseWarning
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -202,6 +206,7 @@ ETAS = Value("NUMBERS", _etas, "numbers separated by commas, such as 0.05,0.1,0.
 START = Value("START", _start, f"{', '.join(_STARTS)}, a number of random topics, or the folder of a model")
 TOPICS = Value("TOPICS", _names, "numbers or names of topics separated by commas, such as 1,cosmology")
 COLUMNS = Value("NAMES", _columns, "names of columns separated by commas, or none")
+CODES = Value("CODES", _names, "codes of warnings separated by commas, such as few-documents, or all")
 STOP_WORDS = Value("LANGUAGE|FILE", _stop_words, "a language, none, a file, or a list of words")
 FILE = click.Path()
 _FORMATS = (
@@ -211,8 +216,26 @@ _FORMATS = (
 
 # ---------------------------------------------------------------- what is read
 
+
+def _ignore(ctx: click.Context, param: click.Parameter, codes: list[str] | None) -> None:
+    """Leave out warnings until the command ends."""
+    if codes is None:
+        return
+    ctx.with_resource(warnings.catch_warnings())
+    for code in codes:
+        pattern = "" if code == "all" else rf".*\[{re.escape(code)}\]$"
+        warnings.filterwarnings("ignore", pattern, FranchiseWarning)
+
+
 _input = partial(option, group="Input options")
 reading = together(
+    _input(
+        "--ignore",
+        "Warnings to leave out, by the code that each ends in, such as few-documents; all for all",
+        CODES,
+        callback=_ignore,
+        expose_value=False,
+    ),
     _input(
         "--input-format",
         f"Format of the documents: {', '.join(_FORMATS)}",
@@ -292,6 +315,10 @@ text = together(
     ),
     _text("--token-pattern", "Regular expression of a word", default=r"(?u)\b\w\w+\b", metavar="REGEX"),
     _text("--lowercase/--no-lowercase", "Conversion of texts to lower case", default=True),
+    _text("--strip-html", "Take tags and entities (&amp;) of HTML out of the texts first", is_flag=True),
+)
+drop_duplicates = _input(
+    "--drop-duplicates", "Keep one of several documents that have the same words equally often", is_flag=True
 )
 
 _count = partial(option, group="Count options")

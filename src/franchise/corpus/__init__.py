@@ -11,6 +11,7 @@ from franchise.corpus.batches import from_texts, from_tokens
 from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
+from franchise.corpus.duplicates import drop_duplicates
 from franchise.corpus.formats import FORMATS, Format
 from franchise.corpus.groups import Groups, groups_of
 from franchise.corpus.other_libraries import from_anndata, from_bow
@@ -39,6 +40,7 @@ __all__ = [
     "arrays_of_shard",
     "as_corpus",
     "draw_hdp",
+    "drop_duplicates",
     "encode",
     "five_topics",
     "from_anndata",

@@ -19,8 +19,9 @@ from franchise.posterior.estimates import Posterior
 from franchise.report.chains import describe_runs, started
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
+from franchise.report.ranks import describe_ranks
 from franchise.report.topics import TERMS_SHOWN, describe_topics, look_at_documents, topic_colours
-from franchise.report.words import findings, headline, verdict
+from franchise.report.words import about_the_number, findings, headline, verdict, what_is_divided
 from franchise.sampling import Chain
 
 _NOT_SHOWN = ("in_place", "n_jobs", "verbose", "text_options")  # of no effect, or shown with the collection
@@ -50,6 +51,7 @@ def page_data(
     advance()
     groupings, left_out = usable_groupings(corpus, posterior.n_topics)
     runs = describe_runs(posterior, chains)
+    ranks = describe_ranks(posterior, chains, diagnosis)
     advance()
     _add_colours(topics["topics"], runs["chains"])
     verb = "is" if corpus.n_documents == 1 else "are"
@@ -64,6 +66,7 @@ def page_data(
         "n_words": corpus.n_words,
         "has_texts": corpus.texts is not None,
         "groups": describe_groups(posterior, groupings),
+        "ranks": ranks,
         "facts": list(corpus.metadata_names),
         "identity": _identity(posterior),
         "labels": {str(k): name for k, name in labels.items()},  # names given to topics, by number
@@ -82,6 +85,7 @@ def page_data(
         "grouped_by": [one.groups.name for one in groupings],
         "left_out": left_out,
         "chains": [chain["number"] for chain in runs["chains"]],
+        "ranked": [(one["name"], _figure("r_hat", one["r_hat"])) for one in ranks],
         "grouped": runs["band_ends"] != list(range(1, len(runs["band_ends"]) + 1)),
         "fixed": runs["fixed"],
         "varying": [name for name in ("alpha", "gamma", "eta") if name not in runs["fixed"]],
@@ -110,18 +114,26 @@ def _identity(posterior: Posterior) -> str:
 
 
 def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
-    not_said_yet = diagnosis.advice[bool(diagnosis.verdict) :]  # the first is the headline or a finding
+    divided = what_is_divided(posterior.corpus)
     return {
         "n_topics": posterior.n_topics,
-        "headline": headline(posterior, diagnosis)._asdict(),
+        "headline": headline(posterior, diagnosis, divided, _n_runs(posterior, chains))._asdict(),
         "verdict": verdict(diagnosis, len(started(chains)))._asdict(),
-        "findings": findings(posterior, chains, diagnosis),
-        "messages": [for_readers(one) for one in not_said_yet],
+        "findings": findings(posterior, chains, diagnosis, divided),
+        "about_the_number": about_the_number(posterior, chains, chains[0].priors, divided)._asdict(),
+        "messages": [for_readers(one) for one in diagnosis.advice],
         "diagnosis": [
             {"name": name, **{column: _figure(column, value) for column, value in row.items()}}
             for name, row in diagnosis.table.to_dict("index").items()
         ],
     }
+
+
+def _n_runs(posterior: Posterior, chains: Sequence[Chain]) -> int | None:
+    """Return how many short runs there were, 0 if that is not known; None if there were none."""
+    if posterior.run_support is None:
+        return None
+    return next((chain.runs.number for chain in chains if chain.runs is not None), 0)
 
 
 def _figure(column: str, value: float) -> str:
@@ -180,6 +192,7 @@ def _settings(settings: dict[str, Any]) -> dict[str, str]:
     shown = {name: value for name, value in settings.items() if name not in _NOT_SHOWN}
     options = settings.get("in_use", {}).get("text_options") or {}  # shown with the collection
     used = {name: value for name, value in settings_in_use(shown).items() if name not in options}
+    used |= {name: str(seed) for name, seed in used.items() if name == "random_state"}  # no quantity
     return {name.replace("_", " "): _setting(value) for name, value in sorted(used.items())}
 
 
@@ -188,6 +201,8 @@ def _setting(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) if len(value) <= 20 else f"{len(value)} of them"
     return str(value)

@@ -12,7 +12,7 @@ from franchise.corpus.corpus import Corpus, CorpusArrays
 from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.formats import FORMATS, Format
-from franchise.corpus.groups import Groups, groups_of
+from franchise.corpus.groups import Groups, groupings_of, groups_of
 from franchise.corpus.other_libraries import from_anndata, from_bow
 from franchise.corpus.reading import ReadOptions, read_corpus, read_ldac, read_new
 from franchise.corpus.shards import Shard, read_shard, shards_of
@@ -45,6 +45,7 @@ __all__ = [
     "from_counts",
     "from_texts",
     "from_tokens",
+    "groupings_of",
     "groups_of",
     "open_shards",
     "planted",

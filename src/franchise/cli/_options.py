@@ -324,6 +324,12 @@ printing = _output(
     click.Choice(["table", "csv", "json"]),
     default="table",
 )
+printing_for_papers = _output(
+    "--format",
+    "Format of the answer: a table for people, csv or json for programs, latex or markdown for papers",
+    click.Choice(["table", "csv", "json", "latex", "markdown"]),
+    default="table",
+)
 overwrite = _output("--overwrite", "Replace existing output", is_flag=True)
 figure = together(
     _output("--figure", "Figure to write as well, .svg, .png or .pdf; needs matplotlib", FILE), overwrite

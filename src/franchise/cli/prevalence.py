@@ -1,13 +1,17 @@
 """``franchise prevalence``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from franchise.cli import _options as options
 from franchise.cli._output import check_figure, print_frame, write_figure
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _SHOWN = 10  # topics in a table
+_OF_PAPERS = ("latex", "markdown")
 
 
 @click.command(cls=options.Command)
@@ -46,7 +50,7 @@ _SHOWN = 10  # topics in a table
     default="word",
 )
 @options.random_state
-@options.printing
+@options.printing_for_papers
 @options.figure
 def command(
     model: str,
@@ -95,13 +99,20 @@ def command(
         drawn = fitted.plot_prevalence(columns, **given) if of is None else None
         write_figure(drawn or fitted.plot_prevalence_difference(columns, of, **given), figure)
     n_topics = frame["topic"].nunique()
-    if format == "table" and topics is None:
+    if format in ("table", *_OF_PAPERS) and topics is None:
         if n_topics > _SHOWN:
             frame = frame[frame["topic"] < _SHOWN]
             click.echo(f"The {_SHOWN} largest of {n_topics} topics; --topics 1,3 chooses others.", err=True)
         if of is not None and "within" in frame:
             frame = frame[frame["within"] == ALL]
-    print_frame(frame, format)
+    print_frame(_for_paper(frame) if of is not None and format in _OF_PAPERS else frame, format)
+
+
+def _for_paper(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table of differences that fits on a page, with the two groups as names of columns."""
+    first, second = str(frame["first"].iloc[0]), str(frame["second"].iloc[0])
+    frame = frame.drop(columns=["first", "second", "n_first", "n_second"])
+    return frame.rename(columns={"share_first": first, "share_second": second})
 
 
 def _steps(step: str | None) -> Any:

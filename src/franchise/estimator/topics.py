@@ -71,13 +71,15 @@ class Topics(TopicsByGroup):
 
     # ------------------------------------------------------------ tables
 
-    def topics(self, n_terms: int = 10) -> pd.DataFrame:
+    def topics(self, n_terms: int = 10, *, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return a table of the topics, largest first (`franchise.posterior.tables.topics_frame`).
 
-        Where the model was fitted to counts without names, `set_feature_names` says what the terms are.
+        `columns` chooses some, such as ``["topic", "label", "weight", "terms"]`` for a page of a paper. Where
+        the model was fitted to counts without names, `set_feature_names` says what the terms are.
         """
         check_is_fitted(self)
-        return tables.topics_frame(self.posterior_, n_terms=n_terms, labels=self.topic_labels_)
+        frame = tables.topics_frame(self.posterior_, n_terms=n_terms, labels=self.topic_labels_)
+        return frame if columns is None else tables.with_columns(frame, columns)
 
     def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
         """Return how well the top terms of each topic go together in documents; higher is better."""

@@ -28,6 +28,7 @@ _COMMANDS = {
     "compare": "Compare models on held-out documents",
     "tune": "Find an eta that suits a collection of documents",
     "diagnose": "Check whether a model can be trusted",
+    "methods": "Write paragraphs for the Methods section of a paper",
     "report": "Write a report on a model, to open in a browser",
     "inspect": "Describe a model folder or a file of documents",
     "convert": "Convert documents to another format",

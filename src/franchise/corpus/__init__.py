@@ -13,7 +13,7 @@ from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.duplicates import drop_duplicates
 from franchise.corpus.formats import FORMATS, Format
-from franchise.corpus.groups import Groups, groups_of
+from franchise.corpus.groups import Groups, groupings_of, groups_of
 from franchise.corpus.other_libraries import from_anndata, from_bow
 from franchise.corpus.read_options import ReadOptions
 from franchise.corpus.reading import read_corpus, read_ldac, read_new
@@ -47,6 +47,7 @@ __all__ = [
     "from_counts",
     "from_texts",
     "from_tokens",
+    "groupings_of",
     "groups_of",
     "open_shards",
     "planted",

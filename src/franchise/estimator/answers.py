@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import shorten
@@ -18,6 +17,7 @@ from franchise._settings import flag
 from franchise.corpus.documents import encode
 from franchise.errors import SettingsError
 from franchise.estimator.inputs import in_known_terms
+from franchise.estimator.readers import ForReaders
 from franchise.estimator.settings import in_use
 from franchise.estimator.summary import known_topics
 from franchise.posterior import adapters, searches, tables
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from franchise.posterior.estimates import Posterior
 
 
-class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
+class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
     """The part of `HDPTopicModel` that needs a fitted model and changes nothing."""
 
     n_jobs: int | None
@@ -338,35 +338,6 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
             settings,
             labels=self.topic_labels_,
             held_out=by_draw,
-        )
-
-    def report(
-        self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
-    ) -> Path:
-        """Write a page for the browser, one file that needs no network: topics, documents, traces.
-
-        Parameters
-        ----------
-        path
-            Where to write it, such as ``"report.html"``.
-        title
-            The heading.
-        overwrite
-            Replace an existing file.
-        """
-        check_is_fitted(self)
-        from franchise.report import write_report
-
-        return write_report(
-            path,
-            self.posterior_,
-            self.corpus_,
-            [chain for chain in self.chains_ if len(chain.trace)],
-            self.diagnose(),
-            self.settings_,
-            labels=self.named_topics_,
-            title=title,
-            overwrite=overwrite,
         )
 
     # ------------------------------------------------------------ what scikit-learn needs

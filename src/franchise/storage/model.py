@@ -219,6 +219,18 @@ def stamp(folder: Path) -> str:
     return str(from_json(read_text(path), path).get("checksum"))  # it covers the time of creation
 
 
+def versions_here() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that decide the answer."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
+
+
+def versions_of(folder: Path) -> dict[str, str]:
+    """Return the versions that the model in a folder was begun with."""
+    path = folder / _MODEL
+    versions: dict[str, str] = from_json(read_text(path), path)["versions"]
+    return versions
+
+
 def change_settings(folder: Path, settings: Facts) -> None:
     """Replace the settings of the model that is there, also in its config.toml; its stamp changes."""
     path = folder / _MODEL
@@ -240,7 +252,7 @@ def _model_facts(corpus: Corpus, settings: Facts) -> Facts:
         "format": _FORMAT,
         "version": VERSION,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+        "versions": versions_here(),
         "settings": settings,
         "corpus": _corpus_facts(corpus),
     }

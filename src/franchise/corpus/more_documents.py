@@ -27,11 +27,10 @@ from franchise.corpus.documents import (
     as_corpus,
     how_split,
     is_matrix,
-    refuse_tables,
 )
 from franchise.corpus.metadata import joined as joined_tables
 from franchise.corpus.metadata import settle, settled
-from franchise.corpus.other_libraries import is_anndata
+from franchise.corpus.other_libraries import is_anndata, refuse_tables
 from franchise.corpus.text_options import TextOptions
 from franchise.corpus.texts import document_frequencies
 from franchise.corpus.tokens import drop_unknown
@@ -76,7 +75,7 @@ def more_documents(documents: Any, before: Corpus) -> Corpus:
     number, vocabulary = _numbers(given, before)
     names = _names(given.document_names, before.document_names)
     about = given.about() | {"text_options": None}
-    if before.keeps_cells:
+    if before.keeps_cells or given.keeps_cells:
         cells = _renumbered_cells(given, number, len(vocabulary))
         if cells.n_words:
             return Corpus.from_cells(cells, vocabulary, names, **about)
@@ -243,11 +242,12 @@ def _metadata(before: Corpus, new: Corpus) -> pd.DataFrame | None:
         tables.append(pd.DataFrame(columns))
         kinds = settle(kinds, tables[-1])
     table = joined_tables(tables, settled(kinds))
-    for name in [] if before.metadata is None or table is None else before.metadata:
-        if hasattr(table[name], "cat") and hasattr(before.metadata[name], "cat"):  # in the order they had
-            table[name] = table[name].cat.reorder_categories(
-                _in_order(before.metadata[name].cat.categories, table[name].cat.categories)
-            )
+    if table is None or before.metadata is None:
+        return table
+    for name, column in before.metadata.items():
+        if hasattr(table[name], "cat") and hasattr(column, "cat"):  # in the order they had
+            order = _in_order(column.cat.categories, table[name].cat.categories)
+            table[name] = table[name].cat.reorder_categories(order)
     return table
 
 

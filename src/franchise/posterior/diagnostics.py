@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise import _html as html
-from franchise.engines import SEED_WORDS, GivenTopics
+from franchise.engines import CONTINUED, SEED_WORDS, GivenTopics
 from franchise.model.state import Array
 from franchise.posterior.advice import Advice, as_command, in_python
 from franchise.posterior.agreement import (
@@ -278,7 +278,7 @@ def _settled(halves: Settling | None) -> dict[str, Any]:
 def _topics_of(start: object) -> str:
     """Return what to call the topics that all chains started from."""
     if isinstance(start, GivenTopics):
-        return "seed words" if start.kind == SEED_WORDS else "given topics"
+        return {SEED_WORDS: "seed words", CONTINUED: "earlier model"}.get(start.kind, "given topics")
     return "fitted topics" if start == "fitted" else "topics"
 
 

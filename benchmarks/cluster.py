@@ -27,7 +27,7 @@ from benchmarks.planted_start import planted_state
 from benchmarks.tables import console, show
 from franchise import Chain, SplitMerge
 from franchise.corpus.synthetic import Planted
-from franchise.engines.pools.ray import RayWorkers
+from franchise.engines.pools.ray.actors import RayWorkers
 from franchise.model import State, copy_state
 from franchise.sampling import Timetable
 

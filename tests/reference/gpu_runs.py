@@ -12,11 +12,11 @@ from franchise.engines import ENGINES, EngineSettings, Swept, kinds
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.engines.partitions.cuda import layout
 from franchise.engines.pools import local
-from franchise.engines.starts import StartingTopics
+from franchise.engines.starts.em import first_topics
+from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.model import Priors
 from franchise.model.packing import packed
 from franchise.random import Key
-from franchise.starts import first_topics
 from tests.reference.enumeration import Posterior
 from tests.reference.franchise import corpus_of
 from tests.reference.parallel import seating, trials_of

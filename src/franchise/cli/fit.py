@@ -169,7 +169,7 @@ def _model_of(values: dict[str, Any]) -> "HDPTopicModel":
 
 def _refuse_without(name: str, engine: "str | Ray", dry_run: bool) -> None:
     """Refuse an engine whose GPU or cluster is not there before documents are read, which may take long."""
-    from franchise._ray import check_reachable
+    from franchise.engines.pools.ray import check_reachable
     from franchise.estimator.settings import check_gpu
 
     address = None if isinstance(engine, str) else engine.address

@@ -15,7 +15,7 @@ from franchise.corpus import Corpus, CorpusArrays
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.engines.copies import merge_copies, names_of_merged
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials, names_of, numbers_of
-from franchise.engines.starts import (
+from franchise.engines.starts.starting_topics import (
     StartingTopics,
     draw_first_topics,
     number_as_they_appear,

@@ -19,7 +19,7 @@ from franchise.engines.coordinator import (
     state_without_seating,
 )
 from franchise.engines.partitions.partition import SeatedDocuments
-from franchise.engines.starts import shuffle_documents
+from franchise.engines.starts.starting_topics import shuffle_documents
 from franchise.model import Priors, State
 from franchise.model.packing import filled, gathered, packed, room_for, unpacked
 from franchise.model.state import Array

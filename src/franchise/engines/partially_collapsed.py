@@ -47,7 +47,7 @@ from franchise.engines.pools.local import LocalPool
 from franchise.engines.pools.pool import PooledTables, Snapshot
 from franchise.engines.pools.ranges import shards_for
 from franchise.engines.pools.seating_files import other_seating
-from franchise.engines.starts import StartingTopics, words_begin_with
+from franchise.engines.starts.starting_topics import StartingTopics, words_begin_with
 from franchise.engines.threads import Threads
 from franchise.errors import SettingsError
 from franchise.model import Joint, State

@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from franchise._files import Facts
 from franchise._progress import monitor_for
-from franchise._ray import Ray
 from franchise._settings import flag, moved, refuse_moved
 from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
+from franchise.engines.pools.ray import Ray
 from franchise.errors import ModelError
 from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of

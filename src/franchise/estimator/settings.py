@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from franchise._files import Facts
-from franchise._ray import Ray, check_reachable
 from franchise._settings import is_one_of, positive_number, seed_of
 from franchise._threads import threads
 from franchise.corpus import Corpus, TextOptions
 from franchise.engines import GPU, ON_RAY, RAY_GPU
 from franchise.engines.partitions.cuda.availability import problem
+from franchise.engines.pools.ray import Ray, check_reachable
 from franchise.errors import GpuError, MovedSettingError, SettingsError
 from franchise.estimator.starts import start_of
 from franchise.sampling import Chain, Schedule

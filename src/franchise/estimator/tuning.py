@@ -14,13 +14,13 @@ from franchise._settings import is_one_of, is_positive, seed_of, whole_number
 from franchise._threads import threads
 from franchise.corpus import TextOptions
 from franchise.corpus.documents import as_corpus
+from franchise.engines.starts.tables import is_count_table
 from franchise.errors import FranchiseWarning, SettingsError
 from franchise.estimator.inputs import effective_corpus
 from franchise.estimator.model import HDPTopicModel
 from franchise.estimator.settings import check_engine, settings_of
 from franchise.posterior.tuning import Tuning, splits_of, tune
 from franchise.sampling.plan import Plan
-from franchise.starts.tables import is_count_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,6 +16,7 @@ from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.more_documents import joined, missing_columns, more_documents
 from franchise.engines import CONTINUED, GivenTopics
+from franchise.engines.starts.tables import scaled_down
 from franchise.errors import FranchiseWarning, ModelError, SettingsError
 from franchise.estimator.inputs import warn_of
 from franchise.estimator.rollback import all_or_nothing
@@ -25,7 +26,6 @@ from franchise.posterior.topic_map import topic_map
 from franchise.sampling import SplitMerge
 from franchise.sampling.continued import continued
 from franchise.sampling.settings import Settings
-from franchise.starts.tables import scaled_down
 from franchise.storage import model as store
 from franchise.storage.checkpoints import load_chains
 from franchise.storage.names import read_names

@@ -23,7 +23,9 @@ from franchise.engines import (
     engine_for,
     engine_named,
 )
-from franchise.engines.starts import StartingTopics
+from franchise.engines.starts.consensus import Runs
+from franchise.engines.starts.em import first_topics
+from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
 from franchise.model.state import ETA, Array
@@ -31,8 +33,6 @@ from franchise.random import Key
 from franchise.sampling.schedule import SHARED, Schedule, Timetable
 from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
-from franchise.starts import first_topics
-from franchise.starts.consensus import Runs
 
 _LARGEST = 2**63 - 1
 

@@ -22,7 +22,7 @@ from franchise.engines.partitions.partition import (
     recounted,
     turns,
 )
-from franchise.engines.starts import StartingTopics, number_of_topics
+from franchise.engines.starts.starting_topics import StartingTopics, number_of_topics
 from franchise.engines.table_source import CountedTables, Tables
 from franchise.engines.threads import Range as Documents
 from franchise.engines.threads import Threads, falling_ranges

@@ -20,7 +20,7 @@ from franchise.engines.partitions.partition import (
     totals,
     turns,
 )
-from franchise.engines.starts import StartingTopics, draw_first_topics
+from franchise.engines.starts.starting_topics import StartingTopics, draw_first_topics
 from franchise.engines.table_source import HeldTables, Tables
 from franchise.engines.threads import Range as Documents
 from franchise.engines.threads import Threads, falling_ranges

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.engines.starts import StartingTopics
+from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.engines.table_source import TableSource
 from franchise.model.measure import Measure
 from franchise.model.rows import Rows

@@ -26,7 +26,7 @@ from franchise.engines.partitions.cuda.long_documents import (
 )
 from franchise.engines.partitions.cuda.measure import GivenMeasure
 from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE, TILE
-from franchise.engines.starts import StartingTopics, even_shares
+from franchise.engines.starts.starting_topics import StartingTopics, even_shares
 from franchise.model.state import Array
 from franchise.random import DOCUMENTS, Key
 

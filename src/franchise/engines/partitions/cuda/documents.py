@@ -26,7 +26,7 @@ from franchise.engines.partitions.cuda.measure import (
     wide,
 )
 from franchise.engines.partitions.partition import Passed, SeatedDocuments, divided, turns
-from franchise.engines.starts import StartingTopics, number_of_topics
+from franchise.engines.starts.starting_topics import StartingTopics, number_of_topics
 from franchise.engines.threads import Threads
 from franchise.errors import GpuError
 from franchise.model.measure import Measure

@@ -1,7 +1,7 @@
 """Fit starting topics to documents by EM, or take those of an earlier model or of seed words.
 
-The mixture is that of `engines.starts`. Its common part is fixed at a share of the term frequencies:
-it takes up the words that belong to no topic in particular.
+The mixture is that of `starting_topics`. Its common part is fixed at a share of the term frequencies: it
+takes up the words that belong to no topic in particular.
 """
 
 import math
@@ -10,13 +10,13 @@ import numpy as np
 
 from franchise.corpus import Corpus
 from franchise.corpus.cells import CellArrays
-from franchise.engines import GivenTopics, Start
-from franchise.engines.given_topics import TopicsOfTerms
-from franchise.engines.starts import StartingTopics, list_topics
+from franchise.engines.engine import Start
+from franchise.engines.starts.given_topics import GivenTopics, TopicsOfTerms
+from franchise.engines.starts.sample import Sample, in_random_order, most_topics, sample_of
+from franchise.engines.starts.starting_topics import StartingTopics, list_topics
+from franchise.engines.starts.topic_steps import fit_listed_step, fit_step
 from franchise.model import Priors
 from franchise.model.state import Array
-from franchise.starts.sample import Sample, in_random_order, most_topics, sample_of
-from franchise.starts.topic_steps import fit_listed_step, fit_step
 
 STEPS = 20
 # Where the sample has fewer words than this share of all, there are fewer steps: with more of them the topics

@@ -1,4 +1,4 @@
-"""The connection to Ray, as far as there need be no cluster; with one: tests/integration/test_ray.py."""
+"""The connection to Ray, as far as there need be no cluster; the rest is in tests/integration/cluster."""
 
 import socket
 import subprocess
@@ -10,9 +10,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from franchise import _ray
-from franchise._ray import Node, Places, check_address, check_memory, connected, connecting, lost, places
-from franchise._ray.machines import _places, _places_with_gpus
+from franchise.engines.pools import ray as on_ray
+from franchise.engines.pools.ray import (
+    Node,
+    Places,
+    check_address,
+    check_memory,
+    connected,
+    connecting,
+    lost,
+    places,
+)
+from franchise.engines.pools.ray.machines import _places, _places_with_gpus
 from franchise.errors import ClusterError, MissingPackageError, SettingsError
 from tests.raising import check, raises, warns
 
@@ -96,7 +105,7 @@ def test_a_server_that_is_not_ray():
 
 
 def test_a_server_that_says_nothing(monkeypatch):
-    monkeypatch.setattr("franchise._ray.connecting._SECONDS_TO_ANSWER", 0.2)
+    monkeypatch.setattr("franchise.engines.pools.ray.connecting._SECONDS_TO_ANSWER", 0.2)
     with server(b"", silent=True) as port:
         refused(f"127.0.0.1:{port}", "no-cluster", f"127.0.0.1:{port}", "seconds")
 
@@ -136,7 +145,7 @@ def test_without_ray_the_error_says_what_to_install(monkeypatch):
 
 def test_ray_is_not_imported_before_it_is_needed():
     code = (
-        "import sys, franchise, franchise._ray, franchise.estimator, franchise.predict.known_topics\n"
+        "import sys, franchise.engines.pools.ray, franchise.estimator, franchise.predict.known_topics\n"
         "from franchise.cli import main\n"
         "for command in ([], ['fit'], ['resume'], ['infer']):\n"
         "    main([*command, '--help'], standalone_mode=False)\n"
@@ -208,7 +217,9 @@ def test_gpus_that_are_not_there():
 
 
 def test_memory_of_machines_with_gpus(monkeypatch):
-    monkeypatch.setattr("franchise._ray.machines.nodes", lambda: [a_node("a"), a_node("b", cpus=8, gpus=2)])
+    monkeypatch.setattr(
+        "franchise.engines.pools.ray.machines.nodes", lambda: [a_node("a"), a_node("b", cpus=8, gpus=2)]
+    )
     check_memory(4_000_000_000, Places(2, 4, 4.0, 1))
     with raises(ClusterError, "cluster-memory", "room for 1"):
         check_memory(4_000_000_001, Places(2, 4, 4.0, 1))  # the other machine has no GPU
@@ -216,7 +227,7 @@ def test_memory_of_machines_with_gpus(monkeypatch):
 
 def test_memory(monkeypatch):
     monkeypatch.setattr(
-        "franchise._ray.machines.nodes", lambda: [a_node("a"), a_node("b", memory=4_000_000_000)]
+        "franchise.engines.pools.ray.machines.nodes", lambda: [a_node("a"), a_node("b", memory=4_000_000_000)]
     )
     check_memory(4_000_000_000, Places(2, 4, 4.0))
     check_memory(4_000_000_000, Places(3, 2, 2.0))
@@ -241,21 +252,21 @@ def test_machines_without_cpus_do_not_count(monkeypatch):
 
 
 def test_other_versions_are_refused_by_machine():
-    own = _ray.versions()
+    own = on_ray.versions()
     assert set(own) == {"python", "franchise", "numpy", "numba"}
-    _ray.same_versions({"a": own, "b": dict(own)})
+    on_ray.same_versions({"a": own, "b": dict(own)})
     with raises(ClusterError, "version-mismatch", "machine b", "numba 0.1", own["numba"]):
-        _ray.same_versions({"a": own, "b": own | {"numba": "0.1"}})
+        on_ray.same_versions({"a": own, "b": own | {"numba": "0.1"}})
     with raises(ClusterError, "version-mismatch", "machine c", "no franchise"):
-        _ray.same_versions({"c": own | {"franchise": ""}})
+        on_ray.same_versions({"c": own | {"franchise": ""}})
 
 
 def test_gpus_of_two_kinds_are_refused_by_machine():
     large, small = "NVIDIA H200 (9.0) with CuPy 13.4.1", "NVIDIA L4 (8.9) with CuPy 13.4.1"
-    _ray.same_gpus([("a", large)])
-    _ray.same_gpus([("a", large), ("b", large)])
+    on_ray.same_gpus([("a", large)])
+    on_ray.same_gpus([("a", large), ("b", large)])
     with raises(ClusterError, "different-gpus", f"c has {small}", f"a has {large}"):
-        _ray.same_gpus([("a", large), ("b", large), ("c", small)])
+        on_ray.same_gpus([("a", large), ("b", large), ("c", small)])
 
 
 # ---------------------------------------------------------------- faults
@@ -272,21 +283,21 @@ def test_what_can_be_repaired():
         gone.OwnerDiedError("00", None, ""),
     ):
         assert lost(error), error
-        check(_ray.in_words(error), "worker-lost")
+        check(on_ray.in_words(error), "worker-lost")
     in_time, memory = (gone.GetTimeoutError("late"), "worker-not-answering"), "cluster-memory"
     for error, code in (in_time, (gone.OutOfMemoryError("full"), memory), (gone.OutOfDiskError("?"), memory)):
         assert not lost(error), error
-        check(_ray.in_words(error), code)
+        check(on_ray.in_words(error), code)
     failed = gone.RayActorError(actor_init_failed=True)
     assert not lost(failed)
     for error in (ValueError(), KeyboardInterrupt(), gone.TaskCancelledError()):
         assert not lost(error)
-        assert _ray.in_words(error) is error
+        assert on_ray.in_words(error) is error
 
 
 def test_our_own_errors_come_back_as_they_were():
     gone = pytest.importorskip("ray.exceptions", reason="ray is not installed")
     own = SettingsError("sweeps=0: give more", code="not-a-whole-number")
-    assert _ray.in_words(gone.RayTaskError("work", "Traceback ...", own)) is own
+    assert on_ray.in_words(gone.RayTaskError("work", "Traceback ...", own)) is own
     assert lost(gone.RayTaskError("work", "Traceback ...", gone.ObjectLostError("00", None, "")))
     assert not lost(gone.RayTaskError("work", "Traceback ...", ValueError()))

@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from franchise._ray.faults import ray_module
 from franchise._text import counted
+from franchise.engines.pools.ray.faults import ray_module
 from franchise.errors import ClusterError, FranchiseWarning, SettingsError
 
 _SHARES = 10_000  # of a CPU: Ray counts no finer

@@ -5,9 +5,16 @@ import pytest
 import scipy.sparse as sp
 
 from franchise.corpus import Corpus
-from franchise.starts import consensus
-from franchise.starts.consensus import LEADING, LEAST_SUPPORT, SAME, Runs, consensus_of, starting_topics
-from franchise.starts.em import COMMON
+from franchise.engines.starts import consensus
+from franchise.engines.starts.consensus import (
+    LEADING,
+    LEAST_SUPPORT,
+    SAME,
+    Runs,
+    consensus_of,
+    starting_topics,
+)
+from franchise.engines.starts.em import COMMON
 from tests.reference.consensus import agreed, support
 
 CATS, DOGS, BONDS = [9, 3, 0, 0, 0, 0], [0, 0, 8, 2, 0, 0], [0, 0, 0, 0, 5, 4]

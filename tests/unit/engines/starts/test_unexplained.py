@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from franchise.starts.table_fits import Fit, Table, evenly, improved
-from franchise.starts.unexplained import with_more
+from franchise.engines.starts.table_fits import Fit, Table, evenly, improved
+from franchise.engines.starts.unexplained import with_more
 
 
 def table_and_fit(n_rare=2, hidden=0.0):

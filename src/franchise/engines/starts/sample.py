@@ -7,7 +7,7 @@ import numpy as np
 
 from franchise.corpus import Corpus
 from franchise.corpus.cells import CellArrays
-from franchise.engines.starts import shuffle_documents
+from franchise.engines.starts.starting_topics import shuffle_documents
 from franchise.model.state import Array
 from franchise.random import START_DOCUMENTS, Key
 

@@ -55,4 +55,5 @@ def in_words(error: BaseException) -> BaseException:
 
 
 def first_line(error: BaseException) -> str:
+    """Return the first line of an error's text, or the name of its class."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from franchise.corpus import from_counts
-from franchise.starts.number_of_topics import Choice, choose_number, topics_for_chain
+from franchise.engines.starts.number_of_topics import Choice, choose_number, topics_for_chain
 
 
 def planted(n_topics, n_documents=80, n_terms=30, n_words=800, seed=0):
@@ -95,7 +95,7 @@ def test_empty_documents_say_nothing():
 
 
 def test_a_sample_of_many_documents_is_enough(monkeypatch):
-    monkeypatch.setattr("franchise.starts.number_of_topics.MOST_DOCUMENTS", 60)
+    monkeypatch.setattr("franchise.engines.starts.number_of_topics.MOST_DOCUMENTS", 60)
     table, topics = planted(3, n_documents=300)
     choice = choose_number(cells(table), 0)
     assert choice.number == 3

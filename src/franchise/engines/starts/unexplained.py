@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from franchise._arrays import Floats
-from franchise.starts.table_fits import Fit, Table, improved
-from franchise.starts.table_steps import set_all_means, set_likeness
+from franchise.engines.starts.table_fits import Fit, Table, improved
+from franchise.engines.starts.table_steps import set_all_means, set_likeness
 
 _LOOKED_AT = 200  # documents that a group may form around
 _ALIKE = 0.8  # cosine of what is unexplained in the documents of a group

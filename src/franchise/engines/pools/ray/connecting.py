@@ -10,15 +10,48 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from franchise._ray.faults import first_line, ray_module
-from franchise._settings import cores
+from franchise._settings import cores, flag, whole_number
+from franchise.engines.pools.ray.faults import first_line, ray_module
 from franchise.errors import ClusterError, SettingsError
 
 _SECONDS_TO_ANSWER = 5.0
 _USUAL_PORT, _PORT_OF_CLIENTS = 6379, 10001
+
+
+@dataclass(frozen=True)
+class Ray:
+    """An engine on a Ray cluster: the chains of ``"parallel"``, or with GPUs those of ``"gpu"``, to the bit.
+
+    Parameters
+    ----------
+    address
+        ``"auto"`` (a cluster that runs), ``"local"`` (this machine), HOST:PORT; or None, which is ``"auto"``
+        where a cluster runs, else ``"local"``. It changes no answer.
+    workers
+        How many processes share the documents; by default one per machine, or per GPU. It changes no answer.
+    gpu
+        Whether each worker has a GPU.
+
+    Examples
+    --------
+    >>> from franchise import HDPTopicModel, Ray
+    >>> model = HDPTopicModel(engine=Ray("10.0.0.1:6379", workers=16))
+    """
+
+    address: str | None = "auto"
+    workers: int | None = None
+    gpu: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be; nothing is reached for."""
+        check_address(self.address)
+        if self.workers is not None:
+            object.__setattr__(self, "workers", whole_number("workers", self.workers, 1))
+        object.__setattr__(self, "gpu", flag("gpu", self.gpu))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from franchise.starts import table_steps
+from franchise.engines.starts import table_steps
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from franchise.corpus import from_counts
-from franchise.starts.dispersion import effective_counts, estimate_concentration
+from franchise.engines.starts.dispersion import effective_counts, estimate_concentration
 
 
 def table(concentration, seed, n_documents=150, n_terms=40, n_topics=4):

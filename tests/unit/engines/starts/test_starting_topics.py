@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise.engines.starts import StartingTopics
+from franchise.engines.starts.sample import in_random_order
+from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.model import Priors, broken_invariants
 from franchise.model.state import NUMBERED, TABLES, TOPICS
 from franchise.random import INITIALIZE
 from franchise.sampling.chain import Chain
-from franchise.starts.sample import in_random_order
 from tests.golden.fingerprint import arithmetic_corpus
 from tests.reference.choices import Drawn
 from tests.reference.enumeration import Concentrations
@@ -31,9 +31,9 @@ def limited_to(limits):
     """Let no more be fitted, and to no more, than this."""
     with pytest.MonkeyPatch.context() as patch:
         for name, most in limits._asdict().items():
-            patch.setattr(f"franchise.starts.sample._MOST_{name.upper()}", most)
+            patch.setattr(f"franchise.engines.starts.sample._MOST_{name.upper()}", most)
             if name == "topics":
-                patch.setattr("franchise.starts.em._LEAST_MOST", most)
+                patch.setattr("franchise.engines.starts.em._LEAST_MOST", most)
         yield
 
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from franchise._arrays import Floats
 from franchise.corpus.cells import CellArrays, selected
-from franchise.starts.table_fits import Fit, Table, dense, from_topics, hide
-from franchise.starts.table_steps import set_all_means, set_growth
+from franchise.engines.starts.table_fits import Fit, Table, dense, from_topics, hide
+from franchise.engines.starts.table_steps import set_all_means, set_growth
 
 MOST_DOCUMENTS = 2_000  # that the concentration is estimated by
 _STEPS = 100

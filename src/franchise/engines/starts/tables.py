@@ -14,11 +14,11 @@ import numpy as np
 
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.corpus.data_warnings import FEW_TERMS
-from franchise.engines.given_topics import TopicsOfTerms
-from franchise.engines.starts import StartingTopics
-from franchise.starts.dispersion import effective_counts, estimate_concentration
-from franchise.starts.em import given_topics
-from franchise.starts.number_of_topics import Choice, choose_number, topics_for_chain
+from franchise.engines.starts.dispersion import effective_counts, estimate_concentration
+from franchise.engines.starts.em import given_topics
+from franchise.engines.starts.given_topics import TopicsOfTerms
+from franchise.engines.starts.number_of_topics import Choice, choose_number, topics_for_chain
+from franchise.engines.starts.starting_topics import StartingTopics
 
 _FEWEST_DOCUMENTS = 5  # that can tell how many topics there are, about
 _FEWEST_WITH_NOISE = 12  # that can tell noise from topics

@@ -1,7 +1,6 @@
 """Fits of topics to a table of counts some cells of which are hidden: seeds, steps, scores, fewer topics.
 
-The number of topics is chosen in `franchise.starts.number_of_topics`. The steps of a fit are in
-`franchise.starts.table_steps`.
+The number of topics is chosen in `number_of_topics`. The steps of a fit are in `table_steps`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from franchise._arrays import Floats
 from franchise.corpus.cells import CellArrays
-from franchise.starts.table_steps import fit_step, leave_documents, mixture_step, score_cells
+from franchise.engines.starts.table_steps import fit_step, leave_documents, mixture_step, score_cells
 
 Mask = npt.NDArray[np.bool_]
 

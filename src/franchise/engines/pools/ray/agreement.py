@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 
 from franchise import __version__
-from franchise._ray.faults import first_line, ray_module
-from franchise._ray.machines import nodes
+from franchise.engines.pools.ray.faults import first_line, ray_module
+from franchise.engines.pools.ray.machines import nodes
 from franchise.errors import ClusterError
 
 _PACKAGES = ("numpy", "numba")

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franchise import Chain, Corpus, Priors
-from franchise.engines.starts import StartingTopics
+from franchise.engines.starts import em, sample
+from franchise.engines.starts.em import fitted_topics, topics_at_documents
+from franchise.engines.starts.sample import in_random_order
+from franchise.engines.starts.starting_topics import StartingTopics
+from franchise.engines.starts.topic_steps import fit_step
 from franchise.model import broken_invariants
 from franchise.sampling import Timetable
-from franchise.starts import em, sample
-from franchise.starts.em import fitted_topics, topics_at_documents
-from franchise.starts.sample import in_random_order
-from franchise.starts.topic_steps import fit_step
 from tests.golden.fingerprint import arithmetic_corpus, seats
 from tests.reference.fitted import Limits, fit
 from tests.reference.franchise import corpus_of

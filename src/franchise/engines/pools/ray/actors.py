@@ -9,7 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from franchise._ray import (
+from franchise._text import counted
+from franchise.corpus import Corpus
+from franchise.engines.partitions.cuda.availability import cupy_module, gpu_facts
+from franchise.engines.pools.ray import (
     check_memory,
     check_nodes,
     connected,
@@ -21,9 +24,6 @@ from franchise._ray import (
     same_versions,
     versions,
 )
-from franchise._text import counted
-from franchise.corpus import Corpus
-from franchise.engines.partitions.cuda.availability import cupy_module, gpu_facts
 from franchise.engines.pools.worker import Worker, WorkersLostError
 from franchise.engines.pools.workers import Workers
 from franchise.errors import ClusterError, GpuError
@@ -91,7 +91,7 @@ class RayWorkers(Workers):
     corpus
         The documents; of one in shards, workers read their shards themselves.
     address
-        The cluster (`franchise._ray.connected`).
+        The cluster (`franchise.engines.pools.ray.connected`).
     workers
         How many; by default one on each machine.
     chains

@@ -5,7 +5,7 @@ number is chosen before the chain starts: a tenth of the cells (document, term) 
 to the others, and the hidden cells are scored. Cells without words are hidden, too.
 
 Fits grow in steps of 25%: new topics begin at what the last fit leaves unexplained
-(`franchise.starts.unexplained`), or all begin at documents, whichever is likelier. This is done twice: with
+(`unexplained`), or all begin at documents, whichever is likelier. This is done twice: with
 documents that may have all topics, and with topics that leave the documents in which they explain little.
 Where documents have few of many topics, only the second finds the rare ones; the hidden cells decide which is
 used. Then fits follow by leaving out one topic after the other, and numbers around the best are tried. The
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from franchise._arrays import Floats
 from franchise.corpus.cells import CellArrays, selected
-from franchise.starts.table_fits import (
+from franchise.engines.starts.table_fits import (
     Fit,
     Table,
     dense,
@@ -35,7 +35,7 @@ from franchise.starts.table_fits import (
     improved,
     without_one,
 )
-from franchise.starts.unexplained import with_more
+from franchise.engines.starts.unexplained import with_more
 
 MOST_DOCUMENTS = 2_000  # that the number is chosen by
 _MOST_CELLS = 20_000_000  # of the table that topics are fitted to in the end

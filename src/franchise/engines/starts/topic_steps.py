@@ -1,11 +1,11 @@
 """Steps of EM that fit starting topics to documents.
 
 The model of the fit is a plain mixture: word i of document j is term v with probability proportional to
-common_v + sum_k theta_jk phi_vk (`engines.starts`). The fit draws no random number.
+common_v + sum_k theta_jk phi_vk (`starting_topics`). The fit draws no random number.
 """
 
 from franchise._jit import helper, kernel
-from franchise.engines.starts import set_theta, shares
+from franchise.engines.starts.starting_topics import set_theta, shares
 
 
 @helper

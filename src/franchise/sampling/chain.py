@@ -26,7 +26,7 @@ from franchise.engines.starts.em import first_topics
 from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
-from franchise.model.state import ETA
+from franchise.model.state import ETA, Array
 from franchise.random import Key
 from franchise.sampling.schedule import SHARED, Schedule, Timetable
 from franchise.sampling.trace import Trace
@@ -210,9 +210,10 @@ class Chain:
             )
         return first_topics(self.init, self.corpus, self.priors, self.seed)
 
-    def start_at(self, state: State) -> None:
-        """Start from a state that comes from elsewhere, in which every word is seated."""
-        self._start(lambda: self.engine.seat(state))
+    def start_at(self, state: State | dict[str, Array]) -> None:
+        """Start from a state that comes from elsewhere, in which every word is seated, or from its arrays."""
+        is_state = isinstance(state, State)
+        self._start(lambda: self.engine.seat(state) if is_state else self.engine.restore(state))  # type: ignore[arg-type]
 
     @interrupts_deferred()
     def _start(self, seat: Callable[[], None]) -> None:

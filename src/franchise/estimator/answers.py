@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import shorten
@@ -18,7 +17,9 @@ from franchise._settings import flag
 from franchise.corpus.documents import encode
 from franchise.errors import SettingsError
 from franchise.estimator.inputs import in_known_terms
+from franchise.estimator.readers import ForReaders
 from franchise.estimator.settings import in_use
+from franchise.estimator.starts import has_earlier_topics
 from franchise.estimator.summary import known_topics
 from franchise.posterior import adapters, searches, tables
 from franchise.posterior.advice import Advice, as_command, in_python
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from franchise.posterior.estimates import Posterior
 
 
-class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
+class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
     """The part of `HDPTopicModel` that needs a fitted model and changes nothing."""
 
     n_jobs: int | None
@@ -52,6 +53,7 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
     posterior_: Posterior
     chains_: list[Chain]
     topics: Callable[..., pd.DataFrame]
+    topic_map: Callable[..., pd.DataFrame]
     topic_labels_: list[str]
     named_topics_: dict[int, str]
     _fitted: Callable[[], Posterior]
@@ -266,13 +268,14 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
         found, labels = self.diagnose(), self.topic_labels_
         return describe(self.posterior_, self.corpus_, self.chains_, found, labels, self._chosen, say)
 
-    def _for_people(self) -> dict[str, str]:
+    def _for_people(self) -> dict[str, str | None]:
         """Return the files of a model's folder that people read."""
-        topics, settings = self.topics(), self.settings_
+        topics, settings, start = self.topics(), self.settings_, self._made_with.init
         return {
             "topics_csv": topics.to_csv(index=False),
             "trace_csv": self.trace_.to_csv(index=False),
             "card": model_card(str(self), topics, settings),
+            "topic_map_csv": self.topic_map().to_csv(index=False) if has_earlier_topics(start) else None,
         }
 
     @property
@@ -335,35 +338,6 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
             settings,
             labels=self.topic_labels_,
             held_out=by_draw,
-        )
-
-    def report(
-        self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
-    ) -> Path:
-        """Write a page for the browser, one file that needs no network: topics, documents, traces.
-
-        Parameters
-        ----------
-        path
-            Where to write it, such as ``"report.html"``.
-        title
-            The heading.
-        overwrite
-            Replace an existing file.
-        """
-        check_is_fitted(self)
-        from franchise.report import write_report
-
-        return write_report(
-            path,
-            self.posterior_,
-            self.corpus_,
-            [chain for chain in self.chains_ if len(chain.trace)],
-            self.diagnose(),
-            self.settings_,
-            labels=self.named_topics_,
-            title=title,
-            overwrite=overwrite,
         )
 
     # ------------------------------------------------------------ what scikit-learn needs

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from franchise._settings import moved
 from franchise.corpus import groupings_of
 from franchise.posterior import differences, prevalence
 from franchise.posterior.searches import number_of_topic
@@ -28,6 +29,7 @@ class TopicsByGroup:
     named_topics_: dict[int, str]
     topic_labels_: list[str]
 
+    @moved(seed="random_state")
     def prevalence(
         self,
         by: Any,

@@ -1,5 +1,6 @@
 """Reading documents as the options of a command say."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from franchise._text import counted, shortened
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus, ReadOptions, TextOptions
+    from franchise.errors import FranchiseWarning
 
 MOST_TEXT = 64_000_000  # characters of the documents that are kept with a corpus, for the report
 _LONGEST_NAME = 20
@@ -67,6 +69,12 @@ def read(path: str, values: dict[str, Any], *, keep_texts: bool | int) -> "Corpu
         click.echo(f"{counted(n_before - corpus.n_documents, 'duplicate document')} left out", err=True)
     words = values.get("downsample")
     return corpus if words is None else corpus.downsampled(words, seed=values["random_state"])
+
+
+def warn_of(found: "list[FranchiseWarning]") -> None:
+    """Say what looks wrong about documents that are not fitted now."""
+    for one in found:
+        warnings.warn(one, stacklevel=2)
 
 
 @contextmanager

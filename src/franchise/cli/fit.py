@@ -9,7 +9,7 @@ import click
 from franchise.cli import _options as options
 from franchise.cli._cluster import engine_of
 from franchise.cli._config import options_to_keep, use_config
-from franchise.cli._input import MOST_TEXT, read
+from franchise.cli._input import MOST_TEXT, read, warn_of
 from franchise.cli._model import interruptible, show_fit
 
 if TYPE_CHECKING:
@@ -196,6 +196,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
     from franchise.cli._output import print_facts
+    from franchise.corpus.data_warnings import corpus_warnings
     from franchise.engines import GPU
     from franchise.engines.compiling import is_compiled
     from franchise.engines.partitions.cuda.availability import gpu_facts, problem
@@ -226,4 +227,5 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
         facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
     else:
         facts["time"] = "not known before the first fit, which compiles for about half a minute"
+        warn_of(corpus_warnings(corpus))
     print_facts(facts, "table")

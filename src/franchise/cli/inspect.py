@@ -1,13 +1,12 @@
 """``franchise inspect``."""
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from franchise.cli import _options as options
-from franchise.cli._input import MOST_TEXT, read
+from franchise.cli._input import MOST_TEXT, read, warn_of
 from franchise.cli._output import print_facts
 
 if TYPE_CHECKING:
@@ -38,8 +37,7 @@ def command(path: str, format: str, **values: Any) -> None:
         print_facts(_model_facts(path), format)
     else:
         corpus = read(path, values, keep_texts=MOST_TEXT)
-        for warning in corpus_warnings(corpus):
-            warnings.warn(warning, stacklevel=1)
+        warn_of(corpus_warnings(corpus))
         print_facts(_corpus_facts(corpus), format)
 
 

@@ -1,6 +1,5 @@
 """Reading documents as the options of a command say."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,6 @@ from franchise._text import counted, shortened
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus, ReadOptions, TextOptions
-    from franchise.errors import FranchiseWarning
 
 MOST_TEXT = 64_000_000  # characters of the documents that are kept with a corpus, for the report
 _LONGEST_NAME = 20
@@ -68,13 +66,7 @@ def read(path: str, values: dict[str, Any], *, keep_texts: bool | int) -> "Corpu
         n_before, corpus = corpus.n_documents, drop_duplicates(corpus)
         click.echo(f"{counted(n_before - corpus.n_documents, 'duplicate document')} left out", err=True)
     words = values.get("downsample")
-    return corpus if words is None else corpus.downsampled(words, seed=values["random_state"])
-
-
-def warn_of(found: "list[FranchiseWarning]") -> None:
-    """Say what looks wrong about documents that are not fitted now."""
-    for one in found:
-        warnings.warn(one, stacklevel=2)
+    return corpus if words is None else corpus.downsampled(words, random_state=values["random_state"])
 
 
 @contextmanager

@@ -205,6 +205,7 @@ ETA = Value(
 ETAS = Value("NUMBERS", _etas, "numbers separated by commas, such as 0.05,0.1,0.3")
 START = Value("START", _start, f"{', '.join(_STARTS)}, a number of random topics, or the folder of a model")
 TOPICS = Value("TOPICS", _names, "numbers or names of topics separated by commas, such as 1,cosmology")
+NAMES = Value("NAMES", _names, "names separated by commas; a name with a comma in quotes")
 COLUMNS = Value("NAMES", _columns, "names of columns separated by commas, or none")
 CODES = Value("CODES", _names, "codes of warnings separated by commas, such as few-documents, or all")
 STOP_WORDS = Value("LANGUAGE|FILE", _stop_words, "a language, none, a file, or a list of words")
@@ -369,6 +370,12 @@ printing = _output(
     "--format",
     "Format of the answer: a table for people, csv or json for programs",
     click.Choice(["table", "csv", "json"]),
+    default="table",
+)
+printing_for_papers = _output(
+    "--format",
+    "Format of the answer: a table for people, csv or json for programs, latex or markdown for papers",
+    click.Choice(["table", "csv", "json", "latex", "markdown"]),
     default="table",
 )
 overwrite = _output("--overwrite", "Replace existing output", is_flag=True)

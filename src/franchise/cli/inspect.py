@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franchise.cli import _options as options
-from franchise.cli._input import MOST_TEXT, read, warn_of
+from franchise.cli._input import MOST_TEXT, read
 from franchise.cli._output import print_facts
 
 if TYPE_CHECKING:
@@ -31,13 +31,14 @@ def command(path: str, format: str, **values: Any) -> None:
       franchise inspect docword.kos.txt --format json
     """
     from franchise.corpus.data_warnings import corpus_warnings
+    from franchise.estimator.inputs import warn_of
     from franchise.storage import model as store
 
     if path != "-" and store.is_model(Path(path)):
         print_facts(_model_facts(path), format)
     else:
         corpus = read(path, values, keep_texts=MOST_TEXT)
-        warn_of(corpus_warnings(corpus))
+        warn_of(corpus_warnings(corpus), stacklevel=1)
         print_facts(_corpus_facts(corpus), format)
 
 

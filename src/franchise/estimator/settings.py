@@ -105,15 +105,16 @@ def check_call(callback: object, time_budget: float | None, n_jobs: int | None) 
         positive_number("time_budget", time_budget)
 
 
-def check_engine(name: str, engine: object) -> None:
-    """Refuse an engine that needs a cluster or GPU that is not there.
+def check_engine(name: str, engine: object, *, reach: bool = True) -> None:
+    """Refuse an engine that needs a cluster or GPU that is not there; `reach`: ask whether the cluster is.
 
     The name may differ from the estimator's engine: it is that of the engine that a model was made with.
     """
     address = None
     if name in ON_RAY:
         address = cluster_of(engine, name).address
-        check_reachable(address)
+        if reach:
+            check_reachable(address)
     check_gpu(name, address)
 
 

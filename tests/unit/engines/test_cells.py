@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franchise import Chain, Priors, SettingsError, SplitMerge
-from franchise.corpus import CorpusArrays, from_counts, planted
+from franchise._arrays import CorpusArrays
+from franchise.corpus import from_counts, planted
 from franchise.engines import ENGINES, kinds
 from franchise.engines.engine import EngineSettings, Trials
 from franchise.engines.partitions import cells as module

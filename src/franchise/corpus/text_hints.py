@@ -95,13 +95,9 @@ def _unspaced(texts: list[str]) -> list[FranchiseWarning]:
         if not runs or length < _SHARE_UNSPACED * letters or length < long * len(runs):
             continue
         if script is _SOUTH_EAST:
-            # Their vowel signs are no letters to regular expressions.
-            language, how = (
-                "Thai or a relative",
-                (
-                    f"pythainlp: ' '.join(pythainlp.word_tokenize(text)), and give token_pattern={_NO_BLANKS!r}"
-                ),
-            )
+            # Vowel signs are no letters to regular expressions.
+            language = "Thai or a relative"
+            how = f"pythainlp: ' '.join(pythainlp.word_tokenize(text)), with token_pattern={_NO_BLANKS!r}"
         elif re.search(r"[\u3040-\u30ff]", text):
             language, how = "Japanese", "fugashi: ' '.join(word.surface for word in fugashi.Tagger()(text))"
         else:

@@ -58,7 +58,7 @@ def read(path: str, values: dict[str, Any], *, keep_texts: bool | int) -> "Corpu
         options = read_options(values, text_options=options_of(values), keep_texts=keep_texts)
         corpus = read_corpus(path, options, progress=progress)
     words = values.get("downsample")
-    return corpus if words is None else corpus.downsampled(words, seed=values["random_state"])
+    return corpus if words is None else corpus.downsampled(words, random_state=values["random_state"])
 
 
 @contextmanager

@@ -8,7 +8,7 @@ than memory are in ``shards``.
 """
 
 from franchise.corpus.batches import from_texts, from_tokens
-from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.formats import FORMATS, Format
@@ -25,7 +25,6 @@ from franchise.corpus.writing import write_corpus
 __all__ = [
     "FORMATS",
     "Corpus",
-    "CorpusArrays",
     "Encoded",
     "Format",
     "Groups",

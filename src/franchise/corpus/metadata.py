@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from franchise._files import Array, Facts
+from franchise._arrays import Array
+from franchise._files import Facts
 from franchise.corpus.strings import packed, unpacked
 from franchise.errors import CorpusError
 

@@ -27,8 +27,8 @@ from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.searches import number_of_topic
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
-from franchise.predict.paper_heldout import PaperHeldOut
 from franchise.sampling import Chain
+from franchise.sampling.paper_heldout import PaperHeldOut
 from franchise.sampling.plan import Plan
 from franchise.sampling.settings import Settings
 
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
     from xarray import DataTree
 
-    from franchise._files import Array, Facts
+    from franchise._arrays import Array
+    from franchise._files import Facts
     from franchise.corpus import Corpus
     from franchise.posterior.estimates import Posterior
 
@@ -249,7 +250,7 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
             self.posterior_,
             [chain.trace for chain in started],
             self.chains_[0].schedule,
-            [chain.init for chain in started],
+            [chain.started_from for chain in started],
         )
 
     def __str__(self) -> str:
@@ -328,7 +329,8 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
         schedule = self.chains_[0].schedule
         by_draw = None
         if held_out is not None:
-            by_draw = self.known_topics_.log_p_by_draw(in_known_terms(self, held_out), self.n_jobs)
+            new = in_known_terms(self, held_out)
+            by_draw = self.known_topics_.log_p_by_draw(new, self.n_jobs).as_dataset()
         return adapters.to_datatree(
             traces,
             self.posterior_,

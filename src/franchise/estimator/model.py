@@ -11,16 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._files import Facts
 from franchise._progress import monitor_for
-from franchise._ray import Ray
-from franchise._settings import flag, moved, refuse_moved
+from franchise._settings import RandomState, flag, moved, refuse_moved
 from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
+from franchise.engines.pools.ray import Ray
 from franchise.errors import ModelError
 from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
@@ -154,7 +153,7 @@ class HDPTopicModel(Answers, Topics, ClassNamePrefixFeaturesOutMixin, BaseEstima
         effective_counts: bool = True,
         engine: str | Ray = "auto",
         n_jobs: int | None = -1,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         schedule: Schedule | None = None,
         verbose: int = 1,
     ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from franchise.posterior.labels import Named
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.stacking import OfChain
 from franchise.sampling import Chain, Draw
+from franchise.sampling.paper_heldout import held_out_of_chain
 from franchise.sampling.run import Ending
 from franchise.sampling.settings import Settings
 from franchise.storage import model as store
@@ -155,7 +157,7 @@ def known_topics(posterior: Posterior, chains: Sequence[Chain], corpus: Corpus) 
         draws=[posterior.flat_draws[i] for i in chosen],
         columns=[posterior.columns[i] for i in chosen],
         n_topics=posterior.n_topics,
-        chain=max(chains, key=_log_joint),
+        paper=partial(held_out_of_chain, max(chains, key=_log_joint)),
         chains=[
             OfChain(number, _median_topics(draws), [draws[i] for i in _evenly(len(draws))])
             for number, draws in zip(numbers, posterior.draws, strict=True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from franchise._files import Array
+    from franchise._arrays import Array
     from franchise.corpus import Corpus
     from franchise.posterior.estimates import Posterior
     from franchise.sampling import Chain

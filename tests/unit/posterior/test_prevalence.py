@@ -109,7 +109,7 @@ def test_intervals_cover_what_was_planted_about_as_often_as_they_say():
 
 
 def test_replicates_spread_as_the_mean_of_documents_does():
-    """Of 7 equally long documents, by s / sqrt(7); drawing 7 of them anew would give 8% less."""
+    """For 7 equally long documents: s / sqrt(7). Resampling 7 of them would give 8% less."""
     first = np.random.default_rng(2).integers(0, 41, 7)
     corpus, posterior = certain(np.stack([first, 0 * first, 40 - first, 0 * first], axis=1))
     topic = int(posterior.columns[0][0])
@@ -126,7 +126,7 @@ def test_the_same_seed_gives_the_same_bounds():
     pd.testing.assert_frame_equal(one, again)
     assert one["share"].equals(other["share"])
     assert not one["low"].equals(other["low"])
-    # Groups stand for themselves: a topic's bounds do not depend on which others are asked for.
+    # A topic's bounds do not depend on the other topics in the table.
     chosen = prevalence(posterior, groups, topics=[1], random_state=1)
     assert chosen["high"].tolist() == one[one["topic"] == 1]["high"].tolist()
 

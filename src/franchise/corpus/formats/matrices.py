@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from franchise._arrays import Array
 from franchise._extras import needed
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MAGIC = b"PK\x03\x04"
 
-Array = npt.NDArray[Any]
 
 _SAVE_AGAIN = "write the counts again as a CSR matrix, with scipy.sparse.save_npz"
 

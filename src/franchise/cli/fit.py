@@ -94,6 +94,7 @@ _chains = partial(options.option, group="Chain options")
 @options.reading
 @options.metadata
 @options.text
+@options.drop_duplicates
 @options.downsample
 @options.effective_counts
 @options.random_state

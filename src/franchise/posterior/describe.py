@@ -37,7 +37,7 @@ def describe(
     advice into words (`posterior.advice`).
     """
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
-    of = "" if done >= planned else f" ({planned} planned)"
+    of = "" if done >= planned else f" ({planned:,} planned)"
     lines = [
         f"HDPTopicModel of {counted(corpus.n_documents, 'document')}, {counted(corpus.n_words, 'word')}, "
         f"{counted(corpus.n_terms, 'term')}",

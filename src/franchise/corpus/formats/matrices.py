@@ -80,7 +80,12 @@ def write_npz(corpus: Corpus) -> Iterator[bytes]:
     yield file.getvalue()
 
 
-def read_h5ad(source: Source, vocabulary: Sequence[str] | None, layer: str | None = None) -> Corpus:
+def read_h5ad(
+    source: Source,
+    vocabulary: Sequence[str] | None,
+    layer: str | None = None,
+    metadata: Sequence[str] | None = None,
+) -> Corpus:
     """Read a corpus; a vocabulary that is given takes the place of the names of the genes."""
     with needed("reading .h5ad", "anndata"):
         import anndata
@@ -94,7 +99,7 @@ def read_h5ad(source: Source, vocabulary: Sequence[str] | None, layer: str | Non
     source.report(1.0)
     check_width(source, vocabulary, *data.shape)
     try:
-        corpus = from_anndata(data, layer=layer)
+        corpus = from_anndata(data, layer=layer, metadata=metadata)
         return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
     except CorpusError as error:
         raise source.fault(str(error), code=error.code) from None

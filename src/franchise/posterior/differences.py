@@ -118,9 +118,9 @@ def two_groups(groups: Groups, of: Any = None) -> Groups:
     known = [label for label in groups.labels if label != MISSING]
     if of is None:
         if len(known) != 2:
-            labels = ", ".join(str(label) for label in known[:20])
+            names = ", ".join(str(label) for label in known[:20])
             raise SettingsError(
-                f"of=None: {groups.name!r} has {len(known)} groups ({labels}); give the two to compare, or "
+                f"of=None: {groups.name!r} has {len(known)} groups ({names}); give the two to compare, or "
                 "one to compare with all others",
                 code="not-two-groups",
             )

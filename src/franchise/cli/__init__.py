@@ -19,6 +19,7 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 _COMMANDS = {
     "fit": "Find the topics of a collection of documents",
     "resume": "Resume an interrupted fit, or make a finished one longer",
+    "update": "Add documents to a model, and let its chains continue",
     "topics": "Show the topics of a model",
     "documents": "Show the topics of the fitted documents",
     "label": "Give names to the topics of a model",

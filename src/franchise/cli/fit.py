@@ -10,7 +10,7 @@ from franchise.cli import _options as options
 from franchise.cli._cluster import engine_of
 from franchise.cli._config import options_to_keep, use_config
 from franchise.cli._input import MOST_TEXT, read
-from franchise.cli._model import interruptible, show_fit
+from franchise.cli._model import interruptible, refuse_to_replace, show_fit
 
 if TYPE_CHECKING:
     from franchise import HDPTopicModel
@@ -129,7 +129,7 @@ def command(input: str, output: str | None, **values: Any) -> None:
     if output is None and not values["dry_run"]:
         raise click.UsageError("say where to write the model: -o MODEL")
     if output is not None and not values["dry_run"]:
-        _refuse(Path(output), values["overwrite"])
+        refuse_to_replace(Path(output), values["overwrite"])
     if values["seed_words"] is not None and values["init"] != "auto":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
     model = _model_of(values)
@@ -168,19 +168,6 @@ def _model_of(values: dict[str, Any]) -> "HDPTopicModel":
         schedule=Schedule(**{name: values[name] for name in ("thin", "warm_up", "split_merge")}),
         verbose=0 if values["quiet"] else 1,
     )
-
-
-def _refuse(output: Path, overwrite: bool) -> None:
-    from franchise.errors import ModelError
-    from franchise.storage import model as store
-
-    if store.is_model(output) and not overwrite:
-        raise ModelError(
-            f"{output}: a model already exists there; continue it with `franchise resume {output}`, "
-            "replace it with --overwrite, or give another name",
-            code="folder-exists",
-        )
-    store.refuse_to_replace(output, overwrite)
 
 
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:

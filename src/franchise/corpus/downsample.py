@@ -43,6 +43,8 @@ class Downsampling(NamedTuple):
         Whether each document had a limit of its own, `words` or less.
     evenly
         Whether counts were scaled down instead of drawn.
+    concentration
+        Of documents around mixtures of topics, where that decided how many counts each is worth.
     """
 
     words: int
@@ -51,6 +53,7 @@ class Downsampling(NamedTuple):
     n_words_before: int
     by_document: bool = False
     evenly: bool = False
+    concentration: float | None = None
 
     def in_words(self) -> str:
         """Say what was done.

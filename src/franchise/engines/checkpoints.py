@@ -33,6 +33,17 @@ def packed_coordinator(coordinator: Coordinator, sizes: Array, sweep: int) -> di
     }
 
 
+def with_table_sizes(arrays: dict[str, Array]) -> dict[str, Array]:
+    """Return the arrays of a state that no sweep has been made with, and the sizes of its tables."""
+    sizes, times = np.unique(arrays["n_jt"], return_counts=True)
+    return {
+        **arrays,
+        "table_sizes": sizes.astype(np.int64),
+        "tables_of_size": times,
+        "at": np.zeros(1, np.int64),
+    }
+
+
 def unpacked_coordinator(facts: Facts, arrays: dict[str, Array]) -> State:
     """Return the state of such arrays; ValueError and KeyError say what is unsound in them."""
     empty = state_without_seating(facts, room_for(arrays))

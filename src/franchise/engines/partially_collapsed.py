@@ -25,6 +25,7 @@ from franchise.engines.checkpoints import (
     joined_seating,
     packed_coordinator,
     unpacked_coordinator,
+    with_table_sizes,
 )
 from franchise.engines.collapsed import CollapsedEngine, by_size, topic_terms_of
 from franchise.engines.coordinator import Coordinator, DocumentsInfo, facts_of, state_without_seating
@@ -323,13 +324,7 @@ class PartiallyCollapsedEngine:
             )
         state = copy_state(state)
         compact(self._corpus.arrays, state)
-        arrays = packed(self._corpus.arrays, state)
-        sizes, times = np.unique(arrays["n_jt"], return_counts=True)
-        arrays |= {
-            "table_sizes": sizes.astype(np.int64),
-            "tables_of_size": times,
-            "at": np.zeros(1, np.int64),
-        }
+        arrays = with_table_sizes(packed(self._corpus.arrays, state))
         self._begin_at(Snapshot(arrays, divided_seating(arrays, shards_for(self._corpus))))
 
     def arrays(self) -> dict[str, Array]:

@@ -19,6 +19,7 @@ from franchise.errors import SettingsError
 from franchise.estimator.inputs import in_known_terms
 from franchise.estimator.readers import ForReaders
 from franchise.estimator.settings import in_use
+from franchise.estimator.starts import has_earlier_topics
 from franchise.estimator.summary import known_topics
 from franchise.posterior import adapters, searches, tables
 from franchise.posterior.advice import Advice, as_command, in_python
@@ -52,6 +53,7 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
     posterior_: Posterior
     chains_: list[Chain]
     topics: Callable[..., pd.DataFrame]
+    topic_map: Callable[..., pd.DataFrame]
     topic_labels_: list[str]
     named_topics_: dict[int, str]
     _fitted: Callable[[], Posterior]
@@ -269,13 +271,14 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
     def _choices_in_words(self) -> str:
         return chosen_in_words(self._chosen)
 
-    def _for_people(self) -> dict[str, str]:
+    def _for_people(self) -> dict[str, str | None]:
         """Return the files of a model's folder that people read."""
-        topics, settings = self.topics(), self.settings_
+        topics, settings, start = self.topics(), self.settings_, self._made_with.init
         return {
             "topics_csv": topics.to_csv(index=False),
             "trace_csv": self.trace_.to_csv(index=False),
             "card": model_card(str(self), topics, settings),
+            "topic_map_csv": self.topic_map().to_csv(index=False) if has_earlier_topics(start) else None,
         }
 
     @property

@@ -47,7 +47,7 @@ class Topics(TopicsByGroup):
     posterior_: Posterior
     chains_: list[Chain]
     _keep_in: Callable[[Path], None]
-    _for_people: Callable[[], dict[str, str]]
+    _for_people: Callable[[], dict[str, Any]]
     _kept: dict[Path, str]  # the folders that have the present chains, and the stamps of the models there
     _home: Path | None = None  # the folder that `resume` and naming save the model in
     _remembered: tuple[Named, ...] = ()  # the names, with what their topics are about

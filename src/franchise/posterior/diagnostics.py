@@ -57,7 +57,12 @@ _ROUND = 100  # sweeps are asked for in multiples of this
 _ETA_DRIFT = 0.05  # of its logarithm, from the first third to the last: less does not matter
 _ETA_USUAL = 0.01  # and more, in what people fit
 # Starts that all chains have from the same topics, and what to call these topics.
-_GIVEN = {"topics": "given topics", "seed words": "seed words", "fitted": "fitted topics"}
+_GIVEN = {
+    "topics": "given topics",
+    "seed words": "seed words",
+    "continued": "earlier model",
+    "fitted": "fitted topics",
+}
 _FOUND = (*_GIVEN, "documents", *SHARED)
 
 _DIGITS = {

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from franchise._arrays import Array
 from franchise._draws import Draw
 from franchise._settings import LARGEST_SEED, RandomState, moved, seed_of, whole_number
 from franchise._threads import MOST_THREADS, interrupts_deferred, threads
@@ -210,9 +211,10 @@ class Chain:
             )
         return first_topics(self.init, self.corpus, self.priors, self.seed)
 
-    def start_at(self, state: State) -> None:
-        """Start from a state that comes from elsewhere, in which every word is seated."""
-        self._start(lambda: self.engine.seat(state))
+    def start_at(self, state: State | dict[str, Array]) -> None:
+        """Start from a state that comes from elsewhere, in which every word is seated, or from its arrays."""
+        is_state = isinstance(state, State)
+        self._start(lambda: self.engine.seat(state) if is_state else self.engine.restore(state))  # type: ignore[arg-type]
 
     @interrupts_deferred()
     def _start(self, seat: Callable[[], None]) -> None:

@@ -1,11 +1,14 @@
 """Topics that a chain is told to start from: those of an earlier model, or seed words for each topic.
 
+Chains that continue an earlier model on more documents (`engines.enlarged`) start from states instead; the
+topics then say what the earlier model had found.
+
 They are a start and nothing else: no prior, no constraint. Chains are exact afterwards, and may leave them.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -16,7 +19,7 @@ from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
 
-TOPICS, SEED_WORDS = "topics", "seed words"
+TOPICS, SEED_WORDS, CONTINUED = "topics", "seed words", "continued"
 _NAMED = 5  # seed words in one message
 
 
@@ -35,14 +38,17 @@ class GivenTopics:
     Parameters
     ----------
     kind
-        ``"topics"``, or ``"seed words"``: each seed word of a topic as likely as the others.
+        ``"topics"``; ``"seed words"``: each seed word of a topic as likely as the others; or ``"continued"``:
+        the topics of a model that more documents were added to.
     phi
         Topics by terms, each row summing to one. None in a chain that was read from disk: it has started,
         and needs them no more.
     terms
         The terms that the columns stand for; None for those of the corpus, in its order.
     n_topics, digest
-        Number of topics, and a digest of all that is above; left out, they are computed.
+        Number of topics, and a digest of kind, topics and terms; left out, they are computed.
+    names
+        What some of the topics were called, by their numbers.
     """
 
     kind: str
@@ -50,6 +56,7 @@ class GivenTopics:
     terms: tuple[str, ...] | None = None
     n_topics: int = -1
     digest: str = ""
+    names: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Compute what follows from the topics."""
@@ -65,8 +72,8 @@ class GivenTopics:
 
     def __repr__(self) -> str:
         topics = counted(self.n_topics, "topic")
-        said = f"{topics} given" if self.kind == TOPICS else f"seed words of {topics}"
-        return f"{said} ({self.digest[:8]})"
+        said = {TOPICS: f"{topics} given", CONTINUED: f"{topics} continued"}
+        return f"{said.get(self.kind, f'seed words of {topics}')} ({self.digest[:8]})"
 
     def check(self, corpus: Corpus) -> None:
         """Refuse topics that say nothing about the terms of a corpus."""

@@ -57,8 +57,16 @@ def effective_table(corpus: Corpus, seed: int) -> Effective:
     concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed)
     if math.isinf(concentration):
         return Effective(corpus, concentration)
+    return Effective(scaled_down(corpus, concentration, seed), concentration)
+
+
+def scaled_down(corpus: Corpus, concentration: float, seed: int) -> Corpus:
+    """Scale counts down to what documents of this concentration are worth."""
     limits = effective_counts(corpus.document_lengths, concentration)
-    return Effective(corpus.downsampled(limits, random_state=seed, evenly=True), concentration)
+    fewer = corpus.downsampled(limits, random_state=seed, evenly=True)
+    assert fewer.downsampling is not None
+    make, parts = fewer.__reduce__()
+    return make(*parts, downsampling=fewer.downsampling._replace(concentration=concentration))
 
 
 def table_topics(corpus: Corpus, seed: int, chain: int) -> StartingTopics:

@@ -25,8 +25,14 @@ class TopicsByGroup:
 
     corpus_: Corpus
     posterior_: Posterior
-    named_topics_: dict[int, str]
-    topic_labels_: list[str]
+
+    if TYPE_CHECKING:
+
+        @property
+        def named_topics_(self) -> dict[int, str]: ...
+
+        @property
+        def topic_labels_(self) -> list[str]: ...
 
     def prevalence(
         self,

@@ -157,7 +157,7 @@ def _pairs(shares: Shares, two: Groups, strata: Groups, fewest: int) -> npt.NDAr
     )
 
 
-def _weights(sizes: Floats, *, each: bool) -> Floats:
+def _weights(sizes: npt.NDArray[Any], *, each: bool) -> Floats:
     """Return the rows of a topic as weights of the strata: if asked for, each by itself; then all together.
 
     `sizes` are those of the two groups in each stratum.

@@ -272,7 +272,7 @@ def _sampling(made: Made) -> Iterable[str]:
         f"{_cite(software())}, in the representation as a Chinese restaurant franchise: {engine}{moves}."
     )
     done = min(chain.sweeps_done for chain in chains)
-    planned = "" if done >= schedule.sweeps else f" of {schedule.sweeps:,} planned ones"
+    planned = "" if done >= schedule.sweeps else f" of {schedule.sweeps:,} planned"
     made_of = "One chain" if len(chains) == 1 else f"Each of {len(chains)} independent chains"
     n_draws = sum(len(chain.draws) for chain in chains)
     every = "every sweep" if schedule.thin == 1 else f"every {_ordinal(schedule.thin)} sweep"

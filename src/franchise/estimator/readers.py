@@ -31,9 +31,11 @@ class ForReaders:
     if TYPE_CHECKING:
 
         @property
-        def settings_(self) -> Facts: ...
+        def settings_(self) -> Facts:
+            """Those of `Answers`."""
 
-        def diagnose(self) -> Diagnosis: ...
+        def diagnose(self) -> Diagnosis:
+            """Check whether the answer can be trusted."""
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False

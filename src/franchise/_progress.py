@@ -97,6 +97,7 @@ class Bar(Monitor):
                 progress.TimeRemainingColumn(),
                 console=console,
                 transient=True,
+                redirect_stdout=False,  # or what is printed meanwhile would go to standard error
                 disable=not (console.is_terminal or console.is_jupyter),
             )
             self._task = self._bar.add_task(what, total=total)
@@ -121,6 +122,12 @@ class Bar(Monitor):
         """Say what is being done, and how much of it is done."""
         with suppress(Exception):
             self._bar.update(self._task, completed=done, total=total, description=what)
+            self._show_if_due()
+
+    def expect(self, total: float | None, what: str) -> None:
+        """Say how many steps there are, as far as it is known by now, and what is being done."""
+        with suppress(Exception):
+            self._bar.update(self._task, total=total, description=what)
             self._show_if_due()
 
     def _show_if_due(self) -> None:

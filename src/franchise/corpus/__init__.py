@@ -13,8 +13,9 @@ from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.formats import FORMATS, Format
 from franchise.corpus.groups import Groups, groups_of
+from franchise.corpus.new_documents import read_new
 from franchise.corpus.other_libraries import from_anndata, from_bow
-from franchise.corpus.reading import ReadOptions, read_corpus, read_ldac, read_new
+from franchise.corpus.reading import ReadOptions, read_corpus, read_ldac
 from franchise.corpus.shards import Shard, read_shard, shards_of
 from franchise.corpus.shards.corpus import ShardedCorpus, arrays_of_shard, open_shards
 from franchise.corpus.shards.writing import shard

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 5  # topics of a document in a table
 _NUMBERS = 5_000_000  # of the mixtures of a block: 40 MB
-_MOST_DOCUMENTS = 10_000  # of a block
+_FEWEST_DOCUMENTS, _MOST_DOCUMENTS = 100, 10_000  # of a block
 
 _output = partial(options.option, group="Output options")
 
@@ -136,7 +136,7 @@ class _Inferring:
         from franchise.errors import CorpusError
 
         waiting: list[Encoded] = []
-        most = max(100, min(_MOST_DOCUMENTS, _NUMBERS // (self._topics.n_topics + 1)))
+        most = min(_MOST_DOCUMENTS, max(_FEWEST_DOCUMENTS, _NUMBERS // (self._topics.n_topics + 1)))
         options, progress = read_options(self._values), self._progress
         like = self._topics.corpus
         for block in read_new_in_blocks(self._path, like, options, documents=most, progress=progress):
@@ -162,13 +162,11 @@ class _Inferring:
             )
 
     def warn(self) -> None:
-        """Warn if most words were unknown."""
-        import warnings
-
+        """Say so if most words were unknown."""
         from franchise.corpus.data_warnings import unknown_words_warnings
 
         for doubt in unknown_words_warnings(self._known, self._unknown):
-            warnings.warn(doubt, stacklevel=2)
+            click.echo(f"franchise: {doubt}", err=True)
 
     def _count(self, block: "Encoded") -> None:
         if not self.documents:  # until now the bar may have shown the reading

@@ -118,16 +118,10 @@ class Bar(Monitor):
             self._bar.advance(self._task, steps)
             self._show_if_due()
 
-    def update(self, done: float, total: float | None, what: str) -> None:
-        """Say what is being done, and how much of it is done."""
+    def update(self, done: float | None, total: float | None, what: str) -> None:
+        """Say what is being done, and how much of it is done; None leaves a number as it is."""
         with suppress(Exception):
             self._bar.update(self._task, completed=done, total=total, description=what)
-            self._show_if_due()
-
-    def expect(self, total: float | None, what: str) -> None:
-        """Say how many steps there are, as far as it is known by now, and what is being done."""
-        with suppress(Exception):
-            self._bar.update(self._task, total=total, description=what)
             self._show_if_due()
 
     def _show_if_due(self) -> None:

@@ -41,9 +41,9 @@ def test_a_bar_on_a_terminal_counts_what_threads_do():
 def test_a_bar_that_learns_how_much_there_is():
     stream = Terminal()
     with Bar("inferring", stream=stream) as bar:
-        bar.expect(40, "inferring (2 read)")
+        bar.update(None, 40, "inferring (2 read)")
         bar.advance(10)
-        bar.expect(20, "inferring (4 read)")
+        bar.update(None, 20, "inferring (4 read)")
     assert "inferring (4 read)" in stream.getvalue()
     assert "50%" in stream.getvalue()
 
@@ -131,8 +131,9 @@ def test_commands_count_all_that_they_do(folder, monkeypatch, command):
             if what != "reading new.txt":
                 steps["all"] = total
 
-        def expect(self, total, what):
-            steps["all"] = total
+        def update(self, done, total, what):
+            if what.startswith("inferring ("):
+                steps["all"] = total
 
         def advance(self, number=1):
             steps["done"] += number

@@ -13,7 +13,7 @@ from franchise.cli._output import print_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-    from franchise._files import Array
+    from franchise._arrays import Array
     from franchise._progress import Bar
     from franchise.corpus import Encoded
     from franchise.predict.known_topics import KnownTopics
@@ -43,9 +43,7 @@ _output = partial(options.option, group="Output options")
 @_output("--digits", "Digits of a share after the point", options.Whole(1, 17), show_default="all")
 @options.printing
 @options.overwrite
-@click.pass_context
 def command(
-    ctx: click.Context,
     model: str,
     input: str,
     output: str | None,
@@ -79,7 +77,8 @@ def command(
     """
     if format == "table" and output is None and digits is not None:
         raise click.UsageError("--digits does not apply to a table; leave it out, or give --format csv")
-    if output is not None and ctx.get_parameter_source("format") is click.core.ParameterSource.COMMANDLINE:
+    source = click.get_current_context().get_parameter_source("format")
+    if output is not None and source is click.core.ParameterSource.COMMANDLINE:
         raise click.UsageError("--format is for what is printed; leave it out: the name after -o says which")
     if output is None and overwrite:
         raise click.UsageError("--overwrite needs -o; leave it out, or name a file")
@@ -178,7 +177,7 @@ class _Inferring:
         # What is read so far says how many documents there are, about; at the end, exactly.
         in_all = self.documents * total / done if total and done else None
         steps = None if in_all is None else in_all * len(self._topics.draws)
-        self._bar.expect(steps, f"inferring ({self.documents:,} read)")
+        self._bar.update(None, steps, f"inferring ({self.documents:,} read)")
 
     def _progress(self, done: int, total: int | None) -> None:
         self._read = done, total

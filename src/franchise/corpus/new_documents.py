@@ -22,8 +22,8 @@ from franchise.corpus.corpus import Corpus
 from franchise.corpus.documents import Encoded, encode
 from franchise.corpus.files import Progress, Readable, StrPath, source_name
 from franchise.corpus.large_arrays import blocks_of_documents
+from franchise.corpus.read_options import ReadOptions
 from franchise.corpus.reading import (
-    ReadOptions,
     TextRows,
     batch_of_rows,
     opened,
@@ -100,7 +100,7 @@ def read_new_in_blocks(
 
 
 def _without_metadata(options: ReadOptions) -> ReadOptions:
-    return replace(options, metadata=(), keep_texts=False)
+    return replace(options, metadata=(), metadata_file=None, keep_texts=False)
 
 
 def _terms_of(found: Corpus, like: Corpus, options: ReadOptions, name: str) -> Sequence[str]:

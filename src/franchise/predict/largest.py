@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import Floats, ranges_of
+from franchise._arrays import CorpusArrays, Floats, ranges_of
 from franchise._settings import whole_number
-from franchise.corpus import CorpusArrays
 from franchise.corpus.documents import Encoded
 
 if TYPE_CHECKING:

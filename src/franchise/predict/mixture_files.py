@@ -16,16 +16,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._extras import needed
 from franchise._files import whole_file
 from franchise._text import printable
 from franchise.corpus.documents import Encoded
 from franchise.errors import FranchiseError, FranchiseWarning, SettingsError
-from franchise.model.state import Array
 from franchise.predict.largest import largest_topics, sparse_rows
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
@@ -142,7 +142,7 @@ def _suffix(path: Path) -> str | None:
     return next((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), None)
 
 
-def _write_csv(file: IO[bytes], blocks: Blocks, table: MixtureTable) -> None:
+def _write_csv(file: BinaryIO | gzip.GzipFile, blocks: Blocks, table: MixtureTable) -> None:
     for text in csv_blocks(blocks, table):
         file.write(text.encode("utf-8"))
 

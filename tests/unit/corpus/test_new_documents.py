@@ -5,9 +5,16 @@ import io
 import numpy as np
 import pytest
 
-from franchise.corpus import from_texts, new_documents, read_corpus, read_new, shard, write_corpus
+from franchise.corpus import (
+    ReadOptions,
+    from_texts,
+    new_documents,
+    read_corpus,
+    read_new,
+    shard,
+    write_corpus,
+)
 from franchise.corpus.new_documents import read_new_in_blocks
-from franchise.corpus.reading import ReadOptions
 from franchise.errors import CorpusError
 from tests.raising import raises
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from franchise import SettingsError
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.corpus.documents import Encoded
 from franchise.predict import largest
 from franchise.predict.largest import blocks_of, largest_topics, sparse_rows

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import load_npz
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.corpus.documents import Encoded
 from franchise.errors import FranchiseError, SettingsError
 from franchise.predict import mixture_files

@@ -107,7 +107,7 @@ def test_ctrl_c_goes_through_and_leaves_no_bar():
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("model")
     (path / "new.txt").write_text("cat dog\nbank money bank\n" * 20)
-    texts = ["the dog chased a cat", "a bank lent money to a bank"] * 5
+    texts = ["the dog chased a cat", "a bank lent money to a bank"] * 25
     HDPTopicModel(sweeps=20, chains=2, random_state=0, verbose=0).fit(texts).save(path / "m")
     return path
 

@@ -161,11 +161,13 @@ class _Inferring:
             )
 
     def warn(self) -> None:
-        """Say so if most words were unknown."""
+        """Warn if most words were unknown."""
+        import warnings
+
         from franchise.corpus.data_warnings import unknown_words_warnings
 
         for doubt in unknown_words_warnings(self._known, self._unknown):
-            click.echo(f"franchise: {doubt}", err=True)
+            warnings.warn(doubt, stacklevel=2)
 
     def _count(self, block: "Encoded") -> None:
         if not self.documents:  # until now the bar may have shown the reading

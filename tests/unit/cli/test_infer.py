@@ -17,6 +17,8 @@ from franchise import HDPTopicModel
 from franchise.cli import infer, main
 from franchise.datasets import arxiv_abstracts
 
+pytestmark = pytest.mark.filterwarnings("default::franchise.errors.FranchiseWarning")
+
 
 def call(*arguments, ending=0, **options):
     result = CliRunner().invoke(main, [str(argument) for argument in arguments], **options)

@@ -161,7 +161,9 @@ def _holds(found: Agreement, same_start: bool, few_draws: int) -> _Said:
 def _firm(found: Agreement, firm: Sequence[int]) -> str:
     """Say which topics independent runs found too."""
     chains_only = len(found.solid) - len(firm)
-    said = [f"{chains_only:,} more {'is' if chains_only == 1 else 'are'} in every chain"] if chains_only else []
+    said = (
+        [f"{chains_only:,} more {'is' if chains_only == 1 else 'are'} in every chain"] if chains_only else []
+    )
     said += [others] if (others := the_others(found)) else []
     rest = f"; {', '.join(said)}" if said else ""
     by = f"found by every chain and at least {FIRM_RUNS:.0%} of the short runs"

@@ -244,8 +244,9 @@ def about_the_number(
     times = f"now and then, here {in_words(min(kept), max(kept))} times" if kept else "now and then"
     expected = prior_n_topics(priors, posterior.corpus.documents_of_length)
     low, high = np.quantile(expected, (0.025, 0.975), method="inverted_cdf").tolist()
+    topics = "1 topic" if high == 1 else f"{in_words(low, high)} topics"
     return AboutTheNumber(
         f"{who} kept moving words from topic to topic, and noted its answer {times}.",
-        f"Before the program saw the {divided}, its settings expected {in_words(low, high)} topics; the "
+        f"Before the program saw the {divided}, its settings expected {topics}; the "
         f"{divided} say {in_words(*posterior.n_topics_interval)}.",
     )

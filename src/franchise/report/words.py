@@ -68,7 +68,7 @@ def verdict(diagnosis: Diagnosis, n_chains: int) -> Verdict:
 
 
 def what_is_divided(corpus: Corpus) -> str:
-    """Say what a reader would call the documents: ``"texts"``, the ``"counts"`` of a table, or ``"words"``."""
+    """Say what a reader calls the documents: ``"texts"``, the ``"counts"`` of a table, or ``"words"``."""
     if corpus.text_options is not None:
         return "texts"
     return "counts" if is_count_table(corpus) else "words"

@@ -32,7 +32,7 @@ def test_every_chain_and_every_bin_has_its_share(shape, seed):
 
 
 def test_the_numbers_of_the_diagnosis_are_ranked(small):
-    corpus, chains, posterior = small
+    _, chains, posterior = small
     diagnosis = diagnose(posterior, [chain.trace for chain in chains], chains[0].schedule)
     found = describe_ranks(posterior, chains, diagnosis)
     assert [one["name"] for one in found] == list(VITAL)

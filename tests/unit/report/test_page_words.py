@@ -53,40 +53,42 @@ def told(draws, diagnosis, divided="texts", n_runs=None):
             [SAME] * 4,
             AGREE,
             {},
-            "3 topics came out every time, with 100% of the words | The program divided the texts four times, "
-            "independently; these 3 topics came out every time. Rely on these.",
+            "3 topics came out every time, with 100% of the words | The program divided the texts four "
+            "times, independently; these 3 topics came out every time. Rely on these.",
         ),
         (
             [SAME] * 2,
             dataclasses.replace(AGREE, same_start=True, shared=0.9),
             {"divided": "counts"},
-            "3 topics came out both times, with 90% of the counts | The program divided the counts twice, each "
-            "time from the same start. These 3 topics came out both times; another start may lead to other "
-            "topics.",
+            "3 topics came out both times, with 90% of the counts | The program divided the counts twice, "
+            "each time from the same start. These 3 topics came out both times; another start may lead to "
+            "other topics.",
         ),
         (
             [SAME] * 2,
             dataclasses.replace(AGREE, same_start=True, firm_topics=[0, 1], firm_share=0.9),
             {"n_runs": 24},
-            "2 topics came out again and again, with 90% of the words | The program first divided the texts in "
-            "24 short, independent runs, and then twice thoroughly, beginning with what had come out most. "
-            "These 2 topics came out both times, and in at least half of the short runs. Rely on these.",
+            "2 topics came out again and again, with 90% of the words | The program first divided the texts "
+            "in 24 short, independent runs, and then twice thoroughly, beginning with what had come out "
+            "most. These 2 topics came out both times, and in at least half of the short runs. Rely on "
+            "these.",
         ),
         (
             [SAME] * 3,
             dataclasses.replace(AGREE, firm_topics=[0], firm_share=0.6, settled=False, converged=False),
             {"n_runs": 0},
-            "1 topic came out again and again, with 60% of the words | The program first divided the texts in "
-            "short, independent runs, and then three times thoroughly, beginning with what had come out most. "
-            "This topic came out every time, and in at least half of the short runs.",
+            "1 topic came out again and again, with 60% of the words | The program first divided the texts "
+            "in short, independent runs, and then three times thoroughly, beginning with what had come out "
+            "most. This topic came out every time, and in at least half of the short runs.",
         ),
         (
             [SAME] * 2,
             dataclasses.replace(AGREE, firm_topics=[], firm_share=0.0),
             {"n_runs": 24},
-            "3 topics came out both times, with 100% of the words | The program first divided the texts in 24 "
-            "short, independent runs, and then twice thoroughly, beginning with what had come out most. These 3 "
-            "topics came out both times, but in fewer than half of the short runs: do not rely on them alone.",
+            "3 topics came out both times, with 100% of the words | The program first divided the texts in "
+            "24 short, independent runs, and then twice thoroughly, beginning with what had come out most. "
+            "These 3 topics came out both times, but in fewer than half of the short runs: do not rely on "
+            "them alone.",
         ),
         (
             [SAME],
@@ -98,10 +100,10 @@ def told(draws, diagnosis, divided="texts", n_runs=None):
             [SAME],
             Diagnosis(None, None, None, False, [], (), firm_topics=[0, 2], firm_share=0.7),
             {"n_runs": 24},
-            "2 topics came out again and again, with 70% of the words | The program first divided the texts in "
-            "24 short, independent runs, and then once thoroughly, beginning with what had come out most. These "
-            "2 topics came out in at least half of the short runs too. Another thorough division may still have "
-            "other topics.",
+            "2 topics came out again and again, with 70% of the words | The program first divided the texts "
+            "in 24 short, independent runs, and then once thoroughly, beginning with what had come out most. "
+            "These 2 topics came out in at least half of the short runs too. Another thorough division may "
+            "still have other topics.",
         ),
         (
             [SAME] * 12,
@@ -114,8 +116,8 @@ def told(draws, diagnosis, divided="texts", n_runs=None):
             [SAME] * 4,
             Diagnosis(None, None, None, False, [], ()),
             {},
-            "3 topics so far | The program divided the texts four times, independently. It is too early to say "
-            "what comes out every time.",
+            "3 topics so far | The program divided the texts four times, independently. It is too early to "
+            "say what comes out every time.",
         ),
     ],
 )
@@ -167,8 +169,8 @@ def test_the_range_of_topics_stands_beside_what_the_priors_expected(small):
     said = words.about_the_number(posterior, chains, Priors(alpha=1e9, gamma=1e-9), "texts")
     n = len(chains[0].draws)
     assert said.answers == (
-        f"Each time, the program kept moving words from topic to topic, and noted its answer now and then, here {n} "
-        "times."
+        "Each time, the program kept moving words from topic to topic, and noted its answer now and then, "
+        "here {n} times."
     )
     assert said.expected.startswith(
         "Before the program saw the texts, its settings expected 1 topic; the texts say "
@@ -196,7 +198,7 @@ def test_an_unfinished_run_is_told_without_python(small):
     posterior = posterior_of(corpus, [chain])
     said = words.findings(posterior, [chain], Diagnosis(None, None, None, False, [], ()))
     assert said[-2:] == [
-        "The run is not finished: the program has gone over all words 5 of 100 times. It can be continued where it "
-        "stopped.",
+        "The run is not finished: the program has gone over all words 5 of 100 times. It can be continued "
+        "where it stopped.",
         "The program has not kept an answer yet: this page shows where it stands.",
     ]

@@ -49,7 +49,7 @@ def dash_of_chain() -> Any:
 
 
 def topic_map() -> Any:
-    """Return circles where the page puts them, in pixels: it knows the room that there is."""
+    """Return circles where the page puts them, in pixels: which knows the available space."""
     circles = (
         data("topics")
         .mark_circle()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from franchise.model.state import Array
+from franchise._arrays import Array
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Draw, Timetable, Trace
 

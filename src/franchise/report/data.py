@@ -16,6 +16,8 @@ from franchise.posterior.agreement import FIRM_RUNS
 from franchise.posterior.describe import settings_in_use
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.methods import Made
+from franchise.posterior.methods import for_readers as for_paper
 from franchise.report.chains import describe_runs, started
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
@@ -28,16 +30,10 @@ _NOT_SHOWN = ("in_place", "n_jobs", "verbose", "text_options")  # of no effect, 
 _R_HAT_OF_NOTE = 100  # above this, chains never leave their own numbers, and by how much says nothing
 
 
-def page_data(
-    posterior: Posterior,
-    corpus: Corpus,
-    chains: Sequence[Chain],
-    diagnosis: Diagnosis,
-    settings: dict[str, Any],
-    title: str | None,
-    labels: Mapping[int, str],
-) -> dict[str, Any]:
+def page_data(made: Made, title: str | None, labels: Mapping[int, str]) -> dict[str, Any]:
     """Return `words` for the template, `page` and `documents` for the scripts."""
+    posterior, corpus, chains, diagnosis, settings, versions = made
+    paragraphs, references = for_paper(made)
     found = look_at_documents(posterior, corpus)
     advance()
     chosen = choose_documents(corpus, found.best)
@@ -92,6 +88,9 @@ def page_data(
         "corpus": _corpus_facts(corpus),
         "run": _run_facts(posterior, chains, runs),
         "settings": _settings(settings),
+        "versions": versions,
+        "methods": paragraphs,
+        "references": references,
     }
     described = describe_documents(posterior, corpus, chosen)
     for one, facts in zip(described, facts_of(corpus, chosen), strict=True):

@@ -21,8 +21,25 @@ function startBar() {
   for (const id of links.keys()) watch.observe(byId(id));
 }
 
+// Not every browser lets a page that is opened as a file write to the clipboard; the text can be selected anyway.
+function startMethods() {
+  const button = byId("copy-methods");
+  if (!navigator.clipboard) return;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const paragraphs = [...document.querySelectorAll("#methods p, #citation p")].map((one) => one.textContent);
+    try {
+      await navigator.clipboard.writeText(paragraphs.join("\n\n"));
+      byId("copied").textContent = "Copied, with the references";
+    } catch {
+      byId("copied").textContent = "The browser does not allow it: select the text instead";
+    }
+  });
+}
+
 startTheme();
 startBar();
+startMethods();
 startTable();
 startAnswer();
 startMap();

@@ -170,7 +170,7 @@ def test_the_range_of_topics_stands_beside_what_the_priors_expected(small):
     n = len(chains[0].draws)
     assert said.answers == (
         "Each time, the program kept moving words from topic to topic, and noted its answer now and then, "
-        "here {n} times."
+        f"here {n} times."
     )
     assert said.expected.startswith(
         "Before the program saw the texts, its settings expected 1 topic; the texts say "

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of
+from franchise._arrays import CellArrays, offsets_of
 from franchise.corpus.batches import from_texts, numbers_in
-from franchise.corpus.cells import CellArrays
 from franchise.corpus.checks import is_frame, names_of, numbered
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import cells_of_entries

@@ -42,7 +42,7 @@ _VERDICTS = {
     "most, settled": Verdict("rough", "≈", "Mostly the same topics every time, and these no longer change"),
     "some": Verdict("rough", "≈", "Only some topics are the same every time"),
     "changing": Verdict("rough", "≈", "The topics were still changing at the end"),
-    "bad": Verdict("bad", "✗", "Different topics every time"),
+    "bad": Verdict("bad", "✗", "Mostly different topics every time"),
     "one": Verdict("open", "?", "Done once, with nothing to compare"),
     "one, runs": Verdict("open", "?", "Done once, and compared with short runs only"),
     "short": Verdict("open", "?", "Too early to say what comes out every time"),

@@ -26,8 +26,16 @@ class TopicsByGroup:
 
     corpus_: Corpus
     posterior_: Posterior
-    named_topics_: dict[int, str]
-    topic_labels_: list[str]
+
+    if TYPE_CHECKING:
+
+        @property
+        def named_topics_(self) -> dict[int, str]:
+            """Those of `Topics`."""
+
+        @property
+        def topic_labels_(self) -> list[str]:
+            """Those of `Topics`."""
 
     @moved(seed="random_state")
     def prevalence(

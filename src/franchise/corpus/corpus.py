@@ -16,27 +16,20 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import offsets_of
-from franchise.corpus.cells import (
-    CellArrays,
-    blocks_of_words,
-    cells_of,
-    checked,
-    selected,
-    words_of,
-)
+from franchise.corpus.cells import CellArrays, blocks_of_words, cells_of, checked, selected, words_of
 from franchise.corpus.checks import (
+    Fingerprint,
     check_distinct,
-    check_document,
-    check_n_names,
     check_offsets,
     check_words,
     document_numbers,
-    fingerprint_of,
     frozen,
     integers,
-    names_for,
+    no_such_document,
+    numbered,
+    one_each,
     strings,
-    texts_for,
+    terms_for,
 )
 from franchise.corpus.large_arrays import blocks, count_terms, handed_over, ranges_of
 from franchise.corpus.metadata import as_metadata, rows_of
@@ -50,22 +43,14 @@ if TYPE_CHECKING:
 
 
 class CorpusArrays(NamedTuple):
-    """What compiled kernels take: the corpus without its names.
+    """What compiled kernels take: the corpus without its names; arrays are C-contiguous and read-only.
 
-    Attributes
-    ----------
-    x
-        Term of each word (the paper's x_ji), documents end to end; int32, C-contiguous, read-only.
-    doc_ptr
-        Document j is ``x[doc_ptr[j]:doc_ptr[j + 1]]``; int64, one longer than the number of documents,
-        read-only.
-    n_terms
-        Size of the vocabulary (the paper's V).
+    Document j is ``x[doc_ptr[j]:doc_ptr[j + 1]]``.
     """
 
-    x: npt.NDArray[np.int32]
-    doc_ptr: npt.NDArray[np.int64]
-    n_terms: int
+    x: npt.NDArray[np.int32]  # term of each word (the paper's x_ji), documents end to end
+    doc_ptr: npt.NDArray[np.int64]  # one longer than the number of documents
+    n_terms: int  # size of the vocabulary (the paper's V)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,7 +139,7 @@ class Corpus:
         """Make a corpus from cells (document, term, count).
 
         It equals the corpus of these words in the order of documents and terms, but holds the cells. The
-        other arguments are as the constructor takes them; there may be more terms than the cells know.
+        other arguments are as the constructor takes them; there may be more terms than in the cells.
         """
         terms = strings(vocabulary, "vocabulary", "term")
         given = checked(cells._replace(n_terms=len(terms)))
@@ -173,14 +158,10 @@ class Corpus:
         downsampling: Downsampling | None = None,
     ) -> None:
         n_documents = len(self.doc_ptr) - 1
-        self._set(
-            document_names=names_for(document_names, n_documents),
-            texts=texts_for(texts, n_documents),
-            text_options=text_options,
-            metadata=as_metadata(metadata, n_documents),
-            downsampling=downsampling,
-            _fingerprint="",
-        )
+        names = one_each(document_names, "document_names", n_documents)
+        self._set(document_names=numbered(n_documents) if names is None else names)
+        self._set(texts=one_each(texts, "texts", n_documents), text_options=text_options)
+        self._set(metadata=as_metadata(metadata, n_documents), downsampling=downsampling, _fingerprint="")
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -248,7 +229,8 @@ class Corpus:
 
     def document(self, j: int) -> npt.NDArray[np.int32]:
         """Term ids of the words of document ``j``, a read-only view."""
-        check_document(j, self.n_documents)
+        if not 0 <= j < self.n_documents:
+            raise no_such_document(j, self.n_documents)
         if self.keeps_cells and self._x is None:
             return words_of(selected(self.cells, np.array([j])))
         return self.x[self.doc_ptr[j] : self.doc_ptr[j + 1]]
@@ -276,22 +258,18 @@ class Corpus:
             The chosen documents with their names, texts and metadata.
         """
         chosen = document_numbers(documents, self.n_documents)
-        make: Callable[..., Corpus]
-        if self.keeps_cells:
-            make = partial(Corpus.from_cells, selected(self.cells, chosen))
-        else:
-            lengths = self.document_lengths[chosen]
-            words = handed_over(ranges_of(self.x, self.doc_ptr[chosen], lengths))
-            make = partial(Corpus, words, offsets_of(lengths))
-        return make(
-            self.vocabulary,
-            [self.document_names[j] for j in chosen],
-            texts=None if self.texts is None else [self.texts[j] for j in chosen],
+        names = [self.document_names[j] for j in chosen]
+        about = self.about() | {
+            "texts": None if self.texts is None else [self.texts[j] for j in chosen],
             # The defaults follow from the number of documents, which has changed.
-            text_options=self.text_options and self.text_options.resolved(self.n_documents),
-            metadata=rows_of(self.metadata, chosen),
-            downsampling=self.downsampling,
-        )
+            "text_options": self.text_options and self.text_options.resolved(self.n_documents),
+            "metadata": rows_of(self.metadata, chosen),
+        }
+        if self.keeps_cells:
+            return Corpus.from_cells(selected(self.cells, chosen), self.vocabulary, names, **about)
+        lengths = self.document_lengths[chosen]
+        words = handed_over(ranges_of(self.x, self.doc_ptr[chosen], lengths))
+        return Corpus(words, offsets_of(lengths), self.vocabulary, names, **about)
 
     def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0, evenly: bool = False) -> Corpus:
         """Keep a limited number of words of each document, drawn without replacement.
@@ -319,9 +297,7 @@ class Corpus:
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
         """Return the same documents with other names for the terms, as many as there are."""
-        terms = strings(vocabulary, "vocabulary", "term")
-        check_n_names(terms, self.n_terms)
-        return self.with_names(terms, self.document_names)
+        return self.with_names(terms_for(vocabulary, self.n_terms), self.document_names)
 
     def with_names(self, vocabulary: Iterable[str], document_names: Iterable[str] | None = None) -> Corpus:
         """Return the same words under other names, of no fewer terms; documents by default by number."""
@@ -356,13 +332,13 @@ class Corpus:
             yield self._x[block]
 
     def fingerprint(self) -> str:
-        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; nothing else matters.
-
-        The same on every machine: numbers are hashed little-endian, each part after its length.
-        """
-        if self._fingerprint:
-            return self._fingerprint
-        self._set(_fingerprint=fingerprint_of(self._blocks(), self.doc_ptr, self.vocabulary))
+        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; the same on every machine."""
+        if not self._fingerprint:
+            fingerprint = Fingerprint(self.n_words, self.n_documents, self.n_terms)
+            for block in self._blocks():
+                fingerprint.add_words(block)
+            fingerprint.add_offsets(self.doc_ptr)
+            self._set(_fingerprint=fingerprint.of(self.vocabulary))
         return self._fingerprint
 
     def about(self) -> dict[str, Any]:

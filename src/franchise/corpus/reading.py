@@ -19,23 +19,28 @@ from franchise.corpus.batches import Batch, batch_of_lists, batch_of_texts, corp
 from franchise.corpus.checks import numbered
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.documents import Encoded, encode, how_split
-from franchise.corpus.encodings import checked_encoding
-from franchise.corpus.files import Progress, Readable, Source, StrPath, open_source, source_name
-from franchise.corpus.formats import FORMATS, known_format, ldac
+from franchise.corpus.files import (
+    Progress,
+    Readable,
+    Source,
+    StrPath,
+    checked_encoding,
+    open_source,
+    source_name,
+)
+from franchise.corpus.formats import FORMATS, format_of, known_format, ldac
 from franchise.corpus.formats.columns import Columns, Rows
 from franchise.corpus.formats.delimited import checked_delimiter
-from franchise.corpus.formats.detect import format_of
 from franchise.corpus.formats.plain_text import folder_rows
 from franchise.corpus.formats.vocabulary import found_beside, terms_of
+from franchise.corpus.large_arrays import texts_length
 from franchise.corpus.shards.corpus import open_shards
 from franchise.corpus.shards.files import is_sharded
 from franchise.corpus.stored import About
-from franchise.corpus.strings import texts_length
-from franchise.corpus.text_options import TextOptions
+from franchise.corpus.text_options import TextOptions, given_options
 from franchise.errors import CorpusError, SettingsError
 
 _NOTHING = (TextOptions(), ())  # have no effect
-_FROM_TEXTS = "the vocabulary comes from the texts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +146,9 @@ def read_corpus(
     >>> read_corpus(io.BytesIO(b"2 0:1 3:2\n1 3:1\n"))
     Corpus(2 documents, 4 terms, 4 words)
     """
-    found = read_documents(path, _options(read_options, options), progress=progress)
+    found = read_documents(
+        path, given_options(ReadOptions, read_options, options, "read_options"), progress=progress
+    )
     if isinstance(found, Corpus):
         return found
     with _named(source_name(path)):
@@ -166,7 +173,9 @@ def read_new(
         The corpus whose vocabulary is used; texts are split as its own were. Where it, or a file of counts,
         names no terms, the numbers of terms are taken to be the same.
     """
-    chosen = replace(_options(read_options, options), metadata=(), keep_texts=False)
+    chosen = replace(
+        given_options(ReadOptions, read_options, options, "read_options"), metadata=(), keep_texts=False
+    )
     found = read_documents(path, chosen, like, progress=progress)
     if (
         isinstance(found, Corpus)
@@ -194,19 +203,9 @@ def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = Non
     vocabulary
         A file with one term per line, or the terms themselves; by default the terms are named ``"0"``,
         ``"1"``, ... up to the largest id in the file.
-
-    Returns
-    -------
-    Corpus
-        Words of each document in term order, repeats adjacent.
-
-    Raises
-    ------
-    CorpusError
-        With file, line, what is wrong and what to do.
     """
     terms = None if vocabulary is None else terms_of(vocabulary)
-    with open_source(path) as source:
+    with open_source(path) as source, _named(source.name):
         return ldac.read(source, terms)
 
 
@@ -223,15 +222,20 @@ def read_documents(
     """
     try:
         if is_sharded(path):
-            _check_apply("a folder of shards", options, _USELESS_FOR_SHARDS)
+            _check_apply("shards", options)
             return open_shards(path)  # type: ignore[arg-type]
-        if _is_folder(path, options.format):
-            _check_apply("the format folder", options, _useless("folder"))
+        is_there = isinstance(path, str | os.PathLike) and os.path.isdir(path) and path != "-"
+        if options.format == "folder" and not is_there:
+            raise CorpusError(
+                f"{path}: not a folder; give one, or the format of this file", code="not-a-folder"
+            )
+        if is_there and options.format in (None, "folder"):
+            _check_apply("folder", options)
             rows = folder_rows(Path(path), progress, options.encoding)  # type: ignore[arg-type]
             return _batch(str(path), rows, options, Columns(), like, has_names=True)
         with open_source(path, progress, options.encoding) as source:
             form = format_of(source, options.format)
-            _check_apply(f"the format {form}", options, _useless(form))
+            _check_apply(form, options)
             facts = FORMATS[form]
             if facts.rows is None:
                 return _counts(source, form, options)
@@ -244,29 +248,6 @@ def read_documents(
         raise CorpusError(
             f"{path}: too large for this machine's memory; read a part of it", code="out-of-memory"
         ) from None
-
-
-def _options(given: ReadOptions | None, single: dict[str, Any]) -> ReadOptions:
-    if given is not None and single:
-        raise SettingsError(
-            f"{', '.join(single)}: give read_options, or single options, not both",
-            code="conflicting-settings",
-        )
-    known = [field.name for field in fields(ReadOptions)]
-    for name in single:
-        if name not in known:
-            raise SettingsError(
-                f"{name}: there is no such option; give {', '.join(known)}", code="unknown-option"
-            )
-    return given or ReadOptions(**single)
-
-
-def _is_folder(path: StrPath | Readable, form: str | None) -> bool:
-    """Return whether to read a folder."""
-    is_there = isinstance(path, str | os.PathLike) and os.path.isdir(path) and path != "-"
-    if form == "folder" and not is_there:
-        raise CorpusError(f"{path}: not a folder; give one, or the format of this file", code="not-a-folder")
-    return is_there and form in (None, "folder")
 
 
 # ---------------------------------------------------------------- texts and lists of words
@@ -288,11 +269,11 @@ def _batch(
 
     with _named(name):
         if not holds_lists:
-            _check_apply("the format parquet", options, {"vocabulary": _FROM_TEXTS})
+            _check_apply("parquet", options, {"vocabulary": "the vocabulary comes from the texts"})
             chosen = options.text_options or TextOptions() if like is None else how_split(like)
             batch = batch_of_texts(texts(), chosen, options.keep_texts)
         else:
-            _check_apply("the format parquet", options, {"text_options": "its column holds lists of words"})
+            _check_apply("parquet", options, {"text_options": "its column holds lists of words"})
             terms = None if options.vocabulary is None else terms_of(options.vocabulary, options.encoding)
             if like is None:
                 batch = batch_of_lists(texts(), terms)
@@ -304,13 +285,13 @@ def _batch(
 
 def _words_of_ids(documents: Iterable[Sequence[Any]], terms: Sequence[str]) -> Iterator[list[Any]]:
     """Yield lists of words; where there are term ids, the terms in their place."""
+    ids = range(len(terms))
     for j, document in enumerate(documents):
         try:
-            yield [terms[range(len(terms))[word]] if isinstance(word, int) else word for word in document]
+            yield [terms[ids[word]] if isinstance(word, int) else word for word in document]
         except IndexError:
             raise CorpusError(
-                f"document {j} has a term id outside the vocabulary of {len(terms):,} terms; ids count from "
-                "0",
+                f"document {j} has a term id outside the vocabulary of {len(ids):,} terms; ids count from 0",
                 code="term-out-of-range",
             ) from None
 
@@ -338,7 +319,9 @@ def _counts(source: Source, form: str, options: ReadOptions) -> Corpus:
     if vocabulary is None and form not in ("npz", "h5ad", "franchise"):  # which have a place for terms
         vocabulary = beside = found_beside(source.path)
     try:
-        corpus = read(source, None if vocabulary is None else terms_of(vocabulary, options.encoding))
+        terms = None if vocabulary is None else terms_of(vocabulary, options.encoding)
+        with _named(source.name):
+            corpus = read(source, terms)
     except CorpusError as error:
         if beside is None or error.code not in ("term-out-of-range", "vocabulary-mismatch"):
             raise
@@ -353,25 +336,30 @@ def _counts(source: Source, form: str, options: ReadOptions) -> Corpus:
 
 # ---------------------------------------------------------------- options that do not apply
 
-_USELESS_FOR_SHARDS = {
-    **dict.fromkeys(
-        (field.name for field in fields(ReadOptions) if field.name not in ("keep_texts", "text_options")),
-        "it holds words with their terms and names",
-    ),
-    "text_options": "it holds words",
-}
+
+def _check_apply(form: str, options: ReadOptions, useless: dict[str, str] | None = None) -> None:
+    """Refuse options that would have no effect on a format, or on shards."""
+    for name, reason in (useless or _useless(form)).items():
+        value = getattr(options, name)
+        if value is not None and not (isinstance(value, tuple | TextOptions) and value in _NOTHING):
+            what = "a folder of shards" if form == "shards" else f"the format {form}"
+            raise SettingsError(
+                f"{name} does not apply to {what}: {reason}; leave it out", code="does-not-apply"
+            )
 
 
 def _useless(form: str) -> dict[str, str]:
     """Return the options that have no effect on a format, and why."""
-    facts = FORMATS[form]
-    why: dict[str, str] = {}
+    if form == "shards":
+        others = (field.name for field in fields(ReadOptions) if field.name != "keep_texts")
+        return dict.fromkeys(others, "it holds words with their terms and names")
+    facts, why = FORMATS[form], dict[str, str]()
     if not facts.has_columns:
         why |= dict.fromkeys(("text_column", "id_column", "metadata"), "it has no columns")
     if facts.counts is not None:
         why["text_options"] = f"it holds {'words' if form == 'franchise' else 'counts'}"
     elif form != "parquet":
-        why["vocabulary"] = _FROM_TEXTS
+        why["vocabulary"] = "the vocabulary comes from the texts"
     if form in ("parquet", "h5ad", "franchise"):
         why["encoding"] = "it is always UTF-8"
     if form not in ("csv", "tsv"):
@@ -379,13 +367,3 @@ def _useless(form: str) -> dict[str, str]:
     if form != "h5ad":
         why["layer"] = "it has no layers"
     return why
-
-
-def _check_apply(what: str, options: ReadOptions, useless: dict[str, str]) -> None:
-    """Refuse options that would have no effect."""
-    for name, reason in useless.items():
-        value = getattr(options, name)
-        if value is not None and not (isinstance(value, tuple | TextOptions) and value in _NOTHING):
-            raise SettingsError(
-                f"{name} does not apply to {what}: {reason}; leave it out", code="does-not-apply"
-            )

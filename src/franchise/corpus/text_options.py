@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,28 @@ from franchise.errors import SettingsError
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
 
+Options = TypeVar("Options")
+
 # Below this number of documents every document counts, so the defaults keep all terms.
 _FEW_DOCUMENTS = 50
+
+
+def given_options(
+    kind: type[Options], given: Options | None, single: Mapping[str, Any], name: str
+) -> Options:
+    """Return options that come together as the argument `name`, or one by one."""
+    if given is not None and single:
+        raise SettingsError(
+            f"{', '.join(single)}: give {name}, or single options, not both", code="conflicting-settings"
+        )
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    for one in single:
+        if one not in known:
+            what = name.replace("_", " ").removeprefix("read ").removesuffix("s")
+            raise SettingsError(
+                f"{one}: there is no such {what}; give {', '.join(known)}", code="unknown-option"
+            )
+    return given or kind(**single)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +91,7 @@ class TextOptions:
     max_features: int | None = None
 
     def __post_init__(self) -> None:
+        most = self.max_features
         checked = {
             "lowercase": flag("lowercase", self.lowercase),
             "token_pattern": _pattern(self.token_pattern),
@@ -78,7 +99,7 @@ class TextOptions:
             "ngram_range": _range(self.ngram_range),
             "min_df": _document_share("min_df", self.min_df),
             "max_df": _document_share("max_df", self.max_df),
-            "max_features": _limit(self.max_features),
+            "max_features": None if most is None else whole_number("max_features", most, 1),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -97,13 +118,7 @@ class TextOptions:
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> TextOptions:
         """Make options from their names and values; those not given have their defaults."""
-        known = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in known:
-                raise SettingsError(
-                    f"{name}: there is no such text option; give {', '.join(known)}", code="unknown-option"
-                )
-        return cls(**options)
+        return given_options(cls, None, options, "text_options")
 
     def vectorizer(self) -> CountVectorizer:
         """Return scikit-learn's vectorizer, for splitting only."""
@@ -121,8 +136,7 @@ class TextOptions:
 
     def build_analyzer(self) -> Callable[[str], list[str]]:
         """Return the function that splits a text into words (and n-grams), before terms are left out."""
-        analyzer: Callable[[str], list[str]] = self.vectorizer().build_analyzer()
-        return analyzer
+        return self.vectorizer().build_analyzer()  # type: ignore[no-any-return]
 
     def resolved(self, n_documents: int) -> TextOptions:
         """Return the options with `min_df` and `max_df` as they are for this many documents."""
@@ -187,19 +201,13 @@ def _stop_words(value: object) -> str | tuple[str, ...] | None:
 def _range(value: Any) -> tuple[int, int]:
     try:
         shortest, longest = value
-        numbers = whole_number("shortest", shortest, 1), whole_number("longest", longest, 1)
-        if numbers[0] > numbers[1]:
-            raise ValueError
+        shortest = whole_number("shortest", shortest, 1)
+        return shortest, whole_number("longest", longest, shortest)
     except (TypeError, ValueError):
         raise SettingsError(
             f"ngram_range={value!r}: give two whole numbers, shortest and longest, such as (1, 2)",
             code="not-a-range",
         ) from None
-    return numbers
-
-
-def _limit(value: object) -> int | None:
-    return None if value is None else whole_number("max_features", value, 1)
 
 
 def _document_share(name: str, value: object) -> float | int | None:

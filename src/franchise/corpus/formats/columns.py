@@ -23,15 +23,9 @@ _MOST_COLUMNS = 50
 
 
 class Columns:
-    """The columns to read; metadata are gathered while texts are read.
+    """The columns of texts, names and metadata; metadata are gathered while texts are read.
 
-    Parameters
-    ----------
-    text, name
-        Columns of the texts and of the names of documents; None where none was given.
-    metadata
-        Names of other columns; None for all that are small: at most 50 columns, none of whose values is
-        longer than 200 characters, nor all of them together longer than 10 million.
+    Without names of metadata (None), all columns that are small are taken.
     """
 
     def __init__(

@@ -15,14 +15,14 @@ import numpy as np
 from franchise.corpus.checks import MAX_WORDS
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import (
+from franchise.corpus.formats.coordinates import (
     AT_ONCE,
     MAX_UNUSED,
     Complaint,
     Entries,
-    Gathering,
     corpus_of,
     count_complaint,
+    joined,
 )
 from franchise.corpus.large_arrays import blocks_of_documents
 
@@ -32,8 +32,9 @@ _MALFORMED = "malformed; expected 'M term:count term:count ...', separated by bl
 _LINE = re.compile(rb"\d{1,10}(?:[ \t]+\d{1,10}:0*[1-9]\d{0,9})*")
 
 
-def looks_like(lines: list[bytes]) -> bool:
-    """Return whether lines, the first of a file, are in this format."""
+def looks_like(head: bytes) -> bool:
+    """Return whether a file that starts like this is in this format."""
+    lines = head.split(b"\n")[: -1 if len(head) >= Source.HEAD else None]  # the last may be cut
     return any(b":" in line for line in lines) and all(
         _LINE.fullmatch(line.strip() or b"0") for line in lines
     )
@@ -41,13 +42,16 @@ def looks_like(lines: list[bytes]) -> bool:
 
 def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     """Read a corpus; an empty line, or ``0``, is an empty document, pairs with the same term add up."""
-    gathering = Gathering()
     n_documents = 0
-    for number, block in source.blocks():
-        lines = block[:-1].split(b"\n")
-        gathering.add(_parse(source, lines, number, vocabulary))
-        n_documents += len(lines)
-    entries = gathering.joined()
+
+    def parsed() -> Iterator[Entries]:
+        nonlocal n_documents
+        for number, block in source.blocks():
+            lines = block[:-1].split(b"\n")
+            n_documents += len(lines)
+            yield _parse(source, lines, number, vocabulary)
+
+    entries = joined(parsed())
     if not len(entries.terms):
         raise source.fault("no words in the file; expected lines such as '2 0:1 7:3'", code="empty-corpus")
     n_terms = int(entries.terms.max()) + 1

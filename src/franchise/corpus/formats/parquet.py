@@ -9,9 +9,6 @@ from typing import Any
 
 from franchise.corpus.files import Source
 from franchise.corpus.formats.columns import Columns, Rows
-from franchise.errors import CorpusError
-
-MAGIC = b"PAR1"
 
 # Documents can be long: this many of them are in memory at a time.
 _BATCH = 1024
@@ -26,16 +23,8 @@ def rows(source: Source, columns: Columns) -> Rows:
             'reading Parquet needs pyarrow: pip install "franchise[parquet]", or save the table as CSV',
             code="missing-package",
         ) from None
-    try:
-        file = ParquetFile(source.random_access(), buffer_size=2**20)
-        yield from _rows(source, columns, file)
-    except CorpusError:
-        raise
-    except Exception as error:  # a damaged file fails in a dozen ways
-        reason = " ".join(str(error).split())[:200]
-        raise source.fault(
-            f"not a whole Parquet file ({reason}); make or fetch it again", code="damaged-file"
-        ) from error
+    with source.whole("Parquet file", "make or fetch it again"):
+        yield from _rows(source, columns, ParquetFile(source.random_access(), buffer_size=2**20))
 
 
 def _rows(source: Source, columns: Columns, file: Any) -> Rows:

@@ -23,13 +23,14 @@ from franchise.corpus.batches import Batch, TermsOfAll, batch_of, batches_of_doc
 from franchise.corpus.checks import Fingerprint
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.formats.detect import by_name
-from franchise.corpus.large_arrays import blocks_of_documents
+from franchise.corpus.formats import by_name
+from franchise.corpus.large_arrays import blocks_of_documents, packed, unpacked
 from franchise.corpus.metadata import Kind, joined, settle, settled
 from franchise.corpus.shards.corpus import ShardedCorpus, open_shards
 from franchise.corpus.shards.files import (
     Manifest,
     Shard,
+    as_corpus_errors,
     has_shards,
     is_first,
     is_sharded,
@@ -38,11 +39,10 @@ from franchise.corpus.shards.files import (
     write_manifest,
     write_words,
 )
-from franchise.corpus.stored import About
-from franchise.corpus.strings import packed, unpacked
+from franchise.corpus.stored import About, facts_of
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.tokens import drop_unknown
-from franchise.errors import CorpusError, ModelError
+from franchise.corpus.texts import drop_unknown
+from franchise.errors import CorpusError
 
 Progress = Callable[[int, int], None]
 
@@ -90,12 +90,10 @@ def shard(
     CorpusError
         If documents are of no known kind, have no words at all, or cannot be written there.
     """
-    batches: Iterable[Corpus | Batch]
+    batches: Iterable[Corpus | Batch] = [documents]
     if isinstance(documents, ShardedCorpus):
         batches = documents.batches()
-    elif isinstance(documents, Corpus):
-        batches = [documents]
-    else:
+    elif not isinstance(documents, Corpus):
         batches = batches_of_documents(documents, text_options or TextOptions())
     return shard_batches(batches, folder, shards, overwrite=overwrite, progress=progress)
 
@@ -110,7 +108,7 @@ def shard_batches(
 ) -> ShardedCorpus:
     """Write documents, which come one batch after the other, into a folder of shards; as `shard` does."""
     number, target = whole_number("shards", shards, 1, 99_999), Path(folder)
-    try:
+    with as_corpus_errors():
         refuse_to_replace(target, overwrite)
         with writing_in(target, has_shards):
             place = target.resolve()
@@ -118,8 +116,6 @@ def shard_batches(
                 _Writing(temporary, number, progress or (lambda done, total: None)).write(batches)
                 refuse_to_replace(place, overwrite)
                 take_place(temporary, place)
-    except ModelError as error:
-        raise CorpusError(str(error), code=error.code) from error
     return open_shards(target)
 
 
@@ -198,13 +194,11 @@ class _Writing:
             "named": named,
             "texts": with_texts,
             "metadata": self._columns,
-            "text_options": terms.text_options.as_dict() if terms.text_options else None,
-            "downsampling": about._asdict() if about else None,
+            **facts_of(terms.text_options, about),
             "fingerprint": self._finished_fingerprint(),
         }
-        lengths = np.array(sorted(self._lengths), np.int64)
-        documents = np.array([self._lengths[length] for length in lengths.tolist()], np.int64)
-        manifest = Manifest(facts, tuple(self._shards), self._vocabulary, term_counts, lengths, documents)
+        numbers = np.array(sorted(self._lengths.items()), np.int64).T  # lengths, documents with each
+        manifest = Manifest(facts, tuple(self._shards), self._vocabulary, term_counts, *numbers)
         write_manifest(self._folder, manifest)
 
     def _again(self, batch: Batch, number: int, *, in_memory: bool) -> Callable[[], Batch]:
@@ -213,8 +207,7 @@ class _Writing:
             return lambda: batch
         path = self._folder / _BATCHES / f"{number:06d}.safetensors"
         arrays, facts = batch.about.packed()
-        arrays |= packed("terms", batch.terms)
-        arrays |= {"x": batch.x, "doc_ptr": batch.doc_ptr}
+        arrays |= packed("terms", batch.terms) | {"x": batch.x, "doc_ptr": batch.doc_ptr}
         write_arrays(path, _KIND, arrays, facts)
         kind = batch.kind
 
@@ -259,14 +252,9 @@ class _Writing:
         x = np.concatenate([batch.x for batch in batches])
         lengths = np.concatenate([np.diff(batch.doc_ptr) for batch in batches])
         last = self._shards[-1] if self._shards else Shard(-1, 0, 0, 0, 0, 0)
-        shard = Shard(
-            last.number + 1,
-            last.first_document + last.n_documents,
-            len(lengths),
-            last.first_word + last.n_words,
-            len(x),
-            int(np.count_nonzero(lengths)),
-        )
+        first = (last.first_document + last.n_documents, last.first_word + last.n_words)
+        n_not_empty = int(np.count_nonzero(lengths))
+        shard = Shard(last.number + 1, first[0], len(lengths), first[1], len(x), n_not_empty)
         shard = write_words(self._folder, shard, x, offsets_of(lengths), len(self._vocabulary))
         write_about(self._folder, shard, self._joined([batch.about for batch in batches]))
         self._fingerprint.add_words(x)

@@ -24,7 +24,7 @@ from franchise.corpus.files import Source
 from franchise.corpus.large_arrays import Growing, blocks, blocks_of_documents, let_go
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    pass
 
 # ---------------------------------------------------------------- entries
 
@@ -119,17 +119,6 @@ _SIZES = ("the number of documents", "the number of terms", "the number of entri
 _WHOLE = re.compile(rb"(?:[ \t]*\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}[ \t\r]*\n)*+")
 
 
-class _Sizes(NamedTuple):
-    """What the header of the file says that it holds."""
-
-    documents: int
-    terms: int
-    entries: int
-
-
-# ---------------------------------------------------------------- UCI
-
-
 def looks_like_uci(head: bytes) -> bool:
     """Return whether a file that starts like this is in this format."""
     fields = [line.split() for line in head.split(b"\n", 4)[:4]]
@@ -149,17 +138,12 @@ def read_uci(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
                 f"expected {what}, alone on its line; check that this is a UCI file", number, code="bad-line"
             )
         head.append(_whole_number(source, fields[0], number, what))
-    sizes = _Sizes(*head)
-    check_width(source, vocabulary, sizes.documents, sizes.terms)
-    entries = _read_entries(source, sizes, 4)
-    return corpus_of(source, entries, sizes.documents, sizes.terms, vocabulary)
+    return _read(source, vocabulary, 4, *head)
 
 
 def write_uci(corpus: Corpus) -> Iterator[bytes]:
     """Return the file's text, in blocks."""
-    counts = corpus.to_counts()
-    yield f"{corpus.n_documents}\n{corpus.n_terms}\n{counts.nnz}\n".encode("ascii")
-    yield from _write_entries(counts)
+    return _write(corpus, "{}\n{}\n{}\n")
 
 
 # ---------------------------------------------------------------- Matrix Market
@@ -181,18 +165,13 @@ def read_mm(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
         raise source.fault(
             "expected the numbers of documents, of terms and of entries", number, code="bad-line"
         )
-    sizes = _Sizes(*(_whole_number(source, field, number, what) for field, what in zip(fields, _SIZES)))
-    check_width(source, vocabulary, sizes.documents, sizes.terms)
-    entries = _read_entries(source, sizes, number + 1)
-    return corpus_of(source, entries, sizes.documents, sizes.terms, vocabulary)
+    sizes = (_whole_number(source, field, number, what) for field, what in zip(fields, _SIZES))
+    return _read(source, vocabulary, number + 1, *sizes)
 
 
 def write_mm(corpus: Corpus) -> Iterator[bytes]:
     """Return the file's text, in blocks."""
-    counts = corpus.to_counts()
-    yield _MAGIC + b" matrix coordinate integer general\n"
-    yield f"{corpus.n_documents} {corpus.n_terms} {counts.nnz}\n".encode("ascii")
-    yield from _write_entries(counts)
+    return _write(corpus, "%%MatrixMarket matrix coordinate integer general\n{} {} {}\n")
 
 
 def _check_head(source: Source, line: bytes) -> None:
@@ -225,33 +204,42 @@ def _whole_number(source: Source, field: bytes, number: int, what: str) -> int:
     return int(text)
 
 
-def _read_entries(source: Source, sizes: _Sizes, number: int) -> Entries:
-    """Read entries up to the end of the file, from the line of this number on."""
-    entries = joined(_blocks(source, sizes, number))
-    if len(entries.counts) != sizes.entries:
+def _read(
+    source: Source,
+    vocabulary: Sequence[str] | None,
+    line: int,
+    n_documents: int,
+    n_terms: int,
+    n_entries: int,
+) -> Corpus:
+    """Read the entries from this line to the end of the file; the numbers are those of its header."""
+    check_width(source, terms, n_documents, n_terms)
+    entries = joined(_blocks(source, line, (n_documents, n_terms, MAX_WORDS)))
+    if len(entries.counts) != n_entries:
         raise source.fault(
-            f"the header of the file says {sizes.entries:,} entries, but {len(entries.counts):,} follow; "
+            f"the header of the file says {n_entries:,} entries, but {len(entries.counts):,} follow; "
             "get the whole file, or correct the number",
             code="entries-mismatch",
         )
-    return entries
+    return corpus_of(source, entries, n_documents, n_terms, terms)
 
 
-def _blocks(source: Source, sizes: _Sizes, number: int) -> Iterator[Entries]:
-    most = (sizes.documents, sizes.terms, MAX_WORDS)
-    for first, block in source.blocks(number):
+def _blocks(source: Source, line: int, most: tuple[int, int, int]) -> Iterator[Entries]:
+    for first, block in source.blocks(line):
         triples = None
         if _WHOLE.fullmatch(block):
             triples = np.fromstring(block, dtype=np.int64, sep=" ").reshape(-1, 3)
         if triples is None or (triples > most).any() or not triples[:, :2].all():
-            triples = _carefully(source, block, first, sizes)
-        # Numbers within the sizes fit 32 bits; entries of zero words are allowed, and add nothing.
+            triples = _carefully(source, block, first, most)
+        # Numbers within the limits fit 32 bits; entries of zero words are allowed, and add nothing.
         documents, terms, counts = triples.astype(np.int32).T
         yield Entries(documents - 1, terms - 1, counts)
 
 
-def _write_entries(counts: csr_array) -> Iterator[bytes]:
-    """Return the lines of a matrix of counts, in blocks."""
+def _write(corpus: Corpus, head: str) -> Iterator[bytes]:
+    """Return the numbers of documents, terms and entries, and then the entries, in blocks of lines."""
+    counts = corpus.to_counts()
+    yield head.format(corpus.n_documents, corpus.n_terms, counts.nnz).encode("ascii")
     for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]
         chosen = slice(ends[0], ends[-1])
@@ -261,7 +249,10 @@ def _write_entries(counts: csr_array) -> Iterator[bytes]:
         yield "".join(lines).encode("ascii")
 
 
-def _carefully(source: Source, block: bytes, number: int, sizes: _Sizes) -> npt.NDArray[np.int64]:
+def _carefully(
+    source: Source, block: bytes, number: int, most: tuple[int, int, int]
+) -> npt.NDArray[np.int64]:
+    """Read a block line by line, and say what is wrong with it and where."""
     triples = []
     for i, line in enumerate(block[:-1].split(b"\n"), start=number):
         fields = line.decode("utf-8", "replace").split()
@@ -275,8 +266,8 @@ def _carefully(source: Source, block: bytes, number: int, sizes: _Sizes) -> npt.
             )
         if complaint := count_complaint(fields[2]):
             raise source.fault(f"the count {fields[2][:40]!r} {complaint[1]}", i, code=complaint[0])
-        j = _id(source, fields[0], i, sizes.documents, "document")
-        triples.append((j, _id(source, fields[1], i, sizes.terms, "term"), int(float(fields[2]))))
+        j = _id(source, fields[0], i, most[0], "document")
+        triples.append((j, _id(source, fields[1], i, most[1], "term"), int(float(fields[2]))))
     return np.array(triples, dtype=np.int64).reshape(-1, 3)
 
 

@@ -54,9 +54,15 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     entries = joined(parsed())
     if not len(entries.terms):
         raise source.fault("no words in the file; expected lines such as '2 0:1 7:3'", code="empty-corpus")
-    n_terms = int(entries.terms.max()) + 1
-    if vocabulary is None:
-        _check_unnamed(source, entries)
+    n_terms, limit = int(entries.terms.max()) + 1, len(entries.terms) + MAX_UNUSED
+    if vocabulary is None and n_terms > limit:  # a stray huge id is refused where it stands
+        i = int(np.argmax(entries.terms >= limit))
+        raise source.fault(
+            f"term id {entries.terms[i]} is over {limit:,}, too many terms for this file; "
+            "give the vocabulary if that is right, correct the line if not",
+            int(entries.documents[i]) + 1,
+            code="implausible-size",
+        )
     return corpus_of(source, entries, n_documents, n_terms, vocabulary)
 
 
@@ -107,19 +113,6 @@ def _range_complaint(term: int, count: int, vocabulary: Sequence[str] | None) ->
         f"term id {term} is outside the vocabulary of {len(vocabulary):,} terms; ids count from 0, "
         "so check that the vocabulary belongs to this file and the ids do not count from 1",
     )
-
-
-def _check_unnamed(source: Source, entries: Entries) -> None:
-    """Refuse a stray huge id where it stands."""
-    limit = len(entries.terms) + MAX_UNUSED
-    i = int(np.argmax(entries.terms >= limit))
-    if entries.terms[i] >= limit:
-        raise source.fault(
-            f"term id {entries.terms[i]} is over {limit:,}, too many terms for this file; "
-            "give the vocabulary if that is right, correct the line if not",
-            int(entries.documents[i]) + 1,
-            code="implausible-size",
-        )
 
 
 def _complaint(line: bytes) -> Complaint:

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._files import write_pieces
 from franchise.compat.saved import SavedModel, SavedState
 from franchise.errors import ModelError
-from franchise.model.state import Array
 
 _HEADER = struct.Struct("<4i3d")  # terms, words, topics, tables; eta, gamma, alpha
 _COUNT = np.dtype("<i4")

@@ -8,13 +8,15 @@ than memory are in ``shards``.
 """
 
 from franchise.corpus.batches import from_texts, from_tokens
-from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
+from franchise.corpus.duplicates import drop_duplicates
 from franchise.corpus.formats import FORMATS, Format, write_corpus
-from franchise.corpus.groups import Groups, groups_of
+from franchise.corpus.groups import Groups, groupings_of, groups_of
 from franchise.corpus.other_libraries import from_anndata, from_bow
-from franchise.corpus.reading import ReadOptions, read_corpus, read_ldac, read_new
+from franchise.corpus.read_options import ReadOptions
+from franchise.corpus.reading import read_corpus, read_ldac, read_new
 from franchise.corpus.shards import Shard, read_shard, shards_of
 from franchise.corpus.shards.corpus import ShardedCorpus, arrays_of_shard, open_shards
 from franchise.corpus.shards.writing import shard
@@ -24,7 +26,6 @@ from franchise.corpus.text_options import TextOptions
 __all__ = [
     "FORMATS",
     "Corpus",
-    "CorpusArrays",
     "Encoded",
     "Format",
     "Groups",
@@ -37,6 +38,7 @@ __all__ = [
     "arrays_of_shard",
     "as_corpus",
     "draw_hdp",
+    "drop_duplicates",
     "encode",
     "five_topics",
     "from_anndata",
@@ -44,6 +46,7 @@ __all__ = [
     "from_counts",
     "from_texts",
     "from_tokens",
+    "groupings_of",
     "groups_of",
     "open_shards",
     "planted",

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import count_terms
 from franchise._settings import whole_number
 from franchise.corpus.checks import iterate, names_of, no_words, numbered, strings
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.large_arrays import GrowingTexts, count_terms, handed_over
+from franchise.corpus.large_arrays import GrowingTexts, handed_over
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stored import About
 from franchise.corpus.text_options import TextOptions, given_options

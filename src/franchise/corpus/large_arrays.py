@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise._files import Array
+from franchise._arrays import Array
 from franchise.errors import CorpusError
 
 Ints = npt.NDArray[Any]
@@ -98,14 +98,6 @@ def blocks_of_documents(doc_ptr: npt.NDArray[Any], size: int | None = None) -> l
     starts = np.unique(np.searchsorted(doc_ptr, np.arange(size, doc_ptr[-1], size)))
     ends = [0, *starts[(starts > 0) & (starts < last)].tolist(), last]
     return [(first, end) for first, end in pairwise(ends) if end > first]
-
-
-def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
-    """Count the words of each term; in blocks, as NumPy widens what it counts to 64 bits."""
-    counts = np.zeros(n_terms, np.int64)
-    for block in blocks(x.size):
-        counts += np.bincount(x[block], minlength=n_terms)
-    return counts
 
 
 def ranges_of(

@@ -12,6 +12,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.checks import iterate
+from franchise.corpus.html import without_html
 from franchise.corpus.large_arrays import (
     BLOCK,
     Growing,
@@ -165,8 +167,8 @@ Place = tuple[int, int]
 
 
 def split_texts(texts: Iterable[str], options: TextOptions, kept: GrowingTexts) -> Iterator[list[str]]:
-    """Split one text after the other into words, and keep the texts."""
-    analyze = options.build_analyzer()
+    """Split one text after the other into words, and keep the texts, without HTML if that is taken out."""
+    analyze = replace(options, strip_html=False).build_analyzer()
     for j, text in enumerate(iterate(texts, "texts")):
         if not isinstance(text, str):
             raise CorpusError(
@@ -175,6 +177,8 @@ def split_texts(texts: Iterable[str], options: TextOptions, kept: GrowingTexts) 
                 code="not-a-text",
             )
         plain = str(text)  # NumPy's own strings become plain ones
+        if options.strip_html:
+            plain = without_html(plain)
         kept.append(plain)
         yield analyze(plain)
 

@@ -16,8 +16,8 @@ from franchise.corpus.counts import refuse_texts
 from franchise.corpus.data_warnings import corpus_warnings
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix, options_without_texts
 from franchise.corpus.metadata import check_same_order
+from franchise.engines.starts.tables import effective_table, is_count_table
 from franchise.errors import FranchiseWarning
-from franchise.starts.tables import effective_table, is_count_table
 
 _MANY_CELLS = 50_000  # that take seconds to look at
 _FEW_COUNTS = 500  # of a document, with which rare topics go unseen

@@ -5,8 +5,8 @@ The tables of all documents have sizes n_jt, topics k_jt, and pairs of a term an
 
 import numpy as np
 
-from franchise.corpus.cells import CellArrays
-from franchise.model.state import BORN, Array
+from franchise._arrays import Array, CellArrays
+from franchise.model.state import BORN
 
 
 def broken_cells(cells: CellArrays, arrays: dict[str, Array]) -> str:

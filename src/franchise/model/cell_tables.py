@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
-from franchise.corpus.cells import CellArrays
-from franchise.model.state import Array, State, state_of_counts
+from franchise._arrays import Array, CellArrays, CorpusArrays
+from franchise.model.state import State, state_of_counts
 
 
 class CellTables(NamedTuple):

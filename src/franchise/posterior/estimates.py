@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._draws import Documents
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, SettingsError
-from franchise.model.state import ALPHA, ETA, GAMMA, Array
+from franchise.model.state import ALPHA, ETA, GAMMA
 from franchise.posterior.align import Alignment, align
 from franchise.sampling import Draw, Trace
 

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise._arrays import offsets_of
+from franchise._arrays import Array, CorpusArrays, offsets_of
 from franchise._draws import Draw
 from franchise._progress import advance
 from franchise._settings import LARGEST_SEED, whole_number
 from franchise._threads import interrupts_deferred
-from franchise.corpus import Corpus, CorpusArrays
+from franchise.corpus import Corpus
 from franchise.errors import CorpusError, FranchiseError, SettingsError
-from franchise.model.state import Array
 from franchise.predict.fold_in import (
     FoldInSettings,
     NewDocuments,

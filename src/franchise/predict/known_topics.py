@@ -1,28 +1,26 @@
 """The topics of a fitted model for new documents: the one way to their mixtures and scores."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._draws import Draw
+from franchise._extras import needed
 from franchise._threads import threads
 from franchise.corpus import Corpus
 from franchise.corpus.data_warnings import held_out_warnings
 from franchise.corpus.documents import Encoded
 from franchise.errors import SettingsError
-from franchise.model.state import Array
 from franchise.predict.fixed_topics import mixtures
-from franchise.predict.heldout import HeldOut, densities, left_to_right_densities
-from franchise.predict.paper_heldout import PaperHeldOut, paper_held_out
+from franchise.predict.heldout import densities, left_to_right_densities
 from franchise.predict.stacking import OfChain, Stacked, mixture_weights, stacked
 
 if TYPE_CHECKING:
-    from franchise.sampling import Chain
-
-_PAPER_SWEEPS = 50
+    import xarray as xr
 
 
 class LogPByDraw(NamedTuple):
@@ -33,6 +31,24 @@ class LogPByDraw(NamedTuple):
     sweeps: Array  # (chain, draw)
     n_j: Array  # words of each document
     document_names: tuple[str, ...]
+
+    def as_dataset(self) -> "xr.Dataset":
+        """Return it as an xarray Dataset."""
+        with needed("a DataTree", "arviz"):
+            import xarray as xr
+
+        return xr.Dataset(
+            {
+                "documents": (("chain", "draw", "document"), self.log_p),
+                "n_words": ("document", self.n_j),
+            },
+            {
+                "chain": self.chains,
+                "draw": np.arange(self.sweeps.shape[1]),
+                "sweep": (("chain", "draw"), self.sweeps),
+                "document": list(self.document_names),
+            },
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -49,8 +65,8 @@ class KnownTopics:
         For each draw the column of each of its topics, -1 for one that is not listed.
     n_topics
         How many topics are listed.
-    chain
-        A chain with its documents, for the number of the paper's program; None where there is none.
+    paper
+        Computes the number of the paper's program for new documents; None where the model's own are missing.
     chains
         The draws of each chain, to compare the chains.
     """
@@ -59,7 +75,7 @@ class KnownTopics:
     draws: Sequence[Draw]
     columns: Sequence[Array]
     n_topics: int
-    chain: "Chain | None" = None
+    paper: Callable[..., Any] | None = None
     chains: Sequence[OfChain] = ()
 
     def mixtures(self, new: Encoded, jobs: int | None = -1) -> Array:
@@ -75,8 +91,8 @@ class KnownTopics:
         jobs: int | None = -1,
         chain_weights: object = None,
         **options: Any,
-    ) -> HeldOut | PaperHeldOut:
-        """Return the held-out log-likelihood per word.
+    ) -> Any:
+        """Return the held-out log-likelihood per word, as `HeldOut`, or `PaperHeldOut` for ``"paper"``.
 
         Parameters
         ----------
@@ -84,7 +100,7 @@ class KnownTopics:
             The documents.
         method
             ``"completion"``, ``"left-to-right"`` (`franchise.predict.heldout`), or ``"paper"``
-            (`franchise.predict.paper_heldout`), which needs the chain.
+            (`franchise.sampling.paper_heldout`), which needs the model's own documents.
         jobs
             Threads; -1 for all cores, None for one.
         chain_weights
@@ -94,7 +110,13 @@ class KnownTopics:
         """
         _warn_of(new.arrays.doc_ptr)
         if chain_weights is None and method == "paper":
-            return self._paper_held_out(new, **options)
+            if self.paper is None:
+                raise SettingsError(
+                    "method='paper' needs the model's own documents; give a model folder, or for a .bin use "
+                    "`franchise hdp`",
+                    code="incomplete-model",
+                )
+            return self.paper(new, **options)
         groups, weights = [self.draws], np.ones(1)
         if chain_weights is not None:
             groups = [chain.draws for chain in self.chains]
@@ -130,17 +152,6 @@ class KnownTopics:
             n_j=found.n_j,
             document_names=new.document_names,
         )
-
-    def _paper_held_out(self, new: Encoded, sweeps: int = _PAPER_SWEEPS, **options: Any) -> PaperHeldOut:
-        if self.chain is None:
-            raise SettingsError(
-                "method='paper' needs the model's own documents; give a model folder, or for a .bin use "
-                "`franchise hdp`",
-                code="incomplete-model",
-            )
-        chain = self.chain
-        test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
-        return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
 
 
 def _warn_of(doc_ptr: Array) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from franchise.cli import main
 from franchise.datasets import arxiv_abstracts
 
-# What a message may tell people to do.
+# Actions that a message may suggest.
 ADVICE = (
     "give", "check", "leave", "lower", "convert", "write", "save", "unpack", "extract", "close", "restore",
     "Try", "run ", "must", "fetch", "correct", "add ", "load ", "rename", "expected", "Did you mean",

@@ -100,7 +100,7 @@ BOW = [[(0, 1), (2, 2)], [(1, 3)], []]
 
 
 class Dictionary(UserDict):
-    """Ids to tokens, with the other way round beside it, as gensim has it."""
+    """Ids to tokens, and tokens to ids, as in gensim."""
 
     @property
     def token2id(self):

@@ -59,7 +59,7 @@ def test_three_topics_keep_their_distances(weights):
     similarity = np.array([[1, 0.5, 0.2], [0.5, 1, 0.4], [0.2, 0.4, 1]])
     place, shown = topics.positions(similarity, weights)
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        # A topic without words does not pull the plane, but is on it all the same.
+        # A topic without words does not affect the map, but is on it.
         tolerance = 1e-6 if weights[2] else 0.4
         assert np.hypot(*(place[i] - place[j])) == pytest.approx(np.sqrt(1 - similarity[i, j]), abs=tolerance)
     assert shown == pytest.approx(1.0)

@@ -54,7 +54,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType({
     "jsonl": _table("JSON lines, one object per document", (".jsonl", ".ndjson"), rows=jsonl.rows,
                     write=jsonl.write, looks_like=lambda head: _text(head).startswith(b"{")),
     "parquet": _table("Parquet, texts or lists of words in one column", (".parquet", ".pq"),
-                      rows=parquet.rows, looks_like=_starts(b"PAR1")),
+                      rows=parquet.rows, looks_like=_starts(parquet.MAGIC)),
     "mallet": Format("MALLET's text, 'name label text' per line", has_names=True, rows=mallet_rows),
     "ldac": Format("LDA-C counts, 'M term:count ...' per line", (".ldac",), counts=ldac.read,
                    write=ldac.write, looks_like=ldac.looks_like),

@@ -213,7 +213,7 @@ def _read(
     n_entries: int,
 ) -> Corpus:
     """Read the entries from this line to the end of the file; the numbers are those of its header."""
-    check_width(source, terms, n_documents, n_terms)
+    check_width(source, vocabulary, n_documents, n_terms)
     entries = joined(_blocks(source, line, (n_documents, n_terms, MAX_WORDS)))
     if len(entries.counts) != n_entries:
         raise source.fault(
@@ -221,7 +221,7 @@ def _read(
             "get the whole file, or correct the number",
             code="entries-mismatch",
         )
-    return corpus_of(source, entries, n_documents, n_terms, terms)
+    return corpus_of(source, entries, n_documents, n_terms, vocabulary)
 
 
 def _blocks(source: Source, line: int, most: tuple[int, int, int]) -> Iterator[Entries]:

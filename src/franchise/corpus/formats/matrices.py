@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from franchise._arrays import Array
 from franchise._extras import needed
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
@@ -27,7 +27,6 @@ from franchise.errors import CorpusError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Array = npt.NDArray[Any]
 
 _SAVE_AGAIN = "write the counts again as a CSR matrix, with scipy.sparse.save_npz"
 
@@ -76,7 +75,12 @@ def write_npz(corpus: Corpus) -> Iterator[bytes]:
     yield file.getvalue()
 
 
-def read_h5ad(source: Source, vocabulary: Sequence[str] | None, layer: str | None = None) -> Corpus:
+def read_h5ad(
+    source: Source,
+    vocabulary: Sequence[str] | None,
+    layer: str | None = None,
+    metadata: Sequence[str] | None = None,
+) -> Corpus:
     """Read a corpus; a vocabulary that is given takes the place of the names of the genes."""
     with needed("reading .h5ad", "anndata"):
         import anndata
@@ -84,7 +88,7 @@ def read_h5ad(source: Source, vocabulary: Sequence[str] | None, layer: str | Non
         data = anndata.read_h5ad(source.random_access())
     source.report(1.0)
     check_width(source, vocabulary, *data.shape)
-    corpus = from_anndata(data, layer=layer)
+    corpus = from_anndata(data, layer=layer, metadata=metadata)
     return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
 
 

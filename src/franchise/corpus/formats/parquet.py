@@ -5,17 +5,29 @@ Instead of texts, the column may have lists of words, or of term ids.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from franchise.corpus.files import Source
 from franchise.corpus.formats.columns import Columns, Rows
 
+MAGIC = b"PAR1"
+
 # Documents can be long: this many of them are in memory at a time.
 _BATCH = 1024
+_CELLS = 1_000_000
 
 
 def rows(source: Source, columns: Columns) -> Rows:
     """Read one document after the other; in messages, rows are numbered from 1."""
+    with opened(source) as file:
+        yield from _rows(source, columns, file)
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[Any]:
+    """Open a file with pyarrow, and word the errors of reading it."""
     try:
         from pyarrow.parquet import ParquetFile  # an extra, and slow to import
     except ImportError:
@@ -24,7 +36,16 @@ def rows(source: Source, columns: Columns) -> Rows:
             code="missing-package",
         ) from None
     with source.whole("Parquet file", "make or fetch it again"):
-        yield from _rows(source, columns, ParquetFile(source.random_access(), buffer_size=2**20))
+        yield ParquetFile(source.random_access(), buffer_size=2**20)
+
+
+def values_of(source: Source, file: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Read the values of some columns, row by row; of wide tables, few rows are in memory at a time."""
+    at_once, number = max(1, min(_BATCH, _CELLS // max(len(columns), 1))), 0
+    for batch in file.iter_batches(at_once, columns=list(columns), use_threads=False):
+        yield from zip(*(batch.column(column).to_pylist() for column in columns))
+        number += batch.num_rows
+        source.report(number / max(file.metadata.num_rows, number))
 
 
 def _rows(source: Source, columns: Columns, file: Any) -> Rows:

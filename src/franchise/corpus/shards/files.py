@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Array, CorpusArrays
 from franchise._files import (
-    Array,
     Facts,
     checksum_of,
     from_json,
@@ -38,7 +38,7 @@ from franchise._folders import put_back
 from franchise._settings import whole_number
 from franchise._version import VERSION, check_version
 from franchise.corpus.checks import check_offsets
-from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.large_arrays import handed_over, packed, unpacked
 from franchise.corpus.stored import LARGE, About
 from franchise.errors import CorpusError, ModelError

@@ -246,7 +246,7 @@ def _scaled(new: Corpus, before: Corpus) -> Corpus:
             f"{_ALL_AGAIN}",
             code="cannot-update",
         )
-    return new.downsampled(done.words, seed=done.seed, evenly=done.evenly)
+    return new.downsampled(done.words, random_state=done.seed, evenly=done.evenly)
 
 
 def _begun(folder: Path, settings: Settings, corpus: Corpus) -> tuple[Settings, list[Chain]]:

@@ -12,8 +12,8 @@ the probability at its middle. This changes the mean by less than one part in a 
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.model.priors import HIGHEST, LOWEST, Priors, Setting
-from franchise.model.state import Array
 
 SIMULATIONS = 4_000
 _APART = 64

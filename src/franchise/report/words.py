@@ -14,6 +14,7 @@ import numpy as np
 
 from franchise._text import counted
 from franchise.corpus import Corpus
+from franchise.engines.starts.tables import is_count_table
 from franchise.model.priors import Priors
 from franchise.posterior.agreement import AGREE, APART, FEW_DRAWS, FIRM_RUNS, MOSTLY, agreement, in_words
 from franchise.posterior.diagnostics import Diagnosis
@@ -21,7 +22,6 @@ from franchise.posterior.estimates import Posterior
 from franchise.posterior.prior_topics import prior_n_topics
 from franchise.report.chains import started
 from franchise.sampling import Chain
-from franchise.starts.tables import is_count_table
 
 _NUMBERS = ("", "once", "twice", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _HALF = "half" if FIRM_RUNS == 0.5 else f"{FIRM_RUNS:.0%}"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from franchise._arrays import Array
 from franchise._draws import Draw
 from franchise._settings import LARGEST_SEED, RandomState, moved, seed_of, whole_number
 from franchise._threads import MOST_THREADS, interrupts_deferred, threads
@@ -26,7 +27,7 @@ from franchise.engines.starts.em import first_topics
 from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
-from franchise.model.state import ETA, Array
+from franchise.model.state import ETA
 from franchise.random import Key
 from franchise.sampling.schedule import SHARED, Schedule, Timetable
 from franchise.sampling.trace import Trace

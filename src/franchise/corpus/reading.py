@@ -295,21 +295,15 @@ def _named(name: str) -> Iterator[None]:
 
 
 def _count_table(source: Source, form: str, options: ReadOptions, more: MetadataFile | None) -> Corpus:
-    how = count_tables.CountTable(
-        is_given=options.counts or options.transpose,
-        id_column=options.id_column,
-        metadata=options.metadata,
-        elsewhere=() if more is None else tuple(more.columns),
-        transposed=options.transpose,
-    )
-    if how.is_given:
+    elsewhere = () if more is None else tuple(more.columns)
+    if options.counts or options.transpose:
         check_apply("a table of counts", options, USELESS_FOR_COUNT_TABLES)
     with _named(source.name):
         if form == "parquet":
-            corpus = count_tables.read_parquet(source, how)
+            corpus = count_tables.read_parquet(source, options, elsewhere)
         else:
             delimiter = options.delimiter or {"csv": ",", "tsv": "\t"}[form]
-            corpus = count_tables.read_delimited(source, how, delimiter)
+            corpus = count_tables.read_delimited(source, options, elsewhere, delimiter)
     check_apply("a table of counts", options, USELESS_FOR_COUNT_TABLES)
     return corpus
 

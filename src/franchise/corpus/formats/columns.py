@@ -48,13 +48,13 @@ class Columns:
         """Return the column of the texts; it and that of the names must be there, once."""
         if self.text is None:
             raise source.fault(
-                f"which column holds the texts? Give text_column (--text-column); {_listed(present)}",
+                f"which column holds the texts? Give text_column (--text-column); {listed(present)}",
                 code="missing-setting",
             )
         for column in (self.text, self.name):
             if column is not None and column not in present:
                 raise source.fault(
-                    f"there is no column {column!r}; {_listed(present)}", line, code="unknown-column"
+                    f"there is no column {column!r}; {listed(present)}", line, code="unknown-column"
                 )
             _check_once(source, column, present, line)
         return self.text
@@ -163,7 +163,8 @@ def _whole(source: Source, text: str, column: str | None, line: int) -> str:
     return text
 
 
-def _listed(present: Sequence[str]) -> str:
+def listed(present: Sequence[str]) -> str:
+    """Name the columns of a table, the first twenty of many."""
     if not present:
         return "the file has no columns"
     shown = ", ".join(repr(column[:80]) for column in present[:20])

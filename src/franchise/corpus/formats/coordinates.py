@@ -35,7 +35,7 @@ MAX_UNUSED = 2_000_000
 # No writer holds all its text at once.
 AT_ONCE = 100_000
 
-_REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 Complaint = tuple[str, str]  # a code, and what is wrong and what to do
 
@@ -99,7 +99,7 @@ def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: i
 
 def count_complaint(field: str) -> Complaint | None:
     """Say what is wrong with a count as a file spells it, None if it is a whole number."""
-    if not _REAL.fullmatch(field):
+    if not REAL.fullmatch(field):
         return "not-a-count", "is not a number; counts are whole numbers"
     value = float(field)
     if value < 0:

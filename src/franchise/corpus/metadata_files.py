@@ -22,15 +22,7 @@ _Row = int | None  # the row of the file for a document; None where it has none
 
 
 class MetadataFile:
-    """A table of what is known of documents.
-
-    Parameters
-    ----------
-    path
-        The file, plain or gzip.
-    encoding
-        Of its text, where it is not UTF-8.
-    """
+    """A table of what is known of documents."""
 
     def __init__(self, path: StrPath, encoding: str | None = None) -> None:
         with open_source(Path(path), encoding=encoding) as source:

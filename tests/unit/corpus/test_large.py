@@ -52,7 +52,7 @@ def is_on_disk(array):
     """Return whether an array is, at bottom, a file that is mapped."""
     owner = array
     while owner is not None and not isinstance(owner, mmap.mmap):
-        owner = owner.obj if isinstance(owner, memoryview) else owner.base
+        owner = owner.obj if isinstance(owner, memoryview) else getattr(owner, "base", None)
     return owner is not None
 
 

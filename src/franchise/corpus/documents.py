@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import CorpusArrays
+from franchise.corpus import other_libraries
 from franchise.corpus.batches import (
     Batch,
     batch_of,
@@ -29,14 +30,6 @@ from franchise.corpus.batches import (
 from franchise.corpus.checks import is_frame, iterate, names_of, numbered
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts, split_columns, words_of_counts
-from franchise.corpus.other_libraries import (
-    counts_of_anndata,
-    counts_of_pairs,
-    from_anndata,
-    from_bow,
-    is_anndata,
-    refuse_tables,
-)
 from franchise.corpus.text_options import TextOptions
 from franchise.corpus.texts import drop_unknown
 from franchise.errors import CorpusError, SettingsError
@@ -90,9 +83,9 @@ def as_corpus(documents: Any, text_options: TextOptions | None = None) -> Corpus
     if kind == _CORPUS:
         return documents  # type: ignore[no-any-return]
     if kind == _ANNDATA:
-        return from_anndata(documents)
+        return other_libraries.from_anndata(documents)
     if kind == _PAIRS:
-        return from_bow(checked)
+        return other_libraries.from_bow(checked)
     if kind == _WORDS:
         return from_tokens(checked, document_names=names)
     return from_counts(documents if kind == _MATRIX else list(checked), document_names=names)
@@ -106,7 +99,7 @@ def is_matrix(documents: Any) -> bool:
 _AS_A_WHOLE: dict[str, Callable[[Any], bool]] = {
     _CORPUS: lambda documents: isinstance(documents, Corpus),
     _BATCH: lambda documents: isinstance(documents, Batch),
-    _ANNDATA: is_anndata,
+    _ANNDATA: other_libraries.is_anndata,
     _MATRIX: is_matrix,
 }
 
@@ -159,12 +152,14 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
     else:
         terms = like.vocabulary
         if kind == _ANNDATA:
-            counts, terms = counts_of_anndata(documents)
+            counts, terms = other_libraries.counts_of_anndata(documents)
             names = map(str, documents.obs_names)
         elif kind == _MATRIX:
             counts = _checked_columns(documents, like)
         else:
-            counts = counts_of_pairs(checked, like.n_terms) if kind == _PAIRS else list(checked)
+            counts = (
+                other_libraries.counts_of_pairs(checked, like.n_terms) if kind == _PAIRS else list(checked)
+            )
         batch = Batch(*words_of_counts(counts, terms, None if kind == _ANNDATA else names), "vocabulary")
     same = batch.terms == like.vocabulary
     known = batch.x if same else numbers_in(like.vocabulary, batch.terms)[batch.x]
@@ -205,7 +200,7 @@ def _tell_kind(documents: Any) -> tuple[str, Iterator[Any]]:
     for kind, is_so in _AS_A_WHOLE.items():
         if is_so(documents):
             return kind, iter(())
-    refuse_tables(documents)
+    other_libraries.refuse_tables(documents)
     iterator = iterate(documents, "documents")
     looked_at, found = [], None
     for j, document in enumerate(iterator):

@@ -23,17 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise import _files
 from franchise._arrays import Array, CorpusArrays
-from franchise._files import (
-    Facts,
-    checksum_of,
-    from_json,
-    read_arrays,
-    read_text,
-    to_json,
-    write_arrays,
-    write_text,
-)
 from franchise._folders import put_back
 from franchise._settings import whole_number
 from franchise._version import VERSION, check_version
@@ -64,7 +55,7 @@ class Shard(NamedTuple):
 class Manifest(NamedTuple):
     """What is known of all documents together."""
 
-    facts: Facts
+    facts: _files.Facts
     shards: tuple[Shard, ...]
     vocabulary: tuple[str, ...]
     term_counts: npt.NDArray[np.int64]
@@ -125,7 +116,7 @@ def write_words(folder: Path, shard: Shard, x: Array, doc_ptr: Array, n_terms: i
     }
     shard = shard._replace(digest=_digest(arrays))
     facts = {"version": VERSION, "n_terms": n_terms, "shard": list(shard)}
-    write_arrays(_path(folder, shard, "words"), _KIND_OF_WORDS, arrays, facts)
+    _files.write_arrays(_path(folder, shard, "words"), _KIND_OF_WORDS, arrays, facts)
     return shard
 
 
@@ -175,7 +166,7 @@ def write_about(folder: Path, shard: Shard, about: About) -> None:
         return
     arrays, facts = about.packed()
     facts |= {"version": VERSION, "digest": shard.digest}
-    write_arrays(_path(folder, shard, "about"), _KIND_ABOUT, arrays, facts)
+    _files.write_arrays(_path(folder, shard, "about"), _KIND_ABOUT, arrays, facts)
 
 
 def read_about(folder: str | Path, shard: Shard) -> About:
@@ -222,10 +213,10 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         for name in ("term_counts", "lengths", "documents")
     }
     digest = _digest(arrays)
-    write_arrays(folder / _TERMS, _KIND_OF_TERMS, arrays, {"version": VERSION, "digest": digest})
+    _files.write_arrays(folder / _TERMS, _KIND_OF_TERMS, arrays, {"version": VERSION, "digest": digest})
     facts = {"format": _FORMAT, "version": VERSION, **manifest.facts, "terms": digest}
     facts["shards"] = [shard._asdict() for shard in manifest.shards]
-    write_text(folder / MANIFEST, to_json({**facts, "checksum": checksum_of(facts)}))
+    _files.write_text(folder / MANIFEST, _files.to_json({**facts, "checksum": _files.checksum_of(facts)}))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -247,13 +238,13 @@ def read_manifest(folder: Path) -> Manifest:
             code="not-shards",
         )
     with as_corpus_errors(path):
-        facts = from_json(read_text(path), path)
+        facts = _files.from_json(_files.read_text(path), path)
     if facts.get("format") != _FORMAT:
         raise CorpusError(f"{path}: these are not the shards of a corpus; {_AGAIN}", code="not-shards")
     with as_corpus_errors():
         check_version(path, facts)
     checksum = facts.pop("checksum", None)
-    if checksum != checksum_of(facts):
+    if checksum != _files.checksum_of(facts):
         raise CorpusError(f"{path}: the file is damaged or was edited; {_AGAIN}", code="damaged-file")
     arrays, about = _read(folder / _TERMS, _KIND_OF_TERMS)
     if about.get("digest") != facts["terms"]:
@@ -266,9 +257,9 @@ def read_manifest(folder: Path) -> Manifest:
     return Manifest(facts, shards, tuple(unpacked("vocabulary", arrays)), *numbers)
 
 
-def _read(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
+def _read(path: Path, kind: str) -> tuple[dict[str, Array], _files.Facts]:
     with as_corpus_errors(path):
-        arrays, facts = read_arrays(path, kind, mapped=path.is_file() and path.stat().st_size >= LARGE)
+        arrays, facts = _files.read_arrays(path, kind, mapped=path.is_file() and path.stat().st_size >= LARGE)
     with as_corpus_errors():
         check_version(path, facts)
     return arrays, facts

@@ -173,22 +173,17 @@ def _pattern(value: object) -> str:
         raise SettingsError(
             f"token_pattern={value!r}: give a regular expression, as a string", code="wrong-type"
         )
+    wrong = ""
     try:
         pattern = re.compile(value)
+        if pattern.groups > 1:
+            wrong = f"it has {pattern.groups} groups; only one can be the word, write the others as (?:...)"
+        elif pattern.search(""):
+            wrong = "it matches empty strings; use + instead of *"
     except (re.error, OverflowError) as error:
-        raise SettingsError(
-            f"token_pattern={value!r}: not a regular expression: {error}; correct it", code="bad-pattern"
-        ) from None
-    if pattern.groups > 1:
-        raise SettingsError(
-            f"token_pattern={value!r}: it has {pattern.groups} groups; only one can be the word, "
-            "write the others as (?:...)",
-            code="bad-pattern",
-        )
-    if pattern.search(""):
-        raise SettingsError(
-            f"token_pattern={value!r}: it matches empty strings; use + instead of *", code="bad-pattern"
-        )
+        wrong = f"not a regular expression: {error}; correct it"
+    if wrong:
+        raise SettingsError(f"token_pattern={value!r}: {wrong}", code="bad-pattern")
     return value
 
 

@@ -43,8 +43,8 @@ from franchise._files import (
 from franchise._folders import locked, new_folder, put_back, take_place, writing_in
 from franchise._version import VERSION, check_version, versions_here
 from franchise.corpus import Corpus, ShardedCorpus
+from franchise.corpus.large_arrays import packed, unpacked
 from franchise.corpus.stored import content_of, read_stored
-from franchise.corpus.strings import packed, unpacked
 from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError
 from franchise.storage.chain import saved_chains, saved_sweeps

@@ -23,7 +23,7 @@ from franchise.estimator.starts import has_earlier_topics
 from franchise.estimator.summary import known_topics
 from franchise.posterior import adapters, searches, tables
 from franchise.posterior.advice import Advice, as_command, in_python
-from franchise.posterior.describe import chosen_in_words, describe, describe_html, model_card
+from franchise.posterior.describe import describe, describe_html, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.searches import number_of_topic
 from franchise.predict.heldout import HeldOut
@@ -276,9 +276,6 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
     def _described(self, say: Callable[[Advice], str]) -> str:
         found, labels = self.diagnose(), self.topic_labels_
         return describe(self.posterior_, self.corpus_, self.chains_, found, labels, self._chosen, say)
-
-    def _choices_in_words(self) -> str:
-        return chosen_in_words(self._chosen)
 
     def _for_people(self) -> dict[str, str | None]:
         """Return the files of a model's folder that people read."""

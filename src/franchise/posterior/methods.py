@@ -160,6 +160,8 @@ def _words(options: TextOptions) -> Iterable[str]:
     if options.token_pattern != _USUAL_PATTERN:
         word = f"words that match {_code(options.token_pattern)}"
     case = "put into lower case and " if options.lowercase else ""
+    if options.strip_html:
+        yield "HTML tags were removed from the texts, and HTML entities decoded."
     shortest, longest = options.ngram_range
     terms = ""
     if (shortest, longest) != (1, 1):

@@ -24,8 +24,8 @@ def read_options(values: dict[str, Any], **more: Any) -> "ReadOptions":
         "text_column", "counts", "transpose", "id_column", "vocabulary", "encoding", "delimiter", "layer",
     )  # fmt: skip
     reading = {name: values[name] for name in names}
-    about = {name: values.get(name) for name in ("metadata", "metadata_file")}
-    return ReadOptions(format=values["input_format"], **about, **reading, **more)
+    reading |= {name: values.get(name) for name in ("metadata", "metadata_file")}
+    return ReadOptions(format=values["input_format"], **reading, **more)
 
 
 def options_of(values: dict[str, Any]) -> "TextOptions":

@@ -107,9 +107,10 @@ def command(input: str, output: str | None, **values: Any) -> None:
     """Find the topics of the documents in INPUT, and how many there are.
 
     INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
-    .parquet with --text-column, MALLET's text (--input-format mallet), LDA-C (.ldac), UCI bag-of-words
-    (docword.*), Matrix Market (.mtx), SciPy's .npz, AnnData's .h5ad or Franchise's own (.franchise, made by
-    `franchise convert`, for what is too large for memory), any of them gzipped; - is standard input.
+    .parquet with --text-column, tables of counts (.csv, .tsv, .parquet), MALLET's text (--input-format
+    mallet), LDA-C (.ldac), UCI bag-of-words (docword.*), Matrix Market (.mtx), SciPy's .npz, AnnData's .h5ad
+    or Franchise's own (.franchise, made by `franchise convert`, for what is too large for memory), any of
+    them gzipped; - is standard input.
 
     The model is saved in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
     ends where an uninterrupted fit would have ended.
@@ -119,7 +120,8 @@ def command(input: str, output: str | None, **values: Any) -> None:
       franchise fit abstracts.txt -o model/
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
       franchise fit speeches.csv --text-column text --metadata year,party -o model/
-      franchise fit mutations.mtx --downsample 1000 -o model/
+      franchise fit mutations.csv --transpose --metadata-file tumours.csv -o model/
+      franchise fit cells.mtx --downsample 1000 -o model/
       franchise fit wiki.franchise -o model/ --ray auto --workers 16
       zcat news.jsonl.gz | franchise fit - --input-format jsonl --text-column body -o model/
     """

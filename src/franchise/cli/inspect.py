@@ -1,6 +1,5 @@
 """``franchise inspect``."""
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +31,14 @@ def command(path: str, format: str, **values: Any) -> None:
       franchise inspect docword.kos.txt --format json
     """
     from franchise.corpus.data_warnings import corpus_warnings
+    from franchise.estimator.inputs import warn_of
     from franchise.storage import model as store
 
     if path != "-" and store.is_model(Path(path)):
         print_facts(_model_facts(path), format)
     else:
         corpus = read(path, values, keep_texts=MOST_TEXT)
-        for warning in corpus_warnings(corpus):
-            warnings.warn(warning, stacklevel=1)
+        warn_of(corpus_warnings(corpus), stacklevel=1)
         print_facts(_corpus_facts(corpus), format)
 
 

@@ -99,7 +99,8 @@ class ReadOptions:
             )
         if self.metadata_file is not None and self.metadata == ():
             raise SettingsError(
-                "metadata=[] keeps no column, so metadata_file would have no effect; leave out one of them",
+                f"metadata_file={str(self.metadata_file)!r}: no metadata are kept, so it has no effect; "
+                "leave it out",
                 code="conflicting-settings",
             )
         object.__setattr__(self, "encoding", checked_encoding(self.encoding))
@@ -131,7 +132,7 @@ def useless(form: str, metadata_file: StrPath | None) -> dict[str, str]:
         if metadata_file is None:
             why["id_column"] = "it has no columns"
         if metadata_file is None and form != "h5ad":  # which has obs
-            why["metadata"] = "it has no columns"
+            why["metadata"] = "it has no columns without a file of metadata"
     if form not in TABLES:
         why["counts"] = "it is not a table"
     if form not in _TRANSPOSABLE:

@@ -32,6 +32,7 @@ _MANY_DOCUMENTS = 0.2
 _FEW_WITH_HTML, _SHARE_WITH_HTML = 3, 0.02
 _SHARE_REPEATED, _FEW_REPEATED, _ENOUGH_TO_REPEAT = 0.1, 5, 10
 
+_NO_BLANKS = r"\S+"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LETTER = re.compile(r"[^\W\d_]")
 # Words of Chinese and Japanese have one to four characters, of Thai, Lao, Khmer and Burmese three to six.
@@ -94,7 +95,9 @@ def _unspaced(texts: list[str]) -> list[FranchiseWarning]:
         if not runs or length < _SHARE_UNSPACED * letters or length < long * len(runs):
             continue
         if script is _SOUTH_EAST:
-            language, how = "Thai or a relative", "pythainlp: ' '.join(pythainlp.word_tokenize(text))"
+            # Vowel signs are no letters to regular expressions.
+            language = "Thai or a relative"
+            how = f"pythainlp: ' '.join(pythainlp.word_tokenize(text)), with token_pattern={_NO_BLANKS!r}"
         elif re.search(r"[\u3040-\u30ff]", text):
             language, how = "Japanese", "fugashi: ' '.join(word.surface for word in fugashi.Tagger()(text))"
         else:

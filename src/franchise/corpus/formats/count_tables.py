@@ -30,7 +30,7 @@ _LOOKED_AT = 100  # rows
 _AT_ONCE = 1_000_000  # entries
 _REMEMBERED = 100_000  # numbers and how they are spelled
 
-# A table without texts is one of counts if this many of its columns are, and its names are short.
+# A table is surely one of counts if all columns but the first are, this many or more, and names are short.
 _SURELY, _WORDS_OF_A_NAME = 5, 3
 _CONSECUTIVE = 5  # rows that are numbered
 
@@ -155,12 +155,11 @@ def _check(
 
 
 def _looks_like_counts(kinds: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    numbers = [values for kind, values in zip(kinds[1:], columns[1:]) if kind == "count"]
-    if len(numbers) < max(_SURELY, len(kinds) - 1) or not columns[0]:
+    if not columns[0] or kinds.count("count") < _SURELY or any(kind != "count" for kind in kinds[1:]):
         return False
     n_words = sum(len(name.split()) for name in columns[0]) / len(columns[0])
     return n_words <= _WORDS_OF_A_NAME and all(
-        count_complaint(value.strip()) is None for values in numbers for value in values
+        count_complaint(value.strip()) is None for values in columns[1:] for value in values
     )
 
 

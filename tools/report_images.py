@@ -23,6 +23,9 @@ def open_page(browser, address: str, width: int, theme: str) -> Page:
     page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
     page.goto(address)
     page.wait_for_selector("html[data-drawn]")
+    page.add_style_tag(
+        content=".bar { position: static !important }"
+    )  # or it would lie over what is further down
     return page
 
 

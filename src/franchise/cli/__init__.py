@@ -26,6 +26,7 @@ _COMMANDS = {
     "infer": "Find the topics of new documents",
     "evaluate": "Score a model on held-out documents, or its topics' coherence",
     "compare": "Compare models on held-out documents",
+    "compare-topics": "Compare the topics of a model with reference topics",
     "tune": "Find an eta that suits a collection of documents",
     "diagnose": "Check whether a model can be trusted",
     "report": "Write a report on a model, to open in a browser",
@@ -48,7 +49,7 @@ class _Commands(click.Group):
         """Import a command."""
         if name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"franchise.cli.{name}").command
+        command: click.Command = import_module(f"franchise.cli.{name.replace('-', '_')}").command
         command.name = name
         return command
 

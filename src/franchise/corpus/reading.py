@@ -367,7 +367,9 @@ def _useless(form: str) -> dict[str, str]:
     facts = FORMATS[form]
     why: dict[str, str] = {}
     if not facts.has_columns:
-        why |= dict.fromkeys(("text_column", "id_column", "metadata"), "it has no columns")
+        why |= dict.fromkeys(("text_column", "id_column"), "it has no columns")
+        if form != "mallet":  # which has labels
+            why["metadata"] = "it has no columns"
     if facts.counts is not None:
         why["text_options"] = f"it holds {'words' if form == 'franchise' else 'counts'}"
     elif form != "parquet":

@@ -23,6 +23,7 @@ from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
 from franchise.errors import ModelError
 from franchise.estimator.answers import Answers
+from franchise.estimator.elsewhere import Elsewhere
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
 from franchise.estimator.plans import begun_shorter, longer, settings_to_fit, settled
 from franchise.estimator.rollback import all_or_nothing
@@ -58,7 +59,7 @@ from franchise.storage.names import read_names
 
 
 @moved(**MOVED)
-class HDPTopicModel(Answers, Topics, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Answers, Topics, Elsewhere, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     A number fixes eta, alpha or gamma; a pair is the Gamma prior (shape, rate) under which it is estimated.

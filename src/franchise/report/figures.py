@@ -26,6 +26,7 @@ with needed("franchise.report.figures", "plot"):
         plot_mode_difference,
         plot_similarity,
     )
+    from franchise.report.figures_reference import plot_reference
     from franchise.report.figures_runs import plot_n_topics, plot_topic_mass, plot_trace
     from franchise.report.figures_topics import plot_prevalence, plot_topic_bars, plot_topics
 
@@ -35,6 +36,7 @@ __all__ = [
     "plot_mode_difference",
     "plot_n_topics",
     "plot_prevalence",
+    "plot_reference",
     "plot_similarity",
     "plot_topic_bars",
     "plot_topic_mass",

@@ -49,6 +49,7 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
     verbose: int
     corpus_: Corpus
     posterior_: Posterior
+    _all_topics: Posterior
     chains_: list[Chain]
     topics: Callable[..., pd.DataFrame]
     topic_labels_: list[str]
@@ -156,7 +157,8 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
     @property
     def known_topics_(self) -> KnownTopics:
         """The topics that new documents are compared with, from a few draws that represent all."""
-        return known_topics(self._fitted(), self.chains_, self.corpus_)
+        members = self._fitted().members
+        return known_topics(self._all_topics, self.chains_, self.corpus_, members)
 
     # ------------------------------------------------------------ the documents of the fit
 

@@ -26,6 +26,7 @@ from franchise.estimator.answers import Answers
 from franchise.estimator.elsewhere import Elsewhere
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
 from franchise.estimator.plans import begun_shorter, longer, settings_to_fit, settled
+from franchise.estimator.reading import Reads
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import (
     MOVED,
@@ -59,7 +60,9 @@ from franchise.storage.names import read_names
 
 
 @moved(**MOVED)
-class HDPTopicModel(Answers, Topics, Elsewhere, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(  # type: ignore[misc]
+    Answers, Reads, Topics, Elsewhere, ClassNamePrefixFeaturesOutMixin, BaseEstimator
+):
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     A number fixes eta, alpha or gamma; a pair is the Gamma prior (shape, rate) under which it is estimated.
@@ -109,7 +112,7 @@ class HDPTopicModel(Answers, Topics, Elsewhere, ClassNamePrefixFeaturesOutMixin,
     Attributes
     ----------
     n_topics_
-        Number of topics: the median of its posterior.
+        Number of topics: the median of its posterior, without those that people have merged or hidden.
     n_topics_interval_
         The central 95% of the number of topics over all draws.
     components_
@@ -350,10 +353,9 @@ class HDPTopicModel(Answers, Topics, Elsewhere, ClassNamePrefixFeaturesOutMixin,
     def _summarise(self, matching: Alignment | None = None) -> None:
         if not (started := [chain for chain in self.chains_ if len(chain.trace)]):
             raise nothing_started(self.ending_)
-        self.posterior_ = posterior_of(started, self.corpus_, matching)
-        self.n_topics_ = self.posterior_.n_topics
+        self._all_topics = posterior_of(started, self.corpus_, matching)
+        self._carry_reading()
         self.n_topics_interval_ = self.posterior_.n_topics_interval
-        self._n_features_out = self.n_topics_
         self.n_features_in_ = self.corpus_.n_terms
         self.trace_ = trace_frame(started)
         self._carry_names()
@@ -394,7 +396,7 @@ class HDPTopicModel(Answers, Topics, Elsewhere, ClassNamePrefixFeaturesOutMixin,
         model.corpus_, model.chains_ = stored.corpus, stored.chains
         model._kept = {folder.resolve(): stored.stamp}
         model._home = folder if stored.facts["in_place"] else None
-        model._recall_names(stored.topic_names, stored.feature_names)
+        model._recall_names(stored.topic_names, stored.feature_names, stored.reading)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise(read_matching(folder, model.chains_))
         return model

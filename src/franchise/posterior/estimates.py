@@ -56,8 +56,11 @@ class Posterior:
     ----------
     n_topics_draws
         The number of topics in each draw.
-    n_topics, n_topics_interval
+    n_topics_median, n_topics_interval
         The median of these, and their central 95%. If the chains do not agree, no chain has this range.
+    n_topics, members
+        How many topics are listed, as many as the median; which topics each of them is. Fewer, and several,
+        where people have hidden and merged some (`posterior.reading`); `read_as` then says so in words.
     n_topics_by_chain
         The central 95% of each chain by itself.
     """
@@ -79,6 +82,8 @@ class Posterior:
         self.n_topics = int(np.quantile(self.n_topics_draws, 0.5, method="inverted_cdf"))
         self.n_topics_interval = _central(self.n_topics_draws)
         self.n_topics_by_chain = [_central([draw.names.size for draw in chain]) for chain in draws]
+        self.n_topics_median, self.members = self.n_topics, [(k,) for k in range(self.n_topics)]
+        self.read_as = ""
         self._find_support, self._alignment = find_support, alignment
 
     # ------------------------------------------------------------ topics

@@ -78,7 +78,7 @@ class Headline(NamedTuple):
 
 def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
     """Return what holds: of chains that differ, the topics that all of them have."""
-    n = posterior.n_topics
+    n = posterior.n_topics_median
     topics = "topic" if n == 1 else "topics"
     if diagnosis.agree is None and len(posterior.draws) > 1:
         return Headline(n, f"{topics} so far", _NOT_KNOWN)
@@ -105,6 +105,7 @@ def headline(posterior: Posterior, diagnosis: Diagnosis) -> Headline:
     return Headline(n, words, _NOT_KNOWN)
 
 
+_NOT_LISTED = ("come and go, and are not listed", "are hidden, or come and go and are not listed")
 _FIRM = f"Every chain and at least {FIRM_RUNS:.0%} of the short runs found each of them. Rely on these."
 _FIRM_ALONE = (
     f"The chain and at least {FIRM_RUNS:.0%} of the short runs found each of them. Another chain may still "
@@ -125,9 +126,11 @@ def findings(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis
     half = int(np.searchsorted(np.cumsum(posterior.weights), 0.5) + 1)
     if 1 < half < n:
         said.append(f"The {half} largest topics hold half of the words.")
+    if posterior.read_as:
+        said.append(f"For reading, {posterior.read_as}. The chains and the number of topics are unchanged.")
     if posterior.unlisted_weight >= 0.0005:
         rest = f"{posterior.unlisted_weight:.1%}"
-        said.append(f"{rest} of the words are in topics that come and go, and are not listed.")
+        said.append(f"{rest} of the words are in topics that {_NOT_LISTED[bool(posterior.read_as)]}.")
     return said + _unfinished(chains)
 
 

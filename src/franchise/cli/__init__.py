@@ -21,6 +21,7 @@ _COMMANDS = {
     "resume": "Resume an interrupted fit, or make a finished one longer",
     "topics": "Show the topics of a model",
     "documents": "Show the topics of the fitted documents",
+    "words": "Show the topic of every fitted word, or write MALLET's state",
     "label": "Give names to the topics of a model",
     "prevalence": "Show how large topics are by year, author or other groups",
     "infer": "Find the topics of new documents",

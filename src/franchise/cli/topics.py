@@ -34,8 +34,15 @@ def shown(frame: "pd.DataFrame") -> "pd.DataFrame":
     multiple=True,
     metavar="TERM",
 )
+@options.option(
+    "--diagnostics",
+    "What MALLET's diagnostics file has: coherence, exclusivity, rank-1 documents ...",
+    is_flag=True,
+)
 @options.printing
-def command(model: str, n_terms: int, min_share: float, terms: tuple[str, ...], format: str) -> None:
+def command(
+    model: str, n_terms: int, min_share: float, terms: tuple[str, ...], diagnostics: bool, format: str
+) -> None:
     """Show the topics of the model in the folder MODEL, largest first.
 
     weight is the share of all words, with its 95% interval; support is the share of the kept draws in which
@@ -50,10 +57,17 @@ def command(model: str, n_terms: int, min_share: float, terms: tuple[str, ...], 
       franchise topics model/
       franchise topics model/ --format csv > topics.csv
       franchise topics model/ --find galaxy --find cluster
+      franchise topics model/ --diagnostics -n 20
     """
     from franchise.cli._model import load
 
+    if diagnostics and terms:
+        raise click.UsageError("--diagnostics and --find do not go together; leave out one of them")
     fitted = load(model)
+    if diagnostics:
+        frame = fitted.topic_diagnostics(n_terms)
+        print_frame(frame[fitted.topic_weights_ >= min_share], format)
+        return
     if terms:
         found = fitted.find_topics(terms, _FOUND)
         print_frame(found[found["weight"] >= min_share], format)

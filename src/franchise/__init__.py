@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same names for type checkers
     # isort: off
-    from franchise._ray.cluster import Ray as Ray
+    from franchise.engines.pools.ray import Ray as Ray
     from franchise.corpus import (
         Corpus as Corpus,
         TextOptions as TextOptions,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # the same names for type checkers
 __version__ = "0.2.0"
 
 _PUBLIC = {
-    "_ray.cluster": "Ray",
+    "engines.pools.ray": "Ray",
     "corpus": "Corpus TextOptions from_counts from_texts from_tokens open_shards read_corpus read_ldac",
     "errors": "ClusterError CorpusError FranchiseError FranchiseWarning GpuError MissingPackageError "
     "ModelError MovedSettingError SettingsError",

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._arrays import narrow, offsets_of, places_of
-from franchise._files import Array, Facts, read_arrays, write_arrays
+from franchise._arrays import Array, narrow, offsets_of, places_of
+from franchise._files import Facts, read_arrays, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.errors import ModelError
 

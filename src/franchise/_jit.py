@@ -40,9 +40,9 @@ _SOURCES = [
     "_arrays.py",
     "model/**/*.py",
     "moves/**/*.py",
-    "engines/starts.py",
+    "engines/starts/starting_topics.py",
+    "engines/starts/*_steps.py",
     "engines/threads.py",
-    "starts/*_steps.py",
     "predict/fold_in.py",
     "predict/left_to_right.py",
 ]

@@ -12,11 +12,11 @@ from franchise.engines import ENGINES, EngineSettings, Swept, kinds
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.engines.partitions.cuda import layout
 from franchise.engines.pools import local
-from franchise.engines.starts import StartingTopics
+from franchise.engines.starts.em import first_topics
+from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.model import Priors
 from franchise.model.packing import packed
 from franchise.random import Key
-from franchise.starts import first_topics
 from tests.reference.enumeration import Posterior
 from tests.reference.franchise import corpus_of
 from tests.reference.parallel import seating, trials_of
@@ -120,7 +120,7 @@ CASES = list(cases())
 
 @contextmanager
 def on_device(device: Any) -> Iterator[None]:
-    """Let this be the GPU that there is."""
+    """Make this the GPU of the machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local, "gpu", lambda: device)
         yield
@@ -132,7 +132,7 @@ def documents_of(engine: PartiallyCollapsedEngine, number: int = 0) -> Any:
 
 
 def new_engine(case: Case, **settings: Any) -> PartiallyCollapsedEngine:
-    """Return an engine at its start, on the device that there is (`on_device`)."""
+    """Return an engine at its start, on the current device (`on_device`)."""
     engine = ENGINES["gpu"].new(case.corpus, EngineSettings(case.priors, capacity=1, **settings))
     if case.epsilon is not None:
         engine._epsilon = case.epsilon

@@ -7,7 +7,7 @@ import numpy as np
 
 from franchise._jit import kernel
 from franchise.engines.engine import Trials
-from franchise.engines.starts import draw_topics, number_as_they_appear, shuffle_documents
+from franchise.engines.starts.starting_topics import draw_topics, number_as_they_appear, shuffle_documents
 from franchise.engines.table_source import HeldTables
 from franchise.engines.trials import TrialMaker
 from franchise.model import State, empty_state

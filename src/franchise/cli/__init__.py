@@ -19,6 +19,7 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 _COMMANDS = {
     "fit": "Find the topics of a collection of documents",
     "resume": "Resume an interrupted fit, or make a finished one longer",
+    "update": "Add documents to a model, and let its chains continue",
     "topics": "Show the topics of a model",
     "documents": "Show the topics of the fitted documents",
     "words": "Show the topic of every fitted word, or write MALLET's state",
@@ -30,6 +31,7 @@ _COMMANDS = {
     "compare-topics": "Compare the topics of a model with reference topics",
     "tune": "Find an eta that suits a collection of documents",
     "diagnose": "Check whether a model can be trusted",
+    "methods": "Write paragraphs for the Methods section of a paper",
     "report": "Write a report on a model, to open in a browser",
     "inspect": "Describe a model folder or a file of documents",
     "convert": "Convert documents to another format",

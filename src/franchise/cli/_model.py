@@ -74,6 +74,20 @@ def interruptible(folder: str, *, anew: bool) -> Iterator[None]:
         raise KeyboardInterrupt(_what_is_kept(path, earlier)) from None
 
 
+def refuse_to_replace(output: Path, overwrite: bool) -> None:
+    """Refuse to write a model where something else is, before anything is read."""
+    from franchise.errors import ModelError
+    from franchise.storage import model as store
+
+    if store.is_model(output) and not overwrite:
+        raise ModelError(
+            f"{output}: a model already exists there; continue it with `franchise resume {output}`, "
+            "replace it with --overwrite, or give another name",
+            code="folder-exists",
+        )
+    store.refuse_to_replace(output, overwrite)
+
+
 def show_fit(model: "HDPTopicModel", folder: str) -> None:
     """Print a model that was fitted or resumed, and how to continue if sweeps are missing."""
     click.echo(model.in_commands(folder))

@@ -17,6 +17,7 @@ from franchise.cli._input import MOST_TEXT, read
 @options.reading
 @options.metadata
 @options.text
+@options.drop_duplicates
 @options.downsample
 @options.random_state
 @options.overwrite

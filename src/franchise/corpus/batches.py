@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import count_terms
 from franchise.corpus.checks import iterate, names_of, numbered, strings
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.large_arrays import count_terms, handed_over
+from franchise.corpus.large_arrays import handed_over
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stored import About
 from franchise.corpus.text_options import TextOptions

@@ -7,56 +7,18 @@ so the same counts give the same words in either form.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of, places_of
+from franchise._arrays import CellArrays, CorpusArrays, offsets_of, places_of
 from franchise.corpus.checks import MAX_WORDS, frozen, integers, unknown_term
 from franchise.corpus.large_arrays import BLOCK, blocks_of_documents
 from franchise.errors import CorpusError
 
-if TYPE_CHECKING:
-    from franchise.corpus.corpus import CorpusArrays
-
 # A word takes four bytes and a cell eight: from here on, cells take a quarter of the memory or less.
 _WORDS_PER_CELL = 8
-
-
-class CellArrays(NamedTuple):
-    """What compiled kernels take of a corpus of counts.
-
-    Attributes
-    ----------
-    doc_ptr
-        Number of words before each document, as in `CorpusArrays`; ``doc_ptr[-1]`` is the number of words.
-        int64, read-only, as all arrays here.
-    cell_ptr
-        Number of cells before each document: those of document j are ``cell_ptr[j]`` to
-        ``cell_ptr[j + 1] - 1``; int64.
-    terms
-        Term of each cell, increasing within a document; int32.
-    counts
-        Number of words of each cell, 1 or more; int32.
-    n_terms
-        Size of the vocabulary (the paper's V).
-    """
-
-    doc_ptr: npt.NDArray[np.int64]
-    cell_ptr: npt.NDArray[np.int64]
-    terms: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int32]
-    n_terms: int
-
-    @property
-    def n_words(self) -> int:
-        """Number of words of all cells together."""
-        return int(self.doc_ptr[-1])
-
-    def has_same(self, other: CellArrays) -> bool:
-        """Return whether all arrays are equal."""
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self._fields)
 
 
 def cells_pay(n_words: int, n_cells: int) -> bool:

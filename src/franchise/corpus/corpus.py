@@ -10,20 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of
-from franchise.corpus.cells import (
-    CellArrays,
-    blocks_of_words,
-    cells_of,
-    checked,
-    selected,
-    words_of,
-)
+from franchise._arrays import CellArrays, CorpusArrays, count_terms, offsets_of
+from franchise._settings import RandomState, moved, seed_of
+from franchise.corpus.cells import blocks_of_words, cells_of, checked, selected, words_of
 from franchise.corpus.checks import (
     check_distinct,
     check_document,
@@ -38,7 +32,7 @@ from franchise.corpus.checks import (
     strings,
     texts_for,
 )
-from franchise.corpus.large_arrays import blocks, count_terms, handed_over, ranges_of
+from franchise.corpus.large_arrays import blocks, handed_over, ranges_of
 from franchise.corpus.metadata import as_metadata, rows_of
 
 if TYPE_CHECKING:
@@ -47,25 +41,6 @@ if TYPE_CHECKING:
 
     from franchise.corpus.downsample import Downsampling
     from franchise.corpus.text_options import TextOptions
-
-
-class CorpusArrays(NamedTuple):
-    """What compiled kernels take: the corpus without its names.
-
-    Attributes
-    ----------
-    x
-        Term of each word (the paper's x_ji), documents end to end; int32, C-contiguous, read-only.
-    doc_ptr
-        Document j is ``x[doc_ptr[j]:doc_ptr[j + 1]]``; int64, one longer than the number of documents,
-        read-only.
-    n_terms
-        Size of the vocabulary (the paper's V).
-    """
-
-    x: npt.NDArray[np.int32]
-    doc_ptr: npt.NDArray[np.int64]
-    n_terms: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,7 +268,10 @@ class Corpus:
             downsampling=self.downsampling,
         )
 
-    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0, evenly: bool = False) -> Corpus:
+    @moved(seed="random_state")
+    def downsampled(
+        self, words: int | npt.ArrayLike, *, random_state: RandomState = 0, evenly: bool = False
+    ) -> Corpus:
         """Keep a limited number of words of each document, drawn without replacement.
 
         Parameters
@@ -301,9 +279,9 @@ class Corpus:
         words
             The most words that a document keeps: one number for all documents, or one for each. A document
             with no more words than that stays as it is.
-        seed
-            The same seed keeps the same words. What a document keeps depends on the seed, its name and its
-            words, and on no other document.
+        random_state
+            The same number keeps the same words. What a document keeps depends on the number, its name and
+            its words, and on no other document.
         evenly
             Scale counts down instead, and round them at random.
 
@@ -315,7 +293,7 @@ class Corpus:
         """
         from franchise.corpus.downsample import downsampled
 
-        return downsampled(self, words, seed, evenly=evenly)
+        return downsampled(self, words, seed_of(random_state), evenly=evenly)
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
         """Return the same documents with other names for the terms, as many as there are."""

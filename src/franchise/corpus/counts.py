@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of
-from franchise.corpus.cells import CellArrays, cells_from, cells_pay, words_of
+from franchise._arrays import CellArrays, offsets_of
+from franchise.corpus.cells import cells_from, cells_pay, words_of
 from franchise.corpus.checks import MAX_WORDS, is_frame, names_of, numbered, strings
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.large_arrays import BLOCK, Growing, blocks, handed_over, let_go

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import CorpusArrays
 from franchise.corpus.batches import (
     Batch,
     batch_of_lists,
@@ -25,7 +26,7 @@ from franchise.corpus.batches import (
     numbers_in,
 )
 from franchise.corpus.checks import is_frame, iterate, names_of, numbered
-from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts, split_columns, words_of_counts
 from franchise.corpus.other_libraries import (
     counts_of_anndata,

@@ -118,14 +118,6 @@ def blocks_of_documents(doc_ptr: npt.NDArray[Any], size: int | None = None) -> l
     return [(first, end) for first, end in pairwise(ends) if end > first]
 
 
-def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
-    """Count the words of each term; in blocks, as NumPy widens what it counts to 64 bits."""
-    counts = np.zeros(n_terms, np.int64)
-    for block in blocks(x.size):
-        counts += np.bincount(x[block], minlength=n_terms)
-    return counts
-
-
 def ranges_of(
     values: npt.NDArray[Any], begins: npt.NDArray[Any], lengths: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:

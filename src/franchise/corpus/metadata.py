@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from franchise._files import Array, Facts
+from franchise._arrays import Array
+from franchise._files import Facts
 from franchise.corpus.strings import packed, unpacked
 from franchise.errors import CorpusError
 
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 Kind = Literal["text", "number", "date"]
 
 NOT_VALUES = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
+
+# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
+LONGEST_VALUE = 200  # characters
+MOST_CHARACTERS = 10_000_000  # of a column
+MOST_COLUMNS = 50
 
 _MISSING = frozenset(["", "na", "n/a", "nan", "null"])
 _MISSING_OBJECTS = _MISSING | {"none", "nat", "<na>"}  # None, NaT, NA as str() writes them
@@ -173,6 +179,22 @@ def nearest(name: str, known: Iterable[str]) -> str:
         return f"did you mean {lower[near[0]]!r}?"
     more = f" and {len(known) - 20:,} more" if len(known) > 20 else ""
     return f"there are {', '.join(repr(one[:80]) for one in known[:20])}{more}"
+
+
+def small_columns(columns: Mapping[str, Iterable[Any]]) -> dict[str, Any]:
+    """Return the columns that are kept without being asked for, none if they are too many."""
+    kept = {name: values for name, values in columns.items() if _is_small(values)}
+    return kept if len(kept) <= MOST_COLUMNS else {}
+
+
+def _is_small(values: Iterable[Any]) -> bool:
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "O") in "iufbM":
+        return True
+    if any(isinstance(value, NOT_VALUES) for value in values):
+        return False
+    lengths = [len(value) for value in values if isinstance(value, str)]
+    return max(lengths, default=0) <= LONGEST_VALUE and sum(lengths) <= MOST_CHARACTERS
 
 
 # ---------------------------------------------------------------- values

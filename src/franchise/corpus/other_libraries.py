@@ -15,6 +15,7 @@ import numpy as np
 from franchise.corpus.checks import iterate, numbered
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
+from franchise.corpus.metadata import nearest, small_columns
 from franchise.errors import CorpusError, SettingsError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _MOST_TERMS = 50_000_000
 
 
-def from_anndata(data: Any, *, layer: str | None = None) -> Corpus:
+def from_anndata(data: Any, *, layer: str | None = None, metadata: Sequence[str] | None = None) -> Corpus:
     """Make a corpus from an AnnData object: cells are documents, genes are terms.
 
     Parameters
@@ -33,6 +34,9 @@ def from_anndata(data: Any, *, layer: str | None = None) -> Corpus:
         The object; ``obs_names`` become the names of the documents, ``var_names`` the terms.
     layer
         Which of its ``layers`` holds the counts; by default they are in ``X``.
+    metadata
+        Which columns of its ``obs`` to keep, ``[]`` for none. By default all that are small: no value of more
+        than 200 characters, no more than 10 million in all, and no more than 50 columns.
 
     Returns
     -------
@@ -46,9 +50,23 @@ def from_anndata(data: Any, *, layer: str | None = None) -> Corpus:
     """
     counts, genes = counts_of_anndata(data, layer)
     try:
-        return from_counts(counts, vocabulary=genes, document_names=[str(name) for name in data.obs_names])
+        names = [str(name) for name in data.obs_names]
+        return from_counts(counts, vocabulary=genes, document_names=names, metadata=_kept(data, metadata))
     except CorpusError as error:
         raise CorpusError(f"{error}{_hint(data, layer, error)}", code=error.code) from None
+
+
+def _kept(data: Any, wanted: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return columns of ``obs``; None if there are none to keep."""
+    obs = getattr(data, "obs", None)
+    columns = {} if obs is None else {str(label): obs[label] for label in obs.columns}
+    for name in wanted or ():
+        if name not in columns:
+            raise CorpusError(
+                f"there is no column {name!r} in obs; {nearest(name, columns)}", code="unknown-column"
+            )
+    kept = small_columns(columns) if wanted is None else {name: columns[name] for name in wanted}
+    return kept or None
 
 
 def counts_of_anndata(data: Any, layer: str | None = None) -> tuple[Any, tuple[str, ...]]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from franchise._files import Array, Facts, pieces_of_arrays, read_arrays
+from franchise._arrays import Array, CellArrays
+from franchise._files import Facts, pieces_of_arrays, read_arrays
 from franchise._version import VERSION, check_version
-from franchise.corpus.cells import CellArrays
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.metadata import packed_metadata, rows_of, unpacked_metadata

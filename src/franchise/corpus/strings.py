@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from franchise._files import Array
+from franchise._arrays import Array
 from franchise.corpus.large_arrays import Growing, handed_over
 
 # A text must come back as it was given, even with half a character in it.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise._settings import flag, is_one_of, whole_number
+from franchise.corpus.html import without_html
 from franchise.corpus.stop_words import LANGUAGES, stop_words_of
 from franchise.errors import SettingsError
 
@@ -50,6 +51,9 @@ class TextOptions:
         half of the documents, or all when there are fewer than 50.
     max_features
         Keep only this many terms, those with the most words; ties go by the alphabet. By default, all.
+    strip_html
+        Take HTML out of the texts first: tags, comments, scripts and styles are dropped, and entities such as
+        ``&amp;`` become characters.
 
     Raises
     ------
@@ -69,6 +73,7 @@ class TextOptions:
     min_df: float | int | None = None
     max_df: float | int | None = None
     max_features: int | None = None
+    strip_html: bool = False
 
     def __post_init__(self) -> None:
         checked = {
@@ -79,6 +84,7 @@ class TextOptions:
             "min_df": _document_share("min_df", self.min_df),
             "max_df": _document_share("max_df", self.max_df),
             "max_features": _limit(self.max_features),
+            "strip_html": flag("strip_html", self.strip_html),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -121,8 +127,8 @@ class TextOptions:
 
     def build_analyzer(self) -> Callable[[str], list[str]]:
         """Return the function that splits a text into words (and n-grams), before terms are left out."""
-        analyzer: Callable[[str], list[str]] = self.vectorizer().build_analyzer()
-        return analyzer
+        analyze: Callable[[str], list[str]] = self.vectorizer().build_analyzer()
+        return (lambda text: analyze(without_html(text))) if self.strip_html else analyze
 
     def resolved(self, n_documents: int) -> TextOptions:
         """Return the options with `min_df` and `max_df` as they are for this many documents."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from reprlib import repr as shortened
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from franchise._settings import whole_number
 from franchise.corpus.checks import iterate
+from franchise.corpus.html import without_html
 from franchise.corpus.large_arrays import blocks_of_documents
 from franchise.corpus.strings import GrowingTexts
 from franchise.corpus.text_options import TextOptions
@@ -52,8 +54,11 @@ class KeptTexts:
 def split_texts(
     texts: Iterable[str], options: TextOptions, *, keep: Callable[[str], None] | None = None
 ) -> Iterator[list[str]]:
-    """Split one text after the other into words; ``keep`` is called with each text, if it is given."""
-    analyze = options.build_analyzer()
+    """Split one text after the other into words; ``keep`` is called with each text, if it is given.
+
+    A text from which HTML is taken is kept without it.
+    """
+    analyze = replace(options, strip_html=False).build_analyzer()
     for j, text in enumerate(iterate(texts, "texts")):
         if not isinstance(text, str):
             raise CorpusError(
@@ -62,6 +67,8 @@ def split_texts(
                 code="not-a-text",
             )
         plain = str(text)  # NumPy's own strings become plain ones
+        if options.strip_html:
+            plain = without_html(plain)
         if keep is not None:
             keep(plain)
         yield analyze(plain)

@@ -8,10 +8,10 @@ from franchise._settings import is_one_of
 from franchise.corpus import Corpus
 from franchise.engines.collapsed import CollapsedEngine
 from franchise.engines.engine import Counts, Engine, EngineSettings, Start, Swept, Trials
-from franchise.engines.given_topics import SEED_WORDS, TOPICS, GivenTopics
 from franchise.engines.kinds import KINDS
 from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.engines.partitions.cuda.availability import problem
+from franchise.engines.starts.given_topics import CONTINUED, SEED_WORDS, TOPICS, GivenTopics
 from franchise.errors import SettingsError
 
 
@@ -36,6 +36,7 @@ RAY_GPU = "ray-gpu"
 ON_RAY = ("ray", RAY_GPU)
 
 __all__ = [
+    "CONTINUED",
     "ENGINES",
     "GPU",
     "ON_RAY",

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._draws import PARTS
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines.checkpoints import (
@@ -24,6 +25,7 @@ from franchise.engines.checkpoints import (
     joined_seating,
     packed_coordinator,
     unpacked_coordinator,
+    with_table_sizes,
 )
 from franchise.engines.collapsed import CollapsedEngine, by_size, topic_terms_of
 from franchise.engines.coordinator import Coordinator, DocumentsInfo, facts_of, state_without_seating
@@ -46,7 +48,7 @@ from franchise.engines.pools.local import LocalPool
 from franchise.engines.pools.pool import PooledTables, Snapshot
 from franchise.engines.pools.ranges import shards_for
 from franchise.engines.pools.seating_files import other_seating
-from franchise.engines.starts import StartingTopics, words_begin_with
+from franchise.engines.starts.starting_topics import StartingTopics, words_begin_with
 from franchise.engines.threads import Threads
 from franchise.errors import SettingsError
 from franchise.model import Joint, State
@@ -54,7 +56,7 @@ from franchise.model.capacity import compact
 from franchise.model.counts import ranks
 from franchise.model.measure import Measure
 from franchise.model.packing import packed, unpacked
-from franchise.model.state import DEAD, ETA, TOPICS, Array, copy_state
+from franchise.model.state import DEAD, ETA, TOPICS, copy_state
 from franchise.random import INITIALIZE, Key
 
 # About what a gamma variable costs, in words that are sampled.
@@ -322,13 +324,7 @@ class PartiallyCollapsedEngine:
             )
         state = copy_state(state)
         compact(self._corpus.arrays, state)
-        arrays = packed(self._corpus.arrays, state)
-        sizes, times = np.unique(arrays["n_jt"], return_counts=True)
-        arrays |= {
-            "table_sizes": sizes.astype(np.int64),
-            "tables_of_size": times,
-            "at": np.zeros(1, np.int64),
-        }
+        arrays = with_table_sizes(packed(self._corpus.arrays, state))
         self._begin_at(Snapshot(arrays, divided_seating(arrays, shards_for(self._corpus))))
 
     def arrays(self) -> dict[str, Array]:

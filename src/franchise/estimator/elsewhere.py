@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from franchise._settings import flag, whole_number
 from franchise.corpus.files import write_atomically
 from franchise.errors import ModelError, SettingsError
+from franchise.estimator.reading import Reads
 from franchise.posterior import reference_tables
 from franchise.posterior.assignments import Assignments
 from franchise.posterior.labels import distinct
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from franchise.sampling import Chain
 
 
-class Elsewhere:
+class Elsewhere(Reads):
     """The part of `HDPTopicModel` that other programs meet."""
 
     corpus_: Corpus

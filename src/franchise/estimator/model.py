@@ -11,22 +11,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._files import Facts
 from franchise._progress import monitor_for
-from franchise._ray import Ray
-from franchise._settings import flag, moved, refuse_moved
+from franchise._settings import RandomState, flag, moved, refuse_moved
 from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
+from franchise.engines.pools.ray import Ray
 from franchise.errors import ModelError
 from franchise.estimator.answers import Answers
 from franchise.estimator.elsewhere import Elsewhere
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
 from franchise.estimator.plans import begun_shorter, longer, settings_to_fit, settled
-from franchise.estimator.reading import Reads
 from franchise.estimator.rollback import all_or_nothing
 from franchise.estimator.settings import (
     MOVED,
@@ -38,6 +36,7 @@ from franchise.estimator.settings import (
     params_of,
     settings_of,
 )
+from franchise.estimator.starts import names_to_carry
 from franchise.estimator.summary import (
     interrupted_after,
     new_chains,
@@ -48,21 +47,21 @@ from franchise.estimator.summary import (
     trace_frame,
 )
 from franchise.estimator.topics import Topics
+from franchise.estimator.updating import Updating
 from franchise.estimator.workers import workers_for
 from franchise.posterior.align import Alignment
+from franchise.posterior.describe import chosen_in_words
 from franchise.sampling import Schedule
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.run import Callback, Ending, run_chains
 from franchise.storage import model as store
 from franchise.storage.checkpoints import Checkpoints, Overflow
 from franchise.storage.matching import read_matching
-from franchise.storage.names import read_names
+from franchise.storage.names import read_names, write_names
 
 
 @moved(**MOVED)
-class HDPTopicModel(  # type: ignore[misc]
-    Answers, Reads, Topics, Elsewhere, ClassNamePrefixFeaturesOutMixin, BaseEstimator
-):
+class HDPTopicModel(Answers, Topics, Elsewhere, Updating, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     A number fixes eta, alpha or gamma; a pair is the Gamma prior (shape, rate) under which it is estimated.
@@ -158,7 +157,7 @@ class HDPTopicModel(  # type: ignore[misc]
         effective_counts: bool = True,
         engine: str | Ray = "auto",
         n_jobs: int | None = -1,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         schedule: Schedule | None = None,
         verbose: int = 1,
     ) -> None:
@@ -244,11 +243,10 @@ class HDPTopicModel(  # type: ignore[misc]
             )
             self._made_with, why = settled(settings, corpus, used)
             self.corpus_, self._home, self._chosen = used, folder, chosen | why
+            names, facts = names_to_carry(self._made_with.init, used), self._facts(self._made_with.plan())
             with store.writing(folder):
-                self.chains_ = new_chains(
-                    folder, self._made_with, used, self._facts(self._made_with.plan()), overwrite=overwrite
-                )
-                self._recall_names(*(read_names(folder) if folder else ([], None)))
+                self.chains_ = new_chains(folder, self._made_with, used, facts, names, overwrite=overwrite)
+                self._recall_names(*(read_names(folder) if folder else (names, None)))
                 self._run(callback, time_budget)
             return self
 
@@ -336,7 +334,7 @@ class HDPTopicModel(  # type: ignore[misc]
             self.ending_: Ending = run_chains(
                 self.chains_,
                 jobs=self.n_jobs,
-                monitor=monitor_for(self.verbose, heading=self._choices_in_words()),
+                monitor=monitor_for(self.verbose, heading=chosen_in_words(self._chosen)),
                 callback=callback,
                 keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
                 time_budget=time_budget,
@@ -363,13 +361,13 @@ class HDPTopicModel(  # type: ignore[misc]
     def save(self, path: StrPath, *, overwrite: bool = False) -> None:
         """Save the model as a folder (`franchise.storage.model`), whole or not at all."""
         check_is_fitted(self)
-        folder = Path(path)
-        with all_or_nothing(self), store.writing(folder):
-            self._create(folder, overwrite=flag("overwrite", overwrite))
+        with all_or_nothing(self), store.writing(Path(path)):
+            self._create(Path(path), overwrite=flag("overwrite", overwrite))
 
     def _create(self, folder: Path, *, overwrite: bool = False) -> None:
         def fill(temporary: Path) -> None:
             save_chains(self.chains_, temporary)
+            write_names(temporary, list(self._remembered), self._feature_names, self._remembered_reading)
             if "posterior_" in vars(self):
                 self._write_answer(temporary)
 

@@ -64,14 +64,14 @@ class Reads:
         (True, 0.0)
         """
         check_is_fitted(self)
-        if name is not None and not (isinstance(name, str) and name.strip()):
-            raise SettingsError(f"name={name!r}: give a text, or None", code="wrong-type")
+        if name is not None and not " ".join(str(name).split()):
+            raise SettingsError("name: it is empty; give a text, or None", code="wrong-type")
         chosen = list(dict.fromkeys(self._numbers(topics) or ()))
         if len(chosen) < 2:
             raise SettingsError(
                 f"topics={topics!r}: give two different topics or more to merge", code="too-few-topics"
             )
-        name = None if name is None else " ".join(name.split())
+        name = None if name is None else " ".join(str(name).split())
         return self._read(self._reading.with_merged(self._among_all(chosen), name))
 
     def hide_topics(self, topics: _Topics) -> Self:

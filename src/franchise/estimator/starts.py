@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from franchise._settings import whole_number
+from franchise.corpus import Corpus
 from franchise.engines import SEED_WORDS, TOPICS, GivenTopics, Start
 from franchise.errors import SettingsError
 from franchise.estimator.summary import posterior_of, read_model
+from franchise.posterior.labels import Named, carried, remember_all
 from franchise.sampling.plan import STARTS
 
 _GIVE_TOPICS = "give topics by terms, such as model.components_"
@@ -22,7 +24,11 @@ _GIVE_TOPICS = "give topics by terms, such as model.components_"
 def start_of(init: Any) -> Start:
     """Return where chains start; topics and seed words are checked, apart from their terms."""
     if hasattr(init, "components_") and hasattr(init, "corpus_"):
-        return GivenTopics(TOPICS, init.components_, init.corpus_.vocabulary)
+        posterior = getattr(init, "_all_topics", None)  # not as they are merged and hidden for reading
+        phi, names = init.components_, getattr(init, "_topic_names", None)
+        return GivenTopics(
+            TOPICS, posterior.phi if posterior else phi, init.corpus_.vocabulary, names=dict(names or {})
+        )
     if isinstance(init, BaseEstimator):
         raise SettingsError(
             f"init: {type(init).__name__} has no topics yet; fit the model to start from, or load one",
@@ -49,7 +55,27 @@ def _topics_in(folder: Path) -> Start:
         raise SettingsError(
             f"init: the model in {folder} has no topics yet; resume it first", code="not-fitted"
         )
-    return GivenTopics(TOPICS, posterior_of(started, stored.corpus).phi, stored.corpus.vocabulary)
+    phi = posterior_of(started, stored.corpus).phi
+    names, _ = carried(stored.topic_names, phi)
+    return GivenTopics(TOPICS, phi, stored.corpus.vocabulary, names=names)
+
+
+def names_to_carry(start: Start, corpus: Corpus) -> list[Named]:
+    """Return the topics of a start in the terms of a corpus, if any of them has a name."""
+    if not isinstance(start, GivenTopics) or start.phi is None or not start.names:
+        return []
+    return earlier_topics(start, corpus)
+
+
+def has_earlier_topics(start: Start) -> TypeGuard[GivenTopics]:
+    """Return whether a start has the topics of an earlier model, or of a table."""
+    return isinstance(start, GivenTopics) and start.kind != SEED_WORDS and start.phi is not None
+
+
+def earlier_topics(start: GivenTopics, corpus: Corpus) -> list[Named]:
+    """Return the topics of a start in the terms of a corpus, with their names or empty ones."""
+    assert start.phi is not None
+    return remember_all(start.names, start.phi, start.terms or corpus.vocabulary, corpus.vocabulary)
 
 
 def _number(init: Any) -> Start:

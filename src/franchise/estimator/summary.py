@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,12 +21,13 @@ from franchise.posterior.reading import RememberedReading, numbers_of
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.stacking import OfChain
 from franchise.sampling import Chain, Draw
+from franchise.sampling.paper_heldout import held_out_of_chain
 from franchise.sampling.run import Ending
 from franchise.sampling.settings import Settings
 from franchise.storage import model as store
 from franchise.storage.chain import save_chain
 from franchise.storage.checkpoints import load_chains
-from franchise.storage.names import read_names
+from franchise.storage.names import read_names, write_names
 from franchise.storage.runs import save_runs
 
 _MOST_DRAWS = 10  # whose topics new documents are folded into: more cost time and change little
@@ -68,7 +70,13 @@ def read_model(folder: Path) -> StoredModel:
 
 
 def new_chains(
-    folder: Path | None, settings: Settings, corpus: Corpus, facts: Facts, *, overwrite: bool
+    folder: Path | None,
+    settings: Settings,
+    corpus: Corpus,
+    facts: Facts,
+    names: list[Named],
+    *,
+    overwrite: bool,
 ) -> list[Chain]:
     """Return new chains, or those of a folder to continue; put a model there if it has none.
 
@@ -82,6 +90,8 @@ def new_chains(
         The documents.
     facts
         The settings as they are written with the model.
+    names
+        Names of topics that chains start from, for a new model.
     overwrite
         Replace a model that is there.
     """
@@ -90,7 +100,14 @@ def new_chains(
         return plan.chains(corpus)
     if overwrite or not store.has_chains(folder):
         replaced = overwrite or store.is_model(folder)  # killed early: there is nothing to continue
-        store.create(folder, corpus, facts, start=settings.init, overwrite=replaced)
+        store.create(
+            folder,
+            corpus,
+            facts,
+            lambda temporary: write_names(temporary, names, None),
+            start=settings.init,
+            overwrite=replaced,
+        )
     return load_chains(plan, store.chains_folder(folder), corpus, resumed=True)
 
 
@@ -163,7 +180,7 @@ def known_topics(
         draws=[posterior.flat_draws[i] for i in chosen],
         columns=[number[posterior.columns[i]] for i in chosen],
         n_topics=len(members),
-        chain=max(chains, key=_log_joint),
+        paper=partial(held_out_of_chain, max(chains, key=_log_joint)),
         chains=[
             OfChain(number, _median_topics(draws), [draws[i] for i in _evenly(len(draws))])
             for number, draws in zip(numbers, posterior.draws, strict=True)

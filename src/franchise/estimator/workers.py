@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from franchise._ray import Ray
 from franchise.corpus import Corpus
 from franchise.engines import ON_RAY, RAY_GPU
+from franchise.engines.pools.ray import Ray
 from franchise.errors import ClusterError
 from franchise.sampling.chain import Chain
 
@@ -21,7 +21,7 @@ def workers_for(
     if engine not in ON_RAY:
         yield {}
         return
-    from franchise.engines.pools.ray import RayWorkers
+    from franchise.engines.pools.ray.actors import RayWorkers
 
     where = (cluster.address, cluster.workers)
     with RayWorkers(corpus, *where, len(chains), gpus=engine == RAY_GPU) as workers:

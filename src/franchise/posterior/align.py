@@ -33,7 +33,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
-from franchise.model.state import Array
+from franchise._arrays import Array
 from franchise.sampling import Draw
 
 VERSION = 1  # of the matching: raise it when the same draws are matched in another way

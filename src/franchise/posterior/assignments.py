@@ -2,8 +2,8 @@
 
 Draws keep counts. Which word has which topic is known only of the state in which a chain is now, after its
 last sweep. Topics have the numbers that they are listed by (`Posterior.columns`); a topic of the state is the
-one that it was in the chain's last draw. Topics of the state that are not listed are -1 in the table. A file of
-MALLET has no such thing: there they get numbers after the listed ones.
+one that it was in the chain's last draw. Topics of the state that are not listed are -1 in the table. A file
+of MALLET has no such thing: there they get numbers after the listed ones.
 
 MALLET's state is text, usually gzipped: a line of names, the weights alpha_k of all topics, beta, then a line
 for each word. Here alpha_k is alpha m_k / (m + gamma), 0 for a listed topic that the state does not have, and
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from franchise._arrays import ranges_of
+from franchise._arrays import Array, ranges_of
 from franchise._text import printable
 from franchise.corpus import Corpus, arrays_of_shard, shards_of
 from franchise.errors import ModelError
-from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array, State
+from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, State
 from franchise.sampling import Chain, Draw
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from franchise import _html as html
 from franchise._files import Facts, to_json
+from franchise._markup import markdown_table
 from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.posterior.advice import Advice, in_python
@@ -36,7 +37,7 @@ def describe(
     advice into words (`posterior.advice`).
     """
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
-    of = "" if done >= planned else f" ({planned} planned)"
+    of = "" if done >= planned else f" ({planned:,} planned)"
     lines = [
         f"HDPTopicModel of {counted(corpus.n_documents, 'document')}, {counted(corpus.n_words, 'word')}, "
         f"{counted(corpus.n_terms, 'term')}",
@@ -95,20 +96,20 @@ def settings_in_use(settings: Facts) -> Facts:
     shown |= settings.get("schedule", {})
     if chosen := settings.get("chosen"):
         shown["chosen"] = "; ".join(f"{name} {value}" for name, value in chosen.items())
+    shown |= in_use | options
     if isinstance(trials := shown.get("split_merge"), Mapping):
         until = "" if trials["until"] is None else f" up to sweep {trials['until']}"
+        most = "at most " if trials.get("adapt") else ""
         kinds = counted(len(trials["proposals"]), "kind")
-        shown["split_merge"] = f"{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
-    return shown | in_use | options
+        shown["split_merge"] = f"{most}{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
+    return shown
 
 
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
     """Return the text (Markdown) that says what is in a model folder."""
     shown = topics.head(_TOPICS_SHOWN)
-    rows = [
-        f"| {row.topic} | {_in_table(row.label)} | {row.weight:.1%} | {_in_table(row.terms)} |"
-        for row in shown.itertuples()
-    ]
+    names = ("topic", "label", "share of words", "terms")
+    rows = [(str(row.topic), row.label, f"{row.weight:.1%}", row.terms) for row in shown.itertuples()]
     n_more = len(topics) - len(shown)
     more = f"\n{counted(n_more, 'more topic')} in `topics.csv`.\n" if n_more else ""
     return "\n".join(
@@ -117,10 +118,7 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
             "Fitted with Franchise: a hierarchical Dirichlet process, by MCMC.\n",
             "```\n" + about + "\n```\n",
             "## The largest topics\n",
-            "| topic | label | share of words | terms |",
-            "|---|---|---|---|",
-            *rows,
-            more,
+            markdown_table(names, rows, (True, False, True, False)) + more,
             "## Settings\n",
             "```json\n" + to_json(settings_in_use(settings)) + "\n```\n",
             "## Use it\n",
@@ -146,11 +144,6 @@ def _largest(posterior: Posterior, labels: Sequence[str]) -> list[str]:
 def _runs(row: Any) -> list[str]:
     """Return the share of the independent runs that found a topic, if there were any."""
     return [f"{row.runs:.0%}"] if hasattr(row, "runs") else []
-
-
-def _in_table(text: str) -> str:
-    """Return text that cannot end a cell or a row of a Markdown table."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _topics(posterior: Posterior, diagnosis: Diagnosis) -> list[str]:

@@ -109,14 +109,14 @@ def remember(names: Mapping[int, str], phi: npt.ArrayLike) -> list[Named]:
     return remembered
 
 
-def carried(remembered: Sequence[Named], phi: npt.ArrayLike) -> tuple[dict[int, str], list[str]]:
-    """Return the names of the topics in another answer on the same documents, and the names that are lost.
+def matches(remembered: Sequence[Named], phi: npt.ArrayLike) -> dict[int, tuple[int, float]]:
+    """Return which topics of another answer are the same as those remembered, and their cosines.
 
-    Each name goes to the topic whose probabilities have the largest cosine with those remembered, no two
-    to one; where that is below 0.7, the topic is gone and its name is lost.
+    Each remembered topic, by its place in the list, goes to the topic whose probabilities have the largest
+    cosine with its own, no two to one; where that is below 0.7, the topic is gone.
     """
     if not remembered:
-        return {}, []
+        return {}
     rows = np.asarray(phi, np.float64)
     lengths = np.sqrt(np.square(rows).sum(axis=1))
     cosines = np.zeros((len(remembered), len(rows)))
@@ -124,10 +124,35 @@ def carried(remembered: Sequence[Named], phi: npt.ArrayLike) -> tuple[dict[int, 
         share = np.asarray(one.probabilities)
         row[:] = rows[:, one.terms] @ share / (lengths * np.sqrt(np.square(share).sum()))
     owners, topics = linear_sum_assignment(cosines, maximize=True)
-    there = cosines[owners, topics] >= _SAME
-    names = {int(k): remembered[i].name for i, k in zip(owners[there], topics[there], strict=True)}
-    kept = set(owners[there].tolist())
-    return names, [one.name for i, one in enumerate(remembered) if i not in kept]
+    found = zip(owners.tolist(), topics.tolist(), strict=True)
+    return {i: (k, float(cosines[i, k])) for i, k in found if cosines[i, k] >= _SAME}
+
+
+def carried(remembered: Sequence[Named], phi: npt.ArrayLike) -> tuple[dict[int, str], list[str]]:
+    """Return the names of the topics in another answer (`matches`), and the names that are lost.
+
+    Topics whose name is empty take part, so that a name does not go to what became of another topic.
+    """
+    found = matches(remembered, phi)
+    names = {k: remembered[i].name for i, (k, _) in found.items() if remembered[i].name}
+    return names, [one.name for i, one in enumerate(remembered) if one.name and i not in found]
+
+
+def remember_all(
+    names: Mapping[int, str], phi: npt.ArrayLike, terms: Sequence[str], vocabulary: Sequence[str]
+) -> list[Named]:
+    """Return all topics over some terms in the numbers of another vocabulary, with their names or empty ones.
+
+    Terms that the vocabulary does not have are left out.
+    """
+    index = {term: v for v, term in enumerate(vocabulary)}
+    number = [index.get(term, -1) for term in terms]
+    every = remember({k: names.get(k, "") for k in range(len(np.asarray(phi)))}, phi)
+    found = []
+    for one in every:
+        known = [(number[v], p) for v, p in zip(one.terms, one.probabilities, strict=True) if number[v] >= 0]
+        found.append(one._replace(terms=[v for v, _ in known], probabilities=[p for _, p in known]))
+    return found
 
 
 def given_labels(given: Any, phi: npt.NDArray[Any], vocabulary: Sequence[str]) -> dict[int, str]:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._draws import Draw, MergedCounts
 from franchise._text import counted
-from franchise.model.state import Array
 from franchise.posterior.align import described
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.labels import Named, carried, remember
@@ -101,6 +101,22 @@ class RememberedReading(NamedTuple):
 
     merged: tuple[tuple[str | None, tuple[Named, ...]], ...] = ()
     hidden: tuple[Named, ...] = ()
+
+    def in_terms(self, terms: Sequence[str], vocabulary: Sequence[str]) -> "RememberedReading":
+        """Return the same in the numbers of another vocabulary; topics without a term of it are left out."""
+        index = {term: v for v, term in enumerate(vocabulary)}
+
+        def of(topics: Sequence[Named]) -> tuple[Named, ...]:
+            found = []
+            for one in topics:
+                pairs = zip(one.terms, one.probabilities, strict=True)
+                known = [(index[terms[v]], p) for v, p in pairs if terms[v] in index]
+                if known:
+                    numbers, probabilities = map(list, zip(*known, strict=True))
+                    found.append(one._replace(terms=numbers, probabilities=probabilities))
+            return tuple(found)
+
+        return RememberedReading(tuple((name, of(topics)) for name, topics in self.merged), of(self.hidden))
 
 
 def remembered(reading: Reading, phi: Array) -> RememberedReading:

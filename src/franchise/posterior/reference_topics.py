@@ -31,9 +31,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from franchise import _html as html
+from franchise._arrays import Array
+from franchise._settings import is_positive
 from franchise._text import counted
 from franchise.errors import SettingsError
-from franchise.model.state import Array
 from franchise.posterior.estimates import LEVEL, Posterior
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def compare_topics(
 ) -> TopicComparison:
     """Compare the listed topics of a posterior with reference topics (`HDPTopicModel.compare_topics`)."""
     for name, value in (("threshold", threshold), ("level", level)):
-        if isinstance(value, bool) or not isinstance(value, float) or not 0.0 < value < 1.0:
+        if not is_positive(value) or value >= 1.0:
             raise SettingsError(f"{name}={value!r}: give a number between 0 and 1", code="not-a-probability")
     directions, in_common = _directions_of(reference, posterior.corpus.vocabulary)
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]

@@ -17,6 +17,8 @@ from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise._text import printable, shortened
 from franchise.corpus import Corpus
+from franchise.corpus.metadata import nearest
+from franchise.errors import SettingsError
 from franchise.posterior.agreement import found_by
 from franchise.posterior.coherence import top_terms
 
@@ -85,6 +87,20 @@ def topics_frame(
     if coherence is not None:
         columns["coherence"] = np.asarray(coherence)
     return pd.DataFrame(columns)
+
+
+def with_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return some columns of a table, in the order in which they are named."""
+    chosen = [columns] if isinstance(columns, str) else list(columns)
+    if not chosen:
+        raise SettingsError("columns is empty: name at least one, or None for all", code="empty-setting")
+    for name in chosen:
+        if name not in frame.columns:
+            raise SettingsError(
+                f"columns={name!r}: there is no such column; {nearest(str(name), frame.columns)}",
+                code="unknown-column",
+            )
+    return frame[chosen]
 
 
 def documents_frame(posterior: Posterior, **options: Any) -> pd.DataFrame:

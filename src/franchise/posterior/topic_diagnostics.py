@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.corpus import Corpus
-from franchise.model.state import ALPHA, GAMMA, Array
+from franchise.model.state import ALPHA, GAMMA
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity, top_terms
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Draw

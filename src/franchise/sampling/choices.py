@@ -5,8 +5,8 @@ from typing import NamedTuple
 from franchise._settings import is_one_of
 from franchise.corpus import Corpus
 from franchise.engines import Start
+from franchise.engines.starts.tables import is_count_table
 from franchise.sampling.short_runs import FEWEST_DOCUMENTS
-from franchise.starts.tables import is_count_table
 
 # Of count tables with about a hundred terms, and of text. Sentences are predicted as well with 0.3 as with
 # 0.1, and fits then agree on 92% of the words instead of 70%; longer texts are predicted better with 0.1.

@@ -10,14 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from franchise.corpus import Corpus
+from franchise.engines.starts.consensus import consensus_of, starting_topics
+from franchise.engines.starts.em import usual_eta
+from franchise.engines.starts.sample import in_random_order
+from franchise.engines.starts.tables import table_topics
 from franchise.model import Priors
 from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Timetable
 from franchise.sampling.trials import SplitMerge
-from franchise.starts.consensus import consensus_of, starting_topics
-from franchise.starts.em import usual_eta
-from franchise.starts.sample import in_random_order
-from franchise.starts.tables import table_topics
 
 NUMBER, SWEEPS, SHARE = 24, 40, 0.9
 FEWEST_DOCUMENTS = 100  # below this, a tenth of the documents is too few to tell anything

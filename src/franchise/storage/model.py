@@ -11,7 +11,8 @@
     matching.safetensors    which topics of different draws are the same (`storage.matching`)
     names.json           what people call topics and terms, where they did (`storage.names`)
     config.toml          options of ``franchise fit``, where it made the model
-    vocabulary.txt, topics.csv, trace.csv, README.md    for people and other programs; never read back
+    vocabulary.txt, topics.csv, topic_map.csv, trace.csv, README.md    for people and other programs; never
+                         read back
 
 The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
 on. So it can be loaded at any moment, and a run that was killed continues from it. Loading runs no code.
@@ -219,6 +220,18 @@ def stamp(folder: Path) -> str:
     return str(from_json(read_text(path), path).get("checksum"))  # it covers the time of creation
 
 
+def versions_here() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that decide the answer."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
+
+
+def versions_of(folder: Path) -> dict[str, str]:
+    """Return the versions that the model in a folder was begun with."""
+    path = folder / _MODEL
+    versions: dict[str, str] = from_json(read_text(path), path)["versions"]
+    return versions
+
+
 def change_settings(folder: Path, settings: Facts) -> None:
     """Replace the settings of the model that is there, also in its config.toml; its stamp changes."""
     path = folder / _MODEL
@@ -228,8 +241,12 @@ def change_settings(folder: Path, settings: Facts) -> None:
     update_config(folder, settings)
 
 
-def write_for_people(folder: Path, *, topics_csv: str, trace_csv: str, card: str) -> None:
+def write_for_people(
+    folder: Path, *, topics_csv: str, trace_csv: str, card: str, topic_map_csv: str | None
+) -> None:
     """Write what people and other programs read."""
+    if topic_map_csv is not None:
+        write_text(folder / "topic_map.csv", topic_map_csv)
     write_text(folder / "topics.csv", topics_csv)
     write_text(folder / "trace.csv", trace_csv)
     write_text(folder / "README.md", card)
@@ -240,7 +257,7 @@ def _model_facts(corpus: Corpus, settings: Facts) -> Facts:
         "format": _FORMAT,
         "version": VERSION,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+        "versions": versions_here(),
         "settings": settings,
         "corpus": _corpus_facts(corpus),
     }
@@ -262,7 +279,9 @@ def _write_start(folder: Path, topics: GivenTopics) -> None:
     """Write given topics into the folder of a model."""
     assert topics.phi is not None  # the model's own, not a chain's
     arrays = {"phi": topics.phi} | (packed("terms", topics.terms) if topics.terms is not None else {})
-    write_arrays(folder / _START, _START_KIND, arrays, {"version": VERSION, "given": topics.kind})
+    names = {str(k): name for k, name in topics.names.items()}
+    about = {"version": VERSION, "given": topics.kind, "names": names}
+    write_arrays(folder / _START, _START_KIND, arrays, about)
 
 
 def _read_start(folder: Path, facts: dict[str, Any]) -> GivenTopics:
@@ -277,7 +296,8 @@ def _read_start(folder: Path, facts: dict[str, Any]) -> GivenTopics:
     arrays, about = read_arrays(path, _START_KIND)
     check_version(path, about)
     terms = tuple(unpacked("terms", arrays)) if "terms" in arrays else None
-    topics = GivenTopics(about["given"], arrays["phi"], terms)
+    names = {int(k): str(name) for k, name in about.get("names", {}).items()}
+    topics = GivenTopics(about["given"], arrays["phi"], terms, names=names)
     if topics.digest != facts.get("digest"):
         raise ModelError(
             f"{path}: these are not the topics that the model started from; restore it from a copy",
@@ -297,16 +317,22 @@ def write_config(folder: Path, options: dict[str, Any], note: str = "") -> None:
     write_text(folder / _CONFIG, "".join([_HEADING, note, *lines]))
 
 
-def update_config(folder: Path, settings: Facts) -> None:
-    """Let the options, if they are there, follow the settings of a fit that was made longer."""
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return the options of the fit, under the names of their parameters; none where they are not known."""
     path = folder / _CONFIG
     if not path.is_file():
-        return
+        return {}
     try:
         options = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError:
-        return  # someone has edited it, and it is for people alone
-    options = {name.replace("-", "_"): value for name, value in options.items()}
+        return {}  # someone has edited it, and it is for people alone
+    return {name.replace("-", "_"): value for name, value in options.items()}
+
+
+def update_config(folder: Path, settings: Facts) -> None:
+    """Let the options, if they are there, follow the settings of a fit that was made longer."""
+    if not (options := read_config(folder)):
+        return
     schedule = settings["schedule"]
     now = {name: settings[name] for name in ("sweeps", "burn_in")}
     now |= {name: schedule[name] for name in ("thin", "warm_up")}

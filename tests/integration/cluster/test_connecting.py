@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from franchise._ray import check_memory, check_nodes, connected, in_words, lost, nodes, places
+from franchise.engines.pools.ray import check_memory, check_nodes, connected, in_words, lost, nodes, places
 from franchise.errors import ClusterError, CorpusError
 from tests.raising import check, raises
 
@@ -64,7 +64,7 @@ def test_versions_that_differ(ray_cluster, monkeypatch):
         pass
     assert not ray.is_initialized()
     monkeypatch.undo()
-    monkeypatch.setattr("franchise._ray.agreement.__version__", "99")
+    monkeypatch.setattr("franchise.engines.pools.ray.agreement.__version__", "99")
     with (
         connected(ray_cluster.address),
         raises(ClusterError, "version-mismatch", "machine", "franchise", " 99"),
@@ -103,7 +103,7 @@ def test_faults(ray_cluster):
 
 def test_our_own_ray_is_quiet_and_ends(tmp_path):
     code = (
-        "from franchise._ray import connected, places, check_nodes\n"
+        "from franchise.engines.pools.ray import connected, places, check_nodes\n"
         "import ray\n"
         "def work(i): print('working'); return i * i\n"
         "with connected('local'):\n"

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
-from franchise.engines.pools.ray import RayWorkers  # noqa: E402 (after ray is known to be there)
+from franchise.engines.pools.ray.actors import RayWorkers  # noqa: E402 (after ray is known to be there)
 
 SWEEPS = 8
 
@@ -134,7 +134,7 @@ from pathlib import Path
 from franchise import Priors, SplitMerge
 from franchise.sampling import Timetable
 from franchise.corpus import open_shards, planted, shard
-from franchise.engines.pools.ray import RayWorkers
+from franchise.engines.pools.ray.actors import RayWorkers
 from franchise.sampling.plan import Plan
 from franchise.sampling.run import run_chains
 from franchise.storage.checkpoints import Checkpoints

@@ -13,7 +13,7 @@ from tests.reference.chains import differences
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 
-from franchise.engines.pools import ray as on_ray  # noqa: E402 (after ray is known to be there)
+from franchise.engines.pools.ray import actors as on_ray  # noqa: E402 (after ray is known to be there)
 
 pytestmark = [pytest.mark.slow, needs_compiler]
 

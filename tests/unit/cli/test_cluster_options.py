@@ -1,13 +1,13 @@
-"""``--ray`` and ``--workers``: what they stand for, and when they are refused."""
+"""``--ray`` and ``--workers``: what they mean, and when they are refused."""
 
 import pytest
 from click.testing import CliRunner
 
 from franchise import Ray
-from franchise._ray import machines
-from franchise._ray.machines import Node
 from franchise.cli import main
 from franchise.cli._config import options_to_keep
+from franchise.engines.pools.ray import machines
+from franchise.engines.pools.ray.machines import Node
 from franchise.estimator import HDPTopicModel
 from tests.reference.gpus import with_cupy
 
@@ -24,7 +24,7 @@ def seen(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(HDPTopicModel, "fit", fit)
-    monkeypatch.setattr("franchise._ray.check_reachable", lambda address: None)
+    monkeypatch.setattr("franchise.estimator.settings.check_reachable", lambda address: None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text(TEXTS)
     return models

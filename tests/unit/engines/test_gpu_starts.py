@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from franchise.engines.partitions.cuda import layout
 from franchise.engines.partitions.cuda.documents import GpuDocuments
-from franchise.engines.starts import StartingTopics
+from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.random import INITIALIZE, Key
 from tests.host_device import HostDevice, needs_compiler
 from tests.reference.franchise import corpus_of

@@ -19,7 +19,8 @@ from franchise.engines.instantiation import Instantiator, epsilon_at, epsilon_fo
 from franchise.engines.kinds import KINDS
 from franchise.engines.partitions import host
 from franchise.engines.pools import local
-from franchise.engines.pools.ray import _BYTES_A_WORD_AND_CHAIN
+from franchise.engines.pools.ray.actors import _BYTES_A_WORD_AND_CHAIN
+from franchise.engines.starts.em import first_topics
 from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE, new_measure
@@ -28,7 +29,6 @@ from franchise.moves.reveal import reveal_weights
 from franchise.moves.shared.seats import _before_next
 from franchise.random import DOCUMENTS, REVEAL, Key, gamma_variate, log_gamma_variate, start_stream, uniform
 from franchise.sampling import Timetable
-from franchise.starts import first_topics
 from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update
 from tests.reference.enumeration import Concentrations

@@ -9,7 +9,7 @@ from franchise.engines.partitions.cuda import documents
 from franchise.engines.partitions.partition import Partition
 from franchise.engines.pools import local
 from franchise.engines.pools.ranges import jobs_for
-from franchise.engines.pools.ray import RayWorker
+from franchise.engines.pools.ray.actors import RayWorker
 from franchise.random import Key
 from tests.host_device import HostDevice
 from tests.raising import raises

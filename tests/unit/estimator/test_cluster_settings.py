@@ -86,7 +86,7 @@ def test_what_workers_are_made_with(monkeypatch):
         made.append((given[1:], more))
         yield "workers"
 
-    monkeypatch.setattr("franchise.engines.pools.ray.RayWorkers", workers)
+    monkeypatch.setattr("franchise.engines.pools.ray.actors.RayWorkers", workers)
     for engine in ("parallel", "ray", "ray-gpu"):
         with workers_for(engine, Ray("local", 2), None, []) as found:
             assert found == ({} if engine == "parallel" else {"workers": "workers"})

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from franchise import Chain, CorpusError, HDPTopicModel, ModelError, SettingsError, from_tokens
 from franchise.corpus import planted
 from franchise.engines import GivenTopics
+from franchise.engines.starts.em import fitted_topics, given_topics
 from franchise.estimator.starts import start_of
 from franchise.model import broken_invariants
 from franchise.posterior.advice import Advice
 from franchise.sampling import Timetable
-from franchise.starts.em import fitted_topics, given_topics
 from franchise.storage import model as store
 from tests.raising import raises
 from tests.settings import nested

@@ -29,7 +29,7 @@ def on_host(monkeypatch):
         assert (address, chains, gpus) == ("10.0.0.1:6379", 3, True)
         yield WorkersHere(corpus, workers, kind="cuda")
 
-    monkeypatch.setattr("franchise.engines.pools.ray.RayWorkers", here)
+    monkeypatch.setattr("franchise.engines.pools.ray.actors.RayWorkers", here)
     monkeypatch.setattr(settings, "check_reachable", lambda address: None)
     monkeypatch.setattr(settings, "problem", lambda: None)
     monkeypatch.setattr(local, "gpu", HostDevice)

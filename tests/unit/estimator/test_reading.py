@@ -156,7 +156,7 @@ def test_exports_and_the_report_take_it(fitted, tmp_path):
         (lambda m: m.merge_topics([1, 1]), "too-few-topics"),
         (lambda m: m.merge_topics([0, 99]), "not-a-whole-number"),
         (lambda m: m.merge_topics([0, "nothing"]), "unknown-topic"),
-        (lambda m: m.merge_topics([0, 1], name=3), "wrong-type"),
+        (lambda m: m.merge_topics([0, 1], name=" "), "wrong-type"),
         (lambda m: m.hide_topics([]), "too-few-topics"),
         (lambda m: m.hide_topics(range(m.n_topics_)), "too-few-topics"),
     ],

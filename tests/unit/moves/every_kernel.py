@@ -24,12 +24,12 @@ from franchise.compat.train import train
 from franchise.corpus import draw_hdp, five_topics
 from franchise.engines import ENGINES
 from franchise.engines.engine import EngineSettings, Trials
+from franchise.engines.starts.dispersion import estimate_concentration
+from franchise.engines.starts.em import first_topics
+from franchise.engines.starts.number_of_topics import choose_number
 from franchise.model.table_words import group_tables, new_gather_scratch
 from franchise.random import Key
 from franchise.sampling import Timetable
-from franchise.starts import first_topics
-from franchise.starts.dispersion import estimate_concentration
-from franchise.starts.number_of_topics import choose_number
 from tests.host_device import COMPILER, HostDevice
 from tests.reference.gpu_runs import on_device
 from tests.reference.workers import WorkersHere

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from franchise.corpus import planted
+from franchise.engines.starts.consensus import consensus_of, starting_topics
 from franchise.sampling import short_runs
 from franchise.sampling.chain import Chain
 from franchise.sampling.short_runs import short_run
-from franchise.starts.consensus import consensus_of, starting_topics
 from tests.settings import plan_of
 
 NUMBER, SWEEPS = 5, 4

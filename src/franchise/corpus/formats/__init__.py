@@ -59,9 +59,9 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "txt": Format("text, one document per line", (".txt",), rows=txt_rows, write=write_txt),
         "folder": Format("folder of text files (*.txt), one document per file"),
-        "csv": _TABLE("comma-separated table, texts in one column", (".csv",), rows=delimited.rows),
+        "csv": _TABLE("comma-separated table, texts in one column or counts", (".csv",), rows=delimited.rows),
         "tsv": _TABLE(
-            "tab-separated table, texts in one column",
+            "tab-separated table, texts in one column or counts",
             (".tsv", ".tab"),
             rows=partial(delimited.rows, delimiter="\t"),
         ),
@@ -69,7 +69,9 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             "JSON lines, one object per document", (".jsonl", ".ndjson"), rows=jsonl.rows, write=jsonl.write
         ),
         "parquet": _TABLE(
-            "Parquet, texts or lists of words in one column", (".parquet", ".pq"), rows=parquet.rows
+            "Parquet, texts or lists of words in one column, or counts",
+            (".parquet", ".pq"),
+            rows=parquet.rows,
         ),
         "mallet": Format("MALLET's text, 'name label text' per line", has_names=True, rows=mallet_rows),
         "ldac": Format(

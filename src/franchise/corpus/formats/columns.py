@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from franchise.corpus.files import Source
-from franchise.corpus.metadata import NOT_VALUES, column_of, nearest, not_a_value, table_of
+from franchise.corpus.metadata import (
+    LONGEST_VALUE,
+    MOST_CHARACTERS,
+    MOST_COLUMNS,
+    NOT_VALUES,
+    column_of,
+    nearest,
+    not_a_value,
+    table_of,
+)
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -15,11 +24,6 @@ if TYPE_CHECKING:
 
 # The text of a document, and its name where the file gives one; Parquet may have lists of words for texts.
 Rows = Iterator[tuple[Any, str | None]]
-
-# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
-_LONGEST_VALUE = 200  # characters
-_MOST_CHARACTERS = 10_000_000  # of a column
-_MOST_COLUMNS = 50
 
 
 class Columns:
@@ -79,6 +83,11 @@ class Columns:
         return [name for name in present if name not in (self.text, self.name) and times[name] == 1]
 
     @property
+    def asked(self) -> list[str]:
+        """The columns that were asked for by name."""
+        return [name for name in (self.text, self.name, *(self._wanted or ())) if name is not None]
+
+    @property
     def takes_all(self) -> bool:
         """Whether all small columns are kept."""
         return self._wanted is None
@@ -90,7 +99,7 @@ class Columns:
                 self._seen[name] = None
                 if self._wanted is None:
                     self._values[name] = [None] * self._n_documents
-        if self._wanted is None and len(self._seen) > _MOST_COLUMNS:
+        if self._wanted is None and len(self._seen) > MOST_COLUMNS:
             self._values.clear()
         for name in list(self._values):
             value = values.get(name)
@@ -108,7 +117,7 @@ class Columns:
         if self._wanted is not None or not isinstance(value, str):
             return True
         self._n_characters[name] += len(value)
-        return len(value) <= _LONGEST_VALUE and self._n_characters[name] <= _MOST_CHARACTERS
+        return len(value) <= LONGEST_VALUE and self._n_characters[name] <= MOST_CHARACTERS
 
     def gathered(self, name: str) -> pd.DataFrame | None:
         """Return the metadata of all documents of the file with this name."""

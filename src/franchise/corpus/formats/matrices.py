@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from franchise._arrays import Array
 from franchise._extras import needed
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MAGIC = b"PK\x03\x04"
 
-Array = npt.NDArray[Any]
 
 _SAVE_AGAIN = "write the counts again as a CSR matrix, with scipy.sparse.save_npz"
 
@@ -81,7 +80,12 @@ def write_npz(corpus: Corpus) -> Iterator[bytes]:
     yield file.getvalue()
 
 
-def read_h5ad(source: Source, vocabulary: Sequence[str] | None, layer: str | None = None) -> Corpus:
+def read_h5ad(
+    source: Source,
+    vocabulary: Sequence[str] | None,
+    layer: str | None = None,
+    metadata: Sequence[str] | None = None,
+) -> Corpus:
     """Read a corpus; a vocabulary that is given takes the place of the names of the genes."""
     with needed("reading .h5ad", "anndata"):
         import anndata
@@ -95,7 +99,7 @@ def read_h5ad(source: Source, vocabulary: Sequence[str] | None, layer: str | Non
     source.report(1.0)
     check_width(source, vocabulary, *data.shape)
     try:
-        corpus = from_anndata(data, layer=layer)
+        corpus = from_anndata(data, layer=layer, metadata=metadata)
         return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
     except CorpusError as error:
         raise source.fault(str(error), code=error.code) from None

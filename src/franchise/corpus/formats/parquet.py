@@ -5,6 +5,8 @@ Instead of texts, the column may have lists of words, or of term ids.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from franchise.corpus.files import Source
@@ -15,10 +17,18 @@ MAGIC = b"PAR1"
 
 # Documents can be long: this many of them are in memory at a time.
 _BATCH = 1024
+_CELLS = 1_000_000
 
 
 def rows(source: Source, columns: Columns) -> Rows:
     """Read one document after the other; in messages, rows are numbered from 1."""
+    with opened(source) as file:
+        yield from _rows(source, columns, file)
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[Any]:
+    """Open a file with pyarrow, and word the errors of reading it."""
     try:
         from pyarrow.parquet import ParquetFile  # an extra, and slow to import
     except ImportError:
@@ -27,8 +37,7 @@ def rows(source: Source, columns: Columns) -> Rows:
             code="missing-package",
         ) from None
     try:
-        file = ParquetFile(source.random_access(), buffer_size=2**20)
-        yield from _rows(source, columns, file)
+        yield ParquetFile(source.random_access(), buffer_size=2**20)
     except CorpusError:
         raise
     except Exception as error:  # a damaged file fails in a dozen ways
@@ -36,6 +45,15 @@ def rows(source: Source, columns: Columns) -> Rows:
         raise source.fault(
             f"not a whole Parquet file ({reason}); make or fetch it again", code="damaged-file"
         ) from error
+
+
+def values_of(source: Source, file: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Read the values of some columns, row by row; of wide tables, few rows are in memory at a time."""
+    at_once, number = max(1, min(_BATCH, _CELLS // max(len(columns), 1))), 0
+    for batch in file.iter_batches(at_once, columns=list(columns), use_threads=False):
+        yield from zip(*(batch.column(column).to_pylist() for column in columns))
+        number += batch.num_rows
+        source.report(number / max(file.metadata.num_rows, number))
 
 
 def _rows(source: Source, columns: Columns, file: Any) -> Rows:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of
+from franchise._arrays import CorpusArrays, offsets_of
+from franchise._settings import RandomState, moved
 from franchise.corpus.batches import Batch
 from franchise.corpus.checks import (
     MAX_WORDS,
@@ -25,7 +26,7 @@ from franchise.corpus.checks import (
     document_numbers,
     strings,
 )
-from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
 from franchise.corpus.large_arrays import BLOCK, Growing, handed_over
 from franchise.corpus.metadata import as_metadata, joined, rows_of
@@ -219,9 +220,12 @@ class ShardedCorpus(Corpus):
         other.__dict__.update(self.__dict__ | all_changes | more | {"changes": all_changes})
         return other
 
-    def downsampled(self, words: int | npt.ArrayLike, *, seed: int = 0, evenly: bool = False) -> Corpus:
+    @moved(seed="random_state")
+    def downsampled(
+        self, words: int | npt.ArrayLike, *, random_state: RandomState = 0, evenly: bool = False
+    ) -> Corpus:
         """Keep a limited number of words of each document; what comes out is in one piece."""
-        return self.in_one_piece().downsampled(words, seed=seed, evenly=evenly)
+        return self.in_one_piece().downsampled(words, random_state=random_state, evenly=evenly)
 
     def in_one_piece(self) -> Corpus:
         """Return the same corpus, all of it in memory."""

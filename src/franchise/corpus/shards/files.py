@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Array, CorpusArrays
 from franchise._files import (
-    Array,
     Facts,
     checksum_of,
     from_json,
@@ -36,7 +36,7 @@ from franchise._folders import put_back
 from franchise._settings import whole_number
 from franchise._version import VERSION, check_version
 from franchise.corpus.checks import check_offsets
-from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.large_arrays import handed_over
 from franchise.corpus.stored import LARGE, About
 from franchise.corpus.strings import packed, unpacked

@@ -1,0 +1,89 @@
+"""Tables of counts, such as tumours by kinds of mutations: how chains start, and how many counts are used.
+
+A chain on such a table keeps the number of topics that it begins with, so the number is chosen first
+(`number_of_topics`). And counts of one document often vary together, by more than any mixture of topics
+explains. To the model every count is evidence, so it would answer such noise with hundreds of topics. Where
+that is seen (`dispersion`), each document keeps as many counts as it is worth independent ones.
+"""
+
+import math
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from franchise.corpus import Corpus, ShardedCorpus
+from franchise.corpus.data_warnings import FEW_TERMS
+from franchise.engines.starts.dispersion import effective_counts, estimate_concentration
+from franchise.engines.starts.em import given_topics
+from franchise.engines.starts.given_topics import TopicsOfTerms
+from franchise.engines.starts.number_of_topics import Choice, choose_number, topics_for_chain
+from franchise.engines.starts.starting_topics import StartingTopics
+
+_FEWEST_DOCUMENTS = 5  # that can tell how many topics there are, about
+_FEWEST_WITH_NOISE = 12  # that can tell noise from topics
+_LEAST_COUNT = 4.0  # mean of the cells that are not 0; words of a text come back less often
+_ENOUGH = 1_000  # documents of a corpus in shards to look at
+# That a document can have in the choice of the number: those with millions of counts would decide it alone.
+_MOST_COUNTS = 5_000.0
+_HARDLY_ANY = 1e-9  # share of common words: a table has no words that belong to no topic
+
+
+class Effective(NamedTuple):
+    """A table whose documents have as many counts as they are worth independent ones."""
+
+    corpus: Corpus
+    concentration: float  # of documents around mixtures of topics; inf if no count is left out
+
+
+def is_count_table(corpus: Corpus) -> bool:
+    """Return whether documents have few kinds of things and many of each."""
+    if corpus.n_terms > FEW_TERMS or corpus.documents_of_length[1:].sum() < _FEWEST_DOCUMENTS:
+        return False
+    if isinstance(corpus, ShardedCorpus):
+        some = corpus.spread(_ENOUGH)  # not all files have to be read
+        if not any(corpus.document(j).size for j in some.tolist()):
+            return False
+        corpus = corpus.select(some)
+    return corpus.n_words >= _LEAST_COUNT * corpus.cells.terms.size
+
+
+def effective_table(corpus: Corpus, seed: int) -> Effective:
+    """Leave out counts of documents that vary more than mixtures of topics explain."""
+    if corpus.documents_of_length[1:].sum() < _FEWEST_WITH_NOISE:
+        return Effective(corpus, math.inf)
+    choice = _choice(corpus, seed)
+    # Of the plausible numbers of topics the largest: what too few topics miss would look like noise.
+    concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed)
+    if math.isinf(concentration):
+        return Effective(corpus, concentration)
+    return Effective(scaled_down(corpus, concentration, seed), concentration)
+
+
+def scaled_down(corpus: Corpus, concentration: float, seed: int) -> Corpus:
+    """Scale counts down to what documents of this concentration are worth."""
+    limits = effective_counts(corpus.document_lengths, concentration)
+    fewer = corpus.downsampled(limits, random_state=seed, evenly=True)
+    assert fewer.downsampling is not None
+    make, parts = fewer.__reduce__()
+    return make(*parts, downsampling=fewer.downsampling._replace(concentration=concentration))
+
+
+def table_topics(corpus: Corpus, seed: int, chain: int) -> StartingTopics:
+    """Return the topics that a chain starts from; chains begin at different numbers of topics."""
+    phi = topics_for_chain(_choice(corpus, seed), chain)
+    known = np.ones(corpus.n_terms, bool)
+    return given_topics(corpus, TopicsOfTerms(phi, known, are_seeds=False), _HARDLY_ANY)
+
+
+_last: list[Any] = []  # the last corpus looked at, its seed, and the choice for it
+
+
+def _choice(corpus: Corpus, seed: int) -> Choice:
+    """Choose the number of topics, once for a corpus that is asked for several times in turn."""
+    if _last and _last[0]() is corpus and _last[1] == seed:
+        choice: Choice = _last[2]
+        return choice
+    choice = choose_number(corpus.cells, seed, concentration=_MOST_COUNTS)
+    _last[:] = [weakref.ref(corpus), seed, choice]
+    return choice

@@ -127,7 +127,7 @@ def useless(form: str, metadata_file: StrPath | None) -> dict[str, str]:
         why["text_column"] = "it has no columns"
         if metadata_file is None:
             why["id_column"] = "it has no columns"
-        if metadata_file is None and form != "h5ad":  # which has obs
+        if metadata_file is None and form not in ("h5ad", "mallet"):  # which have obs, and labels
             why["metadata"] = "it has no columns without a file of metadata"
     if form not in TABLES:
         why["counts"] = "it is not a table"

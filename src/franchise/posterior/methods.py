@@ -353,18 +353,21 @@ def _diagnosis(made: Made) -> Iterable[str]:
 
 
 def _number_of_topics(posterior: Posterior, found: Diagnosis) -> Iterable[str]:
+    median = posterior.n_topics_median
+    if posterior.read_as:
+        yield f"After the fit, {posterior.read_as}."
     low, high = posterior.n_topics_interval
     few = min(map(len, posterior.draws)) < FEW_DRAWS
     if found.agree is False:
         ranges = ", ".join(in_words(*one) for one in posterior.n_topics_by_chain)
         kind = "range" if few else "central 95%"
         yield (
-            f"We list {counted(posterior.n_topics, 'topic')}, the median number. The number differs between "
+            f"We list {counted(median, 'topic')}, the median number. The number differs between "
             f"chains ({kind} by chain: {ranges})."
         )
         return
     kind = "in the draws" if few else "95% interval"
-    yield f"The number of topics is {posterior.n_topics:,} (posterior median; {kind} {in_words(low, high)})."
+    yield f"The number of topics is {median:,} (posterior median; {kind} {in_words(low, high)})."
 
 
 def _r_hat(found: Diagnosis) -> Iterable[str]:

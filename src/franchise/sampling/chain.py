@@ -124,7 +124,7 @@ class Chain:
         self.mode: Draw | None = None
         self.mode_log_joint = -math.inf
         self._cut_off = False
-        self._take_up: Callable[[Engine], None] | None = None
+        self._load: Callable[[Engine], None] | None = None
         made_by = engine_named(engine_for(engine, corpus, in_turn=init == "sequential"))
         self._engine: Engine = made_by.new(
             corpus,
@@ -144,9 +144,9 @@ class Chain:
     @property
     def engine(self) -> Engine:
         """The engine that makes the sweeps."""
-        if self._take_up is not None:
-            self._take_up(self._engine)
-            self._take_up = None
+        if self._load is not None:
+            self._load(self._engine)
+            self._load = None
         return self._engine
 
     @property
@@ -154,9 +154,9 @@ class Chain:
         """The name of the engine. Unlike `engine`, this does not load its state."""
         return self._engine.name
 
-    def take_up_later(self, take_up: Callable[[Engine], None]) -> None:
-        """Load the state of the engine with `take_up` when it is first needed, which may be never."""
-        self._take_up = take_up
+    def load_later(self, load: Callable[[Engine], None]) -> None:
+        """Load the state of the engine with `load` when it is first needed, which may be never."""
+        self._load = load
 
     @property
     def state(self) -> State:
@@ -296,10 +296,10 @@ class Chain:
         names = ["first_topics", "runs", "sweeps_done", "trace", "draws", "trials", "events"]
         names += ["mode", "mode_log_joint"]
         results = {name: getattr(self, name) for name in names}
-        take_up, schedule = self._take_up, self.schedule
-        if take_up is None and len(self.trace):
+        load, schedule = self._load, self.schedule
+        if load is None and len(self.trace):
             try:
-                take_up = self._engine.remembered()
+                load = self._engine.remembered()
             except ClusterError:  # its workers are gone; only new workers can restore its state
                 return lambda: self
         # The current lists may be in use elsewhere, so the chain continues with copies.
@@ -317,8 +317,8 @@ class Chain:
                 engine=self.engine_name,
             )
             vars(chain).update(results)
-            if take_up is not None:
-                chain.take_up_later(take_up)
+            if load is not None:
+                chain.load_later(load)
             return chain
 
         return again

@@ -165,8 +165,8 @@ def check_thin(chain: Chain, schedule: Timetable) -> None:
         return
     if any(draw.sweep > schedule.burn_in for draw in chain.draws):
         raise SettingsError(
-            f"thin={new}: give a multiple or a divisor of {old}, the thinning of the draws so far; with another, "
-            "most of them would be lost",
+            f"thin={new}: give a multiple or a divisor of {old}, the thinning of the draws so far; "
+            "with another, most of them would be lost",
             code="incompatible-thin",
         )
 

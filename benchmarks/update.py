@@ -15,7 +15,7 @@ The ratio of the numbers of sweeps is that of the defaults, 200 to 500. Columns:
   higher is better. The two have slightly different vocabularies: an update asks that a new term is in two of
   the new documents, a refit in two of all. So only words that both know are scored.
 * *kept*: the share of the topics of the week before that have a match in this week's (cosine 0.7, the rule
-  for names), which is the share that keeps its name; *of words*: the share of the words that these topics had.
+  for names), which is the share that keeps its name; *of words*: the share of words that these topics had.
   Both for the update, then for the refit.
 """
 

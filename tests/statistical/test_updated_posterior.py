@@ -12,8 +12,10 @@ import pytest
 from franchise import Priors
 from franchise.corpus import from_tokens
 from franchise.corpus.more_documents import joined, more_documents
+from franchise.engines import Trials
 from franchise.model.state import word_topics
-from franchise.sampling import Timetable
+from franchise.random import Key
+from franchise.sampling import SplitMerge, Timetable
 from franchise.sampling.continued import continued
 from franchise.sampling.plan import Plan
 from tests.reference.chains import ALONE
@@ -90,11 +92,20 @@ def compare(posterior, columns, samples):
     )
 
 
+def sweeps_of(chain, sweeps):
+    """Make sweeps, by the engine alone as the rest of a chain takes longer; yield after each."""
+    trials = Trials(1, SplitMerge().as_array())
+    for sweep in range(sweeps):
+        chain.engine.sweep(Key(chain.seed, 0, BURN_IN + 1 + sweep, 0), trials)
+        yield sweep
+
+
 def trace_of(chain, sweeps):
-    chain.run(sweeps)
-    found = {"log joint": chain.trace["log_joint"][-sweeps:]}
+    rows = [chain.engine.numbers() for _ in sweeps_of(chain, sweeps)]
+    found = {"log joint": np.array([row["log_joint"] for row in rows])}
     for name in ("n_topics", "n_tables"):
-        found |= {f"{name} = {value}": chain.trace[name][-sweeps:] == value for value in range(1, 9)}
+        values = np.array([row[name] for row in rows])
+        found |= {f"{name} = {value}": values == value for value in range(1, 9)}
     return found
 
 
@@ -110,10 +121,8 @@ def test_numbers_of_topics_and_tables(engine, posterior, seed):
 @pytest.mark.parametrize("engine", [name for name in ALONE if name != "cells"])
 def test_words_that_have_one_topic_or_table(engine, posterior, seed):
     """10,000 sweeps see a probability off by about 0.04."""
-    chain, visited = updated(engine, seed), []
-    for _ in range(10_000):
-        chain.sweep()
-        visited.append(posterior.number[seating_now(chain)])
+    chain = updated(engine, seed)
+    visited = [posterior.number[seating_now(chain)] for _ in sweeps_of(chain, 10_000)]
     columns = pairs_of(posterior.seatings)
     samples = {name: values[visited] for name, values in columns.items()}
     compare(posterior, columns, samples)

@@ -18,6 +18,7 @@ from franchise.sampling.plan import Plan
 from tests.reference.chains import ALONE, differences
 from tests.reference.enumeration import Concentrations, log_joint, seating_of
 from tests.reference.franchise import corpus_of
+from tests.reference.workers import WorkersHere
 
 WORDS = [name for name in ALONE if name != "cells"]
 
@@ -133,3 +134,24 @@ def test_a_document_of_one_word_is_seated_by_its_conditional():
     expected = np.array(joints) / sum(joints)
     error = (found / 3000 - expected) / np.sqrt(expected * (1 - expected) / 3000)
     assert np.abs(error).max() < 5.0, (found / 3000, expected)
+
+
+def test_workers_of_a_cluster_continue_as_threads_do():
+    whole = planted(n_topics=5, n_terms=60, n_documents=26, document_length=40, seed=2).corpus
+    before = whole.select(range(20))
+    new = whole.select(range(20, 26)).with_names(whole.vocabulary, list("abcdef"))
+    after = joined(before, more_documents(new, before))
+    schedule = Schedule().timetable(6, None, "one", eta_is_fixed=True)
+    found = []
+    for engine in ("parallel", "ray"):
+        plan = Plan(priors=Priors(), schedule=schedule, starts=(6,), seed=3, engine=engine)
+        chains = [plan.chains(before)[0]]
+        for corpus in (before, after):
+            if engine == "ray":
+                chains[-1].use_workers(WorkersHere(corpus, 2))
+            chains[-1].run()
+            chains[-1].use_workers(None)
+            if corpus is before:
+                chains += continued(plan, after, chains)
+        found.append(chains[-1])
+    assert differences(*found) == []

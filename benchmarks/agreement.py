@@ -55,7 +55,7 @@ class Method(NamedTuple):
     engine: str = "collapsed"
 
     def schedule(self, sweeps: int, burn_in: int, thin: int = 1) -> Timetable:
-        """Return the schedule of so many sweeps."""
+        """Return the schedule of a run with this number of sweeps."""
         trials = self.split_merge
         if trials:
             trials = replace(trials, adapt=min(trials.adapt, burn_in))

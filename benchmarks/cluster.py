@@ -6,8 +6,8 @@
     python -m benchmarks.cluster forecast                 (from cluster_grid.json, measured on 16 cores)
 
 Speed: chains start at the planted truth; all figures of a table are from one run. The grid measures sweeps of
-several numbers of words, terms, topics and workers; the forecast fits `Cost` to it and says what it makes of
-corpora that nobody has measured.
+several numbers of words, terms, topics and workers; the forecast fits `Cost` to it and predicts the
+times of larger corpora.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from franchise.sampling import Timetable
 
 BYTES_A_WORD = 32  # with a worker: documents, and seats and counts of one chain
 CALLS = ("update", "name", "take", "put", "tables_of", "finish")
-# What is measured for the model of cost: words, terms, topics.
+# The sizes measured for the model of cost: words, terms, topics.
 SIZES = ((2e6, 20_000, 50), (5e6, 20_000, 400), (20e6, 20_000, 100), (20e6, 60_000, 300))
 # Corpora of which there is only a forecast: words, terms, topics; pairs of a term and a topic that has it.
 FORECASTS = {
@@ -80,7 +80,7 @@ def timed_calls(held: RayWorkers) -> Iterator[dict[str, float]]:
 
 
 def new_chain(truth: Planted, engine: str, trials: int, threads: int = 1) -> Chain:
-    """Return a chain with so many trials in a sweep."""
+    """Return a chain with this number of trials per sweep."""
     schedule = Timetable(sweeps=100, burn_in=50, split_merge=SplitMerge(trials=trials) if trials else None)
     return Chain(truth.corpus, PRIORS, schedule, random_state=1, engine=engine, n_jobs=threads)
 
@@ -98,7 +98,7 @@ def by_threads(truth: Planted, state: State, threads: int, trials: int, sweeps: 
 def by_workers(
     truth: Planted, state: State, options: argparse.Namespace, workers: int, trials: int
 ) -> tuple[Measured, dict[str, float]]:
-    """Time a few sweeps on so many workers."""
+    """Time a few sweeps on this number of workers."""
     sweeps = options.sweeps
     with RayWorkers(truth.corpus, options.ray, workers, threads=options.each) as held:
         chain = new_chain(truth, "ray", trials, threads=joblib.cpu_count())
@@ -178,7 +178,7 @@ class Cost(NamedTuple):
     rest: float  # documents drawn word by word, concentrations, calls
 
     def seconds(self, of: Measured, bandwidth: float = np.inf, latency: float = 0.0) -> float:
-        """Return what a sweep takes, where the coordinator sends and receives so many bytes a second."""
+        """Return the seconds of a sweep, given the coordinator's bandwidth in bytes per second."""
         working = np.dot(self, [*work_of_workers(of), *work_of_head(of)])
         return float(working) + (of.sent + of.received) / bandwidth + latency * of.calls
 
@@ -326,7 +326,7 @@ def main() -> None:
     three.add_argument("--grid", default=Path(__file__).with_name("cluster_grid.json"))
     three.add_argument("--machines", type=int, nargs="*", default=[1, 4, 16, 64])
     three.add_argument("--cores", type=int, default=16)
-    three.add_argument("--bandwidth", type=float, default=1.25e9, help="bytes a second (10 Gbit)")
+    three.add_argument("--bandwidth", type=float, default=1.25e9, help="bytes per second (10 Gbit)")
     three.add_argument("--latency", type=float, default=1e-3)
     three.set_defaults(run=forecast)
     options = parser.parse_args()

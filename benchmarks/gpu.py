@@ -1,4 +1,4 @@
-"""The engine on a GPU: how fast it is, how soon it finds planted topics, how soon it is as good as others.
+"""The GPU engine: its speed, and the time until it finds planted topics and is as good as other engines.
 
     python -m benchmarks.gpu speed                              (200 million planted words, 10 GB)
     python -m benchmarks.gpu speed --topics 128 --kind pubmed --terms 141000
@@ -51,7 +51,7 @@ from franchise.errors import FranchiseError
 from franchise.sampling import Timetable
 
 WITHOUT_GPU = ("collapsed", "parallel")
-TEN = 10  # every so many sweeps one does more than the others
+TEN = 10  # every tenth sweep does more than the others
 
 
 # ---------------------------------------------------------------- how fast
@@ -116,7 +116,7 @@ def speed_from_truth(truth: Planted, options: argparse.Namespace) -> dict[str, A
         "seconds": seconds.tolist(),
     }
     console.print(
-        f"{found['topics']:,} topics: {_millions(found['plain'])} million words a second in plain sweeps, "
+        f"{found['topics']:,} topics: {_millions(found['plain'])} million words per second in plain sweeps, "
         f"{_millions(found['full'])} in every tenth, {_millions(found['ten'])} in ten"
     )
     return found
@@ -192,7 +192,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     one.add_argument("--topics", type=int, nargs="+", default=[128, 256, 512, 1024])
     one.add_argument("--kind", choices=KINDS, default="even", help="of corpus")
     one.add_argument("--tens", type=int, default=3, help="of sweeps that are timed")
-    one.add_argument("--trials", type=int, default=0, help="split-merge trials a sweep")
+    one.add_argument("--trials", type=int, default=0, help="split-merge trials per sweep")
     one = commands.add_parser("planted", parents=[common], help="from a start to the score of the truth")
     one.add_argument("--words", type=float, default=700e6)
     one.add_argument("--terms", type=int, default=141_000)
@@ -205,10 +205,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         nargs="*",
         default=[],
         metavar="SHARE:SWEEPS:ETA:TRIALS:NEW",
-        help="start from topics of so much of the documents, and NEW ones begun where those explain least",
+        help="start from topics of this SHARE of the documents, and NEW ones begun where those explain least",
     )
     one.add_argument("--warm-up", type=int, help="sweeps in which eta rises")
-    one.add_argument("--trials", type=int, default=SplitMerge().trials, help="split-merge trials a sweep")
+    one.add_argument("--trials", type=int, default=SplitMerge().trials, help="split-merge trials per sweep")
     one.add_argument("--merges", action="store_true", help="only trials that merge large topics well")
     one.add_argument("--truth-sweeps", type=int, default=100)
     one.add_argument(

@@ -1,4 +1,4 @@
-"""The parallel engine: how fast it is on how many threads, and how soon it is as good as the collapsed one.
+"""The parallel engine: its speed by number of threads, and the time until it is as good as the collapsed one.
 
     python -m benchmarks.parallel speed                        (20 million planted words, 3 GB, a few minutes)
     python -m benchmarks.parallel speed --words 10e6 --terms 50000 --topics 1000 --threads 1 16

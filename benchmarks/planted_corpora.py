@@ -55,7 +55,7 @@ class Uniform:
         self._generator = xp.random.default_rng(seed)
 
     def __call__(self, *shape: int) -> Any:
-        """Return an array of so many."""
+        """Return an array of this size."""
         return self.xp.clip(self._generator.random(shape), 1e-16, 1 - 1e-16)
 
 
@@ -87,7 +87,7 @@ def like_pubmed(n_words: int, n_terms: int, n_topics: int, seed: int = 0, xp: An
     """Draw an HDP with topics around a Zipf law, and documents of about 90 words."""
     rng = np.random.default_rng(seed)
     base = (LEFT_OUT + np.arange(1, n_terms + 1)) ** -EXPONENT
-    # The number of a term says nothing of how common it is, as in an alphabetical vocabulary.
+    # The number of a term does not depend on its frequency, as in an alphabetical vocabulary.
     topics = _dirichlet(rng, CLOSENESS * n_terms * rng.permutation(base / base.sum()), n_topics)
     concentration = max(1.0, n_topics / TOPICS_A_CONCENTRATION)
     ends_of_weights = -np.expm1(np.cumsum(np.log1p(-rng.beta(1.0, concentration, n_topics))))
@@ -161,7 +161,7 @@ def _dirichlet(rng: np.random.Generator, parameters: Array, number: int) -> Arra
 
 
 def _cut(lengths: Array, n_words: int) -> Array:
-    """Return the first lengths, of so many words in all."""
+    """Return the first lengths that have this number of words in total."""
     ends = np.cumsum(lengths)
     if ends[-1] < n_words:
         raise ValueError(f"documents of {ends[-1]:,} words in all are too few for {n_words:,}")

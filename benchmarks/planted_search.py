@@ -19,16 +19,15 @@ from benchmarks.topics_of_documents import (
 )
 from benchmarks.trajectories import default_chain
 from franchise import Chain, Corpus, Proposal, SplitMerge
-from franchise.corpus.large_arrays import count_terms
+from franchise._arrays import Array, count_terms
 from franchise.corpus.synthetic import Planted
 from franchise.engines import TOPICS, GivenTopics
-from franchise.model.state import Array
 
 KINDS = {"even": even, "pubmed": like_pubmed}
 ENOUGH = 100_000  # sweeps of a schedule whose burn-in never ends: no draws are kept
-DOCUMENTS = "documents:"  # a start from so many of them
+DOCUMENTS = "documents:"  # a start from this number of documents
 SAY = 100  # sweeps of a sample between lines
-WITHIN, STAYS = 0.01, 10  # nats per word of the truth's score, for so many sweeps
+WITHIN, STAYS = 0.01, 10  # nats per word from the truth's score, and for how many sweeps
 
 
 class PlantedTopics(NamedTuple):
@@ -163,7 +162,7 @@ def until_arrived(
         score.note(at, is_near)
         both.note(at, is_near and at.joint >= level.joint - WITHIN)
         if at.seconds - printed >= options.every or both.where:
-            less = f"; less the truth's {at.score - level.score:+.4f}, {at.joint - level.joint:+.4f}"
+            less = f"; minus the truth's {at.score - level.score:+.4f}, {at.joint - level.joint:+.4f}"
             console.print(f"{at}{less}{'' if counts else ' (warm-up)'}")
             printed = at.seconds
     found = distinct(chain.draw().topic_terms)

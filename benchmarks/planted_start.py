@@ -4,6 +4,7 @@ import joblib
 import numpy as np
 
 from franchise import Chain
+from franchise._arrays import Array
 from franchise._jit import kernel
 from franchise.corpus.synthetic import Planted
 from franchise.engines.threads import Range, Threads, falling_ranges
@@ -11,10 +12,10 @@ from franchise.model import Priors, State, empty_state
 from franchise.model.capacity import open_topic
 from franchise.model.recount import add_up_counts, number_tables
 from franchise.model.seating import seat_all
-from franchise.model.state import TABLES, Array
+from franchise.model.state import TABLES
 from franchise.sampling import Timetable
 
-_BYTES_TO_COUNT = 2**33  # threads count in memory of their own, up to that much in all
+_BYTES_TO_COUNT = 2**33  # memory that threads may use for counting, in total
 
 
 def planted_state(planted: Planted, priors: Priors) -> State:

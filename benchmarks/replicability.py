@@ -35,8 +35,8 @@ Programs, each on one core, with the same eta (0.3 on abstracts, 0.1 elsewhere):
   can also name a method of `benchmarks.agreement`, which runs four chains of 200 sweeps. `--sweeps` and
   `--chains` change both, for a quick look.
 * tomotopy: `HDPModel` with its defaults but eta, 1,000 iterations. Topics and weights are counted from the
-  words of the last state. It does not tell how many tables a topic has; for the score, tables are shared out
-  by the number of documents that have the topic.
+  words of the last state. It does not report the tables of each topic; for the score they are divided by
+  the number of documents that have the topic.
 * gensim: `HdpModel`, at most 150 topics, ten passes with the corpus as one chunk, kappa 0.6 and tau 1. On
   Reuters it scored better so than with its defaults, which keep more of the random start, or with smaller
   chunks. The weight of a topic is its expected number of words in the training documents, by gensim's own

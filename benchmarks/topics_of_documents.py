@@ -1,8 +1,8 @@
 """Topics to start from: documents drawn at random, then those that the topics so far explain worst.
 
-Topics that begin at documents differ from each other from the first sweep on, which random ones do only after
-hundreds of sweeps of a large corpus. Small topics are in few documents, so those drawn at random miss them;
-but where a topic is missing, its words are explained no better than by how common they are.
+Topics that begin at documents differ from the first sweep. Random topics take hundreds of sweeps on a large
+corpus. Small topics are in few documents, so random documents miss them. But if a topic is missing, its words
+are explained no better than by their overall frequency.
 """
 
 from typing import Any
@@ -12,30 +12,29 @@ import scipy.sparse
 
 from benchmarks.planted_corpora import array_module
 from franchise import Corpus
-from franchise.corpus.large_arrays import count_terms
-from franchise.model.state import Array
+from franchise._arrays import Array, count_terms
 
-OWN = 0.3  # what a document says of its topic; the rest is how common terms are in all documents
-ALIKE = 0.8  # topics are one if the cosine of their angle is more, less what is common to all
+OWN = 0.3  # weight of the document's words in its topic; the rest are the frequencies of all terms
+ALIKE = 0.8  # two topics are one if their cosine is larger, minus what all topics have in common
 TRIED = 100_000  # documents; a tenth where there is no GPU
 SHORTEST = 40  # words that a document must have to be the beginning of a topic
 WORDS, STEPS, COMMON = 20_000, 5, 0.02  # at once, of EM, and what needs no topic
 
 
 def at_random_documents(corpus: Corpus, number: int, seed: int = 0) -> Array:
-    """Return so many topics, each begun at a document."""
+    """Return topics that each begin at a random document."""
     rng = np.random.default_rng(seed)
     some = rng.choice(corpus.n_documents, min(number, corpus.n_documents), replace=False)
     return _begun(corpus, [corpus.x[corpus.doc_ptr[j] : corpus.doc_ptr[j + 1]] for j in some])
 
 
 def distinct(counts: Any) -> Array:
-    """Return topics by terms with those that are alike counted together, the largest first."""
+    """Return topics by terms with similar ones added up, the largest first."""
     xp = array_module()
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     common = counts.sum(axis=0) / counts.sum()
     directions = _directions(counts.toarray(), common, xp)
-    # Each goes to the first of those that it is like.
+    # Each is added to the first topic that is similar to it.
     goes_to = _on_host(xp, xp.argmax(directions @ directions.T > ALIKE, axis=1))
     place = np.unique(goes_to, return_inverse=True)[1]
     goes = scipy.sparse.csr_array((np.ones(place.size), (place, np.arange(place.size))))
@@ -43,14 +42,14 @@ def distinct(counts: Any) -> Array:
 
 
 def without_like(topics: Array, phi: Array, common: Array) -> Array:
-    """Return of each topic whether none of phi is like it, less how common terms are in all."""
+    """Return for each topic whether none of phi is similar to it, minus the frequencies of all terms."""
     xp = array_module()
     cosines = _directions(topics, common, xp) @ _directions(phi, common, xp).T
     return _on_host(xp, cosines.max(axis=1) <= ALIKE)
 
 
 def at_unexplained_documents(corpus: Corpus, phi: Array, number: int, seed: int = 0) -> Array:
-    """Return so many topics, begun at the words that topics phi do not explain, where these are most."""
+    """Return topics that begin at the documents with the most words that the topics phi do not explain."""
     xp, rng = array_module(), np.random.default_rng(seed)
     long = np.flatnonzero(corpus.document_lengths >= SHORTEST)
     tried = min(long.size, TRIED if xp is not np else TRIED // 10)

@@ -47,9 +47,9 @@ def compare(
     seconds: float,
     measure: str = "collapsed",
 ) -> dict[str, np.ndarray]:
-    """Run a chain of each engine, and print how good it is after how long.
+    """Run a chain of each engine, and print its score against time.
 
-    And when it is, to stay, as good as the one that is the measure is in the end. Returns the trajectories.
+    Also print when it reaches, for good, the final score of the engine `measure`. Return the trajectories.
     """
     found = {engine: trajectory(corpus, engine, threads, sweeps, seconds) for engine in engines}
     marks = [mark for mark in MARKS if mark <= seconds]

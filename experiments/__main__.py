@@ -66,7 +66,7 @@ EXPERIMENTS = {
     "--corpora",
     "folder",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of the text corpora: NAME/NAME.ldac with NAME/NAME.vocab.txt beside it.",
+    help="Folder of the text corpora: NAME/NAME.ldac and NAME/NAME.vocab.txt.",
 )
 @click.option(
     "--corpus",

@@ -53,7 +53,7 @@ def sign(one: Case, least: float = 0.0) -> int:
 
 
 def verdict(cases: Sequence[Case], holds: Callable[[Case], bool]) -> str:
-    """Return whether a claim holds in all cases, in none or in some, or that there is too little to say."""
+    """Return whether a claim holds in all cases, in none, in some, or has too little evidence."""
     if not cases or min(one.n for one in cases) < ENOUGH:
         return UNDECIDED
     held = [holds(one) for one in cases]

@@ -31,7 +31,7 @@ def find(name: str, folder: Path | None) -> Path:
                 return path
     where = folder / name / f"{name}.ldac" if folder else f"FOLDER/{name}/{name}.ldac with --corpora FOLDER"
     raise CorpusError(
-        f"there is no corpus {name!r}: give {where} (LDA-C counts) and {name}.vocab.txt beside it",
+        f"there is no corpus {name!r}: give {where} (LDA-C counts) and {name}.vocab.txt in the same folder",
         code="no-such-file",
     )
 

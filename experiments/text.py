@@ -11,8 +11,8 @@ from experiments.measure import METHODS, Mode, follow, split_merge_of
 from experiments.runs import Array, Pause, Run
 from franchise import Chain, Priors
 from franchise.predict.heldout import completion_densities
-from franchise.predict.paper_heldout import paper_held_out
 from franchise.sampling import Timetable
+from franchise.sampling.paper_heldout import paper_held_out
 
 ETAS = (0.1, 0.2, 0.5)
 UNTIL = 50  # the last sweep with the paper's split-merge
@@ -94,5 +94,5 @@ def _scores(chain: Chain, split: Split, mode: Mode, last: tuple[float, ...] | No
         return now, *last[1:]
     of_mode = completion_densities([[mode.draw(chain)]], split.test).held_out([1.0]).per_word
     arguments = (split.training, mode.state, chain.priors, split.test)
-    paper = paper_held_out(*arguments, sweeps=_TEST_SWEEPS, seed=chain.seed).per_word
+    paper = paper_held_out(*arguments, sweeps=_TEST_SWEEPS, random_state=chain.seed).per_word
     return now, of_mode, paper, mode.sweep

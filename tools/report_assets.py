@@ -49,7 +49,7 @@ def dash_of_chain() -> Any:
 
 
 def topic_map() -> Any:
-    """Return circles where the page puts them, in pixels: it knows the room that there is."""
+    """Return circles where the page puts them, in pixels: which knows the available space."""
     circles = (
         data("topics")
         .mark_circle()
@@ -105,7 +105,9 @@ def term_bars() -> Any:
     )
     total = base.mark_bar(color=REST, height={"band": 0.72}).encode(
         x=alt.X(
-            "total:Q", title="words in the collection", axis=alt.Axis(tickCount=4, format=",d", domain=False)
+            "total:Q",
+            title="words in the collection",
+            axis=alt.Axis(tickCount=4, tickMinStep=1, format=",d", domain=False),
         )
     )
     inside = base.mark_bar(color=TOPIC, height={"band": 0.72}).encode(x="inside:Q")
@@ -154,7 +156,11 @@ def prevalence() -> Any:
                 scale=alt.Scale(domain=[0, 1], nice=False),
             ),
             x2="to:Q",
-            y=alt.Y("documents:Q", title="documents", axis=alt.Axis(tickCount=4, format="~s", domain=False)),
+            y=alt.Y(
+                "documents:Q",
+                title="documents",
+                axis=alt.Axis(tickCount=4, tickMinStep=1, format=",d", domain=False),
+            ),
             tooltip=[
                 alt.Tooltip("from:Q", title="share from", format=".0%"),
                 alt.Tooltip("to:Q", title="to", format=".0%"),
@@ -175,7 +181,7 @@ def by_draw() -> Any:
         color=colour_of_chain(),
         tooltip=[
             alt.Tooltip("chain:N"),
-            alt.Tooltip("sweep:Q"),
+            alt.Tooltip("sweep:Q", format=","),
             alt.Tooltip("share:Q", title="share of words", format=".1%"),
         ],
     )
@@ -293,10 +299,42 @@ def trace() -> Any:
                 scale=alt.Scale(domain=["splits", "merges"], range=["triangle-up", "triangle-down"]),
                 legend=None,
             ),
-            tooltip=[alt.Tooltip("chain:N"), alt.Tooltip("sweep:Q"), alt.Tooltip("what:N", title="accepted")],
+            tooltip=[
+                alt.Tooltip("chain:N"),
+                alt.Tooltip("sweep:Q", format=","),
+                alt.Tooltip("what:N", title="accepted"),
+            ],
         )
     )
     return alt.layer(burn_in, lines, marks).properties(height=150)
+
+
+def ranks() -> Any:
+    """Return ranks of each chain in bins, a lane per chain, with a line where chains that agree are."""
+    x = alt.X(
+        "from:Q",
+        title="rank among the numbers of all chains",
+        axis=alt.Axis(grid=False, format="%", values=[0, 0.5, 1]),
+        scale=alt.Scale(domain=[0, 1], nice=False),
+    )
+    y = alt.Y("base:Q", axis=None, scale=alt.Scale(nice=False, zero=True))
+    bars = (
+        data("bins")
+        .mark_rect()
+        .encode(
+            x=x,
+            x2="to:Q",
+            y=y,
+            y2="top:Q",
+            color=colour_of_chain(),
+            tooltip=[
+                alt.Tooltip("chain:N"),
+                alt.Tooltip("times:Q", title="times as many as expected", format=".2f"),
+            ],
+        )
+    )
+    expected = data("expected").mark_rule(color=INK, strokeWidth=1, strokeDash=[4, 3])
+    return alt.layer(bars, expected.encode(y=alt.Y("at:Q", axis=None)))
 
 
 def mass() -> Any:
@@ -336,7 +374,7 @@ def n_topics() -> Any:
                 "from:Q",
                 title="number of topics",
                 bin="binned",
-                axis=alt.Axis(grid=False, tickMinStep=1, format="d"),
+                axis=alt.Axis(grid=False, tickMinStep=1, format=",d"),
                 scale=alt.Scale(zero=False, nice=False, padding=8),
             ),
             x2="to:Q",
@@ -423,6 +461,7 @@ def charts() -> dict[str, Any]:
         "over_categories": over_categories(),
         "family": family(),
         "trace": trace(),
+        "ranks": ranks(),
         "mass": mass(),
         "n_topics": n_topics(),
     }

@@ -24,7 +24,7 @@ class Page(HTMLParser):
     anchors: set[str] = field(default_factory=set)
     links: list[str] = field(default_factory=list)
     fetched: list[str] = field(default_factory=list)
-    without_text: list[str] = field(default_factory=list)  # pictures that nobody can read aloud
+    without_text: list[str] = field(default_factory=list)  # pictures without a description
 
     def __post_init__(self) -> None:
         super().__init__()

@@ -1,1 +1,1 @@
-"""This library beside other programs: one interface, one score, CPU seconds of each one's own work."""
+"""This library compared with other programs: one interface, one score, CPU seconds of own work."""

@@ -1,4 +1,4 @@
-"""This library beside other programs, by one score, in CPU seconds of each one's own work.
+"""This library compared with other programs, by one score, in CPU seconds of each program's own work.
 
     python -m benchmarks.peers                          a planted corpus, every peer that is here
     python -m benchmarks.peers --data FOLDER            also reuters.npz and ap.npz of that folder
@@ -8,7 +8,7 @@
 
 Peers are this library, tomotopy, gensim and scikit-learn where they are installed (the dependencies `peers`),
 and programs that you have built, each found by an environment variable with its path: HDP_PROGRAM
-(blei-lab/hdp), HDP_FASTER_PROGRAM (its hdp-faster), HCA_PROGRAM (hca). What is missing is named.
+(blei-lab/hdp), HDP_FASTER_PROGRAM (its hdp-faster), HCA_PROGRAM (hca). Missing programs are listed.
 
 Every fit runs in a process of its own, on one thread, with the same eta and as many CPU seconds (not wall
 seconds: other work on the machine does less harm so). Compiling, importing and reading are not in them; the

@@ -80,7 +80,7 @@ def paced(
 ) -> Iterator[tuple[float, int, bool]]:
     """Make passes until each of the moments; yield CPU seconds and passes so far, and whether it is the last.
 
-    `step` makes so many passes: as many at once as take `least` seconds, so that a call costs little. A step
+    `step(n)` makes n passes; n grows until a call takes `least` seconds, to keep overhead small. A step
     that would end further behind a moment than before it is left for the next one; there is at least one. A
     moment before the last one that brought no further pass is passed over.
     """

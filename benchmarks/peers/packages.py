@@ -38,8 +38,8 @@ class Package:
 class Tomotopy(Package):
     """`HDPModel` with its defaults but eta, one worker.
 
-    Topics are counted from the words of the current state. The model does not say how many tables a topic
-    has; tables are shared out by the number of documents that have the topic.
+    Topics are counted from the words of the current state. The model does not report the tables of each
+    topic; they are divided by the number of documents that have the topic.
     """
 
     name, module, distribution = "tomotopy HDP", "tomotopy", "tomotopy"
@@ -107,9 +107,9 @@ class Gensim(Package):
 class ScikitLearnLDA(Package):
     """`LatentDirichletAllocation` with a given number of topics, in batches, 1 / K for documents.
 
-    It cannot be looked at on its way. So it is fitted anew with the same seed and more and more iterations,
-    which repeats what it did before; each of these fits is a checkpoint with its own CPU seconds. In the last
-    one, 70% of the budget or more was used, or the perplexity has hardly changed.
+    It has no intermediate results, so it is refitted with the same seed and more iterations each time.
+    Each fit is a checkpoint with its own CPU seconds. The last one used 70% of the budget or more, or the
+    perplexity hardly changed.
     """
 
     module, distribution = "sklearn.decomposition", "scikit-learn"

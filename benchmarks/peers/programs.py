@@ -27,7 +27,7 @@ class Program:
 
     name: str
     variable: str  # of the environment
-    rate: float  # words per second, roughly: how often it is to save
+    rate: float  # words per second, roughly: how often to save
     before = 0  # sweeps that the number of a state does not count
     compiles = False
 
@@ -35,7 +35,7 @@ class Program:
         self.peak_bytes = 0
 
     def available(self) -> str | None:
-        """Say that there is no such program."""
+        """Raise an error: the program is missing."""
         given = os.environ.get(self.variable)
         if not given:
             return f"build it, and set {self.variable} to its path"

@@ -33,7 +33,7 @@ class Memory:
             self.peak = max(self.peak, peak_of(STATUS.read_text()))
 
     def forget(self) -> None:
-        """Begin anew from the memory that is in use now, where the system lets us."""
+        """Measure the peak from now on, if the system allows it."""
         try:
             CLEAR.write_text(RESET_PEAK)
         except OSError:

@@ -28,7 +28,7 @@ def test_speed(tmp_path, capsys):
         assert seconds.shape == (2, 10)
         assert one["ten_best"] == pytest.approx(200_000 / seconds.sum(axis=1).min())
         assert one["plain_best"] == pytest.approx(20_000 / seconds[:, :9].min())
-    assert "million words a second" in capsys.readouterr().out
+    assert "million words per second" in capsys.readouterr().out
     assert found["options"]["engine"] == "parallel"
 
 

@@ -86,7 +86,7 @@ def test_passes_are_made_until_each_moment(monkeypatch):
         clock[0] += 0.4 * passes
 
     found = list(paced(step, (0.1, 0.2, 1.0, 2.0)))
-    # At least one, and then so many that the next would end further from the moment than the last did.
+    # At least one, and then more until the next would end further from the moment than the last did.
     assert found == [
         (pytest.approx(0.4), 1, False),
         (pytest.approx(0.8), 2, False),
@@ -194,7 +194,7 @@ def test_hdp_faster(tmp_path, monkeypatch, tiny, three_topics):
         "iter@NUMBER.pi": "".join(f"{weight:f}\n" for weight in weights),
     }
     pretend(tmp_path, monkeypatch, peer, "--save_lag", files)
-    # Stopped while it writes its weights, it is read all the same: the state before that is complete.
+    # A program stopped while it writes its weights can still be read: the state before is complete.
     last = only(list(peer.fit(training_of(tiny.training), Settings(ETA, 0, (0.1, 0.3)))), three_topics)
     np.testing.assert_allclose(last.prior, [1.5, 0.9, 0.3])
     assert last.prior_new == pytest.approx(0.3)
@@ -253,7 +253,7 @@ def test_the_score_at_a_moment_is_that_of_the_newest_checkpoint():
     assert run.score_at(5.0) == -8.0
     assert seconds_to([run], -8.5) == 2.1
     assert seconds_to([run], -6.0) is None
-    # What is lost again does not count: a warm-up can be ahead of what the chain is to sample.
+    # A score that is lost again does not count: a warm-up can be ahead of the posterior.
     assert seconds_to([Run("c", "p", 0, seconds=[1.0, 2.0, 3.0], scores=[-7.0, -8.0, -7.0])], -7.5) == 3.0
 
 

@@ -21,7 +21,7 @@ print(corpus)
 # Counts in the thousands make copies of topics, so each tumour keeps 300 of its mutations, drawn without
 # replacement.
 
-fewer = corpus.downsampled(300, seed=0)
+fewer = corpus.downsampled(300, random_state=0)
 model = HDPTopicModel(eta=0.5, sweeps=400, burn_in=300, chains=2, random_state=0, verbose=0)
 print(model.fit(fewer))
 

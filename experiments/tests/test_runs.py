@@ -1,4 +1,4 @@
-"""Batches of runs: kept when they end, taken up again, stopped without loss."""
+"""Batches of runs: saved when they end, resumed, stopped without loss."""
 
 import numpy as np
 import pytest

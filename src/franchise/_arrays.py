@@ -1,13 +1,80 @@
-"""Small things about arrays that all packages share, so that there is one of each."""
+"""Arrays that all packages share: those of the documents, as kernels take them, and ranges of an array."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
+
+_COUNTED_AT_ONCE = 2**20
+
+
+class CorpusArrays(NamedTuple):
+    """What compiled kernels take: the corpus without its names.
+
+    Attributes
+    ----------
+    x
+        Term of each word (the paper's x_ji), documents end to end; int32, C-contiguous, read-only.
+    doc_ptr
+        Document j is ``x[doc_ptr[j]:doc_ptr[j + 1]]``; int64, one longer than the number of documents,
+        read-only.
+    n_terms
+        Size of the vocabulary (the paper's V).
+    """
+
+    x: npt.NDArray[np.int32]
+    doc_ptr: npt.NDArray[np.int64]
+    n_terms: int
+
+
+class CellArrays(NamedTuple):
+    """What compiled kernels take of a corpus of counts.
+
+    Attributes
+    ----------
+    doc_ptr
+        Number of words before each document, as in `CorpusArrays`; ``doc_ptr[-1]`` is the number of words.
+        int64, read-only, as all arrays here.
+    cell_ptr
+        Number of cells before each document: those of document j are ``cell_ptr[j]`` to
+        ``cell_ptr[j + 1] - 1``; int64.
+    terms
+        Term of each cell, increasing within a document; int32.
+    counts
+        Number of words of each cell, 1 or more; int32.
+    n_terms
+        Size of the vocabulary (the paper's V).
+    """
+
+    doc_ptr: npt.NDArray[np.int64]
+    cell_ptr: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
+    n_terms: int
+
+    @property
+    def n_words(self) -> int:
+        """Number of words of all cells together."""
+        return int(self.doc_ptr[-1])
+
+    def has_same(self, other: CellArrays) -> bool:
+        """Return whether all arrays are equal."""
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self._fields)
+
+
+def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
+    """Count the words of each term; in blocks, as NumPy widens what it counts to 64 bits."""
+    counts = np.zeros(n_terms, np.int64)
+    for begin in range(0, x.size, _COUNTED_AT_ONCE):
+        counts += np.bincount(x[begin : begin + _COUNTED_AT_ONCE], minlength=n_terms)
+    return counts
 
 
 def offsets_of(lengths: Integers) -> npt.NDArray[np.int64]:

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from franchise._arrays import Array
 from franchise.errors import ModelError
 
-Array = npt.NDArray[Any]
 Facts = dict[str, Any]
 
 # The one entry of a file's metadata: safetensors writes several in any order.

@@ -12,7 +12,9 @@ import numpy as np
 from franchise.errors import MovedSettingError, SettingsError
 
 LARGEST_SEED = 2**63 - 1
-_Class = TypeVar("_Class", bound=type)
+# What users may give as a random state.
+RandomState = int | np.random.Generator | np.random.RandomState | None
+_Called = TypeVar("_Called", bound=Callable[..., Any])
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
@@ -125,18 +127,20 @@ def refuse_moved(places: Mapping[str, str], given: Collection[str]) -> None:
             raise MovedSettingError(f"{name} is not a parameter: give {places[name]}", code="moved-setting")
 
 
-def moved(**places: str) -> Callable[[_Class], _Class]:
-    """Let a class refuse parameters that have moved: of each, what to give instead."""
+def moved(**places: str) -> Callable[[_Called], _Called]:
+    """Let a class or a function refuse parameters that have moved: of each, what to give instead."""
 
-    def decorate(cls: _Class) -> _Class:
-        make: Any = cls.__init__  # type: ignore[misc]
+    def decorate(target: _Called) -> _Called:
+        make: Any = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]
 
         @wraps(make)
-        def checked(self: Any, *args: Any, **given: Any) -> None:
+        def checked(*args: Any, **given: Any) -> Any:
             refuse_moved(places, given)
-            make(self, *args, **given)
+            return make(*args, **given)
 
-        cls.__init__ = checked  # type: ignore[misc]
-        return cls
+        if not isinstance(target, type):
+            return checked  # type: ignore[return-value]
+        target.__init__ = checked  # type: ignore[misc]
+        return target
 
     return decorate

@@ -100,7 +100,7 @@ class MovedSettingError(SettingsError, TypeError):
 
 
 class FranchiseWarning(UserWarning):
-    """Something that is probably not what was meant, or that the reader should know.
+    r"""Something that is probably not what was meant, or that the reader should know.
 
     Parameters
     ----------
@@ -108,11 +108,22 @@ class FranchiseWarning(UserWarning):
         What was seen, and what to do about it; reworded freely.
     code : str
         Short, stable name of what was seen, in lower case with hyphens.
+
+    Notes
+    -----
+    Printed, a warning ends in its code, so that a filter can leave it out:
+
+    >>> import warnings
+    >>> warnings.filterwarnings("ignore", r".*\[html-in-texts\]", FranchiseWarning)
     """
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
         self.code = code
+
+    def __str__(self) -> str:
+        """Return the message, with the code at its end."""
+        return f"{super().__str__()} [{self.code}]"
 
     def __reduce__(self) -> Any:
         return partial(type(self), code=self.code), self.args

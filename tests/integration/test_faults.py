@@ -1,7 +1,7 @@
 """A sweep is whole or has not happened: an error at any point of it leaves the last whole checkpoint.
 
 An error is raised at every line that a sweep runs through, in every chain, as a MemoryError may be; the run
-that is then taken up from disk ends as one that was never touched.
+that is then resumed from disk ends like one that was never interrupted.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""Ctrl-C strikes between sweeps and leaves a chain that goes on as if it had never been struck."""
+"""Ctrl-C takes effect between sweeps and leaves a chain that continues as if nothing had happened."""
 
 import subprocess
 import sys

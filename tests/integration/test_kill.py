@@ -1,4 +1,4 @@
-"""Killed (kill -9) many times at random moments, a run goes on each time and ends as if never touched."""
+"""A run killed (kill -9) many times at random moments continues and ends as if never interrupted."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from franchise.storage import chain as chain_files, checkpoints, draws as draw_f
 from franchise.storage.checkpoints import Checkpoints, load_chains
 
 folder, kills, large = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "large"
-if large:  # checkpoints are written while the chains go on, and draws are mapped
+if large:  # checkpoints are written while the chains continue, and draws are mapped
     chain_files._LARGE = checkpoints._LARGE = draw_files.LARGE_DRAW = 0
 corpus = planted(n_topics=5, n_terms=50, n_documents=40, document_length=30, seed=1).corpus
 schedule = Timetable(sweeps=3000, burn_in=1000, thin=100)

@@ -8,7 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from franchise.corpus import Corpus, CorpusArrays, from_tokens
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus, from_tokens
 from franchise.model import State
 from franchise.model.state import DEAD, NUMBERED, TOPICS
 from tests.reference import fitted

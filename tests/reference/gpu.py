@@ -47,7 +47,7 @@ class Given(NamedTuple):
 
 
 def draw(words: list[int], z: list[int], g: Given, key: int, document: int, passes: int) -> list[int]:
-    """Draw the columns of a document's words, one by one, so many times."""
+    """Draw the columns of a document's words, one by one, `passes` times."""
     z, here = list(z), sorted(set(z))
     for turn in range(passes):
         for i, v in enumerate(words):
@@ -122,7 +122,7 @@ def counted(x: np.ndarray, z: np.ndarray, n_terms: int, columns: int) -> np.ndar
 def draw_long(
     words: list[int], z: list[int], g: Given, key: Key, document: int, passes: int, gammas: Gammas
 ) -> list[int]:
-    """Draw the columns of a long document's words, given mixtures, so many times."""
+    """Draw the columns of a long document's words, given mixtures, `passes` times."""
     z = list(z)
     for turn in range(passes):
         columns = range(g.moving)

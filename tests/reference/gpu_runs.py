@@ -120,7 +120,7 @@ CASES = list(cases())
 
 @contextmanager
 def on_device(device: Any) -> Iterator[None]:
-    """Let this be the GPU that there is."""
+    """Make this the GPU of the machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local, "gpu", lambda: device)
         yield
@@ -132,7 +132,7 @@ def documents_of(engine: PartiallyCollapsedEngine, number: int = 0) -> Any:
 
 
 def new_engine(case: Case, **settings: Any) -> PartiallyCollapsedEngine:
-    """Return an engine at its start, on the device that there is (`on_device`)."""
+    """Return an engine at its start, on the current device (`on_device`)."""
     engine = ENGINES["gpu"].new(case.corpus, EngineSettings(case.priors, capacity=1, **settings))
     if case.epsilon is not None:
         engine._epsilon = case.epsilon

@@ -88,6 +88,6 @@ def with_cupy(monkeypatch, cupy):
 
 
 def let_there_be_engine(monkeypatch):
-    """Let "gpu" be an engine that runs anywhere: what is tested is all that goes on around it."""
+    """Let "gpu" be an engine that runs anywhere, to test everything around it."""
     new = partial(PartiallyCollapsedEngine, ON_GPU)
     monkeypatch.setitem(ENGINES, GPU, EngineKind(GPU, new, ON_GPU.at_once))

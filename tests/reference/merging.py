@@ -5,7 +5,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.model import Priors, State, joint
 from franchise.model.seating import seat_all
 from franchise.model.state import TOPICS, empty_state, tables_in_use

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus
 from franchise.random import FOLD_IN
 from franchise.sampling import Draw
 from tests.reference.choices import Choose, Drawn
@@ -40,7 +41,7 @@ def draw_of(counts: Sequence[Sequence[int]], m_k: Sequence[int], at: Concentrati
 
 @st.composite
 def draws_of_topics(draw, n_terms, max_topics=4):
-    """Return a draw over so many terms; some topics may lack terms, some terms topics."""
+    """Return a draw over this number of terms; some topics may lack terms, some terms topics."""
     n_topics = draw(st.integers(1, max_topics))
     rows = st.lists(st.sampled_from([0, 0, 1, 2, 7]), min_size=n_terms, max_size=n_terms)
     counts = draw(st.lists(rows, min_size=n_topics, max_size=n_topics))
@@ -223,7 +224,7 @@ class Streams(Drawn):
 
 class LeftToRight(NamedTuple):
     log_p: float
-    n_drawn_anew: int  # how often particles were drawn anew
+    n_drawn_anew: int  # how often particles were resampled
 
 
 def left_to_right(topics: Topics, words: Sequence[int], choose: Streams, particles: int) -> LeftToRight:

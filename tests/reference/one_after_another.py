@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array, CorpusArrays
 from franchise._jit import kernel
-from franchise.corpus import CorpusArrays
 from franchise.model import State
-from franchise.model.state import Array
 from franchise.model.table_words import GatherScratch, list_tables, new_gather_scratch
 from franchise.moves.shared.anchors import (
     CHOICE,

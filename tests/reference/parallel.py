@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus
 from franchise.engines import EngineSettings, Trials
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.kinds import KINDS, Kind
@@ -97,7 +98,7 @@ class HeldMeasure(Instantiator):
 
 
 class Held(Parallel):
-    """An engine for which G_0 is held, that is, passes are made given what it is told."""
+    """An engine with G_0 held fixed: passes are made given the G_0 that it receives."""
 
     def hold(self, g: Given, numbers: Sequence[int], passes: int = 1) -> None:
         """Take columns, the numbers of their topics, and how often to go through the words."""
@@ -135,7 +136,7 @@ def engine_at(posterior: Posterior, engine_class: type[Parallel], epsilon: float
 
 
 def trials_of(kinds: tuple[Proposal, ...], number: int = 3) -> Trials | None:
-    """Return so many split-merge trials a sweep, of these kinds."""
+    """Return the settings for this number of split-merge trials per sweep, of these kinds."""
     return Trials(number, SplitMerge(proposals=kinds).as_array()) if kinds else None
 
 

@@ -67,7 +67,7 @@ class Pass:
         return self._epsilon
 
     def reveals(self) -> bool:
-        """Say whether topics that nobody uses take part."""
+        """Return whether unused topics take part."""
         return True
 
     def stays(self, topic: int, phi: dict[int, np.ndarray]) -> bool:

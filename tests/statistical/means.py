@@ -8,7 +8,7 @@ error is measured against Student's t, and the rate is shared out among the stat
 import numpy as np
 from scipy.stats import t as student
 
-FALSE_FAIL_RATE = 1e-5  # each assertion fails a right program at most once in so many seeds
+FALSE_FAIL_RATE = 1e-5  # probability that an assertion fails although the program is right
 BATCHES = 100
 
 
@@ -28,7 +28,7 @@ def errors(
 
 
 def largest_error_allowed(n_statistics: int) -> float:
-    """Return how many standard errors off the worst of so many means may be, at the declared rate."""
+    """Return how many standard errors the worst of `n_statistics` means may be off, at the declared rate."""
     return float(student.isf(FALSE_FAIL_RATE / 2 / n_statistics, BATCHES - 1))
 
 

@@ -40,7 +40,7 @@ class Cells(PartiallyCollapsedEngine):
 
 
 class NoneBorn(Instantiator):
-    """Gives topics that nobody uses no terms."""
+    """Gives unused topics no terms."""
 
     def terms(self, key, counts, concentrations, weights):
         measure = super().terms(key, counts, concentrations, weights)

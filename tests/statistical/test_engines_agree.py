@@ -48,7 +48,7 @@ class FewTables(PartiallyCollapsedEngine):
 
 
 class GammaTooLarge(Few):
-    """Known to be wrong: there are twice as many topics that nobody uses."""
+    """Known to be wrong: there are twice as many unused topics."""
 
     def _update_documents(self, key, with_rows=True):
         self._coordinator.state.concentrations[GAMMA] *= 2.0

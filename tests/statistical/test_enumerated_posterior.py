@@ -34,7 +34,7 @@ def name(request):
 def visited(name, seed, sweeps, kinds=(), table_move=True, error=1.0):
     """Run the moves of a sweep; return the number in `Posterior.seatings` of each state visited.
 
-    `kinds` are those of three split-merge trials a sweep; with `error`, these use gamma times that.
+    `kinds` are those of three split-merge trials per sweep; with `error`, these multiply gamma by it.
     """
     posterior = CORPORA[name]
     kernels = Kernels(posterior.documents, posterior.n_terms, posterior.at)
@@ -62,7 +62,7 @@ def statistics(posterior):
         values = np.array([getattr(seating, name) for seating in posterior.seatings])
         columns |= {f"{name} = {value}": values == value for value in np.unique(values)}
     z = np.array([seating.word_topics() for seating in posterior.seatings])
-    # Tables of different documents are told apart by their document.
+    # Tables of different documents are distinguished by their document.
     t = np.array([[100 * j + t for j, own in enumerate(s.t) for t in own] for s in posterior.seatings])
     for a, b in itertools.combinations(range(z.shape[1]), 2):
         columns[f"one topic: {a}, {b}"] = z[:, a] == z[:, b]

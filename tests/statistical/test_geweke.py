@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from franchise import Priors
-from franchise.corpus import CorpusArrays, draw_hdp
+from franchise._arrays import CorpusArrays
+from franchise.corpus import draw_hdp
 from franchise.model import empty_state, joint, topic_term_counts, word_topics
 from franchise.model.capacity import grown
 from franchise.model.seating import seat_all

@@ -19,7 +19,7 @@ __all__ = ["name"]
 
 
 class NoneBorn(Instantiator):
-    """Gives topics that nobody uses no terms."""
+    """Gives unused topics no terms."""
 
     def terms(self, key, counts, concentrations, weights):
         measure = super().terms(key, counts, concentrations, weights)

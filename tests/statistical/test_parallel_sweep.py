@@ -59,7 +59,7 @@ def test_it_sees_weights_drawn_with_too_few_tables(seed):
 # ---------------------------------------------------------------- the plain pass, right and wrong
 
 
-# What a wrong pass never does has no variance.
+# Events that a wrong pass never produces have no variance.
 without_warning = pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 
 

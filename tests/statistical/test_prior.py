@@ -46,7 +46,8 @@ def expected(n_documents, length, alpha):
     opened = new_seats(GAMMA, p.size - 1)
     mean = np.concatenate([[0.0], np.cumsum(opened)])
     variance = np.concatenate([[0.0], np.cumsum(opened * (1 - opened))])
-    # Two words of a document share a table, two tables a topic, with probability 1 / (1 + concentration).
+    # Two words of a document share a table, and two tables share a topic, with probability
+    # 1 / (1 + concentration).
     table_sizes = n_documents * (length + length * (length - 1) / (1 + alpha))
     topic_sizes = m + m * (m - 1) / (1 + GAMMA)
     return np.array([p @ m, p @ m**2, p @ mean, p @ (variance + mean**2), table_sizes, p @ topic_sizes])

@@ -5,7 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from franchise._text import shortened
+import click
+
+from franchise._text import counted, shortened
 
 if TYPE_CHECKING:
     from franchise.corpus import Corpus, ReadOptions, TextOptions
@@ -18,16 +20,19 @@ def read_options(values: dict[str, Any], **more: Any) -> "ReadOptions":
     """Return the ReadOptions of a command's values."""
     from franchise.corpus import ReadOptions
 
-    names = ("text_column", "id_column", "vocabulary", "encoding", "delimiter", "layer")
+    names = (
+        "text_column", "counts", "transpose", "id_column", "vocabulary", "encoding", "delimiter", "layer",
+    )  # fmt: skip
     reading = {name: values[name] for name in names}
-    return ReadOptions(format=values["input_format"], metadata=values.get("metadata"), **reading, **more)
+    reading |= {name: values.get(name) for name in ("metadata", "metadata_file")}
+    return ReadOptions(format=values["input_format"], **reading, **more)
 
 
 def options_of(values: dict[str, Any]) -> "TextOptions":
     """Return the TextOptions of a command's values."""
     from franchise.corpus import TextOptions
 
-    names = ("min_df", "max_df", "max_features", "ngram_range", "token_pattern", "lowercase")
+    names = ("min_df", "max_df", "max_features", "ngram_range", "token_pattern", "lowercase", "strip_html")
     return TextOptions(**{name: values[name] for name in names}, stop_words=_stop_words(values["stop_words"]))
 
 
@@ -52,13 +57,16 @@ def _stop_words(given: str | list[str]) -> str | list[str] | None:
 
 def read(path: str, values: dict[str, Any], *, keep_texts: bool | int) -> "Corpus":
     """Read the documents of a file, with a bar if it takes long; down-sample them if asked to."""
-    from franchise.corpus import read_corpus
+    from franchise.corpus import drop_duplicates, read_corpus
 
     with reading_bar(path) as progress:
         options = read_options(values, text_options=options_of(values), keep_texts=keep_texts)
         corpus = read_corpus(path, options, progress=progress)
+    if values.get("drop_duplicates"):
+        n_before, corpus = corpus.n_documents, drop_duplicates(corpus)
+        click.echo(f"{counted(n_before - corpus.n_documents, 'duplicate document')} left out", err=True)
     words = values.get("downsample")
-    return corpus if words is None else corpus.downsampled(words, seed=values["random_state"])
+    return corpus if words is None else corpus.downsampled(words, random_state=values["random_state"])
 
 
 @contextmanager

@@ -6,12 +6,16 @@ site (`docs/_ext/command_line.py`). Options that only one command has are in the
 
 import csv
 import math
+import re
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+
+from franchise.errors import FranchiseWarning
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -201,7 +205,9 @@ ETA = Value(
 ETAS = Value("NUMBERS", _etas, "numbers separated by commas, such as 0.05,0.1,0.3")
 START = Value("START", _start, f"{', '.join(_STARTS)}, a number of random topics, or the folder of a model")
 TOPICS = Value("TOPICS", _names, "numbers or names of topics separated by commas, such as 1,cosmology")
+NAMES = Value("NAMES", _names, "names separated by commas; a name with a comma in quotes")
 COLUMNS = Value("NAMES", _columns, "names of columns separated by commas, or none")
+CODES = Value("CODES", _names, "codes of warnings separated by commas, such as few-documents, or all")
 STOP_WORDS = Value("LANGUAGE|FILE", _stop_words, "a language, none, a file, or a list of words")
 FILE = click.Path()
 _FORMATS = (
@@ -211,8 +217,26 @@ _FORMATS = (
 
 # ---------------------------------------------------------------- what is read
 
+
+def _ignore(ctx: click.Context, param: click.Parameter, codes: list[str] | None) -> None:
+    """Leave out warnings until the command ends."""
+    if codes is None:
+        return
+    ctx.with_resource(warnings.catch_warnings())
+    for code in codes:
+        pattern = "" if code == "all" else rf".*\[{re.escape(code)}\]$"
+        warnings.filterwarnings("ignore", pattern, FranchiseWarning)
+
+
 _input = partial(option, group="Input options")
 reading = together(
+    _input(
+        "--ignore",
+        "Warnings to leave out, by the code that each ends in, such as few-documents; all for all",
+        CODES,
+        callback=_ignore,
+        expose_value=False,
+    ),
     _input(
         "--input-format",
         f"Format of the documents: {', '.join(_FORMATS)}",
@@ -220,7 +244,21 @@ reading = together(
         metavar="FORMAT",
         show_default="from name and content",
     ),
-    _input("--text-column", "Column of the texts, for csv, tsv, jsonl and parquet"),
+    _input(
+        "--text-column",
+        "Column of the texts, for csv, tsv, jsonl and parquet; doc.body is a key within another of jsonl",
+    ),
+    _input(
+        "--counts",
+        "Table of counts (csv, tsv, parquet) with a column for each term; known by itself where all columns "
+        "but the first are whole numbers",
+        is_flag=True,
+    ),
+    _input(
+        "--transpose",
+        "Rows are terms and columns documents, in a table of counts or a matrix (mm, npz, uci, ldac)",
+        is_flag=True,
+    ),
     _input("--id-column", "Column of the documents' names"),
     _input("--vocabulary", "File of terms, one per line, for formats that hold only numbers", FILE),
     _input("--encoding", "Encoding of the texts, such as cp1252 or utf-16", show_default="utf-8"),
@@ -232,11 +270,18 @@ reading = together(
     ),
     _input("--layer", "Layer of the counts in h5ad", show_default="X"),
 )
-metadata = _input(
-    "--metadata",
-    "Columns to keep with the documents, such as year,category; none for none",
-    COLUMNS,
-    show_default="all without long values",
+metadata = together(
+    _input(
+        "--metadata",
+        "Columns to keep with the documents, such as year,category; none for none",
+        COLUMNS,
+        show_default="all without long values",
+    ),
+    _input(
+        "--metadata-file",
+        "Table of more columns (csv, tsv, parquet), joined by the documents' names, or else row by row",
+        FILE,
+    ),
 )
 
 _text = partial(option, group="Text options")
@@ -271,6 +316,10 @@ text = together(
     ),
     _text("--token-pattern", "Regular expression of a word", default=r"(?u)\b\w\w+\b", metavar="REGEX"),
     _text("--lowercase/--no-lowercase", "Conversion of texts to lower case", default=True),
+    _text("--strip-html", "Take tags and entities (&amp;) of HTML out of the texts first", is_flag=True),
+)
+drop_duplicates = _input(
+    "--drop-duplicates", "Keep one of several documents that have the same words equally often", is_flag=True
 )
 
 _count = partial(option, group="Count options")
@@ -321,6 +370,12 @@ printing = _output(
     "--format",
     "Format of the answer: a table for people, csv or json for programs",
     click.Choice(["table", "csv", "json"]),
+    default="table",
+)
+printing_for_papers = _output(
+    "--format",
+    "Format of the answer: a table for people, csv or json for programs, latex or markdown for papers",
+    click.Choice(["table", "csv", "json", "latex", "markdown"]),
     default="table",
 )
 overwrite = _output("--overwrite", "Replace existing output", is_flag=True)

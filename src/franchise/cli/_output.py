@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,9 @@ def print_frame(frames: "pd.DataFrame | Iterable[pd.DataFrame]", format: str, *,
     if format == "table":
         _print_table(pd.concat(parts), digits)
         return
+    if format in ("latex", "markdown"):
+        click.echo(_for_paper(pd.concat(parts), format, digits), nl=False)
+        return
     for i, frame in enumerate(parts):
         if format == "csv":
             click.echo(frame.to_csv(index=False, header=i == 0), nl=False)
@@ -99,17 +102,33 @@ def _print_table(frame: "pd.DataFrame", digits: int) -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, kind in frame.dtypes.items():
-        is_number = kind.kind in "iuf"
+    for name, is_number in zip(frame.columns, _are_numbers(frame)):
         table.add_column(str(name), justify="right" if is_number else "left", no_wrap=is_number)
-    for row in frame.itertuples(index=False):
-        cells = (f"{value:.{digits}f}" if isinstance(value, float) else str(value) for value in row)
-        table.add_row(*map(Text, cells))
+    for row in _cells(frame, digits):
+        table.add_row(*map(Text, row))
     # Outside a terminal there is no width to keep to, and lines are not broken.
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console = Console(file=sys.stdout, highlight=False, width=10_000)
     console.print(table)
+
+
+def _for_paper(frame: "pd.DataFrame", format: str, digits: int) -> str:
+    """Return a table for LaTeX or Markdown, with names of columns as people write them."""
+    from franchise._markup import latex_table, markdown_table
+
+    write = latex_table if format == "latex" else markdown_table
+    names = [name.replace("_", " ").capitalize() if name.islower() else name for name in frame.columns]
+    return write(names, list(_cells(frame, digits)), _are_numbers(frame))
+
+
+def _are_numbers(frame: "pd.DataFrame") -> list[bool]:
+    return [kind.kind in "iuf" for kind in frame.dtypes]
+
+
+def _cells(frame: "pd.DataFrame", digits: int) -> Iterator[list[str]]:
+    for row in frame.itertuples(index=False):
+        yield [f"{value:.{digits}f}" if isinstance(value, float) else str(value) for value in row]
 
 
 def check_figure(path: str | None, overwrite: bool) -> None:

@@ -13,7 +13,7 @@ from franchise.cli._input import MOST_TEXT, read
 from franchise.cli._model import interruptible, refuse_to_replace, show_fit
 
 if TYPE_CHECKING:
-    from franchise import HDPTopicModel, Ray
+    from franchise import HDPTopicModel
     from franchise.corpus import Corpus
 
 _MODEL_SETTINGS = (
@@ -94,6 +94,7 @@ _chains = partial(options.option, group="Chain options")
 @options.reading
 @options.metadata
 @options.text
+@options.drop_duplicates
 @options.downsample
 @options.effective_counts
 @options.random_state
@@ -106,9 +107,10 @@ def command(input: str, output: str | None, **values: Any) -> None:
     """Find the topics of the documents in INPUT, and how many there are.
 
     INPUT is a file or folder: one document per line (.txt), a folder of text files, .csv, .tsv, .jsonl or
-    .parquet with --text-column, MALLET's text (--input-format mallet), LDA-C (.ldac), UCI bag-of-words
-    (docword.*), Matrix Market (.mtx), SciPy's .npz, AnnData's .h5ad or Franchise's own (.franchise, made by
-    `franchise convert`, for what is too large for memory), any of them gzipped; - is standard input.
+    .parquet with --text-column, tables of counts (.csv, .tsv, .parquet), MALLET's text (--input-format
+    mallet), LDA-C (.ldac), UCI bag-of-words (docword.*), Matrix Market (.mtx), SciPy's .npz, AnnData's .h5ad
+    or Franchise's own (.franchise, made by `franchise convert`, for what is too large for memory), any of
+    them gzipped; - is standard input.
 
     The model is saved in its folder while it is fitted. After Ctrl-C or a crash, `franchise resume MODEL`
     ends where an uninterrupted fit would have ended.
@@ -118,10 +120,12 @@ def command(input: str, output: str | None, **values: Any) -> None:
       franchise fit abstracts.txt -o model/
       franchise fit papers.csv --text-column abstract --id-column doi -o model/ --chains 2
       franchise fit speeches.csv --text-column text --metadata year,party -o model/
-      franchise fit mutations.mtx --downsample 1000 -o model/
+      franchise fit mutations.csv --transpose --metadata-file tumours.csv -o model/
+      franchise fit cells.mtx --downsample 1000 -o model/
       franchise fit wiki.franchise -o model/ --ray auto --workers 16
       zcat news.jsonl.gz | franchise fit - --input-format jsonl --text-column body -o model/
     """
+    from franchise.estimator.settings import check_engine
     from franchise.storage.model import write_config
 
     if output is None and not values["dry_run"]:
@@ -131,7 +135,8 @@ def command(input: str, output: str | None, **values: Any) -> None:
     if values["seed_words"] is not None and values["init"] != "auto":
         raise click.UsageError("--seed-words and --init both say where chains start; leave out one of them")
     model = _model_of(values)
-    _refuse_without(values["engine"], model.engine, values["dry_run"])
+    # Before documents are read, which may take long.
+    check_engine(values["engine"], model.engine, reach=not values["dry_run"])
     corpus = read(input, values, keep_texts=MOST_TEXT)
     if values["dry_run"]:
         _describe(corpus, model)
@@ -167,26 +172,11 @@ def _model_of(values: dict[str, Any]) -> "HDPTopicModel":
     )
 
 
-def _refuse_without(name: str, engine: "str | Ray", dry_run: bool) -> None:
-    """Refuse an engine whose GPU or cluster is not there before documents are read, which may take long."""
-    from franchise.engines.pools.ray import check_reachable
-    from franchise.estimator.settings import check_gpu
-
-    address = None if isinstance(engine, str) else engine.address
-    check_gpu(name, address)
-    if not isinstance(engine, str) and not dry_run:
-        check_reachable(address)
-
-
 def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     from rich.console import Console
 
     from franchise.cli._output import print_facts
-    from franchise.engines import GPU
-    from franchise.engines.compiling import is_compiled
-    from franchise.engines.partitions.cuda.availability import gpu_facts, problem
-    from franchise.estimator.settings import settings_of
-    from franchise.sampling.choices import why_chosen
+    from franchise.estimator.preview import expected, planned
 
     facts: dict[str, Any] = {
         "documents": corpus.n_documents,
@@ -197,19 +187,7 @@ def _describe(corpus: "Corpus", model: "HDPTopicModel") -> None:
     }
     if corpus.downsampling is not None:
         facts["down-sampled"] = corpus.downsampling.in_words()
-    plan = settings_of(model.get_params(), seed=0).plan()  # says what cannot be
-    cluster = None if isinstance(model.engine, str) else model.engine
-    facts |= why_chosen(model.init, model.eta, corpus)
-    facts["engine"] = engine = plan.engine_of(corpus)
-    if engine == GPU:
-        facts["engine"] += f": {gpu_facts().in_words()}"
-    if cluster and cluster.gpu and problem() is not None:
-        facts["time"] = "not known: a few sweeps would be timed here, and this machine has no GPU"
-    elif is_compiled():
-        with Console(stderr=True).status("timing a few sweeps"):
-            expected = model.forecast(corpus)
-        alone = " on this machine alone" if cluster else ""
-        facts |= {"memory": f"about {expected.memory / 1e6:,.0f} MB", "time": f"about {expected.text}{alone}"}
-    else:
-        facts["time"] = "not known before the first fit, which compiles for about half a minute"
+    facts |= planned(model, corpus)
+    with Console(stderr=True).status("timing a few sweeps"):
+        facts |= expected(model, corpus)
     print_facts(facts, "table")

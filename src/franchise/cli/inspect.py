@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from franchise.cli import _options as options
-from franchise.cli._input import read
+from franchise.cli._input import MOST_TEXT, read
 from franchise.cli._output import print_facts
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.argument("path", type=click.Path(allow_dash=True))
 @options.reading
 @options.text
+@options.drop_duplicates
 @options.downsample
 @options.random_state
 @options.printing
@@ -29,12 +30,16 @@ def command(path: str, format: str, **values: Any) -> None:
       franchise inspect model/
       franchise inspect docword.kos.txt --format json
     """
+    from franchise.corpus.data_warnings import corpus_warnings
+    from franchise.estimator.inputs import warn_of
     from franchise.storage import model as store
 
     if path != "-" and store.is_model(Path(path)):
         print_facts(_model_facts(path), format)
     else:
-        print_facts(_corpus_facts(read(path, values, keep_texts=False)), format)
+        corpus = read(path, values, keep_texts=MOST_TEXT)
+        warn_of(corpus_warnings(corpus), stacklevel=1)
+        print_facts(_corpus_facts(corpus), format)
 
 
 def _model_facts(path: str) -> dict[str, Any]:

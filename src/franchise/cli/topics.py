@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = ["topic", "label", "weight", "weight_low", "weight_high", "support", "found_by", "terms"]
+_IN_PAPER = ["topic", "label", "weight", "found_by", "terms"]
 _FOUND = 10  # topics with a term
 
 
@@ -34,8 +35,27 @@ def shown(frame: "pd.DataFrame") -> "pd.DataFrame":
     multiple=True,
     metavar="TERM",
 )
-@options.printing
-def command(model: str, n_terms: int, min_share: float, terms: tuple[str, ...], format: str) -> None:
+@options.option(
+    "--diagnostics",
+    "What MALLET's diagnostics file has: coherence, exclusivity, rank-1 documents ...",
+    is_flag=True,
+)
+@options.option(
+    "--columns",
+    "Columns to show, in this order, such as topic,label,weight,terms",
+    options.NAMES,
+    show_default="some in a table, few for papers, all as csv and json",
+)
+@options.printing_for_papers
+def command(
+    model: str,
+    n_terms: int,
+    min_share: float,
+    terms: tuple[str, ...],
+    diagnostics: bool,
+    columns: list[str] | None,
+    format: str,
+) -> None:
     """Show the topics of the model in the folder MODEL, largest first.
 
     weight is the share of all words, with its 95% interval; support is the share of the kept draws in which
@@ -45,19 +65,34 @@ def command(model: str, n_terms: int, min_share: float, terms: tuple[str, ...], 
     stable it is, and its nearest neighbour. label is the name that was given to the topic
     (franchise label), or else three terms that set it apart from the others.
 
+    For an appendix, --format latex or markdown has the columns topic, label (where topics have names),
+    weight, found_by and terms.
+
     \b
     Examples:
       franchise topics model/
       franchise topics model/ --format csv > topics.csv
       franchise topics model/ --find galaxy --find cluster
+      franchise topics model/ --diagnostics -n 20
+      franchise topics model/ -n 6 --min-share 0.01 --format latex > appendix.tex
     """
     from franchise.cli._model import load
+    from franchise.posterior.tables import with_columns
 
+    if diagnostics and terms:
+        raise click.UsageError("--diagnostics and --find do not go together; leave out one of them")
     fitted = load(model)
-    if terms:
-        found = fitted.find_topics(terms, _FOUND)
-        print_frame(found[found["weight"] >= min_share], format)
-        return
-    frame = fitted.topics(n_terms)
+    frame = fitted.find_topics(terms, _FOUND) if terms else fitted.topics(n_terms)
+    if diagnostics:
+        frame = fitted.topic_diagnostics(n_terms)
+        frame.insert(2, "weight", fitted.topic_weights_)
     frame = frame[frame["weight"] >= min_share]
-    print_frame(shown(frame) if format == "table" else frame, format)
+    if columns is not None:
+        frame = with_columns(frame, columns)
+    elif terms:
+        pass  # few columns anyway
+    elif format == "table":
+        frame = shown(frame)
+    elif format in ("latex", "markdown"):
+        frame = frame[[name for name in _IN_PAPER if name != "label" or fitted.named_topics_]]
+    print_frame(frame, format)

@@ -29,6 +29,7 @@ from franchise.cli._output import check_figure, print_frame, write_figure
 @options.option("--chains", "Independent runs for each value", int, default=2)
 @options.reading
 @options.text
+@options.drop_duplicates
 @options.downsample
 @options.effective_counts
 @options.random_state

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array, CorpusArrays
 from franchise._draws import Draw
-from franchise.corpus import CorpusArrays
 from franchise.engines.collapsed import topic_terms_of
 from franchise.model import State, word_topics
-from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS, Array
+from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

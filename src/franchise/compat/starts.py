@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import Array, CorpusArrays
+from franchise.corpus import Corpus
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import SettingsError
 from franchise.model import State, empty_state
 from franchise.model.seating import seat_all
-from franchise.model.state import Array
 from franchise.random import WORD_TABLES, Key
 
 _CAPACITY = 64  # room for topics to begin with

@@ -7,19 +7,19 @@ say how these ended.
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from franchise._folders import locked
 from franchise._threads import interrupts_deferred
+from franchise.compat.files import Saver
 from franchise.compat.logs import TrainLine, log_file
 from franchise.compat.options import HdpOptions
 from franchise.compat.saved import SavedState, saved_state
-from franchise.compat.saver import Saver
 from franchise.compat.starts import start
 from franchise.corpus import Corpus, read_ldac
 from franchise.engines import Trials
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.model import Priors, joint
-from franchise.moves.split_merge import SplitMergeInfo
 from franchise.random import SPLIT_MERGE, Key
 from franchise.sampling import Chain, Proposal, SplitMerge, Timetable
 
@@ -115,13 +115,13 @@ def trials_of(options: HdpOptions) -> SplitMerge:
 
 
 @interrupts_deferred()
-def try_splits_and_merges(chain: Chain, setting: SplitMerge) -> SplitMergeInfo:
-    """Make the trials of an iteration after its sweep."""
+def try_splits_and_merges(chain: Chain, setting: SplitMerge) -> Any:
+    """Make the trials of an iteration after its sweep; return their Info."""
     sampler = CollapsedSampler(chain.corpus.arrays, chain.state)
     key = Key(chain.seed, chain.number, chain.sweeps_done, SPLIT_MERGE)
     info, _ = sampler.try_splits_and_merges(key, Trials(setting.trials, setting.as_array()))
     chain.engine.seat(sampler.state)
-    return SplitMergeInfo(*info)
+    return info
 
 
 def _line(chain: Chain, iteration: int, seconds: float) -> TrainLine:

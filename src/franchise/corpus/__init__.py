@@ -1,31 +1,32 @@
 """Documents in, one immutable :class:`Corpus` of flat arrays out.
 
-``corpus`` holds the class. Documents come from files (``reading``, in any of ``formats``; ``writing`` goes
-back), from texts and lists of words (``batches``), counts (``counts``), objects of other libraries
+``corpus`` holds the class. Documents come from files (``reading``, in any of ``formats``, which writes them,
+too), from texts and lists of words (``batches``), counts (``counts``), objects of other libraries
 (``other_libraries``) or any of these (``documents``); ``synthetic`` draws a corpus from a known model.
 ``metadata`` is what else is known of documents, and ``groups`` puts them into groups by that. Corpora larger
 than memory are in ``shards``.
 """
 
 from franchise.corpus.batches import from_texts, from_tokens
-from franchise.corpus.corpus import Corpus, CorpusArrays
+from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
-from franchise.corpus.formats import FORMATS, Format
-from franchise.corpus.groups import Groups, groups_of
+from franchise.corpus.duplicates import drop_duplicates
+from franchise.corpus.formats import FORMATS, Format, write_corpus
+from franchise.corpus.groups import Groups, groupings_of, groups_of
+from franchise.corpus.new_documents import read_new
 from franchise.corpus.other_libraries import from_anndata, from_bow
-from franchise.corpus.reading import ReadOptions, read_corpus, read_ldac, read_new
+from franchise.corpus.read_options import ReadOptions
+from franchise.corpus.reading import read_corpus, read_ldac
 from franchise.corpus.shards import Shard, read_shard, shards_of
 from franchise.corpus.shards.corpus import ShardedCorpus, arrays_of_shard, open_shards
 from franchise.corpus.shards.writing import shard
 from franchise.corpus.synthetic import HDPDraw, Planted, draw_hdp, five_topics, planted
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.writing import write_corpus
 
 __all__ = [
     "FORMATS",
     "Corpus",
-    "CorpusArrays",
     "Encoded",
     "Format",
     "Groups",
@@ -38,6 +39,7 @@ __all__ = [
     "arrays_of_shard",
     "as_corpus",
     "draw_hdp",
+    "drop_duplicates",
     "encode",
     "five_topics",
     "from_anndata",
@@ -45,6 +47,7 @@ __all__ = [
     "from_counts",
     "from_texts",
     "from_tokens",
+    "groupings_of",
     "groups_of",
     "open_shards",
     "planted",

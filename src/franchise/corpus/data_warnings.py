@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.count_tables import FEW_TERMS
 from franchise.corpus.shards.corpus import ShardedCorpus
+from franchise.corpus.text_hints import text_hints
 from franchise.errors import FranchiseWarning
 
 # In texts, the numbers of different terms per document vary by 0.1 to 0.6 of their mean, and the numbers of
@@ -22,8 +25,10 @@ _ENOUGH = 20  # rows and columns to tell by
 # In texts, a document that has a term has it one to two times, and a cell has a gene two to ten times.
 _LARGE_COUNTS, _MANY_WORDS = 50, 100_000
 _ADVISED = 1000
-FEW_TERMS = 1_000  # up to these, whether counts vary too much is measured (`starts.tables`)
 _FEW_DOCUMENTS = 100  # of fewer, no share says much
+_VERY_FEW_DOCUMENTS = 50  # where the defaults of `TextOptions` keep all terms
+# Names of types of mutation and genes, which are terms.
+_NAMES_OF_TERMS = re.compile(r"[ACGT]?\[?[CT]>[ACGT]\]?[ACGT]?( [ACGT]{3})?|ENS[A-Z]*G\d{9,}(\.\d+)?")
 
 
 def corpus_warnings(corpus: Corpus) -> list[FranchiseWarning]:
@@ -37,13 +42,30 @@ def corpus_warnings(corpus: Corpus) -> list[FranchiseWarning]:
                 code="only-one-document",
             )
         )
+    is_table = corpus.text_options is None and corpus.n_terms <= FEW_TERMS
+    if not (is_table or isinstance(corpus, ShardedCorpus)):
+        found += _few_documents(corpus) + text_hints(corpus)
     if corpus.text_options is None and (why := _why_transposed(corpus)):
-        message = f"the counts look transposed: {why}; rows must be documents and columns terms"
+        message = (
+            f"the counts look transposed: {why}; rows must be documents and columns terms: read them with "
+            "transpose=True, or give counts.T"
+        )
         found.append(FranchiseWarning(message, code="transposed-counts"))
     is_large = corpus.n_terms > FEW_TERMS and corpus.n_words >= _MANY_WORDS
     if corpus.text_options is None and corpus.downsampling is None and is_large:
         found += _count_warnings(corpus)
     return found
+
+
+def _few_documents(corpus: Corpus) -> list[FranchiseWarning]:
+    n_documents = int(corpus.documents_of_length[1:].sum())
+    if not 1 < n_documents < _VERY_FEW_DOCUMENTS:
+        return []
+    message = (
+        f"there are only {n_documents} documents with words, so a topic can be what a single one is about; "
+        "give more, or cut long ones into paragraphs, each a document"
+    )
+    return [FranchiseWarning(message, code="few-documents")]
 
 
 def _count_warnings(corpus: Corpus) -> list[FranchiseWarning]:
@@ -84,8 +106,19 @@ def held_out_warnings(doc_ptr: npt.NDArray[np.int64]) -> list[FranchiseWarning]:
     return []
 
 
+def unknown_words_warnings(known: int, unknown: int) -> list[FranchiseWarning]:
+    """Return what looks wrong about new documents with these numbers of words, nothing if all is well."""
+    if unknown <= known:
+        return []
+    message = f"{unknown:,} of {unknown + known:,} words are not in the model's vocabulary and were skipped"
+    return [FranchiseWarning(message, code="unknown-words")]
+
+
 def _why_transposed(corpus: Corpus) -> str:
     """Say why rows look like terms and columns like documents; nothing if they do not."""
+    names = corpus.document_names[:_ENOUGH]
+    if len(names) > 4 and all(map(_NAMES_OF_TERMS.fullmatch, names)):
+        return f"rows are called {names[0]!r} and so on, as terms are"
     counts = _some_of(corpus).to_counts()
     terms_of_each = np.diff(counts.indptr)
     documents_of_each = np.bincount(counts.indices, minlength=1)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import offsets_of
+from franchise._arrays import CellArrays, offsets_of
 from franchise._settings import whole_number
-from franchise.corpus.cells import CellArrays, cells_pay, words_of
+from franchise.corpus.cells import cells_pay, words_of
 from franchise.corpus.checks import MAX_WORDS, integers
 from franchise.errors import CorpusError
 
@@ -27,32 +27,15 @@ _MOST_WORDS = 10**9 - 1
 
 
 class Downsampling(NamedTuple):
-    """How words were left out of a corpus.
+    """How words were left out of a corpus."""
 
-    Attributes
-    ----------
-    words
-        The most words that any document could keep.
-    seed
-        What the draws began with.
-    n_documents
-        Number of documents that lost words.
-    n_words_before
-        Number of words of the whole corpus before.
-    by_document
-        Whether each document had a limit of its own, `words` or less.
-    evenly
-        Whether counts were scaled down instead of drawn.
-    concentration
-        Of documents around mixtures of topics, where that decided how many counts each is worth.
-    """
-
-    words: int
-    seed: int
-    n_documents: int
-    n_words_before: int
-    by_document: bool = False
-    evenly: bool = False
+    words: int  # the most words that any document could keep
+    seed: int  # what the draws began with
+    n_documents: int  # number of documents that lost words
+    n_words_before: int  # number of words of the whole corpus before
+    by_document: bool = False  # each document had a limit of its own, `words` or less
+    evenly: bool = False  # counts were scaled down instead of drawn
+    # Of documents around mixtures of topics, where that decided how many counts each is worth.
     concentration: float | None = None
 
     def in_words(self) -> str:
@@ -72,10 +55,9 @@ class Downsampling(NamedTuple):
         return f"{limit} (seed {self.seed}), of {self.n_words_before:,} words; {lost}"
 
 
-def downsampled(corpus: Corpus, words: int | npt.ArrayLike, seed: int = 0, *, evenly: bool = False) -> Corpus:
+def downsampled(corpus: Corpus, words: int | npt.ArrayLike, seed: int, *, evenly: bool = False) -> Corpus:
     """Keep no more words of each document than its limit; `Corpus.downsampled` says what comes out."""
     limits, by_document = _limits(corpus, words)
-    seed = whole_number("seed", seed, 0, 2**63 - 1)
     changed = np.flatnonzero(corpus.document_lengths > limits)
     done = Downsampling(int(limits.max()), seed, changed.size, corpus.n_words, by_document, evenly)
     if not changed.size:

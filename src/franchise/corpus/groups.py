@@ -31,24 +31,14 @@ _STEPS = ("day", "week", "month", "quarter", "year", "decade")
 class Groups(NamedTuple):
     """Which documents belong together.
 
-    Attributes
-    ----------
-    name
-        What they are grouped by.
-    kind
-        What their values are: ``"number"`` and ``"date"`` have an order that means something, ``"text"`` has
-        none.
-    labels
-        The groups in order: numbers (with a step, the smallest that may be in the group), dates as text
-        (``"2019-04"``; years are numbers), or texts; `MISSING` comes last.
-    of
-        The group of each document, its place in `labels`.
+    Labels are numbers (with a step, the smallest that may be in the group), dates as text (``"2019-04"``;
+    years are numbers), or texts, in order; `MISSING` comes last.
     """
 
-    name: str
-    kind: Kind
-    labels: list[Any]
-    of: npt.NDArray[np.int64]
+    name: str  # what they are grouped by
+    kind: Kind  # "number" and "date" have an order that means something, "text" has none
+    labels: list[Any]  # of the groups
+    of: npt.NDArray[np.int64]  # the group of each document, its place in `labels`; -1 for one in no group
 
 
 def groups_of(corpus: Corpus, by: Any, step: str | float | None = None) -> Groups:
@@ -73,6 +63,85 @@ def groups_of(corpus: Corpus, by: Any, step: str | float | None = None) -> Group
         are more than 200 groups.
     """
     return group(_column(corpus, by), step)
+
+
+def groupings_of(corpus: Corpus, by: Any, step: Any = None) -> list[Groups]:
+    """Put documents into groups by one column, or by each of two.
+
+    Parameters
+    ----------
+    corpus
+        The documents.
+    by
+        As for `groups_of`; or a list of two names of columns.
+    step
+        As for `groups_of`. Of two columns, a list of two steps, None for no step; or one step, for the column
+        that does not hold texts.
+    """
+    columns = _columns(corpus, by)
+    return [group(column, one) for column, one in zip(columns, _steps_of(columns, step), strict=True)]
+
+
+def crossed(first: Groups, second: Groups) -> Groups:
+    """Return a group for each pair of groups that share documents; its label is the pair of their labels."""
+    n = len(second.labels)
+    pair = np.where((first.of < 0) | (second.of < 0), -1, first.of * n + second.of)
+    present = np.unique(pair[pair >= 0])
+    name = f"{first.name}, {second.name}"
+    if len(present) > MOST_GROUPS:
+        raise CorpusError(
+            f"{name!r} puts the documents into {len(present):,} groups, more than {MOST_GROUPS}; put "
+            "neighbours together with a longer step (--step), or choose columns with fewer values",
+            code="too-many-groups",
+        )
+    labels = [(first.labels[one // n], second.labels[one % n]) for one in present.tolist()]
+    return Groups(name, "text", labels, np.where(pair < 0, -1, np.searchsorted(present, pair)))
+
+
+def place_of(groups: Groups, label: Any) -> int:
+    """Return the place of a group that is given by its label, or by the label as text."""
+    texts = [str(one) for one in groups.labels]
+    if str(label) not in texts:
+        raise SettingsError(
+            f"of={label!r}: {groups.name!r} has no such group; {nearest(str(label), texts)}",
+            code="unknown-group",
+        )
+    return texts.index(str(label))
+
+
+def _columns(corpus: Corpus, by: Any) -> list[pd.Series]:
+    if not isinstance(by, list | tuple) or not all(isinstance(one, str) for one in by):
+        return [_column(corpus, by)]
+    known = [] if corpus.metadata is None else list(corpus.metadata)
+    if len(by) == corpus.n_documents and not all(one in known for one in by):
+        return [_column(corpus, by)]  # values, one per document
+    if len(by) > 2 and any(one in known for one in by):
+        raise SettingsError(f"by={by!r}: give one column or two", code="too-many-columns")
+    if len(by) > 2 or not by:
+        return [_column(corpus, by)]
+    if len(set(by)) < len(by):
+        raise SettingsError(f"by={by!r}: give two different columns", code="too-many-columns")
+    return [_column(corpus, one) for one in by]
+
+
+def _steps_of(columns: list[pd.Series], step: Any) -> list[Any]:
+    if isinstance(step, list | tuple):
+        if len(step) != len(columns):
+            raise SettingsError(
+                f"step={step!r}: give one step for each column of by, None for no step", code="wrong-length"
+            )
+        return list(step)
+    if step is None or len(columns) == 1:
+        return [step] * len(columns)
+    ordered = [kind_of(column) != "text" for column in columns]
+    if sum(ordered) > 1:
+        raise SettingsError(
+            f"step={step!r}: both columns have steps; give a list of two, None for no step",
+            code="wrong-length",
+        )
+    if not any(ordered):
+        ordered[0] = True  # where the step is refused
+    return [step if has_step else None for has_step in ordered]
 
 
 def _column(corpus: Corpus, by: Any) -> pd.Series:

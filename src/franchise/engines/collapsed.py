@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import Array, CorpusArrays
+from franchise.corpus import Corpus
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.engines.copies import merge_copies, names_of_merged
 from franchise.engines.engine import Counts, EngineSettings, Swept, Trials, names_of, numbers_of
@@ -28,7 +29,7 @@ from franchise.model import State, broken_invariants, empty_state, joint
 from franchise.model.counts import count_document_topics, count_topic_terms, ranks
 from franchise.model.packing import packed, unpacked
 from franchise.model.seating import seat_all
-from franchise.model.state import ETA, TOPICS, Array
+from franchise.model.state import ETA, TOPICS
 from franchise.random import INITIALIZE, Key
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import Array, CorpusArrays
 from franchise.engines.engine import Trials
 from franchise.engines.table_source import HeldTables, TableSource
 from franchise.engines.threads import Threads
 from franchise.engines.trials import TrialMaker
 from franchise.model import State
 from franchise.model.capacity import compact, grown
-from franchise.model.state import ETA, Array
+from franchise.model.state import ETA
 from franchise.moves import complete_move
 from franchise.moves.concentrations import auxiliary_concentrations, slice_concentrations
 from franchise.moves.shared.scratch import (

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._arrays import offsets_of
-from franchise.corpus import Corpus, CorpusArrays
+from franchise._arrays import Array, CorpusArrays, offsets_of
+from franchise.corpus import Corpus
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.engines.partitions.partition import SeatedDocuments
 from franchise.engines.threads import Range, Threads, falling_ranges
@@ -21,18 +21,7 @@ from franchise.model.likelihood import log_p_sizes, log_p_terms
 from franchise.model.measure import FREE, Measure
 from franchise.model.recount import fill_rows
 from franchise.model.rows import Rows, add_rows, widened
-from franchise.model.state import (
-    ALPHA,
-    BORN,
-    DEAD,
-    ETA,
-    GAMMA,
-    NUMBERED,
-    TABLES,
-    TOPICS,
-    Array,
-    state_of_counts,
-)
+from franchise.model.state import ALPHA, BORN, DEAD, ETA, GAMMA, NUMBERED, TABLES, TOPICS, state_of_counts
 from franchise.moves.shared.scratch import new_scratch_for_counts, new_scratch_for_some, with_counts
 
 _CELLS_AT_ONCE = 1 << 20  # of terms by topics, that a thread adds up

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
+from franchise._arrays import Array
 from franchise.model import State
 from franchise.model.likelihood import MOST_TABULATED
 from franchise.model.merging import changes_by_merging, merge_topics
-from franchise.model.state import ETA, GAMMA, NUMBERED, Array
+from franchise.model.state import ETA, GAMMA, NUMBERED
 
 NEAREST = 6  # topics that each is compared with
 # The log joint of the merged state minus that of the present one, from which on two topics are copies. In

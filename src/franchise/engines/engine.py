@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, Protocol
 
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._draws import PartsOfDraw
 from franchise.engines.starts.given_topics import GivenTopics
 from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.model import Joint, Priors, State
-from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
+from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.random import Key
 
 Start = str | int | GivenTopics

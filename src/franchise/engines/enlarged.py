@@ -8,7 +8,7 @@ documents for that, so only the new ones are laid out as words.
 
 import numpy as np
 
-from franchise._arrays import offsets_of
+from franchise._arrays import Array, offsets_of
 from franchise.corpus import Corpus
 from franchise.engines.checkpoints import with_table_sizes
 from franchise.engines.coordinator import (
@@ -22,7 +22,6 @@ from franchise.engines.partitions.partition import SeatedDocuments
 from franchise.engines.starts.starting_topics import shuffle_documents
 from franchise.model import Priors, State
 from franchise.model.packing import filled, gathered, packed, room_for, unpacked
-from franchise.model.state import Array
 from franchise.moves.shared.scratch import MOST_WORDS_OF_A_TRIAL
 from franchise.random import Key
 

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.measure import FREE, Measure, new_measure
 from franchise.model.rows import Rows, state_of_rows
-from franchise.model.state import ETA, GAMMA, TOPICS, Array, State
+from franchise.model.state import ETA, GAMMA, TOPICS, State
 from franchise.moves.reveal import ATTEMPTS, ENOUGH, draw_terms, finish_terms, redraw_topic, reveal_weights
 from franchise.moves.shared.seats import fill_survival
 from franchise.moves.shared.small_gammas import Strips, fit_strips, new_strips

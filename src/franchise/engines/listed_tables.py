@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.engines.table_source import Tables, TableSource, joined
 from franchise.model import State
-from franchise.model.state import Array
 from franchise.moves.shared.scratch import Listing
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._draws import PARTS
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines.checkpoints import (
@@ -55,7 +56,7 @@ from franchise.model.capacity import compact
 from franchise.model.counts import ranks
 from franchise.model.measure import Measure
 from franchise.model.packing import packed, unpacked
-from franchise.model.state import DEAD, ETA, TOPICS, Array, copy_state
+from franchise.model.state import DEAD, ETA, TOPICS, copy_state
 from franchise.random import INITIALIZE, Key
 
 # About what a gamma variable costs, in words that are sampled.

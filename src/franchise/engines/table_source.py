@@ -10,12 +10,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from franchise._arrays import offsets_of, places_of
-from franchise.corpus import CorpusArrays
+from franchise._arrays import Array, CorpusArrays, offsets_of, places_of
 from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model import State
 from franchise.model.cell_tables import CellTables
-from franchise.model.state import Array
 from franchise.model.table_words import GatherScratch, count_tables, list_tables, new_gather_scratch
 
 RANGES_EACH = 3  # for every thread: going through documents takes little time

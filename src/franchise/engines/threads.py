@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from franchise.model.state import Array
+from franchise._arrays import Array
 
 T = TypeVar("T")
 Range = tuple[int, int]

@@ -15,14 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.engines.engine import Trials
 from franchise.engines.listed_tables import ListedTables
 from franchise.engines.table_source import TableSource
 from franchise.engines.threads import Range, Threads
 from franchise.model import State
 from franchise.model.capacity import grown
-from franchise.model.state import DEAD, NUMBERED, TOPICS, Array
+from franchise.model.state import DEAD, NUMBERED, TOPICS
 from franchise.moves.shared.anchors import (
+    BALANCED,
     CHOICE,
     DONE,
     FOLLOWS,
@@ -33,6 +35,7 @@ from franchise.moves.shared.anchors import (
     TABLES_OF_BOTH,
     TOPIC_A,
     TOPIC_B,
+    UNIFORM,
     WORD,
     WORD_A,
 )
@@ -51,6 +54,10 @@ from franchise.moves.split_merge import (
     try_splits_and_merges,
 )
 from franchise.random import SPLIT_MERGE, Key
+
+__all__ = ["ANCHOR_KINDS", "RECORD", "TrialMaker"]
+
+ANCHOR_KINDS = {"uniform": UNIFORM, "balanced": BALANCED, "similar": SIMILAR}
 
 _AT_ONCE = 100  # trials, at most: what is asked for them together
 _FEW = 4  # of them for each thread, after one was accepted

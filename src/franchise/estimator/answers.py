@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import shorten
@@ -18,18 +17,19 @@ from franchise._settings import flag
 from franchise.corpus.documents import encode
 from franchise.errors import SettingsError
 from franchise.estimator.inputs import in_known_terms
+from franchise.estimator.readers import ForReaders
 from franchise.estimator.settings import in_use
 from franchise.estimator.starts import has_earlier_topics
 from franchise.estimator.summary import known_topics
 from franchise.posterior import adapters, searches, tables
 from franchise.posterior.advice import Advice, as_command, in_python
-from franchise.posterior.describe import chosen_in_words, describe, describe_html, model_card
+from franchise.posterior.describe import describe, describe_html, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.searches import number_of_topic
 from franchise.predict.heldout import HeldOut
 from franchise.predict.known_topics import KnownTopics
-from franchise.predict.paper_heldout import PaperHeldOut
 from franchise.sampling import Chain
+from franchise.sampling.paper_heldout import PaperHeldOut
 from franchise.sampling.plan import Plan
 from franchise.sampling.settings import Settings
 
@@ -38,18 +38,19 @@ if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
     from xarray import DataTree
 
-    from franchise._files import Array, Facts
+    from franchise._files import Facts
     from franchise.corpus import Corpus
     from franchise.posterior.estimates import Posterior
 
 
-class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
+class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `transform` for `set_output`
     """The part of `HDPTopicModel` that needs a fitted model and changes nothing."""
 
     n_jobs: int | None
     verbose: int
     corpus_: Corpus
     posterior_: Posterior
+    _all_topics: Posterior
     chains_: list[Chain]
     topics: Callable[..., pd.DataFrame]
     topic_map: Callable[..., pd.DataFrame]
@@ -78,7 +79,7 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
 
     # ------------------------------------------------------------ new documents
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any, *, return_sparse: bool = False, top: int | None = None) -> Any:
         """Return the topic proportions of documents, one row each, summing to one.
 
         Topics are held fixed at several draws of all chains, and the proportions averaged. A document gets
@@ -89,9 +90,19 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
         ----------
         X
             The documents.
+        return_sparse
+            Return a SciPy CSR array: ``transform(X, return_sparse=True, top=5)`` holds five numbers per
+            document, however many topics there are.
+        top
+            How many topics to keep of each document, the largest; the others are zero, so that rows sum to
+            less than one.
         """
         check_is_fitted(self)
-        return self.known_topics_.mixtures(in_known_terms(self, X), self.n_jobs)
+        new, topics = in_known_terms(self, X, scaled=True), self.known_topics_
+        if not flag("return_sparse", return_sparse) and top is None:
+            return topics.mixtures(new, self.n_jobs)
+        rows = topics.sparse_mixtures(new, top, self.n_jobs)
+        return rows if return_sparse else rows.toarray()
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the held-out log-likelihood per word, in nats, by document completion; higher is better."""
@@ -158,7 +169,8 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
     @property
     def known_topics_(self) -> KnownTopics:
         """The topics that new documents are compared with, from a few draws that represent all."""
-        return known_topics(self._fitted(), self.chains_, self.corpus_)
+        members = self._fitted().members
+        return known_topics(self._all_topics, self.chains_, self.corpus_, members)
 
     # ------------------------------------------------------------ the documents of the fit
 
@@ -251,7 +263,7 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
             self.posterior_,
             [chain.trace for chain in started],
             self.chains_[0].schedule,
-            [chain.init for chain in started],
+            [chain.started_from for chain in started],
         )
 
     def __str__(self) -> str:
@@ -266,9 +278,6 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
     def _described(self, say: Callable[[Advice], str]) -> str:
         found, labels = self.diagnose(), self.topic_labels_
         return describe(self.posterior_, self.corpus_, self.chains_, found, labels, self._chosen, say)
-
-    def _choices_in_words(self) -> str:
-        return chosen_in_words(self._chosen)
 
     def _for_people(self) -> dict[str, str | None]:
         """Return the files of a model's folder that people read."""
@@ -331,7 +340,8 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
         schedule = self.chains_[0].schedule
         by_draw = None
         if held_out is not None:
-            by_draw = self.known_topics_.log_p_by_draw(in_known_terms(self, held_out), self.n_jobs)
+            new = in_known_terms(self, held_out)
+            by_draw = self.known_topics_.log_p_by_draw(new, self.n_jobs).as_dataset()
         return adapters.to_datatree(
             traces,
             self.posterior_,
@@ -339,35 +349,6 @@ class Answers(TransformerMixin):  # type: ignore[misc]  # wraps `transform` for 
             settings,
             labels=self.topic_labels_,
             held_out=by_draw,
-        )
-
-    def report(
-        self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
-    ) -> Path:
-        """Write a page for the browser, one file that needs no network: topics, documents, traces.
-
-        Parameters
-        ----------
-        path
-            Where to write it, such as ``"report.html"``.
-        title
-            The heading.
-        overwrite
-            Replace an existing file.
-        """
-        check_is_fitted(self)
-        from franchise.report import write_report
-
-        return write_report(
-            path,
-            self.posterior_,
-            self.corpus_,
-            [chain for chain in self.chains_ if len(chain.trace)],
-            self.diagnose(),
-            self.settings_,
-            labels=self.named_topics_,
-            title=title,
-            overwrite=overwrite,
         )
 
     # ------------------------------------------------------------ what scikit-learn needs

@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._files import Facts
 from franchise._progress import monitor_for
-from franchise._settings import flag, moved, refuse_moved
+from franchise._settings import RandomState, flag, moved, refuse_moved
 from franchise.corpus.data_warnings import topic_warnings
 from franchise.corpus.files import StrPath
 from franchise.engines.pools.ray import Ray
 from franchise.errors import ModelError
 from franchise.estimator.answers import Answers
+from franchise.estimator.elsewhere import Elsewhere
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
 from franchise.estimator.plans import begun_shorter, longer, settings_to_fit, settled
 from franchise.estimator.rollback import all_or_nothing
@@ -50,6 +50,7 @@ from franchise.estimator.topics import Topics
 from franchise.estimator.updating import Updating
 from franchise.estimator.workers import workers_for
 from franchise.posterior.align import Alignment
+from franchise.posterior.describe import chosen_in_words
 from franchise.sampling import Schedule
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.run import Callback, Ending, run_chains
@@ -60,7 +61,7 @@ from franchise.storage.names import read_names, write_names
 
 
 @moved(**MOVED)
-class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Answers, Topics, Elsewhere, Updating, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     A number fixes eta, alpha or gamma; a pair is the Gamma prior (shape, rate) under which it is estimated.
@@ -110,7 +111,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
     Attributes
     ----------
     n_topics_
-        Number of topics: the median of its posterior.
+        Number of topics: the median of its posterior, without those that people have merged or hidden.
     n_topics_interval_
         The central 95% of the number of topics over all draws.
     components_
@@ -156,7 +157,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
         effective_counts: bool = True,
         engine: str | Ray = "auto",
         n_jobs: int | None = -1,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         schedule: Schedule | None = None,
         verbose: int = 1,
     ) -> None:
@@ -333,7 +334,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
             self.ending_: Ending = run_chains(
                 self.chains_,
                 jobs=self.n_jobs,
-                monitor=monitor_for(self.verbose, heading=self._choices_in_words()),
+                monitor=monitor_for(self.verbose, heading=chosen_in_words(self._chosen)),
                 callback=callback,
                 keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
                 time_budget=time_budget,
@@ -350,10 +351,9 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
     def _summarise(self, matching: Alignment | None = None) -> None:
         if not (started := [chain for chain in self.chains_ if len(chain.trace)]):
             raise nothing_started(self.ending_)
-        self.posterior_ = posterior_of(started, self.corpus_, matching)
-        self.n_topics_ = self.posterior_.n_topics
+        self._all_topics = posterior_of(started, self.corpus_, matching)
+        self._carry_reading()
         self.n_topics_interval_ = self.posterior_.n_topics_interval
-        self._n_features_out = self.n_topics_
         self.n_features_in_ = self.corpus_.n_terms
         self.trace_ = trace_frame(started)
         self._carry_names()
@@ -367,7 +367,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
     def _create(self, folder: Path, *, overwrite: bool = False) -> None:
         def fill(temporary: Path) -> None:
             save_chains(self.chains_, temporary)
-            write_names(temporary, list(self._remembered), self._feature_names)
+            write_names(temporary, list(self._remembered), self._feature_names, self._remembered_reading)
             if "posterior_" in vars(self):
                 self._write_answer(temporary)
 
@@ -394,7 +394,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
         model.corpus_, model.chains_ = stored.corpus, stored.chains
         model._kept = {folder.resolve(): stored.stamp}
         model._home = folder if stored.facts["in_place"] else None
-        model._recall_names(stored.topic_names, stored.feature_names)
+        model._recall_names(stored.topic_names, stored.feature_names, stored.reading)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise(read_matching(folder, model.chains_))
         return model

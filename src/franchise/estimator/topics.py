@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from franchise._text import counted
-from franchise.corpus import groups_of
 from franchise.errors import FranchiseWarning, ModelError, SettingsError
+from franchise.estimator.groups import TopicsByGroup
 from franchise.estimator.rollback import all_or_nothing
-from franchise.posterior import prevalence, searches, tables
+from franchise.posterior import searches, tables
 from franchise.posterior.coherence import coherence, effective_terms, exclusivity
 from franchise.posterior.labels import (
     Named,
@@ -25,7 +25,7 @@ from franchise.posterior.labels import (
     remember,
     topic_labels,
 )
-from franchise.posterior.searches import number_of_topic
+from franchise.posterior.reading import Reading, RememberedReading, remembered
 from franchise.storage import model as store
 from franchise.storage.matching import write_matching
 from franchise.storage.names import write_names
@@ -35,17 +35,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from franchise._files import Array
+    from franchise._arrays import Array
     from franchise.corpus import Corpus
     from franchise.posterior.estimates import Posterior
     from franchise.sampling import Chain
 
 
-class Topics:
+_AS_IT_IS = RememberedReading()
+
+
+class Topics(TopicsByGroup):
     """The topics of `HDPTopicModel`."""
 
     corpus_: Corpus
-    posterior_: Posterior
+    posterior_: Posterior  # as people read it
+    _all_topics: Posterior  # as the chains have it
     chains_: list[Chain]
     _keep_in: Callable[[Path], None]
     _for_people: Callable[[], dict[str, Any]]
@@ -54,6 +58,8 @@ class Topics:
     _remembered: tuple[Named, ...] = ()  # the names, with what their topics are about
     _topic_names: dict[int, str] | None = None  # by their numbers in the present answer
     _feature_names: tuple[str, ...] | None = None
+    _reading: Reading = Reading()
+    _remembered_reading: RememberedReading = _AS_IT_IS
 
     @property
     def components_(self) -> Array:
@@ -72,13 +78,15 @@ class Topics:
 
     # ------------------------------------------------------------ tables
 
-    def topics(self, n_terms: int = 10) -> pd.DataFrame:
+    def topics(self, n_terms: int = 10, *, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return a table of the topics, largest first (`franchise.posterior.tables.topics_frame`).
 
-        Where the model was fitted to counts without names, `set_feature_names` says what the terms are.
+        `columns` chooses some, such as ``["topic", "label", "weight", "terms"]`` for a page of a paper. Where
+        the model was fitted to counts without names, `set_feature_names` says what the terms are.
         """
         check_is_fitted(self)
-        return tables.topics_frame(self.posterior_, n_terms=n_terms, labels=self.topic_labels_)
+        frame = tables.topics_frame(self.posterior_, n_terms=n_terms, labels=self.topic_labels_)
+        return frame if columns is None else tables.with_columns(frame, columns)
 
     def coherence(self, measure: str = "c_npmi", n_terms: int = 10) -> Array:
         """Return how well the top terms of each topic go together in documents; higher is better."""
@@ -114,77 +122,14 @@ class Topics:
         check_is_fitted(self)
         return searches.topics_with(self.posterior_, self.topic_labels_, terms, n)
 
-    def prevalence(
-        self,
-        by: Any,
-        *,
-        step: str | float | None = None,
-        interval: float = 0.95,
-        topics: int | str | Sequence[int | str] | None = None,
-        per: str = "word",
-        n_terms: int = 5,
-        seed: int = 0,
-    ) -> pd.DataFrame:
-        """Return the share of each topic in each group of documents: by year, by author, by category.
-
-        Parameters
-        ----------
-        by
-            A column of the metadata (``corpus_.metadata``), or values of your own, one for each document
-            that the model was fitted to, in their order. Missing values are a group of their own.
-        step
-            How much one group spans: ``"day"``, ``"week"``, ``"month"``, ``"quarter"``, ``"year"`` or
-            ``"decade"`` of dates (by default the shortest that gives at most 60 groups), a number of numbers
-            (10 puts the years 1990 to 1999 together; by default each number is a group).
-        interval
-            Probability of the interval from `low` to `high`. It covers what the draws leave open, and which
-            other documents might have been in the group (bootstrap).
-        topics
-            Which topics, by number or by name; None for all.
-        per
-            ``"word"``: the share of the group's words, as in `topics`; ``"document"``: the mean of the shares
-            in its documents, whatever their length.
-        n_terms
-            How many terms to name.
-        seed
-            Seed of the bootstrap; the same seed gives the same bounds.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns group, topic, label (where topics were given names), terms, share, low, high and
-            n_documents (those that have words).
-        """
-        check_is_fitted(self)
-        frame = prevalence.prevalence(
-            self.posterior_,
-            groups_of(self.corpus_, by, step),
-            interval=interval,
-            topics=self._numbers(topics),
-            per=per,
-            n_terms=n_terms,
-            seed=seed,
-        )
-        if self.named_topics_:
-            labels = self.topic_labels_
-            frame.insert(2, "label", [labels[k] for k in frame["topic"]])
-        return frame
-
-    def _numbers(self, topics: int | str | Sequence[int | str] | None) -> list[int] | None:
-        """Return the numbers of topics that are given by number or by name, or a lone one."""
-        if topics is None:
-            return None
-        check_is_fitted(self)
-        given = [topics] if isinstance(topics, str) or not hasattr(topics, "__iter__") else topics
-        n_topics, names = self.posterior_.n_topics, self.named_topics_
-        return [number_of_topic(topic, n_topics, names, "topics") for topic in given]
-
     # ------------------------------------------------------------ names
 
     @property
     def named_topics_(self) -> dict[int, str]:
         """The names that were given to topics (`set_topic_labels`), by the topic's number."""
-        return dict(self._topic_names or {})
+        if not self._topic_names and not self._reading:
+            return {}
+        return self._reading.names(self._topic_names or {}, self.posterior_.members)
 
     @property
     def topic_labels_(self) -> list[str]:
@@ -213,9 +158,15 @@ class Topics:
             The model.
         """
         check_is_fitted(self)
-        phi = self.posterior_.phi
-        names = given_labels(labels, phi, self.corpus_.vocabulary)
-        return self._rename(_topic_names=names, _remembered=tuple(remember(names, phi)))
+        read, phi = self.posterior_, self._all_topics.phi
+        given = given_labels(labels, read.phi, self.corpus_.vocabulary)
+        names, reading = self._reading.renamed(self._topic_names or {}, given, read.members)
+        return self._rename(
+            _topic_names=names,
+            _remembered=tuple(remember(names, phi)),
+            _reading=reading,
+            _remembered_reading=remembered(reading, phi),
+        )
 
     def label_table(self) -> pd.DataFrame:
         """Return a table of the topics with their names, to be filled in: topic, name, terms."""
@@ -252,9 +203,16 @@ class Topics:
                 f"names={names!r}: give one name per column, or a fitted vectorizer", code="wrong-type"
             )
         corpus = self.corpus_.with_vocabulary([str(name) for name in names])
-        posterior = copy(self.posterior_)
+        all_topics = copy(self._all_topics)
+        all_topics.corpus = corpus
+        posterior = copy(self.posterior_) if self._reading else all_topics
         posterior.corpus = corpus
-        return self._rename(corpus_=corpus, posterior_=posterior, _feature_names=corpus.vocabulary)
+        return self._rename(
+            corpus_=corpus,
+            _all_topics=all_topics,
+            posterior_=posterior,
+            _feature_names=corpus.vocabulary,
+        )
 
     def save_labels(self, path: str | os.PathLike[str]) -> None:
         """Write the names of topics and terms into the folder of this model, and nothing else again.
@@ -282,7 +240,12 @@ class Topics:
                 self.save_labels(self._home)
             return self
 
-    def _recall_names(self, topics: Sequence[Named], terms: tuple[str, ...] | None) -> None:
+    def _recall_names(
+        self,
+        topics: Sequence[Named],
+        terms: tuple[str, ...] | None,
+        reading: RememberedReading = _AS_IT_IS,
+    ) -> None:
         """Take the names that a folder has, before its topics are known; drop all others."""
         if self._topic_names and not topics:
             warnings.warn(
@@ -294,6 +257,7 @@ class Topics:
                 stacklevel=3,
             )
         self._remembered, self._topic_names, self._feature_names = tuple(topics), {}, terms
+        self._remembered_reading, self._reading = reading, Reading()
         if terms is not None:
             self.corpus_ = self.corpus_.with_vocabulary(terms)
 
@@ -301,7 +265,7 @@ class Topics:
         """Give the names to those of the present topics that they belong to."""
         if not self._remembered:
             return
-        phi = self.posterior_.phi
+        phi = self._all_topics.phi
         self._topic_names, lost = carried(self._remembered, phi)
         self._remembered = tuple(remember(self._topic_names, phi))
         if lost:
@@ -317,8 +281,8 @@ class Topics:
     def _write_answer(self, folder: Path) -> None:
         """Write what follows from the chains, for people and for the next time."""
         store.write_for_people(folder, **self._for_people())
-        write_matching(folder, self.chains_, self.posterior_.alignment)
-        write_names(folder, list(self._remembered), self._feature_names)
+        write_matching(folder, self.chains_, self._all_topics.alignment)
+        write_names(folder, list(self._remembered), self._feature_names, self._remembered_reading)
 
     # ------------------------------------------------------------ figures
 
@@ -347,27 +311,6 @@ class Topics:
     def plot_similarity(self, *, ax: Axes | None = None) -> Figure:
         """Draw how similar each topic is to its nearest, and each two topics to each other."""
         return _figures(self).plot_similarity(self, ax=ax)
-
-    def plot_prevalence(
-        self,
-        by: Any,
-        topics: int | str | Sequence[int | str] | None = None,
-        *,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
-    ) -> Figure:
-        """Draw the share of topics in groups of documents: lines over numbers and dates, else bars.
-
-        `by` and the `options` are those of `prevalence`; `topics` are by default the first six. `name` says
-        what the groups are, on the axis; by default the name of the column.
-        """
-        chosen = self._numbers(topics)
-        frame = self.prevalence(by, topics=chosen, **options)
-        from franchise.report import figures
-
-        name = name or (by if isinstance(by, str) else "group")
-        return figures.plot_prevalence(frame, chosen, name=name, ax=ax)
 
 
 def _figures(model: Topics) -> Any:

@@ -10,9 +10,9 @@ topics does not pay for them ever after.
 
 import numpy as np
 
-from franchise._arrays import offsets_of, places_of
+from franchise._arrays import Array, offsets_of, places_of
 from franchise._jit import helper, kernel
-from franchise.model.state import BORN, DEAD, NUMBERED, TOPICS, Array, State
+from franchise.model.state import BORN, DEAD, NUMBERED, TOPICS, State
 
 
 @helper

@@ -6,13 +6,12 @@ before it has been compared with its bounds.
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import Array, CorpusArrays
 from franchise.model.state import (
     DEAD,
     NUMBERED,
     TABLES,
     TOPICS,
-    Array,
     State,
     pairs_in_use,
     tables_in_use,

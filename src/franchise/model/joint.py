@@ -8,8 +8,8 @@ of one state traces a run; it does not rank models: states with few tables are p
 import math
 from typing import NamedTuple
 
+from franchise._arrays import CorpusArrays
 from franchise._jit import kernel
-from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import log_p_words
 from franchise.model.priors import Priors
 from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, State

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.model.state import Array
+from franchise._arrays import Array
 
 FREE = -1  # number of a topic that nobody uses yet
 

@@ -7,10 +7,9 @@ are a hundred megabytes instead of four.
 
 import numpy as np
 
-from franchise._arrays import narrow
+from franchise._arrays import Array, CorpusArrays, narrow
 from franchise._jit import kernel
-from franchise.corpus import CorpusArrays
-from franchise.model.state import DEAD, NUMBERED, TOPICS, Array, State, empty_state
+from franchise.model.state import DEAD, NUMBERED, TOPICS, State, empty_state
 
 _TABLE_AXIS, _PAIR_AXIS = ("n_jt", "k_jt"), ("row_k", "row_n")
 _TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead")

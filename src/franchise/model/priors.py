@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._settings import is_positive, pair
 from franchise.errors import SettingsError
-from franchise.model.state import Array
 
 Setting = float | tuple[float, float]
 # The ends of every prior, between which the arithmetic of every move stays within doubles.

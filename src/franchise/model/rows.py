@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._arrays import narrow, offsets_of
+from franchise._arrays import Array, narrow, offsets_of
 from franchise._jit import kernel
 from franchise.model.packing import gathered
-from franchise.model.state import Array, State, state_of_counts
+from franchise.model.state import State, state_of_counts
 
 
 class Rows(NamedTuple):

@@ -30,22 +30,17 @@ Topics are numbered as they are born; a dead topic's number is used again. ``liv
 living ones without gaps.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from franchise._arrays import offsets_of
-from franchise.corpus import CorpusArrays
-from franchise.corpus.large_arrays import count_terms
+from franchise._arrays import Array, CorpusArrays, count_terms, offsets_of
 
 # Places in state.concentrations.
 ALPHA, GAMMA, ETA = 0, 1, 2
 # Places in state.totals: live topics, tables, numbers on the stack of dead topics, topic numbers
 # used so far, topics born so far.
 TOPICS, TABLES, DEAD, NUMBERED, BORN = 0, 1, 2, 3, 4
-
-Array = npt.NDArray[Any]
 
 
 class State(NamedTuple):

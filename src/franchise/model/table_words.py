@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, kernel
-from franchise.model.state import Array
 
 
 @helper

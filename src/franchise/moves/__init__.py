@@ -9,7 +9,7 @@ Info: see `complete_move`.
 from collections.abc import Callable
 from typing import Any
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.model.capacity import grown
 from franchise.model.state import State
 from franchise.moves.shared.scratch import Scratch, grown_scratch

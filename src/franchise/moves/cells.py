@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, kernel
-from franchise.model.state import ALPHA, Array
+from franchise.model.state import ALPHA
 from franchise.moves.shared.cell_seats import LISTED, seat_words
 from franchise.random import binomial, gamma_variate, start_stream, uniform
 

@@ -24,10 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, inlined, kernel
 from franchise.model.likelihood import log_rise
 from franchise.model.priors import HIGHEST, LOWEST
-from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS, Array
+from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.random import log_beta_variate, log_gamma_variate, start_stream, uniform
 
 _LOG_LOWEST, _LOG_HIGHEST = math.log(LOWEST), math.log(HIGHEST)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, kernel, prefetch
-from franchise.model.state import Array
 from franchise.moves.shared.seats import Seats, new_seats, seat
 from franchise.random import start_stream, uniform
 

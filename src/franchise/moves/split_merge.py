@@ -28,10 +28,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import inlined, kernel
 from franchise.model.capacity import open_topic
 from franchise.model.seating import move_words
-from franchise.model.state import NUMBERED, Array
+from franchise.model.state import NUMBERED
 from franchise.moves.shared.anchors import (
     DONE,
     FOLLOWS,

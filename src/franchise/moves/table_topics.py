@@ -26,9 +26,9 @@ from franchise.model.capacity import is_full, open_topic
 from franchise.model.seating import move_table, prefetch_row, run_at
 from franchise.model.state import ETA, GAMMA, NUMBERED, TOPICS
 from franchise.model.table_words import lay_out
+from franchise.model.weights import add_four
 from franchise.moves.shared.scratch import DOCUMENT, INSIDE, NOT_ENTERED
 from franchise.moves.shared.table_logs import draw_topic_by_logs
-from franchise.moves.shared.weights import add_four
 from franchise.random import start_stream, uniform
 
 # Products of factors between e^-600 and e^600 stay far within the range of doubles.

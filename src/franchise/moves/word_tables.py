@@ -28,8 +28,8 @@ from franchise._jit import helper, inlined, kernel
 from franchise.model.capacity import close_topic, is_full, open_topic
 from franchise.model.seating import close_table, prefetch_row, put_in_row, take_from_row
 from franchise.model.state import ALPHA, ETA, GAMMA, NUMBERED, TABLES, TOPICS
+from franchise.model.weights import cumulate, list_here
 from franchise.moves.shared.scratch import DOCUMENT, INSIDE, N_HERE, NOT_ENTERED
-from franchise.moves.shared.weights import cumulate, list_here
 from franchise.random import start_stream, uniform
 
 # A is kept by adding and subtracting; a fresh sum now and then keeps its rounding near 1e-13.

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
 
     from franchise.posterior.estimates import Posterior
-    from franchise.predict.known_topics import LogPByDraw
 
 _TERMS_IN_NAME = 4  # of a topic, after its number
 
@@ -139,7 +138,7 @@ def to_datatree(
     settings: dict[str, Any],
     *,
     labels: Sequence[str] | None = None,
-    held_out: LogPByDraw | None = None,
+    held_out: xr.Dataset | None = None,
 ) -> xr.DataTree:
     """Return the run as ArviZ takes it.
 
@@ -157,7 +156,8 @@ def to_datatree(
     labels
         What each topic is called, for a coordinate ``label`` of ``constant_data``.
     held_out
-        Log probabilities of documents that the model was not fitted to, draw by draw.
+        Log probabilities of documents that the model was not fitted to, draw by draw
+        (`franchise.predict.known_topics.LogPByDraw`).
 
     Returns
     -------
@@ -203,18 +203,7 @@ def to_datatree(
         {"document": list(corpus.document_names), "term": list(corpus.vocabulary)},
     )
     if held_out is not None:
-        groups["held_out_log_likelihood"] = xr.Dataset(
-            {
-                "documents": (("chain", "draw", "document"), held_out.log_p),
-                "n_words": ("document", held_out.n_j),
-            },
-            {
-                "chain": held_out.chains,
-                "draw": np.arange(held_out.sweeps.shape[1]),
-                "sweep": (("chain", "draw"), held_out.sweeps),
-                "document": list(held_out.document_names),
-            },
-        )
+        groups["held_out_log_likelihood"] = held_out
     tree = xr.DataTree.from_dict({name: data.assign_attrs(about) for name, data in groups.items()})
     tree.attrs = {**about, "settings": json.dumps(settings, default=str)}
     return tree

@@ -84,9 +84,9 @@ def _said(advice: Advice, reader: int) -> str:
 def _resume(sweeps: int, burn_in: int | None) -> _Said:
     given = {name: x for name, x in (("sweeps", sweeps), ("burn_in", burn_in)) if x}
     options = "".join(f" --{name.replace('_', '-')} {x}" for name, x in given.items())
-    plain = f"{sweeps} more sweeps" if sweeps else "let it finish"
+    plain = f"{sweeps:,} more sweeps" if sweeps else "let it finish"
     if burn_in:
-        plain += f", with the first {burn_in} of all sweeps left out"
+        plain += f", with the first {burn_in:,} of all sweeps left out"
     return (
         f"Run longer: resume({', '.join(f'{name}={x}' for name, x in given.items())}).",
         f"Run longer: franchise resume MODEL{options}.",
@@ -96,14 +96,14 @@ def _resume(sweeps: int, burn_in: int | None) -> _Said:
 
 def _too_short(n_kept: int, is_finished: bool) -> _Said:
     few = "Too few sweeps" if is_finished else "The run is not finished, and has too few sweeps"
-    return f"{few} after the burn-in ({n_kept}) to tell whether the topics are settled."
+    return f"{few} after the burn-in ({n_kept:,}) to tell whether the topics are settled."
 
 
 def _still_changing(topics: Sequence[int], n_topics: int, share: float, which: str) -> _Said:
     n, looked_at = len(topics), f"{which} topics".lstrip()
     return (
-        f"{n} of {n_topics} {looked_at} still change{'s' if n == 1 else ''} in size or terms from the first "
-        f"half of the draws to the second, with {share:.0%} of the words in {looked_at}."
+        f"{n:,} of {n_topics:,} {looked_at} still change{'s' if n == 1 else ''} in size or terms from the "
+        f"first half of the draws to the second, with {share:.0%} of the words in {looked_at}."
     )
 
 
@@ -151,7 +151,7 @@ def _holds(found: Agreement, same_start: bool, few_draws: int) -> _Said:
     if not others and n_solid == 1:
         return f"The only topic was found by every chain{start}, and holds {share}."
     if not others:
-        return f"All {n_solid} topics were found by every chain{start}; they hold {share}."
+        return f"All {n_solid:,} topics were found by every chain{start}; they hold {share}."
     if not n_solid:
         return f"No topic was found by every chain{few}: {others}."
     verb = "holds" if n_solid == 1 else "hold"
@@ -161,7 +161,9 @@ def _holds(found: Agreement, same_start: bool, few_draws: int) -> _Said:
 def _firm(found: Agreement, firm: Sequence[int]) -> str:
     """Say which topics independent runs found too."""
     chains_only = len(found.solid) - len(firm)
-    said = [f"{chains_only} more {'is' if chains_only == 1 else 'are'} in every chain"] if chains_only else []
+    said = (
+        [f"{chains_only:,} more {'is' if chains_only == 1 else 'are'} in every chain"] if chains_only else []
+    )
     said += [others] if (others := the_others(found)) else []
     rest = f"; {', '.join(said)}" if said else ""
     by = f"found by every chain and at least {FIRM_RUNS:.0%} of the short runs"
@@ -175,9 +177,9 @@ def _one_chain_holds(firm: Sequence[int], share: float, n_topics: int, few_draws
     few = f" (in {counted(few_draws, 'draw')})" if few_draws else ""
     by = f"found by the only chain and at least {FIRM_RUNS:.0%} of the short runs"
     if not firm:
-        return f"None of {n_topics} topics is firm, {by}{few}."
+        return f"None of {n_topics:,} topics is firm, {by}{few}."
     verb, they = ("is", "it holds") if len(firm) == 1 else ("are", "they hold")
-    return f"{len(firm)} of {n_topics} topics {verb} firm, {by}; {they} {share:.0%} of the words{few}."
+    return f"{len(firm):,} of {n_topics:,} topics {verb} firm, {by}; {they} {share:.0%} of the words{few}."
 
 
 def the_others(found: Agreement) -> str:
@@ -189,13 +191,13 @@ def the_others(found: Agreement) -> str:
     if n_likely:
         said.append(f"{_these(n_likely, kind)} {'is' if n_likely == 1 else 'are'} in most chains")
     if n_doubtful:
-        these = _these(n_doubtful, kind) if not n_likely else str(n_doubtful)
+        these = _these(n_doubtful, kind) if not n_likely else f"{n_doubtful:,}"
         said.append(f"{these} differ{'s' if n_doubtful == 1 else ''} from chain to chain")
     return ", ".join(said)
 
 
 def _these(n: int, kind: str) -> str:
-    return f"{n}{kind or ' topic'}{' one' if kind else ''}{'s' if n != 1 else ''}"
+    return f"{n:,}{kind or ' topic'}{' one' if kind else ''}{'s' if n != 1 else ''}"
 
 
 def _differ(verdict: str, missing: str, share: float, r_hat: float, number: str) -> _Said:
@@ -217,8 +219,8 @@ def _differ(verdict: str, missing: str, share: float, r_hat: float, number: str)
 def _uneven(topics: Sequence[int], n_topics: int, share: float) -> _Said:
     verb = "differs" if len(topics) == 1 else "differ"
     return (
-        f"{len(topics)} of {n_topics} shared topics {verb} between chains in size or terms, with {share:.0%} "
-        "of the words in shared topics: look at the intervals of their sizes."
+        f"{len(topics):,} of {n_topics:,} shared topics {verb} between chains in size or terms, with "
+        f"{share:.0%} of the words in shared topics: look at the intervals of their sizes."
     )
 
 
@@ -235,7 +237,7 @@ def _doubtful(topics: Sequence[int], n_topics: int, n_chains: int) -> _Said:
     named = ", ".join(map(str, topics[:_NAMED])) + (", ..." if len(topics) > _NAMED else "")
     verb, them = ("is", "it") if len(topics) == 1 else ("are", "them")
     where = "one chain only" if n_chains <= 3 else "half of the chains or fewer"
-    return f"{len(topics)} of {n_topics} topics {verb} in {where} ({named}): do not rely on {them}."
+    return f"{len(topics):,} of {n_topics:,} topics {verb} in {where} ({named}): do not rely on {them}."
 
 
 _SENTENCES: Mapping[str, Callable[..., _Said] | _Said] = {

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise.model.state import Array
+from franchise._arrays import Array
 from franchise.posterior.estimates import Posterior
 
 AGREE, MOSTLY, PARTLY, APART = "agree", "agree on most", "agree on some", "do not agree"

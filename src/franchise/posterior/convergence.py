@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from franchise.model.state import Array
+from franchise._arrays import Array
 from franchise.posterior.estimates import Posterior
 from franchise.sampling import Draw, Timetable, Trace
 
@@ -31,7 +31,7 @@ _OF_TRACES = {
     "eta": "eta",
 }
 # What chains must agree on to agree; the others are for the curious.
-_VITAL = (N_TOPICS, "log probability of the words", _N_LARGE, "entropy of topic sizes")
+VITAL = (N_TOPICS, "log probability of the words", _N_LARGE, "entropy of topic sizes")
 
 
 class Worst(NamedTuple):
@@ -69,7 +69,7 @@ def _sizes(draw: Draw) -> Array:
     return sizes / sizes.sum()
 
 
-def _square(chains: list[Array]) -> Array:
+def square_of(chains: list[Array]) -> Array:
     """Return the last of each chain, as many as the shortest has: (chain, draw)."""
     length = min(map(len, chains))
     return np.array([chain[len(chain) - length :] for chain in chains], float)
@@ -82,7 +82,7 @@ def table_of(series: dict[str, list[Array]]) -> "pd.DataFrame":
     rows = {}
     for name, chains in series.items():
         together = np.concatenate(chains).astype(float)
-        rows[name] = {"mean": together.mean(), "sd": together.std(), **_convergence(_square(chains))}
+        rows[name] = {"mean": together.mean(), "sd": together.std(), **_convergence(square_of(chains))}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -107,8 +107,8 @@ def worst_of(series: dict[str, list[Array]], table: "pd.DataFrame") -> Worst:
     """Return the vital number of the largest R-hat; 1 where none is larger than chance makes it."""
     found = [
         Worst(float(table.loc[name, "r_hat"]), name)
-        for name in _VITAL
-        if table.loc[name, "r_hat"] > r_hat_by_chance(_square(series[name]).shape)
+        for name in VITAL
+        if table.loc[name, "r_hat"] > r_hat_by_chance(square_of(series[name]).shape)
     ]
     return max(found, key=lambda number: number.r_hat, default=Worst(1.0, ""))
 
@@ -131,7 +131,7 @@ def drift_of(chains: list[Array], least: float = 1.0) -> float:
 
     It is 0 where that may be chance, or less than matters.
     """
-    square = _square(chains)
+    square = square_of(chains)
     length = square.shape[1]
     third = length // 3
     if third < FEWEST_SWEEPS // 2:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from franchise import _html as html
 from franchise._files import Facts, to_json
+from franchise._markup import markdown_table
 from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.posterior.advice import Advice, in_python
@@ -36,12 +37,13 @@ def describe(
     advice into words (`posterior.advice`).
     """
     done, planned = min(chain.sweeps_done for chain in chains), chains[0].schedule.sweeps
-    of = "" if done >= planned else f" ({planned} planned)"
+    of = "" if done >= planned else f" ({planned:,} planned)"
     lines = [
         f"HDPTopicModel of {counted(corpus.n_documents, 'document')}, {counted(corpus.n_words, 'word')}, "
         f"{counted(corpus.n_terms, 'term')}",
         *(f"  Down-sampled: {one.in_words()}" for one in [corpus.downsampling] if one is not None),
         *(f"  {line}" for line in _topics(posterior, diagnosis)),
+        *(f"  For reading: {one}" for one in [posterior.read_as] if one),
         *(f"  {line}" for line in _largest(posterior, labels)),
         *(f"  {say(one)}" for one in diagnosis.advice),
         *(f"  {line}" for line in [chosen_in_words(chosen)] if line),
@@ -94,20 +96,20 @@ def settings_in_use(settings: Facts) -> Facts:
     shown |= settings.get("schedule", {})
     if chosen := settings.get("chosen"):
         shown["chosen"] = "; ".join(f"{name} {value}" for name, value in chosen.items())
+    shown |= in_use | options
     if isinstance(trials := shown.get("split_merge"), Mapping):
         until = "" if trials["until"] is None else f" up to sweep {trials['until']}"
+        most = "at most " if trials.get("adapt") else ""
         kinds = counted(len(trials["proposals"]), "kind")
-        shown["split_merge"] = f"{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
-    return shown | in_use | options
+        shown["split_merge"] = f"{most}{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
+    return shown
 
 
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
     """Return the text (Markdown) that says what is in a model folder."""
     shown = topics.head(_TOPICS_SHOWN)
-    rows = [
-        f"| {row.topic} | {_in_table(row.label)} | {row.weight:.1%} | {_in_table(row.terms)} |"
-        for row in shown.itertuples()
-    ]
+    names = ("topic", "label", "share of words", "terms")
+    rows = [(str(row.topic), row.label, f"{row.weight:.1%}", row.terms) for row in shown.itertuples()]
     n_more = len(topics) - len(shown)
     more = f"\n{counted(n_more, 'more topic')} in `topics.csv`.\n" if n_more else ""
     return "\n".join(
@@ -116,10 +118,7 @@ def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:
             "Fitted with Franchise: a hierarchical Dirichlet process, by MCMC.\n",
             "```\n" + about + "\n```\n",
             "## The largest topics\n",
-            "| topic | label | share of words | terms |",
-            "|---|---|---|---|",
-            *rows,
-            more,
+            markdown_table(names, rows, (True, False, True, False)) + more,
             "## Settings\n",
             "```json\n" + to_json(settings_in_use(settings)) + "\n```\n",
             "## Use it\n",
@@ -147,14 +146,9 @@ def _runs(row: Any) -> list[str]:
     return [f"{row.runs:.0%}"] if hasattr(row, "runs") else []
 
 
-def _in_table(text: str) -> str:
-    """Return text that cannot end a cell or a row of a Markdown table."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
-
-
 def _topics(posterior: Posterior, diagnosis: Diagnosis) -> list[str]:
     """Say how many topics there are, where that is one number: of chains that differ, the messages say it."""
-    topics = counted(posterior.n_topics, "topic")
+    topics = counted(posterior.n_topics_median, "topic")
     if len(posterior.flat_draws) == 1:
         return [f"{topics} (in the only draw)"]
     if len(posterior.draws) > 1 and diagnosis.agree is None:
@@ -168,7 +162,8 @@ def _topics(posterior: Posterior, diagnosis: Diagnosis) -> list[str]:
     sure = f"95% between {low:,} and {high:,}" if low < high else "the same in at least 95% of the draws"
     n_common = int((posterior.support > 0.5).sum())
     common = "all" if n_common == posterior.n_topics else f"{n_common:,}"
-    of_them = f", {common} of them in more than half of the draws" if posterior.n_topics > 1 else ""
+    is_said = posterior.n_topics > 1 and not posterior.read_as
+    of_them = f", {common} of them in more than half of the draws" if is_said else ""
     return [f"{topics} ({sure}){of_them}"]
 
 

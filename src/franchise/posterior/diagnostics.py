@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from franchise import _html as html
-from franchise.engines import CONTINUED, SEED_WORDS, GivenTopics
-from franchise.model.state import Array
+from franchise._arrays import Array
 from franchise.posterior.advice import Advice, as_command, in_python
 from franchise.posterior.agreement import (
     AGREE,
@@ -57,7 +56,14 @@ _LONG = 1000
 _ROUND = 100  # sweeps are asked for in multiples of this
 _ETA_DRIFT = 0.05  # of its logarithm, from the first third to the last: less does not matter
 _ETA_USUAL = 0.01  # and more, in what people fit
-_FOUND = ("fitted", "documents", *SHARED)  # starts that all chains have from the same topics
+# Starts that all chains have from the same topics, and what to call these topics.
+_GIVEN = {
+    "topics": "given topics",
+    "seed words": "seed words",
+    "continued": "earlier model",
+    "fitted": "fitted topics",
+}
+_FOUND = (*_GIVEN, "documents", *SHARED)
 
 _DIGITS = {
     "mean": "{:,.2f}",
@@ -194,9 +200,9 @@ class _Run(NamedTuple):
 
 
 def diagnose(
-    posterior: Posterior, traces: Sequence[Trace], schedule: Timetable, starts: Sequence[object] = ()
+    posterior: Posterior, traces: Sequence[Trace], schedule: Timetable, starts: Sequence[str | int] = ()
 ) -> Diagnosis:
-    """Compare the chains, and each with itself; `starts` say where they started (`Chain.init`)."""
+    """Compare the chains, and each with itself; `starts` say where they started (`Chain.started_from`)."""
     series = series_of(posterior, traces, schedule)
     table = table_of(series)
     is_alone = len(traces) == 1 or len(posterior.draws) == 1
@@ -232,7 +238,7 @@ def diagnose(
     if settled["settled"] and run.is_short and verdict != AGREE:
         settled["settled"] = None
     is_settled = bool(settled["settled"])
-    same_start = bool(starts) and all(start in _FOUND or isinstance(start, GivenTopics) for start in starts)
+    same_start = bool(starts) and all(start in _FOUND for start in starts)
     # Chains on a count table may begin at different numbers of topics.
     same_start &= "counts" not in starts or len({int(trace["n_topics"][0]) for trace in traces}) == 1
     said = [Advice("holds", {"found": found, "same_start": same_start, "few_draws": few_draws})]
@@ -254,7 +260,8 @@ def diagnose(
         }
         said.append(Advice("doubtful", doubtful))
     if same_start and found.firm is None and verdict != APART:
-        said += [Advice("same start", {"topics": _topics_of(starts[0])}), Advice("start apart")]
+        topics = _GIVEN.get(str(starts[0]), "topics")
+        said += [Advice("same start", {"topics": topics}), Advice("start apart")]
     return Diagnosis(
         table,
         verdict == AGREE,
@@ -273,13 +280,6 @@ def _settled(halves: Settling | None) -> dict[str, Any]:
     if halves is None:
         return {"settled": None, "changing_topics": []}
     return {"settled": halves.settled, "changing_topics": halves.changing}
-
-
-def _topics_of(start: object) -> str:
-    """Return what to call the topics that all chains started from."""
-    if isinstance(start, GivenTopics):
-        return {SEED_WORDS: "seed words", CONTINUED: "earlier model"}.get(start.kind, "given topics")
-    return "fitted topics" if start == "fitted" else "topics"
 
 
 def _about_one_chain(

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._draws import Documents
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, SettingsError
-from franchise.model.state import ALPHA, ETA, GAMMA, Array
 from franchise.posterior.align import Alignment, align
 from franchise.sampling import Draw, Trace
 
@@ -47,17 +47,19 @@ class Posterior:
     mode
         The draw of the highest log joint (the paper's mode).
     find_support
-        Returns the share of independent short runs that found each topic, given topics by terms
-        (`starts.consensus`); None if there were no such runs.
+        Returns the share of short runs that found each topic, given topics by terms; None without such runs.
     alignment
-        Which topics of different draws are the same; None if that is not known yet.
+        Which topics of different draws are the same; None if not known yet.
 
     Attributes
     ----------
     n_topics_draws
         The number of topics in each draw.
-    n_topics, n_topics_interval
+    n_topics_median, n_topics_interval
         The median of these, and their central 95%. If the chains do not agree, no chain has this range.
+    n_topics, members, read_as
+        How many topics are listed, as many as the median or fewer where some are merged or hidden
+        (`posterior.reading`); which ones each of them is; and what is merged and hidden, in words.
     n_topics_by_chain
         The central 95% of each chain by itself.
     """
@@ -79,6 +81,8 @@ class Posterior:
         self.n_topics = int(np.quantile(self.n_topics_draws, 0.5, method="inverted_cdf"))
         self.n_topics_interval = _central(self.n_topics_draws)
         self.n_topics_by_chain = [_central([draw.names.size for draw in chain]) for chain in draws]
+        self.n_topics_median, self.read_as = self.n_topics, ""
+        self.members: list[tuple[int, ...]] = [(k,) for k in range(self.n_topics)]
         self._find_support, self._alignment = find_support, alignment
 
     # ------------------------------------------------------------ topics
@@ -163,8 +167,9 @@ class Posterior:
         chosen, tails = _numbers("terms", terms, self.corpus.n_terms), _tails(level)
         shapes, others = [], []
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
+            _, _, eta = draw.concentrations
             for k in np.flatnonzero(column == topic):
-                counts, row = draw.topic_terms, np.full(self.corpus.n_terms, draw.concentrations[ETA])
+                counts, row = draw.topic_terms, np.full(self.corpus.n_terms, eta)
                 own = slice(*counts.indptr[k : k + 2])  # quicker than SciPy's way to a row
                 row[counts.indices[own]] += counts.data[own]
                 shapes.append(row[chosen])
@@ -346,7 +351,7 @@ class Posterior:
 
     def _smoothing(self, draw: Draw) -> tuple[float, Array]:
         """Return eta, and n_k + V eta of each topic."""
-        eta = float(draw.concentrations[ETA])
+        _, _, eta = map(float, draw.concentrations)
         return eta, draw.topic_terms.sum(axis=1) + self.corpus.n_terms * eta
 
     @cached_property
@@ -355,7 +360,7 @@ class Posterior:
 
     def _mixture(self, draw: Draw, documents: Documents) -> tuple[sp.csr_array, Array, float, Array]:
         """Return, of some documents, n_jk, alpha beta_k, alpha times the rest of beta, and n_j + alpha."""
-        alpha, gamma = draw.concentrations[ALPHA], draw.concentrations[GAMMA]
+        alpha, gamma, _ = draw.concentrations
         scale = alpha / (draw.m_k.sum() + gamma)
         counts = draw.of_documents(documents)
         return counts, scale * draw.m_k, scale * gamma, self._lengths[documents] + alpha

@@ -14,7 +14,7 @@ about other documents; its interval is that of the draws alone, and too narrow.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from franchise._arrays import Floats
 from franchise._settings import is_one_of, whole_number
 from franchise._text import printable
 from franchise.corpus import Groups
+from franchise.corpus.groups import crossed
 from franchise.corpus.metadata import check_length
 from franchise.errors import CorpusError, SettingsError
 from franchise.posterior.estimates import LEVEL, Posterior
@@ -41,11 +42,12 @@ def prevalence(
     posterior: Posterior,
     groups: Groups,
     *,
+    within: Groups | None = None,
     interval: float = LEVEL,
     topics: Sequence[int] | None = None,
     per: str = "word",
     n_terms: int = 5,
-    seed: int = 0,
+    random_state: int = 0,
     replicates: int = REPLICATES,
 ) -> pd.DataFrame:
     """Return the share of each topic in each group of documents.
@@ -56,7 +58,9 @@ def prevalence(
         The fitted posterior.
     groups
         The groups of its documents (`franchise.corpus.groups_of`).
-    interval, topics, per, n_terms, seed
+    within
+        Other groups of the documents: shares are then those of each pair of groups.
+    interval, topics, per, n_terms, random_state
         As for `HDPTopicModel.prevalence`.
     replicates
         How often documents are resampled, at least once for each draw of the posterior; fewer take less
@@ -65,25 +69,29 @@ def prevalence(
     Returns
     -------
     pandas.DataFrame
-        Columns group, topic, terms, share, low, high and n_documents, topic by topic, groups in their order.
+        Columns group, perhaps within (the other group), topic, terms, share, low, high and n_documents, topic
+        by topic, groups in their order.
         Documents without words count nowhere, and a group of only such documents is left out. What is
         missing from a sum of one is in topics that are not listed.
     """
     import pandas as pd
 
-    chosen = _topics(topics, posterior.n_topics)
-    low_high = _tails(interval)
-    shares = _Shares(posterior, groups, per)
+    chosen = chosen_topics(topics, posterior.n_topics)
+    low_high = tails(interval)
+    shares = Shares(posterior, groups if within is None else crossed(groups, within), per)
     mean = np.mean([shares.of_draw(i) for i in range(shares.n_draws)], axis=0)
-    drawn_anew = shares.replicates(whole_number("seed", seed, 0), whole_number("replicates", replicates, 1))
+    drawn_anew = shares.replicates(
+        whole_number("random_state", random_state, 0), whole_number("replicates", replicates, 1)
+    )
     low, high = np.quantile(drawn_anew, low_high, axis=0)
     # Where few draws have a topic, their mean can lie outside all but a few replicates.
     low, high = np.minimum(low, mean), np.maximum(high, mean)
     names = terms_in_words(posterior, n_terms)
-    labels = [printable(one) if isinstance(one, str) else one for one in shares.labels]
+    labels = [one if isinstance(one, tuple) else (one,) for one in shares.labels]
+    columns = zip(("group", "within"), zip(*labels, strict=True))  # the second only where there are pairs
     return pd.DataFrame(
         {
-            "group": labels * len(chosen),
+            **{name: [plain_label(one) for one in column] * len(chosen) for name, column in columns},
             "topic": np.repeat(chosen, len(labels)),
             "terms": [names[k] for k in chosen for _ in labels],
             "share": mean[:, chosen].T.ravel(),
@@ -94,7 +102,7 @@ def prevalence(
     )
 
 
-class _Shares:
+class Shares:
     """Shares of topics in groups, draw by draw, of all documents or of a resample."""
 
     def __init__(self, posterior: Posterior, groups: Groups, per: str) -> None:
@@ -102,7 +110,7 @@ class _Shares:
             raise SettingsError(f"per={per!r}: give 'word' or 'document'", code="unknown-choice")
         lengths = posterior.corpus.document_lengths
         check_length("groups", len(groups.of), len(lengths))
-        with_words = np.flatnonzero(lengths)
+        with_words = np.flatnonzero((lengths > 0) & (groups.of >= 0))
         if not with_words.size:
             raise CorpusError("there are no words in any document", code="empty-corpus")
         present, self._group = np.unique(groups.of[with_words], return_inverse=True)
@@ -110,10 +118,11 @@ class _Shares:
         order = np.argsort(self._group, kind="stable")
         self._documents, self._group = with_words[order], self._group[order]
         self.labels = [groups.labels[g] for g in present]
-        self.sizes = np.bincount(self._group)
+        self.places, self.sizes = present, np.bincount(self._group)
         self.n_draws = len(posterior.flat_draws)
         # The weight of a document of n words is n or 1, so that of each word is 1 or 1 / n.
         self._weights = np.ones(len(order)) if per == "document" else lengths[self._documents].astype(float)
+        self.weights = np.bincount(self._group, self._weights)
         self._posterior, self._lengths = posterior, lengths[self._documents]
 
     def of_draw(self, i: int) -> Floats:
@@ -162,14 +171,21 @@ class _Shares:
         return (members @ words).toarray()[:, : self._posterior.n_topics] / total[:, None]
 
 
-def _topics(topics: Sequence[int] | None, n_topics: int) -> list[int]:
+def plain_label(label: Any) -> Any:
+    """Return the label of a group such that any file can hold it."""
+    return printable(label) if isinstance(label, str) else label
+
+
+def chosen_topics(topics: Sequence[int] | None, n_topics: int) -> list[int]:
+    """Return the topics that are asked for, each once; all if none is named."""
     if topics is None:
         return list(range(n_topics))
     given = [topics] if isinstance(topics, int | np.integer) else list(topics)
     return [whole_number("topics", topic, 0, n_topics - 1) for topic in dict.fromkeys(given)]
 
 
-def _tails(interval: object) -> list[float]:
+def tails(interval: object) -> list[float]:
+    """Return the probabilities of the two bounds of an interval."""
     if not isinstance(interval, float | np.floating) or not 0.0 < interval < 1.0:
         raise SettingsError(
             f"interval={interval!r}: give a probability between 0 and 1, such as 0.95",

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.model.state import Array
+from franchise._arrays import Array
 from franchise.posterior.estimates import Posterior
 
 SIZE_ERROR = 0.1  # of the size: 12% may be 11% or 13%

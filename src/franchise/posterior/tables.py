@@ -17,6 +17,8 @@ from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise._text import printable, shortened
 from franchise.corpus import Corpus
+from franchise.corpus.metadata import nearest
+from franchise.errors import SettingsError
 from franchise.posterior.agreement import found_by
 from franchise.posterior.coherence import top_terms
 
@@ -59,7 +61,8 @@ def topics_frame(
         Columns topic, perhaps label, weight, terms (the top terms as one string), weight_low, weight_high,
         support, chain_support, chains (how many have the topic), found_by (the same in words: every chain,
         most chains, few chains, one chain), perhaps runs (the share of independent runs that found the
-        topic), stability, nearest, nearest_similarity, and perhaps coherence.
+        topic), stability, nearest, nearest_similarity, and perhaps coherence. Where topics are merged or
+        hidden (`franchise.posterior.reading`) also members, the topics of the chains that each is.
     """
     import pandas as pd
 
@@ -69,6 +72,7 @@ def topics_frame(
         **({} if labels is None else {"label": list(labels)}),
         "weight": posterior.weights,
         "terms": terms_in_words(posterior, n_terms),
+        **({"members": [", ".join(map(str, one)) for one in posterior.members]} if posterior.read_as else {}),
         "weight_low": low,
         "weight_high": high,
         "support": posterior.support,
@@ -83,6 +87,20 @@ def topics_frame(
     if coherence is not None:
         columns["coherence"] = np.asarray(coherence)
     return pd.DataFrame(columns)
+
+
+def with_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return some columns of a table, in the order in which they are named."""
+    chosen = [columns] if isinstance(columns, str) else list(columns)
+    if not chosen:
+        raise SettingsError("columns is empty: name at least one, or None for all", code="empty-setting")
+    for name in chosen:
+        if name not in frame.columns:
+            raise SettingsError(
+                f"columns={name!r}: there is no such column; {nearest(str(name), frame.columns)}",
+                code="unknown-column",
+            )
+    return frame[chosen]
 
 
 def documents_frame(posterior: Posterior, **options: Any) -> pd.DataFrame:

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from franchise import _html as html
+from franchise._arrays import Array
 from franchise._draws import Draw
+from franchise._settings import seed_of
 from franchise._text import counted
 from franchise._threads import threads
 from franchise.corpus.documents import Encoded
 from franchise.errors import CorpusError, SettingsError
-from franchise.model.state import Array
 from franchise.predict.heldout import HeldOut, densities, put_together
 from franchise.predict.known_topics import KnownTopics
 
@@ -144,7 +145,7 @@ def _in_words(best: str, other: str, difference: float, error: float) -> str:
     return f"{best} and {other} cannot be told apart on these documents: {numbers}."
 
 
-def compare_topics(
+def compare_models(
     models: Mapping[str, KnownTopics],
     new: Encoded,
     *,
@@ -177,6 +178,8 @@ def compare_topics(
     for name in others:
         _refuse_other_terms(first, models[first], name, models[name])
     jobs = threads(jobs, new.arrays.doc_ptr.size - 1)
+    if "random_state" in options:  # all models predict the same words
+        options["random_state"] = seed_of(options["random_state"])
     scores, n_j = {}, np.zeros(0, np.int64)
     for name, topics in models.items():
         draws = [_in_order_of(models[first].corpus.vocabulary, topics, draw) for draw in topics.draws]

@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, inlined, kernel
-from franchise.model.state import Array
-from franchise.moves.shared.weights import cumulate, list_here
+from franchise.model.weights import cumulate, list_here
 from franchise.random import shuffle, start_stream, uniform
 
 _HOTTEST = 100.0  # so that the first words hardly feel each other; from 10 to 100 there is little difference

@@ -4,7 +4,7 @@ Two methods, both with the topics of each draw held fixed (`predict.fixed_topics
 as probabilities, not as logarithms. Document completion is cheap: half of each document is given, the other
 half predicted. Left to right estimates the probability of whole documents, in time that grows with the square
 of their length. The two scores are different numbers, and neither is that of the paper's program
-(`predict.paper_heldout`).
+(`sampling.paper_heldout`).
 """
 
 import math
@@ -17,16 +17,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from franchise import _html as html
-from franchise._arrays import offsets_of
+from franchise._arrays import Array, CorpusArrays, offsets_of
 from franchise._draws import Draw
-from franchise._settings import is_one_of, whole_number
+from franchise._settings import RandomState, is_one_of, moved, seed_of, whole_number
 from franchise._text import counted
 from franchise._threads import interrupts_deferred
-from franchise.corpus import Corpus, CorpusArrays
+from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, SettingsError
-from franchise.model.state import Array
 from franchise.predict.fixed_topics import (
-    checked_seed,
     fixed_topics,
     fold_in_settings,
     in_order,
@@ -132,13 +130,14 @@ class Densities:
         return np.bincount(self.document, weights=mixed, minlength=self.n_j.size)
 
 
+@moved(seed="random_state")
 def completion_densities(
     groups: Sequence[Sequence[Draw]],
     corpus: Corpus | CorpusArrays,
     *,
     sweeps: int = 100,
     burn_in: int = 10,
-    seed: int = 0,
+    random_state: RandomState = 0,
     jobs: int = 1,
 ) -> Densities:
     """Predict half of each document's words from the others, by each group of draws.
@@ -148,8 +147,8 @@ def completion_densities(
     over draws and kept sweeps inside the logarithm**. (This is the usual score per word. The probability of
     all hidden words together, whose average is taken over their product, is another number.)
 
-    A document's cut and score depend on its own words, the draws and the seed alone, to the bit. Too few
-    sweeps give too low a score, the more so with few draws. All documents with words are scored: a single
+    A document's cut and score depend on its own words, the draws and the random state alone, to the bit. Too
+    few sweeps give too low a score, the more so with few draws. All documents with words are scored: a single
     word is scored by the topics' weights.
 
     Parameters
@@ -160,13 +159,13 @@ def completion_densities(
         The documents, over the vocabulary that the topics were fitted with.
     sweeps, burn_in
         Gibbs sweeps over the words given, with each draw, and how many of them to leave out of the mean.
-    seed
-        Of the cut and of the sweeps, from 0 to 2**63 - 1.
+    random_state
+        Of the cut and of the sweeps: a number, a NumPy Generator or RandomState, or None.
     jobs
         Number of threads.
     """
     draws = [draw for group in groups for draw in group]
-    documents, seed = new_documents(draws, corpus), checked_seed(seed)
+    documents, seed = new_documents(draws, corpus), seed_of(random_state)
     observed, hidden = _cut(documents, corpus.n_terms, seed)
     probability = np.zeros((len(groups), hidden.x.size))
     numbers = iter(range(len(draws)))
@@ -181,29 +180,30 @@ def completion_densities(
     return Densities("document completion", np.log(probability), np.repeat(np.arange(n_j.size), n_j), n_j)
 
 
+@moved(seed="random_state")
 def left_to_right_densities(
     groups: Sequence[Sequence[Draw]],
     corpus: Corpus | CorpusArrays,
     *,
     particles: int = 20,
-    seed: int = 0,
+    random_state: RandomState = 0,
     jobs: int = 1,
 ) -> Densities:
     """Estimate the probability of whole documents by the left-to-right method, by each group of draws.
 
     The estimate of a document's probability, averaged over the draws, is unbiased; its logarithm, which is
     reported, is a little too low, the less so the more particles. A document's estimate depends on its own
-    words, the draws and the seed alone, to the bit.
+    words, the draws and the random state alone, to the bit.
 
     Parameters
     ----------
-    groups, corpus, seed, jobs
+    groups, corpus, random_state, jobs
         As for `completion_densities`.
     particles
         How many go through each document with each draw.
     """
     draws = [draw for group in groups for draw in group]
-    documents, seed = new_documents(draws, corpus), checked_seed(seed)
+    documents, seed = new_documents(draws, corpus), seed_of(random_state)
     n_j = np.diff(documents.doc_ptr)
     new_scratch = partial(new_left_to_right_scratch, particles=whole_number("particles", particles, 1))
     log_p = np.zeros((len(draws), n_j.size))

@@ -1,28 +1,29 @@
 """The topics of a fitted model for new documents: the one way to their mixtures and scores."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._draws import Draw
+from franchise._extras import needed
+from franchise._settings import whole_number
 from franchise._threads import threads
 from franchise.corpus import Corpus
 from franchise.corpus.data_warnings import held_out_warnings
 from franchise.corpus.documents import Encoded
 from franchise.errors import SettingsError
-from franchise.model.state import Array
-from franchise.predict.fixed_topics import mixtures
-from franchise.predict.heldout import HeldOut, densities, left_to_right_densities
-from franchise.predict.paper_heldout import PaperHeldOut, paper_held_out
+from franchise.predict.fixed_topics import mixtures_with
+from franchise.predict.heldout import densities, left_to_right_densities
+from franchise.predict.largest import blocks_of, sparse_rows
 from franchise.predict.stacking import OfChain, Stacked, mixture_weights, stacked
 
 if TYPE_CHECKING:
-    from franchise.sampling import Chain
-
-_PAPER_SWEEPS = 50
+    import xarray as xr
+    from scipy.sparse import csr_array
 
 
 class LogPByDraw(NamedTuple):
@@ -33,6 +34,24 @@ class LogPByDraw(NamedTuple):
     sweeps: Array  # (chain, draw)
     n_j: Array  # words of each document
     document_names: tuple[str, ...]
+
+    def as_dataset(self) -> "xr.Dataset":
+        """Return it as an xarray Dataset."""
+        with needed("a DataTree", "arviz"):
+            import xarray as xr
+
+        return xr.Dataset(
+            {
+                "documents": (("chain", "draw", "document"), self.log_p),
+                "n_words": ("document", self.n_j),
+            },
+            {
+                "chain": self.chains,
+                "draw": np.arange(self.sweeps.shape[1]),
+                "sweep": (("chain", "draw"), self.sweeps),
+                "document": list(self.document_names),
+            },
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -49,8 +68,8 @@ class KnownTopics:
         For each draw the column of each of its topics, -1 for one that is not listed.
     n_topics
         How many topics are listed.
-    chain
-        A chain with its documents, for the number of the paper's program; None where there is none.
+    paper
+        Computes the number of the paper's program for new documents; None where the model's own are missing.
     chains
         The draws of each chain, to compare the chains.
     """
@@ -59,14 +78,33 @@ class KnownTopics:
     draws: Sequence[Draw]
     columns: Sequence[Array]
     n_topics: int
-    chain: "Chain | None" = None
+    paper: Callable[..., Any] | None = None
     chains: Sequence[OfChain] = ()
 
     def mixtures(self, new: Encoded, jobs: int | None = -1) -> Array:
         """Return the proportions of the listed topics, one row per document, summing to one."""
-        theta = mixtures(self.draws, new.arrays, self.columns, self.n_topics + 1, jobs=_threads(new, jobs))
-        listed = theta[:, :-1]  # what no listed topic has is left out
-        return listed / listed.sum(axis=1, keepdims=True)
+        ((_, theta),) = self.mixtures_of_blocks([new], jobs)
+        return theta
+
+    def mixtures_of_blocks(
+        self, blocks: Iterable[Encoded], jobs: int | None = -1
+    ) -> Iterator[tuple[Encoded, Array]]:
+        """Yield each block of documents with its `mixtures`; the bits do not depend on the blocks."""
+        find = mixtures_with(self.draws, self.columns, self.n_topics + 1)
+        for block in blocks:
+            listed = find(block.arrays, _threads(block, jobs))[:, :-1]  # what no listed topic has is left out
+            yield block, listed / listed.sum(axis=1, keepdims=True)
+
+    def sparse_mixtures(self, new: Encoded, top: int | None = None, jobs: int | None = -1) -> "csr_array":
+        """Return the `mixtures` as a CSR matrix; with `top`, only the largest topics of each document."""
+        from scipy.sparse import csr_array, vstack
+
+        parts = [csr_array((0, self.n_topics))]
+        if top is not None:
+            whole_number("top", top, 1)
+        for _, theta in self.mixtures_of_blocks(blocks_of(new), jobs):
+            parts.append(sparse_rows(theta, top))
+        return csr_array(vstack(parts, format="csr"))
 
     def held_out(
         self,
@@ -75,8 +113,8 @@ class KnownTopics:
         jobs: int | None = -1,
         chain_weights: object = None,
         **options: Any,
-    ) -> HeldOut | PaperHeldOut:
-        """Return the held-out log-likelihood per word.
+    ) -> Any:
+        """Return the held-out log-likelihood per word, as `HeldOut`, or `PaperHeldOut` for ``"paper"``.
 
         Parameters
         ----------
@@ -84,7 +122,7 @@ class KnownTopics:
             The documents.
         method
             ``"completion"``, ``"left-to-right"`` (`franchise.predict.heldout`), or ``"paper"``
-            (`franchise.predict.paper_heldout`), which needs the chain.
+            (`franchise.sampling.paper_heldout`), which needs the model's own documents.
         jobs
             Threads; -1 for all cores, None for one.
         chain_weights
@@ -94,7 +132,13 @@ class KnownTopics:
         """
         _warn_of(new.arrays.doc_ptr)
         if chain_weights is None and method == "paper":
-            return self._paper_held_out(new, **options)
+            if self.paper is None:
+                raise SettingsError(
+                    "method='paper' needs the model's own documents; give a model folder, or for a .bin use "
+                    "`franchise hdp`",
+                    code="incomplete-model",
+                )
+            return self.paper(new, **options)
         groups, weights = [self.draws], np.ones(1)
         if chain_weights is not None:
             groups = [chain.draws for chain in self.chains]
@@ -130,17 +174,6 @@ class KnownTopics:
             n_j=found.n_j,
             document_names=new.document_names,
         )
-
-    def _paper_held_out(self, new: Encoded, sweeps: int = _PAPER_SWEEPS, **options: Any) -> PaperHeldOut:
-        if self.chain is None:
-            raise SettingsError(
-                "method='paper' needs the model's own documents; give a model folder, or for a .bin use "
-                "`franchise hdp`",
-                code="incomplete-model",
-            )
-        chain = self.chain
-        test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
-        return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
 
 
 def _warn_of(doc_ptr: Array) -> None:

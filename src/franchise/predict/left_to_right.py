@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, inlined, kernel
-from franchise.model.state import Array
-from franchise.moves.shared.weights import list_here
+from franchise.model.weights import list_here
 from franchise.predict.fold_in import (
     FoldInScratch,
     document_part,

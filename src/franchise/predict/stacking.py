@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from franchise._arrays import Array
 from franchise._draws import Draw
 from franchise.errors import SettingsError
-from franchise.model.state import Array
 from franchise.predict.heldout import Densities, HeldOut
 
 if TYPE_CHECKING:

@@ -10,10 +10,12 @@ from typing import Any
 from franchise._extras import needed
 from franchise._files import write_text
 from franchise._progress import advance
+from franchise._version import versions_here
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.methods import Made
 from franchise.report.data import page_data
 from franchise.sampling import Chain
 
@@ -32,6 +34,7 @@ def write_report(
     *,
     labels: Mapping[int, str] | None = None,
     title: str | None = None,
+    versions: Mapping[str, str] | None = None,
     overwrite: bool = False,
 ) -> Path:
     """Write the report: one HTML file, which any current browser opens.
@@ -54,6 +57,8 @@ def write_report(
         Names that were given to topics, by the topic's number.
     title
         The heading; by default, the number of topics and documents.
+    versions
+        Versions of the libraries that the model was fitted with; by default the present ones.
     overwrite
         Replace an existing file.
 
@@ -78,7 +83,8 @@ def write_report(
         )
     with needed("the report", "report"):
         from franchise.report.render import render
-    data = page_data(posterior, corpus, chains, diagnosis, settings, title, labels or {})
+    made = Made(posterior, corpus, chains, diagnosis, settings, versions or versions_here())
+    data = page_data(made, title, labels or {})
     write_text(target, render(data, [f"chain {chain.number}" for chain in chains]))
     advance()
     return target

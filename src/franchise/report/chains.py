@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from franchise.engines import GivenTopics
 from franchise.posterior.estimates import Posterior
 from franchise.report.topics import draws_shown
 from franchise.sampling import Chain, Draw, Trace
@@ -94,14 +93,13 @@ def describe_runs(posterior: Posterior, chains: Sequence[Chain]) -> dict[str, An
     ends = band_ends(int(posterior.n_topics_draws.max()))
     described = []
     for chain in started(chains):
-        start = chain.init
         draws, shown = with_draws.get(id(chain), ([], np.zeros(0, np.int64)))
         first = next((i for i, draw in enumerate(posterior.flat_draws) if draws and draw is draws[0]), 0)
         columns = posterior.columns[first : first + len(draws)]
         described.append(
             {
                 "number": chain.number,
-                "start": start.kind if isinstance(start, GivenTopics) else start,
+                "start": chain.started_from,
                 "sweeps": chain.sweeps_done,
                 "burn_in": min(chain.schedule.burn_in, chain.sweeps_done),
                 "seconds": float(chain.trace["seconds"].sum()),

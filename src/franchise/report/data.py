@@ -16,27 +16,24 @@ from franchise.posterior.agreement import FIRM_RUNS
 from franchise.posterior.describe import settings_in_use
 from franchise.posterior.diagnostics import Diagnosis
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.methods import Made
+from franchise.posterior.methods import for_readers as for_paper
 from franchise.report.chains import describe_runs, started
 from franchise.report.documents import choose_documents, describe_documents
 from franchise.report.groups import describe_groups, facts_of, usable_groupings
+from franchise.report.ranks import describe_ranks
 from franchise.report.topics import TERMS_SHOWN, describe_topics, look_at_documents, topic_colours
-from franchise.report.words import findings, headline, verdict
+from franchise.report.words import about_the_number, findings, headline, verdict, what_is_divided
 from franchise.sampling import Chain
 
 _NOT_SHOWN = ("in_place", "n_jobs", "verbose", "text_options")  # of no effect, or shown with the collection
 _R_HAT_OF_NOTE = 100  # above this, chains never leave their own numbers, and by how much says nothing
 
 
-def page_data(
-    posterior: Posterior,
-    corpus: Corpus,
-    chains: Sequence[Chain],
-    diagnosis: Diagnosis,
-    settings: dict[str, Any],
-    title: str | None,
-    labels: Mapping[int, str],
-) -> dict[str, Any]:
+def page_data(made: Made, title: str | None, labels: Mapping[int, str]) -> dict[str, Any]:
     """Return `words` for the template, `page` and `documents` for the scripts."""
+    posterior, corpus, chains, diagnosis, settings, versions = made
+    paragraphs, references = for_paper(made)
     found = look_at_documents(posterior, corpus)
     advance()
     chosen = choose_documents(corpus, found.best)
@@ -50,6 +47,7 @@ def page_data(
     advance()
     groupings, left_out = usable_groupings(corpus, posterior.n_topics)
     runs = describe_runs(posterior, chains)
+    ranks = describe_ranks(posterior, chains, diagnosis)
     advance()
     _add_colours(topics["topics"], runs["chains"])
     verb = "is" if corpus.n_documents == 1 else "are"
@@ -64,6 +62,7 @@ def page_data(
         "n_words": corpus.n_words,
         "has_texts": corpus.texts is not None,
         "groups": describe_groups(posterior, groupings),
+        "ranks": ranks,
         "facts": list(corpus.metadata_names),
         "identity": _identity(posterior),
         "labels": {str(k): name for k, name in labels.items()},  # names given to topics, by number
@@ -82,12 +81,16 @@ def page_data(
         "grouped_by": [one.groups.name for one in groupings],
         "left_out": left_out,
         "chains": [chain["number"] for chain in runs["chains"]],
+        "ranked": [(one["name"], _figure("r_hat", one["r_hat"])) for one in ranks],
         "grouped": runs["band_ends"] != list(range(1, len(runs["band_ends"]) + 1)),
         "fixed": runs["fixed"],
         "varying": [name for name in ("alpha", "gamma", "eta") if name not in runs["fixed"]],
         "corpus": _corpus_facts(corpus),
         "run": _run_facts(posterior, chains, runs),
         "settings": _settings(settings),
+        "versions": versions,
+        "methods": paragraphs,
+        "references": references,
     }
     described = describe_documents(posterior, corpus, chosen)
     for one, facts in zip(described, facts_of(corpus, chosen), strict=True):
@@ -110,18 +113,26 @@ def _identity(posterior: Posterior) -> str:
 
 
 def _answer(posterior: Posterior, chains: Sequence[Chain], diagnosis: Diagnosis) -> dict[str, Any]:
-    not_said_yet = diagnosis.advice[bool(diagnosis.verdict) :]  # the first is the headline or a finding
+    divided = what_is_divided(posterior.corpus)
     return {
         "n_topics": posterior.n_topics,
-        "headline": headline(posterior, diagnosis)._asdict(),
+        "headline": headline(posterior, diagnosis, divided, _n_runs(posterior, chains))._asdict(),
         "verdict": verdict(diagnosis, len(started(chains)))._asdict(),
-        "findings": findings(posterior, chains, diagnosis),
-        "messages": [for_readers(one) for one in not_said_yet],
+        "findings": findings(posterior, chains, diagnosis, divided),
+        "about_the_number": about_the_number(posterior, chains, chains[0].priors, divided)._asdict(),
+        "messages": [for_readers(one) for one in diagnosis.advice],
         "diagnosis": [
             {"name": name, **{column: _figure(column, value) for column, value in row.items()}}
             for name, row in diagnosis.table.to_dict("index").items()
         ],
     }
+
+
+def _n_runs(posterior: Posterior, chains: Sequence[Chain]) -> int | None:
+    """Return how many short runs there were, 0 if that is not known; None if there were none."""
+    if posterior.run_support is None:
+        return None
+    return next((chain.runs.number for chain in chains if chain.runs is not None), 0)
 
 
 def _figure(column: str, value: float) -> str:
@@ -180,6 +191,7 @@ def _settings(settings: dict[str, Any]) -> dict[str, str]:
     shown = {name: value for name, value in settings.items() if name not in _NOT_SHOWN}
     options = settings.get("in_use", {}).get("text_options") or {}  # shown with the collection
     used = {name: value for name, value in settings_in_use(shown).items() if name not in options}
+    used |= {name: str(seed) for name, seed in used.items() if name == "random_state"}  # no quantity
     return {name.replace("_", " "): _setting(value) for name, value in sorted(used.items())}
 
 
@@ -188,6 +200,10 @@ def _setting(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
     if isinstance(value, list | tuple):
+        if not value:
+            return "none"
         return ", ".join(map(str, value)) if len(value) <= 20 else f"{len(value)} of them"
     return str(value)

@@ -26,8 +26,10 @@ with needed("franchise.report.figures", "plot"):
         plot_mode_difference,
         plot_similarity,
     )
+    from franchise.report.figures_groups import plot_prevalence, plot_prevalence_difference
+    from franchise.report.figures_reference import plot_reference
     from franchise.report.figures_runs import plot_n_topics, plot_topic_mass, plot_trace
-    from franchise.report.figures_topics import plot_prevalence, plot_topic_bars, plot_topics
+    from franchise.report.figures_topics import plot_topic_bars, plot_topics
 
 __all__ = [
     "plot_acceptance",
@@ -35,6 +37,8 @@ __all__ = [
     "plot_mode_difference",
     "plot_n_topics",
     "plot_prevalence",
+    "plot_prevalence_difference",
+    "plot_reference",
     "plot_similarity",
     "plot_topic_bars",
     "plot_topic_mass",

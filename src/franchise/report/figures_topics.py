@@ -1,4 +1,4 @@
-"""Figures of topics: their terms as dots and as bars, and their shares in groups of documents."""
+"""Figures of topics: their terms as dots and as bars."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from franchise._arrays import Floats
 from franchise._settings import whole_number
 from franchise._text import shortened
-from franchise.corpus.groups import MISSING
-from franchise.corpus.metadata import column_of, kind_of
 from franchise.posterior.coherence import top_terms
 from franchise.report.figures_style import (
     COLOURS,
@@ -38,7 +33,6 @@ from franchise.report.figures_style import (
     legend_above,
     new_panels,
     numbers,
-    percent_ticks,
     round_below,
     small,
     text_width,
@@ -48,12 +42,6 @@ from franchise.report.figures_style import (
 
 _LONGEST_TERM = 25  # characters, the rest is cut: a web address would leave no room for the drawing
 _ROW = 0.17  # inches from dot to dot, or from bar to bar
-_COLUMNS = ("group", "topic", "terms", "share", "low", "high", "n_documents")
-_MOST_TOPICS = 6  # at once, unless more are asked for: bands that overlap hide each other
-_TERMS = 3  # of a topic, in the legend
-_LONGEST_NAME = 30  # characters of a group's name
-_BAR, _TALLEST = 0.13, 9.3  # inches: the height of a bar and its gap, and of a page
-_MOST_ROWS = 15  # groups of bars, which fit on a page
 # Points across, of the dot of the largest probability; many topics overlap rather than be too small to see.
 _SMALLEST_DOT, _LARGEST_DOT = 4.0, 13.0
 
@@ -258,138 +246,3 @@ def _draw_bars(ax: Axes, names: Sequence[str], heights: Floats, bounds: Floats |
     ax.set_ylim(rows.size - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", nbins=4)
-
-
-# ---------------------------------------------------------------- groups of documents
-
-
-@documented
-def plot_prevalence(
-    frame: pd.DataFrame,
-    topics: Sequence[int] | None = None,
-    *,
-    name: str = "group",
-    ax: Axes | None = None,
-) -> Figure:
-    """Draw the shares of topics in groups of documents, with their intervals.
-
-    Groups that are numbers or dates lie on an axis, and each topic is a line in a band; a missing value is
-    drawn apart, at the right. Groups of other kinds are rows of bars; of more than 15, those with the most
-    documents are drawn.
-
-    Parameters
-    ----------
-    frame
-        What `HDPTopicModel.prevalence` returns.
-    topics
-        Which topics to draw; by default the first six.
-    name
-        What the groups are, for the axis: ``"year"``.
-    <ax>
-
-    <figure>
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> row = {"topic": 0, "terms": "ant, bee", "share": 0.2, "low": 0.1, "high": 0.3, "n_documents": 9}
-    >>> fig = plot_prevalence(pd.DataFrame([{"group": 2019, **row}, {"group": 2020, **row}]), name="year")
-    """
-    is_one = len(frame) and all(column in frame for column in _COLUMNS)
-    check(is_one, "give the table that prevalence() returns, with at least one row", "wrong-table")
-    parts = _of_topics(frame, topics)
-    labels = list(dict.fromkeys(frame["group"]))
-    ordered = column_of("group", [None if label == MISSING else label for label in labels])
-    if kind_of(ordered) != "text" and ordered.count() > 1:
-        return _lines(parts, ordered, name, ax)
-    return _bars(parts, name, ax)
-
-
-def _of_topics(frame: pd.DataFrame, topics: Sequence[int] | None) -> dict[int, pd.DataFrame]:
-    present = [int(topic) for topic in dict.fromkeys(frame["topic"])]
-    chosen = present[:_MOST_TOPICS] if topics is None else [int(topic) for topic in topics]
-    for topic in chosen:
-        there = topic in present
-        check(there, f"topics: there is no topic {topic} in the table; it has {present}", "unknown-topic")
-    check(chosen, "topics is empty: give at least one", "empty-setting")
-    return {topic: frame[frame["topic"] == topic] for topic in chosen}
-
-
-def _title(topic: int, part: pd.DataFrame) -> str:
-    if "label" in part:
-        return f"{topic}: {part['label'].iloc[0]}"
-    return f"{topic}: {', '.join(str(part['terms'].iloc[0]).split(', ')[:_TERMS])}"
-
-
-def _bounds(part: pd.DataFrame, chosen: Any) -> tuple[Floats, Floats, Floats]:
-    """Return the share of a topic in chosen groups, and how far its interval reaches down and up."""
-    share, low, high = (part[column].to_numpy(float)[chosen] for column in ("share", "low", "high"))
-    return share, share - low, high - share
-
-
-def _lines(parts: dict[int, pd.DataFrame], groups: pd.Series, name: str, ax: Axes | None) -> Figure:
-    ax = axes_or_new(ax, 2.6 if len(parts) < 4 else 3.0, COLUMN if len(parts) < 4 else 1.4 * COLUMN)
-    there = groups.notna().to_numpy()
-    at: Any = groups.to_numpy()[there]
-    handles = []
-    for i, (topic, part) in enumerate(parts.items()):
-        look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "linewidth": 1.3}
-        share, below, above = _bounds(part, there)
-        ax.fill_between(at, share - below, share + above, color=look["color"], alpha=0.18, linewidth=0)
-        ax.plot(at, share, marker="o", markersize=2.5, **look)
-        handles.append(Line2D([], [], label=_title(topic, part), **look))
-    if kind_of(groups) == "date":
-        locator = AutoDateLocator(maxticks=8)
-        ax.xaxis.set_major_locator(locator)
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-    elif np.all(at == np.rint(at)):
-        whole_ticks(ax.xaxis)
-    if not there.all():
-        _draw_missing(ax, parts, ~there)
-    ax.set_ylim(bottom=0.0)
-    percent_ticks(ax.yaxis)
-    return finished(ax, name, "share of the group", handles)
-
-
-def _draw_missing(ax: Axes, parts: dict[int, pd.DataFrame], missing: Any) -> None:
-    """Draw the group of missing values to the right of the others, apart from their axis."""
-    left, right = ax.get_xlim()
-    width = right - left
-    for i, part in enumerate(parts.values()):
-        share, below, above = _bounds(part, missing)
-        x = right + width * (0.05 + 0.1 * (i + 0.5) / len(parts))
-        colour = COLOURS[i % len(COLOURS)]
-        ax.errorbar(x, share, yerr=[below, above], fmt="o", color=colour, markersize=2.5, linewidth=1.0)
-    ax.axvline(right + 0.03 * width, color=GREY, linewidth=0.6, linestyle=":")
-    ax.set_xlim(left, right + 0.18 * width)
-    look: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": small(ax), "color": GREY}
-    ax.annotate("missing", (right + 0.105 * width, 1.0), xycoords=("data", "axes fraction"), **look)
-
-
-def _bars(parts: dict[int, pd.DataFrame], name: str, ax: Axes | None) -> Figure:
-    first = next(iter(parts.values()))
-    # Sorted again, the groups that are left stay in their order.
-    shown = np.sort(np.argsort(-first["n_documents"].to_numpy(), kind="stable")[:_MOST_ROWS])
-    names = [str(first["group"].iloc[i]) for i in shown]
-    labels = [one if len(one) <= _LONGEST_NAME else f"{one[: _LONGEST_NAME - 3]}..." for one in names]
-    height = min(0.8 + _BAR * (len(parts) + 1) * len(labels), _TALLEST)
-    is_new = ax is None
-    ax = axes_or_new(ax, height, COLUMN if len(labels) * len(parts) <= 12 else 1.4 * COLUMN)
-    rows, thickness, handles = np.arange(len(labels)), 0.8 / len(parts), []
-    for i, (topic, part) in enumerate(parts.items()):
-        share, *reach = _bounds(part, shown)
-        at = rows + (i - (len(parts) - 1) / 2) * thickness
-        handles.append(Patch(color=COLOURS[i % len(COLOURS)], label=_title(topic, part)))
-        ax.barh(at, share, height=0.9 * thickness, color=COLOURS[i % len(COLOURS)])
-        ax.errorbar(share, at, xerr=reach, fmt="none", ecolor="black", elinewidth=0.7, capsize=1.5)
-    ax.set_yticks(rows, labels)
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylim(len(labels) - 0.5, -0.5)
-    ax.set_xlim(left=0.0)
-    percent_ticks(ax.xaxis)
-    few = "" if len(shown) == len(first) else f" ({len(shown)} of {len(first)} groups)"
-    finished(ax, f"share of the group{few}", name)
-    if is_new:
-        figure_of(ax).draw_without_rendering()  # names of groups take room that a legend then does not have
-    legend_above(ax, handles)
-    return figure_of(ax)

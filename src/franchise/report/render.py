@@ -14,10 +14,8 @@ import base64
 import hashlib
 import json
 import math
-import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
@@ -31,7 +29,6 @@ from franchise._text import printable
 _SCRIPTS = ("page", "charts", "table", "peek", "topic", "map", "groups", "documents", "runs", "start")
 _N_COLOURS = 7  # of chains, in the style sheet
 _DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2])  # of chains, where colours repeat
-_LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn", "pandas")
 
 
 def render(data: dict[str, Any], chain_names: Sequence[str]) -> str:
@@ -62,7 +59,6 @@ def render(data: dict[str, Any], chain_names: Sequence[str]) -> str:
     return templates.get_template("page.html").render(
         **plain(data["words"]),
         version=__version__,
-        versions={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         made=datetime.now(UTC).strftime("%Y-%m-%d"),
         style=Markup(_source(templates, "style.css")),
         scripts=scripts,

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from franchise._arrays import Array
 from franchise._draws import Draw
-from franchise._settings import moved, seed_of, whole_number
+from franchise._settings import LARGEST_SEED, RandomState, moved, seed_of, whole_number
 from franchise._threads import MOST_THREADS, interrupts_deferred, threads
 from franchise.corpus import Corpus
 from franchise.engines import (
@@ -28,13 +27,11 @@ from franchise.engines.starts.em import first_topics
 from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.errors import ClusterError, FranchiseError, SettingsError
 from franchise.model import Priors, State
-from franchise.model.state import ETA, Array
+from franchise.model.state import ETA
 from franchise.random import Key
 from franchise.sampling.schedule import SHARED, Schedule, Timetable
 from franchise.sampling.trace import Trace
 from franchise.sampling.trials import Event, Trial, events_of, trials_of
-
-_LARGEST = 2**63 - 1
 
 
 @moved(seed="random_state", start="init", threads="n_jobs")
@@ -100,7 +97,7 @@ class Chain:
         *,
         sweeps: int = 500,
         burn_in: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         number: int = 0,
         init: Start = "sequential",
         engine: str = "auto",
@@ -116,7 +113,7 @@ class Chain:
         self.schedule = schedule
         # One type for all seeds, or every kernel would be compiled again.
         self.seed = seed_of(random_state)
-        self.number = whole_number("number", number, 0, _LARGEST)
+        self.number = whole_number("number", number, 0, LARGEST_SEED)
         self.first_topics: StartingTopics | None = None
         self.runs: Runs | None = None
         self.sweeps_done = 0
@@ -138,6 +135,11 @@ class Chain:
                 threads(n_jobs, MOST_THREADS),
             ),
         )
+
+    @property
+    def started_from(self) -> str | int:
+        """Where it began: `init`, or of given topics which kind."""
+        return self.init.kind if isinstance(self.init, GivenTopics) else self.init
 
     @property
     def engine(self) -> Engine:
@@ -291,17 +293,8 @@ class Chain:
     @interrupts_deferred()  # it calls compiled code
     def remembered(self) -> Callable[[], "Chain"]:
         """Return a function that makes this chain again as it is now, whatever happens to it meanwhile."""
-        names = (
-            "first_topics",
-            "runs",
-            "sweeps_done",
-            "trace",
-            "draws",
-            "trials",
-            "events",
-            "mode",
-            "mode_log_joint",
-        )
+        names = ["first_topics", "runs", "sweeps_done", "trace", "draws", "trials", "events"]
+        names += ["mode", "mode_log_joint"]
         results = {name: getattr(self, name) for name in names}
         take_up, schedule = self._take_up, self.schedule
         if take_up is None and len(self.trace):

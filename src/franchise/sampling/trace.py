@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from franchise.model.state import Array
+from franchise._arrays import Array
 
 _COLUMNS = (
     "sweep",

@@ -6,14 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._settings import flag, is_one_of, positive_number, whole_number
+from franchise.engines.trials import ANCHOR_KINDS, RECORD
 from franchise.errors import SettingsError
-from franchise.model.state import Array
-from franchise.moves.shared.anchors import BALANCED, SIMILAR, UNIFORM
-from franchise.moves.split_merge import RECORD
 from franchise.sampling.trace import Trace
-
-_ANCHORS = {"uniform": UNIFORM, "balanced": BALANCED, "similar": SIMILAR}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +35,8 @@ class Proposal:
 
     def __post_init__(self) -> None:
         """Refuse what does not exist."""
-        if not is_one_of(self.anchors, _ANCHORS):
-            choices = ", ".join(repr(choice) for choice in _ANCHORS)
+        if not is_one_of(self.anchors, ANCHOR_KINDS):
+            choices = ", ".join(repr(choice) for choice in ANCHOR_KINDS)
             raise SettingsError(f"anchors={self.anchors!r}: give one of {choices}", code="unknown-choice")
         object.__setattr__(self, "scans", whole_number("scans", self.scans, 0))
         object.__setattr__(self, "weight", positive_number("weight", self.weight))
@@ -130,7 +127,7 @@ class SplitMerge:
         weights = np.array([proposal.weight for proposal in self.proposals])
         return np.array(
             [
-                (up_to, _ANCHORS[one.anchors], one.scans)
+                (up_to, ANCHOR_KINDS[one.anchors], one.scans)
                 for one, up_to in zip(self.proposals, np.cumsum(weights / weights.sum()), strict=True)
             ]
         )

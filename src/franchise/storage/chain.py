@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._draws import PARTS, Draw
-from franchise._files import Array, Facts, read_arrays, read_facts, write_arrays
+from franchise._files import Facts, read_arrays, read_facts, write_arrays
 from franchise._settings import whole_number
 from franchise._threads import interrupts_deferred
 from franchise._version import VERSION, check_version

@@ -18,6 +18,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._draws import (
     LARGE_DRAW,
     Draw,
@@ -28,7 +29,7 @@ from franchise._draws import (
     part_path,
     parts_folder,
 )
-from franchise._files import Array, cannot_write, read_arrays, whole_file, write_arrays
+from franchise._files import cannot_write, read_arrays, whole_file, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus import Corpus
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from franchise._files import Array, Facts, cannot_write, whole_file
+from franchise._arrays import Array
+from franchise._files import Facts, cannot_write, whole_file
 from franchise.errors import ModelError
 
 _NUMBER = np.dtype("<f8")

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._files import read_arrays, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.engines.starts.consensus import Runs
 from franchise.errors import ModelError
-from franchise.model.state import Array
 from franchise.sampling.chain import Chain
 
 _FILE, _KIND = "runs.safetensors", "franchise short runs"

@@ -16,7 +16,7 @@ def two_nodes() -> Iterator[object]:
     """Start the cluster (seven seconds) and end it, whatever happens in between.
 
     Its nodes have what `NODE` says. It has `address`, `add_node(**NODE)` and `remove_node(node)`;
-    nobody is connected to it yet.
+    no driver is connected to it yet.
     """
     ray = pytest.importorskip("ray", reason="ray is not installed")
     from ray.cluster_utils import Cluster

@@ -1,4 +1,4 @@
-"""``--ray`` and ``--workers``: what they stand for, and when they are refused."""
+"""``--ray`` and ``--workers``: what they mean, and when they are refused."""
 
 import pytest
 from click.testing import CliRunner
@@ -24,7 +24,7 @@ def seen(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(HDPTopicModel, "fit", fit)
-    monkeypatch.setattr("franchise.engines.pools.ray.check_reachable", lambda address: None)
+    monkeypatch.setattr("franchise.estimator.settings.check_reachable", lambda address: None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text(TEXTS)
     return models

@@ -58,7 +58,7 @@ def test_a_dry_run_says_on_what(monkeypatch):
 @pytest.mark.parametrize(("words", "engine"), [(1, "gpu: NVIDIA H200, 139 GiB"), (10**6, "collapsed")])
 def test_a_dry_run_says_what_auto_takes(monkeypatch, words, engine):
     monkeypatch.setattr("franchise.engines.GPU_WORDS", words)
-    monkeypatch.setattr("franchise.engines.compiling.is_compiled", lambda: False)
+    monkeypatch.setattr("franchise.estimator.preview.is_compiled", lambda: False)
     with with_cupy(monkeypatch, fake_cupy()):
         assert fact(call("fit", "texts.txt", "--dry-run", *FIT).stdout, "engine") == engine
 

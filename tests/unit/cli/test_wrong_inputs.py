@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from franchise.cli import main
 from franchise.datasets import arxiv_abstracts
 
-# What a message may tell people to do.
+# Actions that a message may suggest.
 ADVICE = (
     "give", "check", "leave", "lower", "convert", "write", "save", "unpack", "extract", "close", "restore",
     "Try", "run ", "must", "fetch", "correct", "add ", "load ", "rename", "expected", "Did you mean",
@@ -205,6 +205,9 @@ FAILED = [
     "infer model book.xlsx",
     "infer model table.csv",
     "infer texts.txt texts.txt",
+    "infer model blank.txt",
+    "infer model texts.txt -o nowhere/out.csv",
+    "infer model texts.txt -o table.csv",
     "evaluate model latin.txt",
     "evaluate model blank.txt",
     "resume nowhere",
@@ -306,6 +309,12 @@ MISUSED = [
     "documents model --topic 0 -n 0",
     "infer model texts.txt --n-jobs 0",
     "infer model",
+    "infer model texts.txt -o out.xlsx",
+    "infer model texts.txt -o out.csv --format json",
+    "infer model texts.txt --top 0",
+    "infer model texts.txt --digits 2",
+    "infer model texts.txt --digits 0 -o out.csv",
+    "infer model texts.txt --overwrite",
     "evaluate model --method paper",
     "evaluate model texts.txt --measure u_mass",
     "evaluate model texts.txt --method best",

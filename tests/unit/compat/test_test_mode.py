@@ -49,7 +49,7 @@ def model_of(documents, seating):
 
 
 def continued(topics, n_more):
-    """Yield every way to go on with the topics of so many more tables."""
+    """Yield every assignment of topics to this number of further tables."""
     if n_more == 0:
         yield topics
         return

@@ -1,4 +1,4 @@
-"""Training: what is started from, logged and saved, and that each number is of the state saved beside it."""
+"""Training: its start, its log and its files; each number in the log belongs to the state saved with it."""
 
 from pathlib import Path
 
@@ -265,7 +265,7 @@ def test_trials_change_the_number_of_topics_as_they_say(data, options):
 
 
 def test_trials_find_room_for_topics(options):
-    """Two kinds of documents in one topic, and no room for another: the split is made all the same."""
+    """Two kinds of documents in one topic, and no room for another: the split is still made."""
     corpus = corpus_of([[0] * 20] * 10 + [[1] * 20] * 10, 2)
     settings = options(init_topics=-1, split_merge=True)
     chain = started_chain(corpus, settings)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from franchise import HDPTopicModel
+from franchise._arrays import CellArrays
 from franchise._files import read_arrays
 from franchise.corpus import (
     Corpus,
@@ -20,7 +21,7 @@ from franchise.corpus import (
     read_corpus,
     write_corpus,
 )
-from franchise.corpus.cells import CellArrays, blocks_of_cells, blocks_of_words, cells_of
+from franchise.corpus.cells import blocks_of_cells, blocks_of_words, cells_of
 from franchise.errors import CorpusError
 from franchise.posterior.coherence import coherence
 from tests.raising import raises

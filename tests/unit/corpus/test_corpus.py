@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from franchise.corpus import Corpus, CorpusArrays, TextOptions
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus, TextOptions
 from franchise.errors import CorpusError
 from tests.raising import raises
 

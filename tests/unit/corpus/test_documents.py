@@ -7,7 +7,8 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise.corpus import Corpus, CorpusArrays, as_corpus, encode, from_counts, from_texts, from_tokens
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus, as_corpus, encode, from_counts, from_texts, from_tokens
 from franchise.errors import CorpusError
 from tests.raising import raises
 

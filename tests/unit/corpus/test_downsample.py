@@ -1,4 +1,4 @@
-"""At most so many words of each document: drawn without replacement, by the document, and said."""
+"""A limit of words per document: drawn without replacement, by the document, and reported."""
 
 import numpy as np
 import pytest
@@ -37,15 +37,15 @@ def test_the_same_whether_words_or_cells_are_held(corpus, n):
     words = as_words(corpus)
     assert corpus.keeps_cells
     assert not words.keeps_cells
-    assert corpus.downsampled(n, seed=3) == words.downsampled(n, seed=3)
+    assert corpus.downsampled(n, random_state=3) == words.downsampled(n, random_state=3)
 
 
 def test_by_seed_and_by_document(corpus):
-    one = corpus.downsampled(100, seed=1)
-    assert one == corpus.downsampled(100, seed=1)
-    assert one != corpus.downsampled(100, seed=2)
+    one = corpus.downsampled(100, random_state=1)
+    assert one == corpus.downsampled(100, random_state=1)
+    assert one != corpus.downsampled(100, random_state=2)
     # Neither the place of a document nor what else is there matters.
-    assert corpus.select([3, 0]).downsampled(100, seed=1) == one.select([3, 0])
+    assert corpus.select([3, 0]).downsampled(100, random_state=1) == one.select([3, 0])
 
 
 def test_documents_have_draws_of_their_own():
@@ -97,8 +97,8 @@ def test_what_is_no_number_of_words(corpus, wrong):
 
 
 def test_what_is_no_seed(corpus):
-    with raises(SettingsError, "not-a-whole-number", "seed=-1"):
-        corpus.downsampled(5, seed=-1)
+    with raises(SettingsError, "not-a-seed", "random_state=-1"):
+        corpus.downsampled(5, random_state=-1)
 
 
 def test_more_words_than_can_be_drawn_from():
@@ -123,7 +123,7 @@ def test_very_large_counts_are_doubted():
 
 def test_a_model_says_what_was_done(tmp_path, corpus):
     model = HDPTopicModel(eta=1.0, sweeps=4, chains=1, random_state=0, verbose=0)
-    model.fit(corpus.downsampled(20, seed=7))
+    model.fit(corpus.downsampled(20, random_state=7))
     said = "Down-sampled: at most 20 words per document (seed 7), of 2,042 words; 2 documents lost words"
     assert said in str(model)
     model.save(tmp_path / "model")
@@ -134,14 +134,14 @@ def test_a_model_says_what_was_done(tmp_path, corpus):
 
 
 def test_a_limit_for_each_document(corpus):
-    fewer = corpus.downsampled([10, 0, 20, 500, 3], seed=3)
+    fewer = corpus.downsampled([10, 0, 20, 500, 3], random_state=3)
     assert fewer.document_lengths.tolist() == [10, 0, 10, 500, 3]
     assert (fewer.to_counts().toarray() <= COUNTS).all()
     assert fewer.downsampling == Downsampling(500, 3, 3, corpus.n_words, by_document=True)
     assert fewer.downsampling.in_words().startswith("a limit for each document, 500 words or less (seed 3)")
-    assert as_words(corpus).downsampled(np.array([10, 0, 20, 500, 3]), seed=3) == fewer
+    assert as_words(corpus).downsampled(np.array([10, 0, 20, 500, 3]), random_state=3) == fewer
     # A document draws as it would under the same limit for all.
-    np.testing.assert_array_equal(fewer.document(3), corpus.downsampled(500, seed=3).document(3))
+    np.testing.assert_array_equal(fewer.document(3), corpus.downsampled(500, random_state=3).document(3))
 
 
 @pytest.mark.parametrize("wrong", [[10, 10], [[10] * 5], [10, 10, 10, 10.5, 10]])
@@ -165,7 +165,7 @@ def test_evenly_scaled_counts_are_next_to_their_expected_values(as_cells):
     limits = table.sum(axis=1) // rng.integers(1, 9, 40)
     sums = np.zeros(table.shape)
     for seed in range(400):
-        kept = corpus.downsampled(limits, seed=seed, evenly=True)
+        kept = corpus.downsampled(limits, random_state=seed, evenly=True)
         counts = kept.to_counts().toarray()
         expected = table * (limits / table.sum(axis=1))[:, None]
         assert counts.sum(axis=1).tolist() == limits.tolist()

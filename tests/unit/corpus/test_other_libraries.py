@@ -36,6 +36,22 @@ def test_cells_by_genes(kind):
     assert from_anndata(cells(COUNTS / 7, raw=kind(COUNTS)), layer="raw") == corpus
 
 
+def test_what_is_known_of_cells():
+    data = cells()
+    assert from_anndata(data).metadata is None
+    data.obs = pd.DataFrame(
+        {"donor": pd.Categorical(["x", "y", "x"]), "depth": [5.5, 1.0, 2.0], "list": [[1], [2], [3]]}
+    )
+    corpus = as_corpus(data)
+    assert corpus.metadata.to_dict("list") == {"donor": ["x", "y", "x"], "depth": [5.5, 1.0, 2.0]}
+    assert list(from_anndata(data, metadata=["depth"]).metadata) == ["depth"]
+    assert from_anndata(data, metadata=[]).metadata is None
+    with raises(CorpusError, "unknown-column", "'deph'", "'depth'"):
+        from_anndata(data, metadata=["deph"])
+    data.obs = data.obs.assign(note=["a" * 201, "b", "c"])
+    assert list(from_anndata(data).metadata) == ["donor", "depth"]
+
+
 def test_new_cells_are_known_by_their_genes():
     corpus = as_corpus(cells())
     new = encode(cells(np.array([[5, 1, 2]]), ("other", "g3", "g1")), corpus)
@@ -74,12 +90,21 @@ def test_an_h5ad_file(tmp_path):
     data = anndata.AnnData(scipy.sparse.csr_matrix(COUNTS.astype(np.float32) / 2))
     data.var_names, data.obs_names = ["g1", "g2", "g3"], ["c1", "c2", "c3"]
     data.layers["counts"] = scipy.sparse.csr_matrix(COUNTS)
+    data.obs["donor"] = ["x", "y", "x"]
+    data.obs["depth"] = [3, 3, 0]
     data.write_h5ad(tmp_path / "cells.h5ad")
     with raises(CorpusError, "fractional-count", "cells.h5ad", "layer='counts'"):
         read_corpus(tmp_path / "cells.h5ad")
     corpus = read_corpus(tmp_path / "cells.h5ad", layer="counts")
     assert corpus == from_anndata(data, layer="counts")
     assert corpus.document_names == ("c1", "c2", "c3")
+    assert corpus.metadata.to_dict("list") == {"donor": ["x", "y", "x"], "depth": [3, 3, 0]}
+    some = read_corpus(tmp_path / "cells.h5ad", layer="counts", metadata=["depth"])
+    assert list(some.metadata) == ["depth"]
+    (tmp_path / "more.csv").write_text("cell,age\nc3,30\nc1,10\nc2,20\n")
+    more = read_corpus(tmp_path / "cells.h5ad", layer="counts", metadata_file=tmp_path / "more.csv")
+    assert more.metadata["age"].tolist() == [10, 20, 30]
+    assert list(more.metadata) == ["donor", "depth", "age"]
     named = read_corpus(tmp_path / "cells.h5ad", layer="counts", vocabulary=["a", "b", "c"])
     assert named.vocabulary == ("a", "b", "c")
     (tmp_path / "bad.h5ad").write_bytes((tmp_path / "cells.h5ad").read_bytes()[:3000])
@@ -100,7 +125,7 @@ BOW = [[(0, 1), (2, 2)], [(1, 3)], []]
 
 
 class Dictionary(UserDict):
-    """Ids to tokens, with the other way round beside it, as gensim has it."""
+    """Ids to tokens, and tokens to ids, as in gensim."""
 
     @property
     def token2id(self):

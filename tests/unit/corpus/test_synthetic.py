@@ -84,7 +84,7 @@ def test_five_topics_truth(twin):
 
 
 def test_five_topics_words_come_from_their_topics(seed):
-    # 1,000 words a topic: sees 0.125 off by 0.065, 0.8 off by 0.08.
+    # 1,000 words per topic: detects 0.125 off by 0.065, and 0.8 off by 0.08.
     corpus, topics, z = five_topics(seed)
     assert np.all(topics[z, corpus.x] > 0)
     for k in range(5):
@@ -211,7 +211,7 @@ def test_draw_hdp_seating_is_consistent(seed):
 
 def test_draw_hdp_tables_follow_the_crp(seed):
     # The number of tables is a sum of independent coin tosses with chances alpha / (alpha + i).
-    # 3,000 documents of 10 words: sees an error of 0.14 tables a document, of 3.5.
+    # 3,000 documents of 10 words: detects an error of 0.14 in 3.5 tables per document.
     n, length = 3000, 10
     corpus, t_ji, _ = draw_hdp(document_lengths=[length] * n, **HDP, seed=seed)
     assert corpus.n_documents == n

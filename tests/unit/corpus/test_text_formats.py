@@ -339,3 +339,32 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
     except OSError:
         pytest.skip("this file system takes no such name")
     assert read(tmp_path).document_names == ("caf\ufffd",)
+
+
+# ---------------------------------------------------------------- keys within others
+
+NESTED = [
+    {"id": 1, "doc": {"body": "ant bee", "year": 1990, "by": {"name": "x"}}},
+    {"id": 2, "doc": {"body": "bee", "year": 1991}},
+]
+
+
+def test_keys_within_others(write):
+    path = write("\n".join(map(json.dumps, NESTED)), "docs.jsonl")
+    corpus = read(path, text_column="doc.body", id_column="doc.year", metadata=["id", "doc.by.name"])
+    assert words(corpus) == [["ant", "bee"], ["bee"]]
+    assert corpus.document_names == ("1990", "1991")
+    assert corpus.metadata["doc.by.name"].tolist()[0] == "x"
+    assert corpus.metadata["doc.by.name"].isna().tolist() == [False, True]
+    assert list(read(path, text_column="doc.body").metadata) == ["id"]
+    flat = write('{"doc.body": "ant", "doc": {"body": "bee"}}\n', "flat.jsonl")
+    assert words(read(flat, text_column="doc.body")) == [["ant"]]
+
+
+def test_errors_name_keys_within_others(write):
+    path = write("\n".join(map(json.dumps, NESTED)), "docs.jsonl")
+    keys = ("'doc.body'", "'doc.year'", "'doc.by.name'")
+    refused(path, "missing-setting", *keys)
+    refused(path, "unknown-column", "'doc.text'", *keys, text_column="doc.text")
+    refused(path, "not-a-text", "'doc'", *keys, text_column="doc")
+    refused(path, "unknown-column", "'doc.body.x'", text_column="doc.body.x")

@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from franchise import Chain, Priors, SettingsError, SplitMerge
-from franchise.corpus import CorpusArrays, from_counts, planted
+from franchise._arrays import CorpusArrays
+from franchise.corpus import from_counts, planted
 from franchise.engines import ENGINES, kinds
 from franchise.engines.engine import EngineSettings, Trials
 from franchise.engines.partitions import cells as module
 from franchise.engines.starts.em import fitted_topics
 from franchise.model import broken_invariants, empty_state, joint
-from franchise.model.cell_packing import broken_cells
+from franchise.model.cell_tables import broken_cells
 from franchise.model.likelihood import MOST_TABULATED, log_p_words
 from franchise.model.seating import seat_all
 from franchise.model.state import BORN, TOPICS, topic_term_counts

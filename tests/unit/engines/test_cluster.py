@@ -128,7 +128,7 @@ def test_documents_in_shards(tmp_path):
 
 @pytest.mark.parametrize(("workers", "most_words"), [(1, 7_000), (2, 7_000), (3, 500)])
 def test_workers_with_several_partitions(monkeypatch, workers, most_words):
-    """As if 32 bits counted so many words."""
+    """Lower the limit of 32 bits to this number of words."""
     monkeypatch.setattr(ranges, "MOST_WORDS", most_words)
     chain = on_workers(among := WorkersHere(corpus(), workers))
     assert all(n > 1 for n in among.partitions_each)

@@ -49,7 +49,7 @@ PROBLEMS = {
         ["NVRTC", "CUDA 13.0", "CUDA up to 12.4", "CuPy for CUDA 12"],
     ),
     "AMD's": ({"is_hip": True}, "unusable-cupy", ["AMD's ROCm", "NVIDIA GPU"]),
-    "what nobody has thought of": ({"memory": "much"}, "unusable-gpu", ["(invalid literal for int()"]),
+    "something unexpected": ({"memory": "much"}, "unusable-gpu", ["(invalid literal for int()"]),
 }
 
 

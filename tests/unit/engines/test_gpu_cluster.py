@@ -128,7 +128,7 @@ def test_documents_in_shards(tmp_path):
 
 @pytest.mark.parametrize(("workers", "most_words"), [(1, 6_000), (2, 4_700)])
 def test_workers_with_several_partitions(monkeypatch, workers, most_words):
-    """As if 32 bits counted so many words: all are on the GPU of their worker."""
+    """Lower the limit of 32 bits to this number of words; all words are on the GPU of their worker."""
     monkeypatch.setattr(ranges, "MOST_WORDS", most_words)
     chain = on_workers(among := workers_for(workers))
     assert max(among.partitions_each) > 1

@@ -273,7 +273,7 @@ def with_error(name):
     return HostDevice(kernel_source().replace(before, after))
 
 
-# What a wrong pass never does has no variance.
+# Events that a wrong pass never produces have no variance.
 without_warning = pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 
 

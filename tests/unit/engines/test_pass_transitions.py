@@ -65,7 +65,7 @@ def starts_of(words, g):
 
 
 def transitions(name, copies, seed, threads=1, passes=1):
-    """Make a pass over so many documents from each state; return the starts, and where each of them leads."""
+    """Make a pass over `n` documents from each state; return the starts and the states that they lead to."""
     words, g = CASES[name]
     starts, numbers = starts_of(words, g), numbers_of(g)
     n, n_documents = len(words), copies * len(starts)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import CorpusArrays
 from franchise.engines.pools.pool import PooledTables
 from franchise.engines.table_source import CountedTables, HeldTables, Tables, joined
 from franchise.engines.threads import Threads

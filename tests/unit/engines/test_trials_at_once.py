@@ -72,7 +72,7 @@ def made_one_by_one(kernels, kinds, trials, seed, most_words=10**9):
 
 
 def made_at_once(kernels, kinds, trials, seed, *, threads=1, source=None, has_words=True, **settings):
-    """Return the same of trials made at once, by someone who has the counts alone."""
+    """Return the same for trials made at once from the counts alone."""
     state, tables = copy_state(kernels.state), kernels.scratch.tables
     held = HeldTables(kernels.corpus, state, Threads(threads))
     # Whoever looks at one of these finds nothing, or nonsense.

@@ -98,7 +98,7 @@ def test_a_model_without_runs_has_no_file_of_them(tmp_path):
 
 
 def test_a_fit_in_the_folder_of_a_model_continues_it(tmp_path, monkeypatch):
-    """Its start is not found again, whatever "auto" may stand for by now."""
+    """Its start is not computed again, whatever "auto" means by now."""
     folder, whole = tmp_path / "model", quick(sweeps=12, burn_in=4).fit(CORPUS)
     quick(burn_in=4).fit(CORPUS, checkpoint_dir=folder)
     before_short_sweeps(monkeypatch, lambda chain: pytest.fail("a short run was made"))

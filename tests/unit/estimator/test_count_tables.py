@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from franchise import Corpus, HDPTopicModel, SettingsError, from_counts, tune_eta
-from franchise.engines.starts.tables import effective_table, is_count_table, table_topics
+from franchise.corpus.count_tables import is_count_table
+from franchise.engines.starts.tables import effective_table, table_topics
 from tests.raising import raises, warns
 
 SHORT = {"sweeps": 30, "chains": 2, "random_state": 3, "verbose": 0}
@@ -58,7 +59,7 @@ def test_counts_that_vary_together_are_scaled_down():
 
 def test_tables_that_were_scaled_down_before_stay_as_they_are():
     table, _ = planted(4, noise=200.0)
-    corpus = from_counts(table).downsampled(500, seed=1)
+    corpus = from_counts(table).downsampled(500, random_state=1)
     assert HDPTopicModel(**SHORT).fit(corpus).corpus_ is corpus
 
 

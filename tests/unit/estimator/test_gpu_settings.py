@@ -1,4 +1,4 @@
-"""engine="gpu" where there is no GPU: refused at once; what was fitted on one can be used all the same."""
+"""engine="gpu" without a GPU: refused at once; a model fitted on one can still be used."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def no_gpu(monkeypatch):
 
 
 class Unread:
-    """Documents that nobody may look at."""
+    """Documents that must not be read."""
 
     def __getattribute__(self, name):
         raise AssertionError("looked at")

@@ -84,7 +84,7 @@ def test_in_an_existing_folder(corpus, whole, tmp_path):
     folder = tmp_path / "m"
     model_of(SHORT).fit(corpus, checkpoint_dir=folder)
     assert_same_as(whole, model_of(LONG).fit(corpus, checkpoint_dir=folder), HDPTopicModel.load(folder))
-    # Nor does a fit as short as the first begin anew.
+    # A fit as short as the first does not start again either.
     assert_same_as(whole, model_of(SHORT).fit(corpus, checkpoint_dir=folder))
 
 
@@ -173,7 +173,7 @@ def test_sweeps_of_the_warm_up_are_never_counted(corpus, tmp_path):
             model.resume(10, burn_in=14)
         with raises(SettingsError, "out-of-range", "burn_in=14", "15 or more"):
             model_of(LONG, burn_in=14).fit(corpus, checkpoint_dir=tmp_path / "m")
-        if step == 0:  # from then on, warm-up and trials are written down as they are
+        if step == 0:  # afterwards, warm-up and trials are stored as they are
             model.resume(30)
     assert model.resume(10, burn_in=15).chains_[0].schedule.burn_in == 15
 

@@ -324,7 +324,7 @@ def kept_sweeps(model):
 
 
 def test_resume_leaves_out_half_of_all_sweeps(corpus):
-    """As a fit of so many sweeps does: nothing is left of what the short one kept."""
+    """Like a fit of that length: no draw of the short fit is left."""
     short = quick(sweeps=6).fit(corpus).resume(sweeps=18)
     whole = quick(sweeps=24, **as_begun(3)).fit(corpus)
     assert in_bits(short) == in_bits(whole)

@@ -1,11 +1,13 @@
 """Parameters of version 0.2 raise an error that names their new place."""
 
 import inspect
+from functools import partial
 
 import pytest
 
 from franchise import Chain, HDPTopicModel, MovedSettingError, Schedule, SettingsError, from_tokens
 from franchise.estimator.settings import MOVED
+from franchise.predict.heldout import completion_densities
 from tests.raising import raises
 
 CORPUS = from_tokens([["cat", "milk"], ["bond", "stock"]])
@@ -29,6 +31,14 @@ def test_of_a_chain(old, new):
 def test_of_a_schedule(name):
     with raises(MovedSettingError, "moved-setting", name, "HDPTopicModel", "Chain"):
         Schedule(**{name: 10})
+
+
+def test_of_what_is_drawn_from_documents():
+    draws = []
+    calls = (partial(CORPUS.downsampled, 5), partial(completion_densities, draws, CORPUS))
+    for call in (*calls, partial(HDPTopicModel().prevalence, "year")):
+        with raises(MovedSettingError, "moved-setting", "seed", "random_state"):
+            call(seed=1)
 
 
 def test_they_can_be_caught_as_what_they_were_before():

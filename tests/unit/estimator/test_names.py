@@ -86,7 +86,7 @@ def test_a_model_that_is_kept_in_its_folder_keeps_names_at_once(tmp_path):
     model.set_topic_labels({0: "money"})
     assert HDPTopicModel.load(tmp_path / "model").named_topics_ == {0: "money"}
     assert "money" in (tmp_path / "model" / "topics.csv").read_text()
-    again = fit(checkpoint_dir=tmp_path / "model")  # goes on with what is there
+    again = fit(checkpoint_dir=tmp_path / "model")  # continues the existing model
     assert again.named_topics_ == {0: "money"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -203,7 +203,7 @@ def test_terms_of_a_model_that_is_kept_in_its_folder(tmp_path):
     model = pipeline.fit(TEXTS, **where)[-1].set_feature_names(pipeline[0])
     names = list(model.corpus_.vocabulary)
     assert list(HDPTopicModel.load(tmp_path / "model").corpus_.vocabulary) == names
-    again = pipeline.fit(TEXTS, **where)[-1]  # the same counts: it goes on, and has the names
+    again = pipeline.fit(TEXTS, **where)[-1]  # the same counts: it continues, and has the names
     assert list(again.corpus_.vocabulary) == names
 
 

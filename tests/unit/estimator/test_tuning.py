@@ -13,8 +13,8 @@ from franchise import CorpusError, HDPTopicModel, SettingsError, tune_eta
 from franchise._progress import Bar
 from franchise.corpus import planted
 from franchise.errors import FranchiseError
-from franchise.estimator.tuning import EtaTuning
-from franchise.posterior.tuning import AtEta, splits_of
+from franchise.estimator.eta_tuning import AtEta, EtaTuning
+from franchise.estimator.tuning import splits_of
 from franchise.predict.heldout import put_together
 from franchise.report.figures import plot_eta
 from tests.raising import raises, warns

@@ -87,7 +87,7 @@ def test_growth_of_the_working_memory_gives_the_room_of_a_larger_one():
 
 
 def test_growth_keeps_what_a_kernel_goes_on_with():
-    """The word move hands back in the middle of a document, and goes on with sums that it keeps up."""
+    """The word move returns in the middle of a document, and continues with the sums that it maintains."""
     kernels = Kernels([[0, 1, 2, 0, 1], [2, 1]], 3, Concentrations(9.0, 9.0, 9.0), capacity=1)
     words = kernels.scratch.words
     assert not word_tables(Key(0, 0, 1, WORD_TABLES), kernels.corpus, kernels.state, words).complete
@@ -104,7 +104,7 @@ def test_capacity_changes_nothing_but_the_room(capacity):
     for name in State._fields:
         length = capacity if name in TOPIC_AXIS else None
         ours, theirs = getattr(small.state, name)[:length], getattr(large.state, name)[:length]
-        if name not in ("row_k", "row_n", "live", "dead"):  # which have parts that nobody has written
+        if name not in ("row_k", "row_n", "live", "dead"):  # parts of these are never written
             assert np.array_equal(ours, theirs), name
     assert small.plain() == large.plain()
     assert small.state.totals[BORN] == large.state.totals[BORN]

@@ -1,4 +1,4 @@
-"""Topics are numbered anew without gaps: nothing else about the franchise changes."""
+"""Topics are renumbered without gaps; nothing else about the franchise changes."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ def new_chain(corpus, **options):
 
 @pytest.mark.parametrize("engine", ALONE)
 def test_they_share_no_memory_with_the_state(engine):
-    """A checkpoint is written while the chain goes on."""
+    """A checkpoint is written while the chain continues."""
     chain = new_chain(arithmetic_corpus(), engine=engine)
     for array in chain.engine.arrays().values():
         assert not any(np.shares_memory(array, own) for own in chain.state)

@@ -1,7 +1,7 @@
 """A Gibbs move's probabilities are in proportion to the joint of the states that they lead to.
 
-Where enumeration of all states ends (`test_invariance`), ratios go on (Grosse & Duvenaud 2014): here on
-random states of random corpora.
+Ratios can be checked where not all states can be enumerated (`test_invariance` does that; Grosse & Duvenaud
+2014): here on random states of random corpora.
 """
 
 import numpy as np

@@ -169,7 +169,7 @@ def test_streams_of_neighbouring_items_do_not_repeat_each_other():
 
 
 def in_bins(draws, law, most=40):
-    """Test counts against a law, in no more than about so many bins."""
+    """Test counts against a distribution, in at most about this number of bins."""
     ends = np.unique(law.ppf(np.linspace(0, 1, most + 1)[1:-1]).astype(int))
     chances = np.diff([0.0, *law.cdf(ends), 1.0])
     assert_frequencies(np.searchsorted(ends, draws).tolist(), dict(enumerate(chances)))

@@ -1,4 +1,4 @@
-"""One specialisation a kernel, whatever the corpus: a second would compile anew in a user's hands."""
+"""One specialization per kernel, whatever the corpus: a second one would compile on the user's machine."""
 
 import re
 import subprocess

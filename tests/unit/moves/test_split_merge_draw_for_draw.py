@@ -159,7 +159,7 @@ def test_trials_are_the_same_without_a_table_of_log_gamma(seed):
 
 
 def test_room_for_topics_changes_no_trial(seed):
-    """With room for one topic, the trials are taken up again in the middle several times."""
+    """With room for one topic, the trials are interrupted and continued several times."""
     kinds = [Proposal(anchors="balanced"), Proposal(anchors="similar", scans=1)]
     at = AT._replace(gamma=50.0, eta=0.1)
     runs = []

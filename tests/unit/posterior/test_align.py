@@ -280,7 +280,7 @@ def test_clusters_are_those_of_the_plain_twin(trial):
 def test_merged_clusters_are_those_of_the_plain_twin(trial):
     rng = np.random.default_rng(trial)
     small = [stuck(rng, blocks(2, 10), 4, 10, 2) for _ in range(2)]
-    # What is added keeps affinities from being equal.
+    # The small addition keeps affinities from being equal.
     chains = [[counts * 1000 + rng.integers(0, 9, counts.shape) for counts in chain] for chain in small]
     assert found_partition(aligned(chains)) == plain_align(chains)
 

@@ -51,7 +51,7 @@ def in_blocks(request, monkeypatch):
     posterior = new_posterior()
     assert len(list(posterior.blocks())) > 2
     yield posterior
-    assert "document_topics" not in vars(posterior)  # nobody has asked for all documents
+    assert "document_topics" not in vars(posterior)  # all documents were never requested
 
 
 def test_mixtures(at_once, in_blocks):

@@ -54,7 +54,7 @@ def fake_posterior(corpus, phi, document_topics, weights=None):
 @pytest.fixture
 def corpus():
     documents = ["cat milk cat", "bone dog bone", "", "cat dog milk bone"]
-    vocabulary = ["bone", "cat", "dog", "eel", "milk"]  # nobody has an eel
+    vocabulary = ["bone", "cat", "dog", "eel", "milk"]  # no document has an eel
     return from_tokens(
         [text.split() for text in documents], vocabulary=vocabulary, document_names=["A", "B", "C", "D"]
     )

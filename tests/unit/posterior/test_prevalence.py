@@ -8,7 +8,7 @@ from franchise.corpus import Corpus, from_counts, groups_of
 from franchise.corpus.groups import MISSING
 from franchise.errors import CorpusError, SettingsError
 from franchise.posterior.estimates import Posterior
-from franchise.posterior.prevalence import REPLICATES, _Shares, prevalence
+from franchise.posterior.prevalence import REPLICATES, Shares, prevalence
 from tests.raising import raises
 from tests.unit.posterior.made import draw_of_words
 
@@ -102,18 +102,18 @@ def test_intervals_cover_what_was_planted_about_as_often_as_they_say():
         corpus, posterior = certain(counts, n_draws=2)
         topic = int(posterior.columns[0][0])
         frame = prevalence(
-            posterior, groups_of(corpus, [0] * 12 + [1] * 12), interval=0.9, topics=[topic], seed=seed
+            posterior, groups_of(corpus, [0] * 12 + [1] * 12), interval=0.9, topics=[topic], random_state=seed
         )
         covered += ((frame["low"] <= [0.3, 0.6]) & (frame["high"] >= [0.3, 0.6])).tolist()
     assert 0.80 <= np.mean(covered) <= 0.95
 
 
 def test_replicates_spread_as_the_mean_of_documents_does():
-    """Of 7 equally long documents, by s / sqrt(7); drawing 7 of them anew would give 8% less."""
+    """For 7 equally long documents: s / sqrt(7). Resampling 7 of them would give 8% less."""
     first = np.random.default_rng(2).integers(0, 41, 7)
     corpus, posterior = certain(np.stack([first, 0 * first, 40 - first, 0 * first], axis=1))
     topic = int(posterior.columns[0][0])
-    replicates = _Shares(posterior, groups_of(corpus, ["a"] * 7), "word").replicates(0)[:, 0, topic]
+    replicates = Shares(posterior, groups_of(corpus, ["a"] * 7), "word").replicates(0)[:, 0, topic]
     assert len(replicates) >= REPLICATES
     assert np.std(replicates) == pytest.approx(np.std(first / 40, ddof=1) / np.sqrt(7), rel=0.04)
 
@@ -122,12 +122,12 @@ def test_the_same_seed_gives_the_same_bounds():
     rng = np.random.default_rng(3)
     corpus, posterior = certain(rng.poisson(3.0, (30, 4)))
     groups = groups_of(corpus, np.arange(30) % 4)
-    one, again, other = (prevalence(posterior, groups, seed=seed) for seed in (1, 1, 2))
+    one, again, other = (prevalence(posterior, groups, random_state=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one, again)
     assert one["share"].equals(other["share"])
     assert not one["low"].equals(other["low"])
-    # Groups stand for themselves: a topic's bounds do not depend on which others are asked for.
-    chosen = prevalence(posterior, groups, topics=[1], seed=1)
+    # A topic's bounds do not depend on the other topics in the table.
+    chosen = prevalence(posterior, groups, topics=[1], random_state=1)
     assert chosen["high"].tolist() == one[one["topic"] == 1]["high"].tolist()
 
 
@@ -139,7 +139,7 @@ def test_wrong_settings():
         ({"interval": "95%"}, "not-a-probability", "interval='95%'"),
         ({"topics": [2]}, "not-a-whole-number", "topics=2", "0 to 1"),
         ({"per": "page"}, "unknown-choice", "per='page'", "'word'", "'document'"),
-        ({"seed": -1}, "not-a-whole-number", "seed=-1"),
+        ({"random_state": -1}, "not-a-whole-number", "random_state=-1"),
     ]:
         with raises(SettingsError, code, *facts):
             prevalence(posterior, groups, **options)

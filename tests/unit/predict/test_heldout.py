@@ -20,9 +20,9 @@ from franchise.predict.fold_in import FoldInSettings, heats, new_fold_in_scratch
 from franchise.predict.heldout import HeldOut
 from franchise.predict.left_to_right import left_to_right as left_to_right_kernel
 from franchise.predict.left_to_right import new_left_to_right_scratch
-from franchise.predict.paper_heldout import paper_held_out
 from franchise.random import FOLD_IN, INITIALIZE, LEFT_TO_RIGHT, TABLE_TOPICS, WORD_TABLES, Key
 from franchise.sampling import Chain
+from franchise.sampling.paper_heldout import paper_held_out
 from tests.raising import raises
 from tests.reference import new_documents as twins
 from tests.reference.choices import Drawn
@@ -52,7 +52,7 @@ def test_completion_agrees_with_the_twin_draw_for_draw(case, seed, kept, burn_in
     if not any(documents):
         return
     ours = document_completion(
-        draws, arrays_of(documents, n_terms), sweeps=kept + burn_in, burn_in=burn_in, seed=seed
+        draws, arrays_of(documents, n_terms), sweeps=kept + burn_in, burn_in=burn_in, random_state=seed
     )
     expected = [twins.completion(draws, words, seed, kept + burn_in, heats(burn_in)) for words in documents]
     np.testing.assert_allclose(ours.log_p, expected, atol=1e-12)
@@ -81,7 +81,9 @@ def test_cut_is_even(seed):
     """With one topic the score tells which word was hidden: either, in about half of the seeds."""
     draw = twins.draw_of([[9, 1]], [5], Concentrations(alpha=1.0, gamma=0.1, eta=0.1))
     corpus = corpus_of([[0, 1]], 2)
-    scores = [document_completion([draw], corpus, seed=seed + s, sweeps=1, burn_in=0) for s in range(400)]
+    scores = [
+        document_completion([draw], corpus, random_state=seed + s, sweeps=1, burn_in=0) for s in range(400)
+    ]
     commoner = sum(score.per_word > math.log(0.5) for score in scores)
     assert abs(commoner - 200) < 50  # five standard errors: false alarm once in a million seeds
 
@@ -95,7 +97,7 @@ def test_left_to_right_agrees_with_the_twin_draw_for_draw(case, seed, particles)
     draws, documents, n_terms = case
     if not any(documents):
         return
-    ours = left_to_right(draws, arrays_of(documents, n_terms), particles=particles, seed=seed)
+    ours = left_to_right(draws, arrays_of(documents, n_terms), particles=particles, random_state=seed)
     for words, log_p in zip(documents, ours.log_p):
         estimates = [
             twins.left_to_right(
@@ -110,7 +112,7 @@ def test_left_to_right_agrees_with_the_twin_draw_for_draw(case, seed, particles)
 def test_left_to_right_agrees_where_particles_are_drawn_anew(seed):
     words, drawn_anew = [0, 1, 2, 3] * 4, 0
     for run in range(seed, seed + 12):
-        ours = left_to_right([APART], corpus_of([words], 4), particles=6, seed=run)
+        ours = left_to_right([APART], corpus_of([words], 4), particles=6, random_state=run)
         choose = twins.Streams((run, 0, 0, LEFT_TO_RIGHT))
         theirs = twins.left_to_right(twins.topics_of(APART), words, choose, 6)
         np.testing.assert_allclose(ours.log_p[0], theirs.log_p, atol=1e-11)
@@ -169,16 +171,20 @@ def method(request):
 
 def test_bits_do_not_depend_on_threads_order_or_batch(method, seed):
     corpus = random_corpus(seed, 60)
-    whole = method([THREE, TWO], corpus, seed=3)
+    whole = method([THREE, TWO], corpus, random_state=3)
     for jobs in (2, 4):
-        again = method([THREE, TWO], corpus, seed=3, jobs=jobs)
+        again = method([THREE, TWO], corpus, random_state=3, jobs=jobs)
         assert np.array_equal(again.log_p, whole.log_p)
         assert again.per_word == whole.per_word
     order = np.random.default_rng(seed).permutation(60)
-    assert np.array_equal(method([THREE, TWO], corpus.select(order), seed=3).log_p, whole.log_p[order])
-    parts = [method([THREE, TWO], corpus.select(part), seed=3).log_p for part in (range(23), range(23, 60))]
+    assert np.array_equal(
+        method([THREE, TWO], corpus.select(order), random_state=3).log_p, whole.log_p[order]
+    )
+    parts = [
+        method([THREE, TWO], corpus.select(part), random_state=3).log_p for part in (range(23), range(23, 60))
+    ]
     assert np.array_equal(np.concatenate(parts), whole.log_p)
-    assert not np.array_equal(method([THREE, TWO], corpus, seed=4).log_p, whole.log_p)
+    assert not np.array_equal(method([THREE, TWO], corpus, random_state=4).log_p, whole.log_p)
 
 
 def test_numbers_follow_from_the_documents(method, seed):
@@ -224,7 +230,9 @@ def test_errors_say_what_is_wrong(method):
         method([], corpus)
     with raises(CorpusError, "vocabulary-mismatch", "2 terms", "4"):
         method([THREE], corpus_of([[0, 1]], 2))
-    for setting in ("seed", "sweeps" if method is document_completion else "particles", "jobs"):
+    with raises(SettingsError, "not-a-seed", "random_state=-1"):
+        method([THREE], corpus, random_state=-1)
+    for setting in ("sweeps" if method is document_completion else "particles", "jobs"):
         with raises(SettingsError, "not-a-whole-number", f"{setting}=-1"):
             method([THREE], corpus, **{setting: -1})
 
@@ -255,7 +263,7 @@ def test_papers_number_is_its_definition(seed, sweeps):
     chain = trained(seed)
     before, at = copy_state(chain.state), Concentrations(*chain.state.concentrations)
     result = paper_held_out(
-        chain.corpus, chain.state, chain.priors, corpus_of(TEST, 5), sweeps=sweeps, seed=7
+        chain.corpus, chain.state, chain.priors, corpus_of(TEST, 5), sweeps=sweeps, random_state=7
     )
     assert all(np.array_equal(now, then) for now, then in zip(chain.state, before))
     assert broken_invariants(result.corpus.arrays, result.state) == []
@@ -287,7 +295,9 @@ def test_paper_held_out_agrees_with_the_twin_draw_for_draw(seed):
     for sweep in (1, 2, 3):
         twin.word_tables(Drawn((seed, 0, sweep, WORD_TABLES)), order)
         twin.table_topics(Drawn((seed, 0, sweep, TABLE_TOPICS)), order)
-    result = paper_held_out(chain.corpus, chain.state, chain.priors, corpus_of(TEST, 5), sweeps=3, seed=seed)
+    result = paper_held_out(
+        chain.corpus, chain.state, chain.priors, corpus_of(TEST, 5), sweeps=3, random_state=seed
+    )
     assert plain(result.corpus.arrays, result.state) == twin.plain()
 
 
@@ -315,7 +325,7 @@ def test_paper_held_out_rises_and_reads_as_a_sentence(seed):
     for number in range(8):
         chain = Chain(train, random_state=seed, number=number)
         chain.run(30)
-        result = paper_held_out(train, chain.state, chain.priors, test, sweeps=20, seed=number)
+        result = paper_held_out(train, chain.state, chain.priors, test, sweeps=20, random_state=number)
         rises.append(result.log_p[-5:].mean() - result.log_p[0])
     assert np.mean(rises) > 0.0
     assert str(result).startswith(f"the paper's held-out number: {result.per_word:.4f} nats per word")
@@ -329,11 +339,12 @@ import sys
 
 import numpy as np
 
-from franchise.corpus import Corpus, CorpusArrays, five_topics, from_counts, from_tokens
+from franchise._arrays import CorpusArrays
+from franchise.corpus import Corpus, five_topics, from_counts, from_tokens
 from franchise.model import Priors
 from franchise.predict.fixed_topics import mixtures
 from tests.unit.predict.scores import document_completion, left_to_right
-from franchise.predict.paper_heldout import paper_held_out
+from franchise.sampling.paper_heldout import paper_held_out
 from franchise.sampling import Chain
 
 vocabulary = ["a", "b", "c"]
@@ -352,14 +363,14 @@ corpora = [
 one = np.int32(1)
 for corpus in corpora:
     columns = [np.zeros(draw.m_k.size, np.int32) for draw in draws]
-    held_out = paper_held_out(train, chain.state, chain.priors, corpus, sweeps=one, seed=one)
+    held_out = paper_held_out(train, chain.state, chain.priors, corpus, sweeps=one, random_state=one)
     arrays = CorpusArrays(np.array(corpus.x), np.array(corpus.doc_ptr), 3)
     for given in (corpus, arrays):
         results = [
             mixtures(draws, given, columns, np.int64(2), sweeps=np.int32(3), burn_in=one, seed=one),
             mixtures(draws[:1], given, columns[:1], 2, sweeps=3, burn_in=0, jobs=2),
-            document_completion(draws, given, sweeps=np.int32(3), burn_in=one, seed=one).log_p,
-            left_to_right(draws, given, particles=np.int16(3), seed=one).log_p,
+            document_completion(draws, given, sweeps=np.int32(3), burn_in=one, random_state=one).log_p,
+            left_to_right(draws, given, particles=np.int16(3), random_state=one).log_p,
         ]
         print(*(result.tobytes().hex() for result in results))
 

@@ -1,5 +1,7 @@
 """From known topics to mixtures and scores: what that shares with its parts, and what is refused."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from franchise.corpus.documents import encode
 from franchise.predict.fixed_topics import mixtures
 from franchise.predict.known_topics import KnownTopics
 from franchise.sampling import Timetable
+from franchise.sampling.paper_heldout import held_out_of_chain
 from tests.raising import raises
 from tests.unit.predict.scores import document_completion, left_to_right
 
@@ -38,7 +41,10 @@ def test_mixtures_are_of_the_listed_topics(chain):
 
 
 def test_scores_are_those_of_the_methods(chain):
-    topics, new = topics_of(chain, chain=chain), encode(chain.corpus, chain.corpus)
+    topics, new = (
+        topics_of(chain, paper=partial(held_out_of_chain, chain)),
+        encode(chain.corpus, chain.corpus),
+    )
     assert topics.held_out(new).per_word == document_completion(chain.draws, new.arrays).per_word
     one = topics.held_out(new, "left-to-right", jobs=2, particles=3).per_word
     assert one == left_to_right(chain.draws, new.arrays, particles=3).per_word

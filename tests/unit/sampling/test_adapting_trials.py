@@ -58,7 +58,7 @@ def test_a_block_counts_as_a_whole():
 
 
 def test_only_what_came_before_a_sweep_counts():
-    """A chain that goes on from a checkpoint has less of the trace, or as much as one that never stopped."""
+    """A chain resumed from a checkpoint has less of the trace, or as much as one that never stopped."""
     split_merge = SplitMerge(adapt=50)
     trace = made_up([IDLE, WORTH, IDLE, IDLE, WORTH, IDLE])
     for sweep in range(1, 61):

@@ -163,7 +163,7 @@ def test_callback_sees_the_start_and_every_sweep():
 
 
 def test_a_callback_that_raises_leaves_a_chain_that_goes_on():
-    """A run that was stopped between sweeps and taken up again is the run that was not stopped."""
+    """A run that was stopped between sweeps and resumed is the same as one that was not stopped."""
 
     def stop_at_three(chain):
         if chain.sweeps_done == 3:

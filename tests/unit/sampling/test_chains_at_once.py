@@ -19,7 +19,7 @@ SWEEPS = 6
 
 
 class Scarce(Parallel):
-    """Notes how many are at work at a time, and who has made room when."""
+    """Records how many chains work at a time, and which released memory when."""
 
     lock = threading.Lock()
     working = most = 0

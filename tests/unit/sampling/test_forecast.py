@@ -26,7 +26,7 @@ def corpus():
 
 
 def repeated(corpus, times):
-    """Return a corpus of so many copies of every document."""
+    """Return a corpus of `n` copies of every document."""
     x, offsets = np.tile(corpus.x, times), np.arange(times)[:, None] * corpus.n_words + corpus.doc_ptr[:-1]
     return Corpus(x, [*offsets.ravel(), x.size], corpus.vocabulary)
 

@@ -141,7 +141,7 @@ def test_an_error_in_the_callback_is_raised_and_nothing_is_lost(tmp_path):
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_resumed_at_every_checkpoint(tmp_path, jobs):
-    """A run that is taken up from disk after every single sweep, by any number of threads."""
+    """A run that is resumed from disk after every single sweep, with any number of threads."""
     whole = one_after_another()
     corpus = arithmetic_corpus()
     for sweeps in range(4, SWEEPS + 1):
@@ -498,7 +498,7 @@ def test_where_one_chain_cannot_be_saved_the_others_are(tmp_path, monkeypatch):
 
 
 def test_after_a_checkpoint_that_failed_the_next_one_has_all(tmp_path):
-    """The folder is asked what it has, not the chain how far it is."""
+    """The folder decides what is missing, not the chain."""
     chains = new_chains(6)
     run_chains(chains, keeper=Checkpoints(tmp_path))
     extend(chains, SWEEPS - 6)

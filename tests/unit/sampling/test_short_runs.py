@@ -195,7 +195,7 @@ def test_chains_are_kept_as_soon_as_they_have_started_from_short_runs(init):
 
 
 class Noting(Monitor):
-    """Writes down what it is told, in order."""
+    """Records what it receives, in order."""
 
     def __init__(self):
         self.told = []
@@ -305,7 +305,7 @@ def test_the_note_can_be_read_on_a_terminal(monkeypatch):
 
 
 def test_the_time_of_the_runs_is_no_time_of_sweeps(monkeypatch):
-    """The time that is left is told from the sweeps alone."""
+    """The remaining time is estimated from the sweeps alone."""
     monitor = LogMonitor(io.StringIO())
     chains = new_chains(init="one", chains=1, sweeps=1000)
     monitor.begin(chains)

@@ -20,7 +20,7 @@ def warmed_up(priors=FIXED, schedule=SCHEDULE, start="fitted"):
 
 
 def rising(eta, warm_up):
-    """Return eta in the sweeps of a warm-up: from 0.3 of it on, by the same factor each time."""
+    """Return eta in the sweeps of a warm-up, from 0.3 of its value, growing by a constant factor."""
     return [0.3 ** (1 - sweep / warm_up) * eta for sweep in range(1, warm_up + 1)]
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints of large chains are written while the chain goes on: one at a time, of one moment, or not."""
+"""Checkpoints of large chains are written while the chain continues: one at a time, complete or not."""
 
 import itertools
 import shutil
@@ -47,7 +47,7 @@ def all_is_large(monkeypatch):
 
 
 class Disk:
-    """Writes what checkpoints write, as fast as it is told; remembers by which threads."""
+    """Writes what checkpoints write, when it is allowed to; records the threads."""
 
     def __init__(self, monkeypatch):
         self.go_on, self.began, self.ended, self.threads = threading.Event(), 0, 0, set()
@@ -58,7 +58,7 @@ class Disk:
     def write(self, *arguments):
         self.began += 1
         self.threads.add(threading.current_thread().name)
-        assert self.go_on.wait(PATIENCE), "nobody let the disk go on"
+        assert self.go_on.wait(PATIENCE), "the disk was never released"
         if error := next(self.errors, None):
             raise error
         self._write(*arguments)
@@ -105,7 +105,7 @@ def test_a_slow_disk_does_not_stop_the_sweeps(tmp_path, whole, monkeypatch):
     assert everything(chain) == whole[0]
     monkeypatch.undo()
     assert not load_chains(plan(), tmp_path / "before", arithmetic_corpus())[0].trace
-    # What was taken at the start is what was written, whatever the chain did meanwhile.
+    # The file has the state at the start of the checkpoint, whatever the chain did meanwhile.
     (taken,) = load_chains(plan(), tmp_path / "after", arithmetic_corpus())
     assert taken.sweeps_done == 0
     taken.run()

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from franchise.corpus.files import Source
-from franchise.corpus.metadata import NOT_VALUES, column_of, nearest, not_a_value, table_of
+from franchise.corpus.metadata import (
+    LONGEST_VALUE,
+    MOST_CHARACTERS,
+    MOST_COLUMNS,
+    NOT_VALUES,
+    column_of,
+    nearest,
+    not_a_value,
+    table_of,
+)
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -16,22 +25,11 @@ if TYPE_CHECKING:
 # The text of a document, and its name where the file gives one; Parquet may have lists of words for texts.
 Rows = Iterator[tuple[Any, str | None]]
 
-# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
-_LONGEST_VALUE = 200  # characters
-_MOST_CHARACTERS = 10_000_000  # of a column
-_MOST_COLUMNS = 50
-
 
 class Columns:
-    """The columns to read; metadata are gathered while texts are read.
+    """The columns of texts, names and metadata; metadata are gathered while texts are read.
 
-    Parameters
-    ----------
-    text, name
-        Columns of the texts and of the names of documents; None where none was given.
-    metadata
-        Names of other columns; None for all that are small: at most 50 columns, none of whose values is
-        longer than 200 characters, nor all of them together longer than 10 million.
+    Without names of metadata (None), all columns that are small are taken.
     """
 
     def __init__(
@@ -50,13 +48,13 @@ class Columns:
         """Return the column of the texts; it and that of the names must be there, once."""
         if self.text is None:
             raise source.fault(
-                f"which column holds the texts? Give text_column (--text-column); {_listed(present)}",
+                f"which column holds the texts? Give text_column (--text-column); {listed(present)}",
                 code="missing-setting",
             )
         for column in (self.text, self.name):
             if column is not None and column not in present:
                 raise source.fault(
-                    f"there is no column {column!r}; {_listed(present)}", line, code="unknown-column"
+                    f"there is no column {column!r}; {listed(present)}", line, code="unknown-column"
                 )
             _check_once(source, column, present, line)
         return self.text
@@ -79,6 +77,11 @@ class Columns:
         return [name for name in present if name not in (self.text, self.name) and times[name] == 1]
 
     @property
+    def asked(self) -> list[str]:
+        """The columns that were asked for by name."""
+        return [name for name in (self.text, self.name, *(self._wanted or ())) if name is not None]
+
+    @property
     def takes_all(self) -> bool:
         """Whether all small columns are kept."""
         return self._wanted is None
@@ -90,7 +93,7 @@ class Columns:
                 self._seen[name] = None
                 if self._wanted is None:
                     self._values[name] = [None] * self._n_documents
-        if self._wanted is None and len(self._seen) > _MOST_COLUMNS:
+        if self._wanted is None and len(self._seen) > MOST_COLUMNS:
             self._values.clear()
         for name in list(self._values):
             value = values.get(name)
@@ -108,7 +111,7 @@ class Columns:
         if self._wanted is not None or not isinstance(value, str):
             return True
         self._n_characters[name] += len(value)
-        return len(value) <= _LONGEST_VALUE and self._n_characters[name] <= _MOST_CHARACTERS
+        return len(value) <= LONGEST_VALUE and self._n_characters[name] <= MOST_CHARACTERS
 
     def gathered(self, name: str) -> pd.DataFrame | None:
         """Return the metadata of all documents of the file with this name."""
@@ -160,7 +163,8 @@ def _whole(source: Source, text: str, column: str | None, line: int) -> str:
     return text
 
 
-def _listed(present: Sequence[str]) -> str:
+def listed(present: Sequence[str]) -> str:
+    """Name the columns of a table, the first twenty of many."""
     if not present:
         return "the file has no columns"
     shown = ", ".join(repr(column[:80]) for column in present[:20])

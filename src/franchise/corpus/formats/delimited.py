@@ -6,7 +6,8 @@ Quotes must be closed, as an open one would swallow the rest of the file into on
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from franchise.corpus.files import MAX_LINE, Source
 from franchise.corpus.formats.columns import Columns, Rows
@@ -16,13 +17,7 @@ _OTHERS = (";", "\t", "|", ",")  # delimiters that files have, whatever they are
 
 
 def checked_delimiter(given: object) -> str | None:
-    """Return the character that separates fields; "tab" is a tab.
-
-    Raises
-    ------
-    SettingsError
-        If it is not one character, or one that fields themselves need.
-    """
+    """Return the character that separates fields; "tab" is a tab."""
     if given is None:
         return None
     value = "\t" if given in ("tab", "\\t") else given
@@ -35,6 +30,20 @@ def checked_delimiter(given: object) -> str | None:
 
 def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
     """Read rows of fields separated by commas, or by what is given."""
+    line, header, numbered = table(source, delimiter)
+    text = header.index(columns.check(source, header, line))
+    name = None if columns.name is None else header.index(columns.name)
+    others = {one: header.index(one) for one in columns.of_table(source, header, line)}
+    for line, row in numbered:
+        columns.add(source, {one: row[i] for one, i in others.items()}, line)
+        yield row[text], None if name is None else row[name]
+
+
+def table(source: Source, delimiter: str) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the line and the fields of the column names, and the rows, each after its line.
+
+    R leaves out the name of the first column, where the rows have their names; it is then empty.
+    """
     # The limit is the process's; raised, and never lowered, it disturbs no one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
     numbered = _numbered(source, delimiter)
@@ -44,12 +53,20 @@ def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
             "there is no line of column names; add one at the top", line, code="missing-header"
         )
     _check_delimiter(source, header, delimiter, line)
-    text = header.index(columns.check(source, header, line))
-    name = None if columns.name is None else header.index(columns.name)
-    others = {one: header.index(one) for one in columns.of_table(source, header, line)}
-    for line, row in numbered:
-        if not row:
-            continue  # a line of nothing, often the last
+    rows = (one for one in numbered if one[1])  # a line of nothing is often the last
+    first = next(rows, None)
+    if first is None:
+        return line, header, iter(())
+    if len(header) > 1 and len(first[1]) == len(header) + 1:
+        header = ["", *header]
+    return line, header, _whole(source, header, chain([first], rows))
+
+
+def _whole(
+    source: Source, header: list[str], rows: Iterable[tuple[int, list[str]]]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows that have as many fields as there are column names."""
+    for line, row in rows:
         if len(row) != len(header):
             raise source.fault(
                 f"the row has {len(row)} fields, but the first line has {len(header)} column names; "
@@ -57,8 +74,13 @@ def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
                 line,
                 code="bad-line",
             )
-        columns.add(source, {one: row[i] for one, i in others.items()}, line)
-        yield row[text], None if name is None else row[name]
+        yield line, row
+
+
+def likely_delimiter(source: Source) -> str:
+    """Return what probably separates the column names of a file; nothing is taken from it."""
+    header = source.head().split(b"\n", 1)[0].decode(source.encoding or "utf-8", "replace")
+    return max((",", "\t", ";", "|"), key=header.count)
 
 
 def _check_delimiter(source: Source, header: list[str], delimiter: str, line: int) -> None:

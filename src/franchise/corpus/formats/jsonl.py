@@ -1,9 +1,12 @@
-"""JSON lines: one object per line, with the text of a document, and perhaps its name, under given keys."""
+"""JSON lines: one object per line, with the text of a document, and perhaps its name, under given keys.
+
+A key within another is ``doc.body``.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -21,7 +24,17 @@ def rows(source: Source, columns: Columns) -> Rows:
         if not line.strip():
             continue
         record = _object(source, line, number)
-        text = columns.text_in(source, record[columns.check(source, list(record), number)], number)
+        record |= _inner(record, [name for name in columns.asked if name not in record])
+        known = list(record) if columns.text in record else _keys(record)
+        text = record[columns.check(source, known, number)]
+        if isinstance(text, dict):
+            inner = ", ".join(map(repr, _keys(text, f"{columns.text}.")[:20])) or "none"
+            raise source.fault(
+                f"{columns.text!r} is an object, not a text; give one of the keys in it: {inner}",
+                number,
+                code="not-a-text",
+            )
+        text = columns.text_in(source, text, number)
         columns.add(
             source, {one: record[one] for one in columns.among(list(record)) if one in record}, number
         )
@@ -29,6 +42,28 @@ def rows(source: Source, columns: Columns) -> Rows:
             text,
             None if columns.name is None else columns.name_in(source, record[columns.name], number),
         )
+
+
+def _inner(record: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the values within others, such as "doc.body", that are there."""
+    found: dict[str, Any] = {}
+    for name in names:
+        value: Any = record
+        for key in name.split("."):
+            if not isinstance(value, dict) or key not in value:
+                break
+            value = value[key]
+        else:
+            found[name] = value
+    return found
+
+
+def _keys(record: dict[str, Any], before: str = "") -> list[str]:
+    """Return the keys of a record, and in the place of objects the keys in them."""
+    keys = []
+    for key, value in record.items():
+        keys += _keys(value, f"{before}{key}.") if isinstance(value, dict) and value else [f"{before}{key}"]
+    return keys
 
 
 def write(corpus: Corpus) -> Iterator[bytes]:

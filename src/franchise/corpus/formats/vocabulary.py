@@ -35,11 +35,15 @@ def beside(path: Path) -> Path:
 
 
 def found_beside(path: Path | None) -> Path | None:
-    """Return the file of terms beside a file of counts, gzipped or not, if there is one."""
+    """Return the file of terms beside a file of counts, gzipped or not, if there is one.
+
+    gensim writes ``docs.uci.vocab`` for ``docs.uci``.
+    """
     if path is None:
         return None
-    place = beside(path)
-    candidates = (place, place.with_name(f"{place.name}.gz"))
+    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    places = (beside(path), plain.with_name(f"{plain.name}.vocab"))
+    candidates = [one for place in places for one in (place, place.with_name(f"{place.name}.gz"))]
     return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
 

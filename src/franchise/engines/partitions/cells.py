@@ -9,8 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._arrays import offsets_of, places_of
-from franchise.corpus.cells import CellArrays
+from franchise._arrays import Array, CellArrays, offsets_of, places_of
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.partition import (
@@ -30,7 +29,7 @@ from franchise.model.cell_tables import CellTables, no_tables, slots_as_corpus, 
 from franchise.model.measure import Measure
 from franchise.model.recount import recount_cells
 from franchise.model.rows import Rows, rows_of
-from franchise.model.state import Array, State, state_of_counts
+from franchise.model.state import State, state_of_counts
 from franchise.moves.cells import CellScratch, new_cell_scratch, room_for, start_cells, update_cells
 from franchise.random import CELLS, Key
 

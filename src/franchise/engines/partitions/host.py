@@ -5,9 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from franchise._arrays import narrow, offsets_of, places_of, ranges_of
-from franchise.corpus import CorpusArrays
-from franchise.corpus.large_arrays import count_terms
+from franchise._arrays import Array, CorpusArrays, count_terms, narrow, offsets_of, places_of, ranges_of
 from franchise.engines.collapsed import document_topics_of
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.partition import (
@@ -29,7 +27,7 @@ from franchise.model.measure import Measure
 from franchise.model.packing import gathered
 from franchise.model.recount import add_up_counts, list_places, number_tables, recount_terms
 from franchise.model.rows import Rows, rows_of
-from franchise.model.state import Array, State, state_of_counts
+from franchise.model.state import State, state_of_counts
 from franchise.moves.documents import DocumentScratch, new_document_scratch, update_documents
 from franchise.random import DOCUMENTS, Key
 

@@ -11,11 +11,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise.engines.starts.starting_topics import StartingTopics
 from franchise.engines.table_source import TableSource
 from franchise.model.measure import Measure
 from franchise.model.rows import Rows
-from franchise.model.state import Array, State
+from franchise.model.state import State
 from franchise.random import Key
 
 _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._draws import PartsOfDraw
 from franchise.corpus import Corpus
 from franchise.engines.coordinator import Coordinator
@@ -25,7 +26,6 @@ from franchise.engines.pools.worker import WorkersLostError
 from franchise.engines.pools.workers import Workers, worker_replaced
 from franchise.errors import ClusterError
 from franchise.model.rows import Rows, rows_of
-from franchise.model.state import Array
 
 T = TypeVar("T")
 

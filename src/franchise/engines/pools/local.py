@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array, CellArrays, CorpusArrays
 from franchise._draws import DrawPart, PartsOfDraw, write_part
-from franchise.corpus import CorpusArrays
-from franchise.corpus.cells import CellArrays
 from franchise.engines.coordinator import Coordinator
 from franchise.engines.instantiation import Instantiator
 from franchise.engines.partitions.cells import CellsPartition
@@ -22,7 +21,6 @@ from franchise.engines.pools.ranges import Assigned
 from franchise.engines.pools.seating_files import read_seating, write_seating
 from franchise.errors import ModelError
 from franchise.model import State
-from franchise.model.state import Array
 
 T = TypeVar("T")
 

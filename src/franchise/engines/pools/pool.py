@@ -7,13 +7,13 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise._draws import PartsOfDraw
 from franchise.engines.coordinator import Coordinator
 from franchise.engines.partitions.partition import Partition, Passed
 from franchise.engines.table_source import Tables, joined
 from franchise.model import State
 from franchise.model.rows import Rows
-from franchise.model.state import Array
 
 T = TypeVar("T")
 

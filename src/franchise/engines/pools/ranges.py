@@ -12,9 +12,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from franchise._arrays import offsets_of
-from franchise.corpus import Corpus, CorpusArrays, ShardedCorpus, shards_of
-from franchise.corpus.cells import CellArrays
+from franchise._arrays import CellArrays, CorpusArrays, offsets_of
+from franchise.corpus import Corpus, ShardedCorpus, shards_of
 from franchise.corpus.shards import Shard, read_shard
 from franchise.engines.partitions.partition import Range
 from franchise.errors import CorpusError

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from franchise._arrays import Array
 from franchise._files import read_arrays, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus.shards import Shard
 from franchise.errors import ModelError
-from franchise.model.state import Array
 
 _KIND = "seats"
 

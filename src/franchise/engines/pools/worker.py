@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from franchise._arrays import Array
 from franchise._draws import DrawPart
 from franchise.engines.partitions.partition import Partition, Passed
 from franchise.engines.pools.local import LocalPool
 from franchise.engines.pools.ranges import Assigned, Job, assigned
-from franchise.model.state import Array
 
 # What begins the seating of a chain: with all else, a worker that has none is new, and must be sent it first.
 _STARTS = (Partition.start.__name__,)

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from franchise._arrays import Array
 from franchise.corpus import Corpus
 from franchise.engines.starts.em import common_words
 from franchise.engines.starts.starting_topics import StartingTopics
-from franchise.model.state import Array
 
 SAME = 0.7  # cosine from which on topics of two runs are the same
 LEAST_SUPPORT = 0.3  # share of the runs that a starting topic must have

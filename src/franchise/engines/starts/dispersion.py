@@ -14,8 +14,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import Floats
-from franchise.corpus.cells import CellArrays, selected
+from franchise._arrays import CellArrays, Floats
+from franchise.corpus.cells import selected
 from franchise.engines.starts.table_fits import Fit, Table, dense, from_topics, hide
 from franchise.engines.starts.table_steps import set_all_means, set_growth
 

@@ -8,15 +8,14 @@ import math
 
 import numpy as np
 
+from franchise._arrays import Array, CellArrays
 from franchise.corpus import Corpus
-from franchise.corpus.cells import CellArrays
 from franchise.engines.engine import Start
 from franchise.engines.starts.given_topics import GivenTopics, TopicsOfTerms
 from franchise.engines.starts.sample import Sample, in_random_order, most_topics, sample_of
 from franchise.engines.starts.starting_topics import StartingTopics, list_topics
 from franchise.engines.starts.topic_steps import fit_listed_step, fit_step
 from franchise.model import Priors
-from franchise.model.state import Array
 
 STEPS = 20
 # Where the sample has fewer words than this share of all, there are fewer steps: with more of them the topics

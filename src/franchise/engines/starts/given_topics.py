@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._text import counted
 from franchise.corpus import Corpus
 from franchise.errors import CorpusError
-from franchise.model.state import Array
 
 TOPICS, SEED_WORDS, CONTINUED = "topics", "seed words", "continued"
 _NAMED = 5  # seed words in one message

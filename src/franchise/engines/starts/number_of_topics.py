@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import Floats
-from franchise.corpus.cells import CellArrays, selected
+from franchise._arrays import CellArrays, Floats
+from franchise.corpus.cells import selected
 from franchise.engines.starts.table_fits import (
     Fit,
     Table,

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array, CellArrays
 from franchise.corpus import Corpus
-from franchise.corpus.cells import CellArrays
 from franchise.engines.starts.starting_topics import shuffle_documents
-from franchise.model.state import Array
 from franchise.random import START_DOCUMENTS, Key
 
 _MOST_TOPICS, _FOR_WORDS, _OF_ALL = 200, 500_000, 1_000

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from franchise._arrays import offsets_of
+from franchise._arrays import Array, CorpusArrays, offsets_of
 from franchise._jit import helper, kernel
-from franchise.corpus import CorpusArrays
 from franchise.engines.threads import Range, Threads, falling_ranges
-from franchise.model.state import Array, State
+from franchise.model.state import State
 from franchise.random import Key, integer, shuffle, start_stream, uniform
 
 STEPS_PER_DOCUMENT = 5

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from franchise._arrays import Floats
-from franchise.corpus.cells import CellArrays
+from franchise._arrays import CellArrays, Floats
 from franchise.engines.starts.table_steps import fit_step, leave_documents, mixture_step, score_cells
 
 Mask = npt.NDArray[np.bool_]

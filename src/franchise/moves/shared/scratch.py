@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array, CorpusArrays
 from franchise._jit import kernel
-from franchise.corpus import CorpusArrays
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
-from franchise.model.state import ETA, Array, State
+from franchise.model.state import ETA, State
 
 # Places in a cursor: position in the list of documents; the word or table of that document to continue
 # with; how many topics of the document are listed.

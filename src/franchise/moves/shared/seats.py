@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, kernel
-from franchise.model.state import ALPHA, Array
+from franchise.model.state import ALPHA
 from franchise.random import integer, uniform
 
 _TOO_SMALL = 1e-250  # for S(n) / S(a) to be told from what is tabulated; u is 1e-16 or more

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise._jit import helper, kernel
-from franchise.model.state import Array
 from franchise.random import fill_with_bits, gamma_variate, next_bits, uniform
 
 STRIPS = 2048  # with half as many a value takes a quarter longer

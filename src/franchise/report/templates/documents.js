@@ -150,7 +150,7 @@ function fillGroupFilters() {
     const column = Number(menu.dataset.column), { labels } = page.groups[column];
     const times = labels.map(() => 0);
     for (const one of documents()) times[one.groups[column]]++;
-    const options = labels.map((label, i) => element("option", { value: i }, `${label} (${times[i].toLocaleString("en")})`));
+    const options = labels.map((label, i) => element("option", { value: i }, `${label} (${number(times[i])})`));
     menu.replaceChildren(element("option", { value: "" }, "any"), ...options.filter((_, i) => times[i]));
     menu.addEventListener("change", findDocuments);
   }

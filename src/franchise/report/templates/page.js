@@ -20,7 +20,8 @@ function element(tag, attributes = {}, ...children) {
 
 // ---------------------------------------------------------------- numbers and words
 
-const counted = (n, thing) => `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
+const number = (n) => n.toLocaleString("en");
+const counted = (n, thing) => `${number(n)} ${thing}${n === 1 ? "" : "s"}`;
 
 function percent(share) {
   if (share === null) return "-";

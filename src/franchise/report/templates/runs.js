@@ -83,6 +83,22 @@ function bandsOf(chain) {
   })));
 }
 
+// ---------------------------------------------------------------- ranks
+
+const RANKS_LANE = 46; // pixels, of a chain
+const ROOM_ABOVE = 1.12;
+
+function ranksOf({ chains, ranks }) {
+  const lane = ROOM_ABOVE * Math.max(2, ...ranks.flat());
+  const bins = [], expected = [];
+  chains.forEach((chain, c) => {
+    const base = lane * (chains.length - 1 - c), n = ranks[c].length; // the first chain on top
+    expected.push({ at: base + 1 });
+    ranks[c].forEach((times, i) => bins.push({ chain: `chain ${chain}`, base, top: base + times, times, from: i / n, to: (i + 1) / n }));
+  });
+  return { bins, expected };
+}
+
 // ---------------------------------------------------------------- family tree
 
 // A topic of a chain is called by the listed topic that it is, or by its terms.
@@ -92,8 +108,8 @@ function called({ topic, terms }) {
 }
 
 function lifeInWords(life) {
-  const began = { start: "at the start", born: `began with one word, in sweep ${life.from}`, split: `split off ${called(life.parent)}, in sweep ${life.from}` };
-  const ended = { alive: "still there", died: `died out in sweep ${life.to}`, merged: `merged into ${called(life.heir)}, in sweep ${life.to}` };
+  const began = { start: "at the start", born: `began with one word, in sweep ${number(life.from)}`, split: `split off ${called(life.parent)}, in sweep ${number(life.from)}` };
+  const ended = { alive: "still there", died: `died out in sweep ${number(life.to)}`, merged: `merged into ${called(life.heir)}, in sweep ${number(life.to)}` };
   return { began: began[life.origin], ended: ended[life.fate], title: called(life) };
 }
 
@@ -128,7 +144,7 @@ function showFamily(chain) {
   const unlisted = family.lives.some((life) => life.topic < 0)
     ? " In parentheses: terms of topics that the table does not have." : "";
   byId("family-note").textContent = (left
-    ? `Left out: ${left} of ${counted(family.all, "topic")} that this chain has had. Shown: the largest of those that had ${100 * family.size}% of the words in a draw, or lasted ${counted(family.shortest, "sweep")}.`
+    ? `Left out: ${number(left)} of ${counted(family.all, "topic")} that this chain has had. Shown: the largest of those that had ${100 * family.size}% of the words in a draw, or lasted ${counted(family.shortest, "sweep")}.`
     : `All ${counted(family.all, "topic")} that this chain has had.`) + unlisted;
   tree.chain = chain;
   showChosenInTree(chosen.topic);
@@ -155,6 +171,7 @@ function startRuns() {
     draw(`chart-mass-${chain.number}`, "mass", { bands: bandsOf(chain) });
     draw(`chart-k-${chain.number}`, "n_topics", { counts: topicCounts([chain], [chain]) });
   }
+  page.ranks.forEach((one, i) => draw(`chart-ranks-${i}`, "ranks", ranksOf(one), {}, RANKS_LANE * one.chains.length));
 }
 
 function startAnswer() {

@@ -32,11 +32,11 @@ function showTable() {
   const shown = table.all ? found : found.slice(0, ROWS_SHOWN);
   byId("topic-table").tBodies[0].replaceChildren(...shown);
   byId("topic-count").textContent = words.length
-    ? `${found.length} of ${counted(table.rows.length, "topic")}`
+    ? `${number(found.length)} of ${counted(table.rows.length, "topic")}`
     : counted(table.rows.length, "topic");
   const more = byId("topic-more");
   more.hidden = found.length <= ROWS_SHOWN;
-  more.textContent = table.all ? `Show the first ${ROWS_SHOWN}` : `Show all ${found.length}`;
+  more.textContent = table.all ? `Show the first ${ROWS_SHOWN}` : `Show all ${number(found.length)}`;
 }
 
 function sortBy(button) {
@@ -60,8 +60,11 @@ function showRowChosen(topic) {
 function showRowNames() {
   for (const row of table.rows) {
     const k = topicOf(row);
-    row.querySelector(".name").textContent = names[k] ? `${k} ${names[k]}` : String(k);
+    const name = row.querySelector(".name");
+    name.textContent = names[k] ? `${k} ${names[k]}` : String(k);
+    name.classList.toggle("bare", !names[k]);
   }
+  byId("topic-table").classList.toggle("with-names", Object.keys(names).length > 0);
   byId("download-names").hidden = !Object.keys(names).length;
 }
 

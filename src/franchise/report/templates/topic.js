@@ -64,9 +64,8 @@ function showTermIntervals(topic) {
 function showPrevalence(topic) {
   const n = topic.prevalence.length;
   const bins = topic.prevalence.map((documents, i) => ({ from: i / n, to: (i + 1) / n, documents })).slice(1);
-  const hardly = topic.prevalence[0].toLocaleString("en");
   byId("prevalence-note").textContent =
-    `; not shown: ${hardly} of ${page.n_documents.toLocaleString("en")} with less than ${100 / n}%`;
+    `; not shown: ${number(topic.prevalence[0])} of ${number(page.n_documents)} with less than ${100 / n}%`;
   draw("chart-prevalence", "prevalence", { bins });
 }
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import Array, CorpusArrays
 from franchise.engines.partitions.cuda.device import Device, counter_key
 from franchise.engines.partitions.cuda.layout import lay_out
 from franchise.engines.partitions.cuda.long_documents import (
@@ -27,7 +27,6 @@ from franchise.engines.partitions.cuda.long_documents import (
 from franchise.engines.partitions.cuda.measure import GivenMeasure
 from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE, TILE
 from franchise.engines.starts.starting_topics import StartingTopics, even_shares
-from franchise.model.state import Array
 from franchise.random import DOCUMENTS, Key
 
 _WORDS_AT_ONCE = 1 << 27  # of documents that are gone through together, about

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.engines.partitions.cuda.block import Block
 from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE
 from franchise.engines.table_source import RANGES_EACH, Tables
 from franchise.engines.threads import Range, Threads, falling_ranges
-from franchise.model.state import Array
 from franchise.model.table_words import GatherScratch, group_tables, new_gather_scratch
 
 

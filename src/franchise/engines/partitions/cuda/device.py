@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.engines.partitions.cuda.availability import cupy_module, problem
 from franchise.engines.partitions.cuda.source import BLOCK, FEW, NEAR, kernel_source
 from franchise.errors import GpuError
-from franchise.model.state import Array
 from franchise.random import Key
 
 _MOST_BLOCKS = 2**31 - 1

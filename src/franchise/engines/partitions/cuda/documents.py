@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
-from franchise._arrays import narrow
-from franchise.corpus import CorpusArrays
+from franchise._arrays import Array, CorpusArrays, narrow
 from franchise.engines.partitions.cuda.block import Block, Tally, new_tally
 from franchise.engines.partitions.cuda.block_tables import BlockTables
 from franchise.engines.partitions.cuda.device import Device
@@ -31,7 +30,7 @@ from franchise.engines.threads import Threads
 from franchise.errors import GpuError
 from franchise.model.measure import Measure
 from franchise.model.rows import Rows
-from franchise.model.state import Array, State, word_topics
+from franchise.model.state import State, word_topics
 from franchise.random import Key
 
 MOST_COLUMNS = 1 << 16

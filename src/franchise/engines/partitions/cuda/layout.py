@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE
-from franchise.model.state import Array
 
 LONG = 4096  # words: more than that, and a document's words are drawn all at once
 

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from franchise._arrays import Array
 from franchise.engines.partitions.cuda.device import Device, counter_key
 from franchise.engines.partitions.cuda.source import CHUNK, TERMS
 from franchise.model.measure import FREE, MOST_SEATED, Measure
-from franchise.model.state import Array
 from franchise.moves.reveal import ATTEMPTS, ENOUGH
 from franchise.random import TOPIC_TERMS, Key
 

@@ -6,7 +6,7 @@ from weakref import WeakSet
 import numpy as np
 import scipy.sparse as sp
 
-from franchise.corpus import CorpusArrays
+from franchise._arrays import Array, CorpusArrays
 from franchise.engines.partitions.cuda.device import Device, memory_in_words
 from franchise.engines.partitions.cuda.documents import GpuDocuments, blocks_for
 from franchise.engines.partitions.host import HostSeating
@@ -17,7 +17,7 @@ from franchise.engines.table_source import joined as joined_tables
 from franchise.engines.threads import Threads
 from franchise.model.measure import FREE, Measure
 from franchise.model.rows import Rows, rows_of
-from franchise.model.state import ALPHA, ETA, Array, State
+from franchise.model.state import ALPHA, ETA, State
 from franchise.random import Key
 
 

@@ -1,64 +1,26 @@
-"""Which eta suits some documents: short runs with several values, and what they come to.
+"""How fits with several values of eta compare, and what to recommend.
 
-Every value is fitted to the same documents and predicts the same words of the others, so that scores can be
-compared document by document (`predict.compare` says why that matters). eta decides how many topics there
-are, and prediction alone does not choose it: on many texts it prefers ever more topics, more than anyone
-reads. So the number of topics, how coherent they are and how many of them all chains find stand beside it.
+eta decides how many topics there are, and prediction alone does not choose it: on many texts it prefers ever
+more topics, more than anyone reads. So the number of topics, how coherent they are and how many of them all
+chains find stand beside the score.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from franchise import _html as html
-from franchise._progress import Bar
-from franchise._text import counted
-from franchise._threads import threads
-from franchise.corpus import Corpus
-from franchise.errors import CorpusError
-from franchise.model.state import Array
-from franchise.posterior.agreement import SHARED_GOOD, agreement
-from franchise.posterior.coherence import coherence
-from franchise.posterior.estimates import Posterior
-from franchise.predict.heldout import HeldOut, completion_densities, put_together
-from franchise.sampling import Chain, Draw
-from franchise.sampling.plan import Plan
-from franchise.sampling.run import run_chains
+from franchise._arrays import Array
+from franchise.posterior.agreement import SHARED_GOOD
+from franchise.predict.heldout import HeldOut, put_together
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_HELD_OUT = 5  # one document in so many, where there is one split
-_DRAWS = 5  # of each chain, that predict
-_TERMS = 10  # of a topic, whose coherence is measured
-
-
-class Split(NamedTuple):
-    """Documents to fit to, and documents to predict."""
-
-    train: Array
-    test: Array
-
-
-def splits_of(corpus: Corpus, folds: int, seed: int) -> list[Split]:
-    """Deal the documents that have words out at random.
-
-    Into as many parts as there are folds, each of which is predicted once; with one fold, a fifth of the
-    documents is predicted.
-    """
-    documents = np.flatnonzero(corpus.document_lengths)
-    parts = folds if folds > 1 else _HELD_OUT
-    if documents.size < 2 * parts:
-        raise CorpusError(
-            f"there are {counted(documents.size, 'document')} with words, too few to leave out one in "
-            f"{parts}; give {2 * parts} or more",
-            code="too-few-documents",
-        )
-    shuffled = np.random.default_rng(seed).permutation(documents)
-    tests = [np.sort(part) for part in np.array_split(shuffled, parts)][:folds]
-    return [Split(np.setdiff1d(documents, test), test) for test in tests]
+    from matplotlib.figure import Figure
 
 
 class AtEta(NamedTuple):
@@ -74,8 +36,8 @@ class AtEta(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tuning:
-    """How fits with several values of eta compare.
+class EtaTuning:
+    """How fits with several values of eta compare; what `tune_eta` returns.
 
     Attributes
     ----------
@@ -99,7 +61,7 @@ class Tuning:
         return self._fewest.eta
 
     @property
-    def table(self) -> "pd.DataFrame":
+    def table(self) -> pd.DataFrame:
         """A row for each eta.
 
         Columns eta, per_word (held-out score, nats; higher is better), standard_error, behind (nats per word
@@ -198,6 +160,12 @@ class Tuning:
             + (", with more topics: decide by how many you want to read." if smallest else ": try some.")
         ]
 
+    def plot(self) -> Figure:
+        """Draw score, number of topics, shared topics and coherence over eta."""
+        from franchise.report.figures import plot_eta
+
+        return plot_eta(self.table, recommended=self.recommended)
+
     def __str__(self) -> str:
         shown = self._rounded().to_string(index=False)
         return f"{shown}\n\n{self.recommendation}"
@@ -209,7 +177,7 @@ class Tuning:
         sentences = map(html.line, self.recommendation.splitlines())
         return html.block(html.table(list(shown.columns), shown.to_numpy().tolist()), *sentences)
 
-    def _rounded(self) -> "pd.DataFrame":
+    def _rounded(self) -> pd.DataFrame:
         """Return the table as it is read: texts, with a dash where nothing is known."""
         shown = self.table.drop(columns="seconds").astype(object)
         digits = {"eta": "{:g}", "n_topics": "{:,.0f}", "shared": "{:.0%}", "coherence": "{:.3f}"}
@@ -217,98 +185,3 @@ class Tuning:
             form = digits.get(name, "{:.4f}").format
             shown[name] = ["-" if x != x else form(x) for x in shown[name]]
         return shown
-
-
-def tune(
-    corpus: Corpus,
-    etas: Sequence[float],
-    splits: Sequence[Split],
-    plan_at: Callable[[float], Plan],
-    *,
-    jobs: int | None = -1,
-    monitor: Bar,
-) -> list[AtEta]:
-    """Fit with every eta, and score it; Ctrl-C leaves the values that are done.
-
-    Parameters
-    ----------
-    corpus
-        The documents.
-    etas
-        The values.
-    splits
-        Which documents to fit to, and which to predict.
-    plan_at
-        Returns the plan of the chains for an eta.
-    jobs
-        Threads; -1 for all cores, None for one.
-    monitor
-        What shows how far it is.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If nothing is done.
-    """
-    found: list[AtEta] = []
-    parts = [(corpus.select(split.train), corpus.select(split.test)) for split in splits]
-    try:
-        for some in _together(etas, len(splits) * len(plan_at(etas[0]).starts), jobs):
-            runs = {eta: [plan_at(eta).chains(train) for train, _ in parts] for eta in some}
-            chains = [chain for run in runs.values() for own in run for chain in own]
-            if run_chains(chains, jobs=jobs, monitor=monitor) != "complete":
-                break
-            for eta, run in runs.items():
-                found.append(_at(eta, corpus, splits, parts, run, jobs))
-                last = found[-1]
-                monitor.note(
-                    f"eta {eta:g}: {last.n_topics:,.0f} topics, {last.score.per_word:.4f} nats per word"
-                )
-    except KeyboardInterrupt:
-        pass
-    if not found:
-        raise KeyboardInterrupt
-    return found
-
-
-def _together(etas: Sequence[float], chains: int, jobs: int | None) -> Iterator[Sequence[float]]:
-    """Return values to run at once: as many as keep all threads at work."""
-    step = max(1, threads(jobs, chains * len(etas)) // chains)
-    for first in range(0, len(etas), step):
-        yield etas[first : first + step]
-
-
-def _at(
-    eta: float,
-    corpus: Corpus,
-    splits: Sequence[Split],
-    parts: Sequence[tuple[Corpus, Corpus]],
-    run: Sequence[Sequence[Chain]],
-    jobs: int | None,
-) -> AtEta:
-    """Put together what the chains of one eta have come to."""
-    log_p, n_j = np.zeros(corpus.n_documents), np.zeros(corpus.n_documents, np.int64)
-    facts = []
-    for split, (train, test), chains in zip(splits, parts, run, strict=True):
-        draws = [draw for chain in chains for draw in _some(chain.draws)]
-        found = completion_densities([draws], test, jobs=threads(jobs, test.n_documents))
-        log_p[split.test], n_j[split.test] = found.held_out([1.0]).log_p, found.n_j
-        posterior = Posterior(train, [chain.draws for chain in chains], [chain.trace for chain in chains])
-        medians = [np.median([draw.names.size for draw in chain.draws]) for chain in chains]
-        of_topics = coherence(posterior.phi, train, measure="c_npmi", n_terms=_TERMS)
-        shared = agreement(posterior).shared if len(chains) > 1 else np.nan
-        facts.append([np.mean(medians), _weighed(of_topics, posterior.weights), shared])
-    seconds = sum(float(chain.trace["seconds"].sum()) for chains in run for chain in chains)
-    n_topics, cohere, shared = np.mean(facts, axis=0).tolist()
-    score = put_together("document completion", log_p, n_j)
-    return AtEta(eta, score, n_j, n_topics, cohere, shared, seconds)
-
-
-def _some(draws: Sequence[Draw]) -> list[Draw]:
-    chosen = np.unique(np.linspace(0, len(draws) - 1, min(len(draws), _DRAWS)).round().astype(int))
-    return [draws[i] for i in chosen]
-
-
-def _weighed(values: Array, weights: Array) -> float:
-    is_known = ~np.isnan(values)
-    return float(np.average(values[is_known], weights=weights[is_known])) if is_known.any() else np.nan

@@ -10,21 +10,23 @@ the sweeps find better seatings, and gives no perplexity. To compare models use 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from franchise._arrays import places_of
+from franchise._arrays import Array, places_of
 from franchise._progress import advance
-from franchise._settings import whole_number
+from franchise._settings import RandomState, moved, seed_of, whole_number
 from franchise._threads import interrupts_deferred
-from franchise.corpus import Corpus
+from franchise.corpus import Corpus, Encoded
 from franchise.engines.collapsed_sampler import CollapsedSampler
 from franchise.errors import CorpusError, FranchiseError
 from franchise.model import Priors, State, empty_state, joint
-from franchise.model.state import TABLES, TOPICS, Array
-from franchise.predict.fixed_topics import checked_seed
+from franchise.model.state import TABLES, TOPICS
 from franchise.random import INITIALIZE, WORD_TABLES, Key
+from franchise.sampling.chain import Chain
 
+_SWEEPS = 50
 _ON_TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead", "totals", "concentrations")
 
 
@@ -68,8 +70,15 @@ class PaperHeldOut:
         )
 
 
+def held_out_of_chain(chain: Chain, new: Encoded, sweeps: int = _SWEEPS, **options: Any) -> PaperHeldOut:
+    """Compute the number for new documents, from the present state of a chain."""
+    test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
+    return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
+
+
+@moved(seed="random_state")
 def paper_held_out(
-    corpus: Corpus, state: State, priors: Priors, test: Corpus, *, sweeps: int, seed: int = 0
+    corpus: Corpus, state: State, priors: Priors, test: Corpus, *, sweeps: int, random_state: RandomState = 0
 ) -> PaperHeldOut:
     """Compute the held-out number of the paper's program.
 
@@ -85,15 +94,15 @@ def paper_held_out(
         The test documents, over the same vocabulary.
     sweeps
         How many sweeps over the test documents.
-    seed
-        Of the random draws, from 0 to 2**63 - 1.
+    random_state
+        Of the sweeps: a number, a NumPy Generator or RandomState, or None.
 
     Returns
     -------
     PaperHeldOut
         The number after each sweep, and the best.
     """
-    seed = checked_seed(seed)
+    seed = seed_of(random_state)
     whole_number("sweeps", sweeps, 1)
     together = _together(corpus, state, test)
     arrays = together.arrays

@@ -7,6 +7,7 @@ Only counts that are not 0 are kept, so the memory that reading takes goes by th
 from __future__ import annotations
 
 import re
+import warnings
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from franchise.corpus.formats.delimited import table
 from franchise.corpus.formats.entries import Complaint, Entries, Gathering, corpus_of, count_complaint
 from franchise.corpus.formats.parquet import opened, values_of
 from franchise.corpus.metadata import nearest
-from franchise.errors import CorpusError
+from franchise.errors import CorpusError, FranchiseWarning
 
 _LOOKED_AT = 100  # rows
 _AT_ONCE = 1_000_000  # entries
@@ -32,7 +33,8 @@ _REMEMBERED = 100_000  # numbers and how they are spelled
 
 # A table is surely one of counts if all columns but the first are, this many or more, and names are short.
 _SURELY, _WORDS_OF_A_NAME = 5, 3
-_CONSECUTIVE = 5  # rows that are numbered
+_CONSECUTIVE = 5  # rows that are numbered, or have years
+_YEARS = 1900, 2100
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "<na>", "inf", "-inf", "#n/a"])
@@ -201,7 +203,33 @@ def _layout(
         raise source.fault(
             f"no column holds counts; the columns are {_shown(header)}", line, code="no-counts"
         )
+    if not how.transposed:
+        _warn_of_others(source, header, columns, counts)
     return _Layout(names, about, counts)
+
+
+def _warn_of_others(
+    source: Source, header: Sequence[str], columns: Sequence[Sequence[str]], counts: Sequence[int]
+) -> None:
+    """Warn of columns of whole numbers that are not counts: years, and sums of the others."""
+    try:
+        rows = np.array([columns[i] for i in counts], float).T
+    except ValueError:
+        return  # a bad cell, which is found where counts are read
+    if len(rows) < _CONSECUTIVE:
+        return
+    are_years = np.all((rows >= _YEARS[0]) & (rows <= _YEARS[1]), axis=0)
+    are_sums = np.all(2 * rows == rows.sum(axis=1, keepdims=True), axis=0) & (rows.sum(axis=0) > 0)
+    if len(counts) <= 2 or are_years.all():
+        return
+    for which, what in ((are_years, "years"), (are_sums, "sums of the other columns")):
+        for i in np.flatnonzero(which):
+            name = header[counts[i]]
+            message = (
+                f"{source.name}: the column {name!r} looks like {what}, not like counts; if so, name it in "
+                f"metadata=[{name!r}]"
+            )
+            warnings.warn(FranchiseWarning(message, code="not-counts"), stacklevel=2)
 
 
 def _are_numbered(values: Sequence[str]) -> bool:

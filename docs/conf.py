@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -42,6 +43,7 @@ suppress_warnings = ["config.cache"]  # functions in sphinx_gallery_conf: the se
 # ---------------------------------------------------------------- reference
 
 add_module_names = False
+add_function_parentheses = False  # names beside the page are long enough
 toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -83,16 +85,22 @@ warnings.filterwarnings("ignore", message=".*non-interactive.*")
 html_theme = "pydata_sphinx_theme"
 html_title = f"franchise {version}"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_css_files = ["site.css"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
 html_show_sourcelink = False
 html_sidebars = {"index": [], "faq": [], "benchmarks": []}
+# The address of the repository is in the package's metadata, once there is one.
+urls = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
+repository = {"name": "Repository", "url": urls.get("Repository"), "icon": "fa-solid fa-code-branch"}
 html_theme_options = {
     "logo": {"text": "franchise"},
     "header_links_before_dropdown": 8,
+    "navbar_start": ["navbar-logo", "site-version"],
     "navbar_align": "left",
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
+    "icon_links": [repository] if repository["url"] else [],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,
     "show_toc_level": 2,

@@ -105,7 +105,9 @@ def term_bars() -> Any:
     )
     total = base.mark_bar(color=REST, height={"band": 0.72}).encode(
         x=alt.X(
-            "total:Q", title="words in the collection", axis=alt.Axis(tickCount=4, tickMinStep=1, format=",d", domain=False)
+            "total:Q",
+            title="words in the collection",
+            axis=alt.Axis(tickCount=4, tickMinStep=1, format=",d", domain=False),
         )
     )
     inside = base.mark_bar(color=TOPIC, height={"band": 0.72}).encode(x="inside:Q")
@@ -154,7 +156,11 @@ def prevalence() -> Any:
                 scale=alt.Scale(domain=[0, 1], nice=False),
             ),
             x2="to:Q",
-            y=alt.Y("documents:Q", title="documents", axis=alt.Axis(tickCount=4, tickMinStep=1, format=",d", domain=False)),
+            y=alt.Y(
+                "documents:Q",
+                title="documents",
+                axis=alt.Axis(tickCount=4, tickMinStep=1, format=",d", domain=False),
+            ),
             tooltip=[
                 alt.Tooltip("from:Q", title="share from", format=".0%"),
                 alt.Tooltip("to:Q", title="to", format=".0%"),
@@ -293,7 +299,11 @@ def trace() -> Any:
                 scale=alt.Scale(domain=["splits", "merges"], range=["triangle-up", "triangle-down"]),
                 legend=None,
             ),
-            tooltip=[alt.Tooltip("chain:N"), alt.Tooltip("sweep:Q", format=","), alt.Tooltip("what:N", title="accepted")],
+            tooltip=[
+                alt.Tooltip("chain:N"),
+                alt.Tooltip("sweep:Q", format=","),
+                alt.Tooltip("what:N", title="accepted"),
+            ],
         )
     )
     return alt.layer(burn_in, lines, marks).properties(height=150)
@@ -317,7 +327,10 @@ def ranks() -> Any:
             y=y,
             y2="top:Q",
             color=colour_of_chain(),
-            tooltip=[alt.Tooltip("chain:N"), alt.Tooltip("times:Q", title="times as many as expected", format=".2f")],
+            tooltip=[
+                alt.Tooltip("chain:N"),
+                alt.Tooltip("times:Q", title="times as many as expected", format=".2f"),
+            ],
         )
     )
     expected = data("expected").mark_rule(color=INK, strokeWidth=1, strokeDash=[4, 3])

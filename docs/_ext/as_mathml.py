@@ -1,4 +1,6 @@
-"""Formulas as MathML, which browsers draw themselves: no script, no font and no network is needed."""
+"""Formulas as MathML, which browsers draw themselves: no script and no network is needed."""
+
+import re
 
 from docutils import nodes
 from docutils.utils.math import MathError
@@ -7,11 +9,13 @@ from sphinx.util import logging
 
 log = logging.getLogger(__name__)
 
+FUNCTION = re.compile(r"(</mi>\s*<mo>&ApplyFunction;</mo>)(?!\s*<m(o|row)>)")  # with no bracket after it
+
 
 def _mathml(node, as_block):
     code = node.astext()
     try:
-        return tex2mathml(code, as_block=as_block)
+        return FUNCTION.sub(r'\1<mspace width="0.1667em"></mspace>', tex2mathml(code, as_block=as_block))
     except MathError as error:
         log.warning("formula that cannot be drawn: %s (%s)", code, error, location=node)
         return ""

@@ -97,6 +97,7 @@ class Bar(Monitor):
                 progress.TimeRemainingColumn(),
                 console=console,
                 transient=True,
+                redirect_stdout=False,  # or what is printed meanwhile would go to standard error
                 disable=not (console.is_terminal or console.is_jupyter),
             )
             self._task = self._bar.add_task(what, total=total)
@@ -117,8 +118,8 @@ class Bar(Monitor):
             self._bar.advance(self._task, steps)
             self._show_if_due()
 
-    def update(self, done: float, total: float | None, what: str) -> None:
-        """Say what is being done, and how much of it is done."""
+    def update(self, done: float | None, total: float | None, what: str) -> None:
+        """Say what is being done, and how much of it is done; None leaves a number as it is."""
         with suppress(Exception):
             self._bar.update(self._task, completed=done, total=total, description=what)
             self._show_if_due()

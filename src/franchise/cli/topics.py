@@ -59,8 +59,8 @@ def command(
     stable it is, and its nearest neighbour. label is the name that was given to the topic
     (franchise label), or else three terms that set it apart from the others.
 
-    For an appendix, --format latex or markdown has the columns topic, label (where topics have names), weight,
-    found_by and terms.
+    For an appendix, --format latex or markdown has the columns topic, label (where topics have names),
+    weight, found_by and terms.
 
     \b
     Examples:

@@ -19,11 +19,10 @@ import numpy as np
 from franchise._arrays import CorpusArrays, offsets_of
 from franchise._folders import locked
 from franchise._threads import interrupts_deferred
-from franchise.compat.files import read_bin
+from franchise.compat.files import Saver, read_bin
 from franchise.compat.logs import HeldOutLine, log_file
 from franchise.compat.options import HdpOptions
 from franchise.compat.saved import SavedModel, SavedState, saved_state
-from franchise.compat.saver import Saver
 from franchise.compat.starts import seat, some_documents
 from franchise.corpus import Corpus, read_ldac
 from franchise.corpus.checks import numbered

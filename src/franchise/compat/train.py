@@ -11,10 +11,10 @@ from typing import Any
 
 from franchise._folders import locked
 from franchise._threads import interrupts_deferred
+from franchise.compat.files import Saver
 from franchise.compat.logs import TrainLine, log_file
 from franchise.compat.options import HdpOptions
 from franchise.compat.saved import SavedState, saved_state
-from franchise.compat.saver import Saver
 from franchise.compat.starts import start
 from franchise.corpus import Corpus, read_ldac
 from franchise.engines import Trials

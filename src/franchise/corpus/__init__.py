@@ -14,9 +14,10 @@ from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.duplicates import drop_duplicates
 from franchise.corpus.formats import FORMATS, Format
 from franchise.corpus.groups import Groups, groupings_of, groups_of
+from franchise.corpus.new_documents import read_new
 from franchise.corpus.other_libraries import from_anndata, from_bow
 from franchise.corpus.read_options import ReadOptions
-from franchise.corpus.reading import read_corpus, read_ldac, read_new
+from franchise.corpus.reading import read_corpus, read_ldac
 from franchise.corpus.shards import Shard, read_shard, shards_of
 from franchise.corpus.shards.corpus import ShardedCorpus, arrays_of_shard, open_shards
 from franchise.corpus.shards.writing import shard

@@ -106,6 +106,14 @@ def held_out_warnings(doc_ptr: npt.NDArray[np.int64]) -> list[FranchiseWarning]:
     return []
 
 
+def unknown_words_warnings(known: int, unknown: int) -> list[FranchiseWarning]:
+    """Return what looks wrong about new documents with these numbers of words, nothing if all is well."""
+    if unknown <= known:
+        return []
+    message = f"{unknown:,} of {unknown + known:,} words are not in the model's vocabulary and were skipped"
+    return [FranchiseWarning(message, code="unknown-words")]
+
+
 def _why_transposed(corpus: Corpus) -> str:
     """Say why rows look like terms and columns like documents; nothing if they do not."""
     names = corpus.document_names[:_ENOUGH]

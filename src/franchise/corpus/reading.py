@@ -9,17 +9,17 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from franchise.corpus.batches import Batch, batch_of_lists, batch_of_texts, corpus_of
 from franchise.corpus.checks import numbered
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
-from franchise.corpus.documents import Encoded, encode, how_split
+from franchise.corpus.documents import how_split
 from franchise.corpus.files import Progress, Readable, Source, StrPath, open_source, source_name
 from franchise.corpus.formats import FORMATS, count_tables, ldac
 from franchise.corpus.formats.columns import Columns, Rows
@@ -86,46 +86,11 @@ def read_corpus(
     >>> read_corpus(io.BytesIO(b"2 0:1 3:2\n1 3:1\n"))
     Corpus(2 documents, 4 terms, 4 words)
     """
-    found = read_documents(path, _options(read_options, options), progress=progress)
+    found = read_documents(path, options_from(read_options, options), progress=progress)
     if isinstance(found, Corpus):
         return found
     with _named(source_name(path)):
         return corpus_of(found)
-
-
-def read_new(
-    path: StrPath | Readable,
-    like: Corpus,
-    read_options: ReadOptions | None = None,
-    *,
-    progress: Progress | None = None,
-    **options: Any,
-) -> Encoded:
-    """Read documents in the terms of an existing corpus; other words are skipped and counted.
-
-    Parameters
-    ----------
-    path, read_options, progress, **options
-        As :func:`read_corpus` takes them.
-    like
-        The corpus whose vocabulary is used; texts are split as its own were. Where it, or a file of counts,
-        names no terms, the numbers of terms are taken to be the same.
-    """
-    chosen = replace(_options(read_options, options), metadata=(), metadata_file=None, keep_texts=False)
-    found = read_documents(path, chosen, like, progress=progress)
-    if (
-        isinstance(found, Corpus)
-        and chosen.vocabulary is None
-        and any(one.vocabulary == numbered(one.n_terms) for one in (found, like))
-    ):
-        if found.n_terms > like.n_terms:
-            raise CorpusError(
-                f"{source_name(path)}: there are terms up to number {found.n_terms - 1:,}, but only "
-                f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)",
-                code="term-out-of-range",
-            )
-        found = found.with_names(like.vocabulary, found.document_names)
-    return encode(found, like)
 
 
 def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = None) -> Corpus:
@@ -155,6 +120,30 @@ def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = Non
         return ldac.read(source, terms)
 
 
+class TextRows(NamedTuple):
+    """Texts, or lists of words, of a file or folder that is open.
+
+    Attributes
+    ----------
+    name
+        What messages call the file.
+    rows
+        Text and name of one document after the other.
+    columns
+        What is read, and the metadata gathered so far.
+    has_names
+        Whether the documents have names of their own.
+    first
+        How many documents have been read before, for messages.
+    """
+
+    name: str
+    rows: Rows
+    columns: Columns
+    has_names: bool
+    first: int = 0
+
+
 def read_documents(
     path: StrPath | Readable,
     options: ReadOptions,
@@ -166,48 +155,60 @@ def read_documents(
 
     Texts, and lists of term ids, are read as those of the corpus `like` were, if one is given.
     """
+    more = None
+    if options.metadata_file is not None and not is_sharded(path):
+        more = MetadataFile(options.metadata_file, options.encoding)
+    with opened(path, options, progress, more) as found:
+        read = found if isinstance(found, Corpus) else batch_of_rows(found, options, like)
+    return read if more is None else _with_more(read, options, more)
+
+
+@contextmanager
+def opened(
+    path: StrPath | Readable,
+    options: ReadOptions,
+    progress: Progress | None,
+    more: MetadataFile | None = None,
+) -> Iterator[Corpus | TextRows]:
+    """Open a file or folder: a corpus where it holds counts, and else texts, none of which is read yet.
+
+    The columns that only `more` has, the file of metadata, are not looked for in the file itself.
+    """
     try:
         if is_sharded(path):
             check_apply("a folder of shards", options, USELESS_FOR_SHARDS)
-            return open_shards(path)  # type: ignore[arg-type]
-        if options.metadata_file is None:
-            return _read(path, options, None, like, progress)
-        more = MetadataFile(options.metadata_file, options.encoding)
-        return _with_more(_read(path, options, more, like, progress), options, more)
+            yield open_shards(path)  # type: ignore[arg-type]
+            return
+        if _is_folder(path, options.format):
+            check_apply("the format folder", options, useless("folder", options.metadata_file))
+            rows = folder_rows(Path(path), progress, options.encoding)  # type: ignore[arg-type]
+            yield TextRows(str(path), rows, Columns(), has_names=True)
+            return
+        with open_source(path, progress, options.encoding) as source:
+            form = format_of(source, options.format)
+            if form == "txt" and (options.counts or options.transpose):
+                form = "tsv" if likely_delimiter(source) == "\t" else "csv"
+            check_apply(f"the format {form}", options, useless(form, options.metadata_file))
+            yield _opened_as(form, source, options, more)
     except MemoryError:
         raise CorpusError(
             f"{path}: too large for this machine's memory; read a part of it", code="out-of-memory"
         ) from None
 
 
-def _read(
-    path: StrPath | Readable,
-    options: ReadOptions,
-    more: MetadataFile | None,
-    like: Corpus | None,
-    progress: Progress | None,
-) -> Corpus | Batch:
-    """Read a file or folder without the columns that only the file of metadata has."""
-    if _is_folder(path, options.format):
-        check_apply("the format folder", options, useless("folder", options.metadata_file))
-        rows = folder_rows(Path(path), progress, options.encoding)  # type: ignore[arg-type]
-        return _batch(str(path), rows, options, Columns(), like, has_names=True)
-    with open_source(path, progress, options.encoding) as source:
-        form = format_of(source, options.format)
-        if form == "txt" and (options.counts or options.transpose):
-            form = "tsv" if likely_delimiter(source) == "\t" else "csv"
-        check_apply(f"the format {form}", options, useless(form, options.metadata_file))
-        facts = FORMATS[form]
-        if facts.rows is None:
-            return _counts(source, form, options, more)
-        if form in TABLES and options.text_column is None:
-            return _count_table(source, form, options, more)
-        elsewhere = () if more is None else tuple(more.columns)
-        columns = Columns(options.text_column, options.id_column, _within(options.metadata, elsewhere))
-        given = {} if options.delimiter is None else {"delimiter": options.delimiter}
-        rows = facts.rows(source, columns, **given)
-        has_names = facts.has_names or columns.name is not None
-        return _batch(source.name, rows, options, columns, like, has_names=has_names)
+def _opened_as(
+    form: str, source: Source, options: ReadOptions, more: MetadataFile | None
+) -> Corpus | TextRows:
+    facts = FORMATS[form]
+    if facts.rows is None:
+        return _counts(source, form, options, more)
+    if form in TABLES and options.text_column is None:
+        return _count_table(source, form, options, more)
+    elsewhere = () if more is None else tuple(more.columns)
+    columns = Columns(options.text_column, options.id_column, _within(options.metadata, elsewhere))
+    given = {} if options.delimiter is None else {"delimiter": options.delimiter}
+    has_names = facts.has_names or columns.name is not None
+    return TextRows(source.name, facts.rows(source, columns, **given), columns, has_names)
 
 
 def _within(wanted: Sequence[str] | None, elsewhere: Sequence[str]) -> Sequence[str] | None:
@@ -240,7 +241,8 @@ def _with_more(found: Corpus | Batch, options: ReadOptions, more: MetadataFile) 
     return found.with_metadata(metadata)
 
 
-def _options(given: ReadOptions | None, single: dict[str, Any]) -> ReadOptions:
+def options_from(given: ReadOptions | None, single: dict[str, Any]) -> ReadOptions:
+    """Return the options that were given, or make them of single ones."""
     if given is not None and single:
         raise SettingsError(
             f"{', '.join(single)}: give read_options, or single options, not both",
@@ -266,10 +268,9 @@ def _is_folder(path: StrPath | Readable, form: str | None) -> bool:
 # ---------------------------------------------------------------- texts and lists of words
 
 
-def _batch(
-    name: str, rows: Rows, options: ReadOptions, columns: Columns, like: Corpus | None, *, has_names: bool
-) -> Batch:
+def batch_of_rows(found: TextRows, options: ReadOptions, like: Corpus | None) -> Batch:
     """Read rows of texts, or of lists of words, and give each word a number."""
+    name, rows, columns, has_names, n_before = found
     first = next(rows, None)
     holds_lists = first is not None and isinstance(first[0], list)
     names: list[str] = []
@@ -280,7 +281,7 @@ def _batch(
                 names.append(document_name)
             yield text
 
-    with _named(name):
+    with _named(name, n_before):
         if not holds_lists:
             check_apply("the format parquet", options, {"vocabulary": FROM_TEXTS})
             chosen = options.text_options or TextOptions() if like is None else how_split(like)
@@ -310,14 +311,15 @@ def _words_of_ids(documents: Iterable[Sequence[Any]], terms: Sequence[str]) -> I
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Name the file in errors from functions that do not know it."""
+def _named(name: str, n_before: int = 0) -> Iterator[None]:
+    """Name the file in errors from functions that do not know it, nor how many documents came before."""
     try:
         yield
     except CorpusError as error:
         if str(error).startswith((f"{name}:", f"{name}{os.sep}")):
             raise
-        raise CorpusError(f"{name}: {error}", code=error.code) from None
+        where = f"{name}: of the documents from {n_before:,} on, " if n_before else f"{name}: "
+        raise CorpusError(f"{where}{error}", code=error.code) from None
 
 
 # ---------------------------------------------------------------- counts

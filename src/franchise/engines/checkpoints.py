@@ -9,12 +9,12 @@ from franchise.corpus import Corpus
 from franchise.corpus.shards import Shard
 from franchise.engines.coordinator import SEATING, Coordinator, Facts, no_documents, state_without_seating
 from franchise.model import State, broken_invariants
-from franchise.model.cell_packing import broken_cells
+from franchise.model.cell_tables import broken_cells
 from franchise.model.packing import filled, packed, room_for, unpacked
 from franchise.model.rows import rows_of
 from franchise.model.state import DEAD, TABLES, TOPICS
 
-# What is stored of the seating of count tables (`model.cell_packing`).
+# What is stored of the seating of count tables (`model.cell_tables`).
 _COUNTS = ("m_j", "n_jt", "k_jt", "n_pairs", "term", "count")
 
 

@@ -23,7 +23,7 @@ from franchise.estimator.starts import has_earlier_topics
 from franchise.estimator.summary import known_topics
 from franchise.posterior import adapters, searches, tables
 from franchise.posterior.advice import Advice, as_command, in_python
-from franchise.posterior.describe import chosen_in_words, describe, describe_html, model_card
+from franchise.posterior.describe import describe, describe_html, model_card
 from franchise.posterior.diagnostics import Diagnosis, diagnose
 from franchise.posterior.searches import number_of_topic
 from franchise.predict.heldout import HeldOut
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from sklearn.decomposition import LatentDirichletAllocation
     from xarray import DataTree
 
-    from franchise._arrays import Array
     from franchise._files import Facts
     from franchise.corpus import Corpus
     from franchise.posterior.estimates import Posterior
@@ -79,7 +78,7 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
 
     # ------------------------------------------------------------ new documents
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any, *, return_sparse: bool = False, top: int | None = None) -> Any:
         """Return the topic proportions of documents, one row each, summing to one.
 
         Topics are held fixed at several draws of all chains, and the proportions averaged. A document gets
@@ -90,9 +89,19 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
         ----------
         X
             The documents.
+        return_sparse
+            Return a SciPy CSR array: ``transform(X, return_sparse=True, top=5)`` holds five numbers per
+            document, however many topics there are.
+        top
+            How many topics to keep of each document, the largest; the others are zero, so that rows sum to
+            less than one.
         """
         check_is_fitted(self)
-        return self.known_topics_.mixtures(in_known_terms(self, X), self.n_jobs)
+        new, topics = in_known_terms(self, X, scaled=True), self.known_topics_
+        if not flag("return_sparse", return_sparse) and top is None:
+            return topics.mixtures(new, self.n_jobs)
+        rows = topics.sparse_mixtures(new, top, self.n_jobs)
+        return rows if return_sparse else rows.toarray()
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the held-out log-likelihood per word, in nats, by document completion; higher is better."""
@@ -267,9 +276,6 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
     def _described(self, say: Callable[[Advice], str]) -> str:
         found, labels = self.diagnose(), self.topic_labels_
         return describe(self.posterior_, self.corpus_, self.chains_, found, labels, self._chosen, say)
-
-    def _choices_in_words(self) -> str:
-        return chosen_in_words(self._chosen)
 
     def _for_people(self) -> dict[str, str | None]:
         """Return the files of a model's folder that people read."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from franchise._settings import moved
 from franchise.corpus import groupings_of
 from franchise.posterior import differences, prevalence
 from franchise.posterior.searches import number_of_topic
@@ -25,9 +26,18 @@ class TopicsByGroup:
 
     corpus_: Corpus
     posterior_: Posterior
-    named_topics_: dict[int, str]
-    topic_labels_: list[str]
 
+    if TYPE_CHECKING:
+
+        @property
+        def named_topics_(self) -> dict[int, str]:
+            """Those of `Topics`."""
+
+        @property
+        def topic_labels_(self) -> list[str]:
+            """Those of `Topics`."""
+
+    @moved(seed="random_state")
     def prevalence(
         self,
         by: Any,

@@ -13,11 +13,12 @@ from franchise._files import Facts
 from franchise.corpus import Corpus, TextOptions, from_counts
 from franchise.corpus.checks import is_frame, names_of
 from franchise.corpus.counts import refuse_texts
-from franchise.corpus.data_warnings import corpus_warnings
+from franchise.corpus.data_warnings import corpus_warnings, unknown_words_warnings
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix, options_without_texts
 from franchise.corpus.metadata import check_same_order
 from franchise.engines.starts.tables import effective_table, is_count_table
 from franchise.errors import FranchiseWarning
+from franchise.predict.fixed_topics import scaled_down_counts
 
 _MANY_CELLS = 50_000  # that take seconds to look at
 _FEW_COUNTS = 500  # of a document, with which rare topics go unseen
@@ -81,20 +82,18 @@ def _corpus_of(estimator: Any, X: Any, text_options: Facts | None) -> Corpus:
     return from_counts(counts, vocabulary=getattr(estimator, "feature_names_in_", None), document_names=names)
 
 
-def in_known_terms(estimator: Any, X: Any) -> Encoded:
-    """Return new documents in the terms of a fitted estimator; warn if most of their words are unknown."""
-    documents = _checked(estimator, X, reset=False) if _are_counts(X) else X
+def in_known_terms(estimator: Any, X: Any, *, scaled: bool = False) -> Encoded:
+    """Return new documents in the terms of a fitted estimator; warn if most of their words are unknown.
+
+    With `scaled`, large rows of counts are those that mixtures are found by.
+    """
+    documents = X
+    if _are_counts(X):
+        documents = _checked(estimator, X, reset=False)
+        documents = scaled_down_counts(documents) if scaled else documents
     encoded = encode(documents, estimator.corpus_, names_of(X))
     known, unknown = encoded.arrays.x.size, int(encoded.unknown.sum())
-    if unknown > known:
-        warnings.warn(
-            FranchiseWarning(
-                f"{unknown:,} of {unknown + known:,} words are not in the model's vocabulary and were "
-                "skipped",
-                code="unknown-words",
-            ),
-            stacklevel=3,
-        )
+    warn_of(unknown_words_warnings(known, unknown), stacklevel=4)
     return encoded
 
 

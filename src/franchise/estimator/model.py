@@ -49,6 +49,7 @@ from franchise.estimator.topics import Topics
 from franchise.estimator.updating import Updating
 from franchise.estimator.workers import workers_for
 from franchise.posterior.align import Alignment
+from franchise.posterior.describe import chosen_in_words
 from franchise.sampling import Schedule
 from franchise.sampling.forecast import Forecast, forecast
 from franchise.sampling.run import Callback, Ending, run_chains
@@ -332,7 +333,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
             self.ending_: Ending = run_chains(
                 self.chains_,
                 jobs=self.n_jobs,
-                monitor=monitor_for(self.verbose, heading=self._choices_in_words()),
+                monitor=monitor_for(self.verbose, heading=chosen_in_words(self._chosen)),
                 callback=callback,
                 keeper=Checkpoints(store.chains_folder(folder)) if folder else Overflow(),
                 time_budget=time_budget,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +25,17 @@ class ForReaders:
     corpus_: Corpus
     posterior_: Posterior
     chains_: list[Chain]
-    settings_: Facts
     named_topics_: dict[int, str]
-    diagnose: Callable[[], Diagnosis]
     _kept: dict[Path, str]
+
+    if TYPE_CHECKING:
+
+        @property
+        def settings_(self) -> Facts:
+            """Those of `Answers`."""
+
+        def diagnose(self) -> Diagnosis:
+            """Check whether the answer can be trusted."""
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False

@@ -91,9 +91,11 @@ def in_use(made: Plan | Chain, corpus: Corpus) -> Facts:
     for name, prior in used.items():
         if isinstance(prior, tuple):
             used[name] = f"estimated under Gamma({prior[0]:g}, {prior[1]:g})"
-    names = ("burn_in", "thin", "warm_up", "merges")
+    names = ("burn_in", "thin", "warm_up", "warm_up_from", "merges")
+    trials = made.schedule.split_merge
     options = corpus.text_options and corpus.text_options.resolved(corpus.n_documents).as_dict()
-    return used | {name: getattr(made.schedule, name) for name in names} | {"text_options": options}
+    used |= {name: getattr(made.schedule, name) for name in names}
+    return used | {"split_merge": "off" if trials is None else asdict(trials), "text_options": options}
 
 
 def check_call(callback: object, time_budget: float | None, n_jobs: int | None) -> None:

@@ -102,8 +102,8 @@ def _too_short(n_kept: int, is_finished: bool) -> _Said:
 def _still_changing(topics: Sequence[int], n_topics: int, share: float, which: str) -> _Said:
     n, looked_at = len(topics), f"{which} topics".lstrip()
     return (
-        f"{n:,} of {n_topics:,} {looked_at} still change{'s' if n == 1 else ''} in size or terms from the first "
-        f"half of the draws to the second, with {share:.0%} of the words in {looked_at}."
+        f"{n:,} of {n_topics:,} {looked_at} still change{'s' if n == 1 else ''} in size or terms from the "
+        f"first half of the draws to the second, with {share:.0%} of the words in {looked_at}."
     )
 
 
@@ -219,8 +219,8 @@ def _differ(verdict: str, missing: str, share: float, r_hat: float, number: str)
 def _uneven(topics: Sequence[int], n_topics: int, share: float) -> _Said:
     verb = "differs" if len(topics) == 1 else "differ"
     return (
-        f"{len(topics):,} of {n_topics:,} shared topics {verb} between chains in size or terms, with {share:.0%} "
-        "of the words in shared topics: look at the intervals of their sizes."
+        f"{len(topics):,} of {n_topics:,} shared topics {verb} between chains in size or terms, with "
+        f"{share:.0%} of the words in shared topics: look at the intervals of their sizes."
     )
 
 

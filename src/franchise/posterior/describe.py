@@ -95,11 +95,13 @@ def settings_in_use(settings: Facts) -> Facts:
     shown |= settings.get("schedule", {})
     if chosen := settings.get("chosen"):
         shown["chosen"] = "; ".join(f"{name} {value}" for name, value in chosen.items())
+    shown |= in_use | options
     if isinstance(trials := shown.get("split_merge"), Mapping):
         until = "" if trials["until"] is None else f" up to sweep {trials['until']}"
+        most = "at most " if trials.get("adapt") else ""
         kinds = counted(len(trials["proposals"]), "kind")
-        shown["split_merge"] = f"{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
-    return shown | in_use | options
+        shown["split_merge"] = f"{most}{counted(trials['trials'], 'trial')} per sweep{until}, of {kinds}"
+    return shown
 
 
 def model_card(about: str, topics: "pd.DataFrame", settings: Facts) -> str:

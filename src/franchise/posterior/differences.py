@@ -118,9 +118,9 @@ def two_groups(groups: Groups, of: Any = None) -> Groups:
     known = [label for label in groups.labels if label != MISSING]
     if of is None:
         if len(known) != 2:
-            labels = ", ".join(str(label) for label in known[:20])
+            names = ", ".join(str(label) for label in known[:20])
             raise SettingsError(
-                f"of=None: {groups.name!r} has {len(known)} groups ({labels}); give the two to compare, or "
+                f"of=None: {groups.name!r} has {len(known)} groups ({names}); give the two to compare, or "
                 "one to compare with all others",
                 code="not-two-groups",
             )
@@ -157,7 +157,7 @@ def _pairs(shares: Shares, two: Groups, strata: Groups, fewest: int) -> npt.NDAr
     )
 
 
-def _weights(sizes: Floats, *, each: bool) -> Floats:
+def _weights(sizes: npt.NDArray[Any], *, each: bool) -> Floats:
     """Return the rows of a topic as weights of the strata: if asked for, each by itself; then all together.
 
     `sizes` are those of the two groups in each stratum.

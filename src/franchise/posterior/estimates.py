@@ -22,7 +22,6 @@ from franchise._draws import Documents
 from franchise._settings import whole_number
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError, SettingsError
-from franchise.model.state import ALPHA, ETA, GAMMA
 from franchise.posterior.align import Alignment, align
 from franchise.sampling import Draw, Trace
 
@@ -164,8 +163,9 @@ class Posterior:
         chosen, tails = _numbers("terms", terms, self.corpus.n_terms), _tails(level)
         shapes, others = [], []
         for draw, column in zip(self.flat_draws, self.columns, strict=True):
+            _, _, eta = draw.concentrations
             for k in np.flatnonzero(column == topic):
-                counts, row = draw.topic_terms, np.full(self.corpus.n_terms, draw.concentrations[ETA])
+                counts, row = draw.topic_terms, np.full(self.corpus.n_terms, eta)
                 own = slice(*counts.indptr[k : k + 2])  # quicker than SciPy's way to a row
                 row[counts.indices[own]] += counts.data[own]
                 shapes.append(row[chosen])
@@ -347,7 +347,7 @@ class Posterior:
 
     def _smoothing(self, draw: Draw) -> tuple[float, Array]:
         """Return eta, and n_k + V eta of each topic."""
-        eta = float(draw.concentrations[ETA])
+        _, _, eta = map(float, draw.concentrations)
         return eta, draw.topic_terms.sum(axis=1) + self.corpus.n_terms * eta
 
     @cached_property
@@ -356,7 +356,7 @@ class Posterior:
 
     def _mixture(self, draw: Draw, documents: Documents) -> tuple[sp.csr_array, Array, float, Array]:
         """Return, of some documents, n_jk, alpha beta_k, alpha times the rest of beta, and n_j + alpha."""
-        alpha, gamma = draw.concentrations[ALPHA], draw.concentrations[GAMMA]
+        alpha, gamma, _ = draw.concentrations
         scale = alpha / (draw.m_k.sum() + gamma)
         counts = draw.of_documents(documents)
         return counts, scale * draw.m_k, scale * gamma, self._lengths[documents] + alpha

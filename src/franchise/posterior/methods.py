@@ -45,7 +45,7 @@ _ENGINES = {
     "parallel": "all documents at once, given topics and topic weights that each sweep samples anew",
 }
 _STARTS = {
-    "consensus": f"topics on which {NUMBER} independent short runs, each on {SHARE:.0%} of the documents, agreed",
+    "consensus": f"topics that {NUMBER} independent short runs, each on {SHARE:.0%} of the documents, share",
     "counts": "topics fitted to the counts, as many as predicted held-out counts best",
     "documents": "topics that began at randomly chosen documents",
     "fitted": "topics found by expectation maximisation",
@@ -142,8 +142,8 @@ def _data(made: Made) -> Iterable[str]:
     lengths = corpus.document_lengths
     yield (
         f"The collection has {counted(corpus.n_documents, 'document')} with "
-        f"{counted(corpus.n_words, 'word')} of {counted(corpus.n_terms, 'different term')}; a document has {np.median(lengths):,.0f} words "
-        f"(median; from {lengths.min():,} to {lengths.max():,})."
+        f"{counted(corpus.n_words, 'word')} of {counted(corpus.n_terms, 'different term')}; a document has "
+        f"{np.median(lengths):,.0f} words (median; from {lengths.min():,} to {lengths.max():,})."
     )
     if corpus.text_options is None:
         yield "The words were counted before; the program left out none for what they are."
@@ -273,7 +273,7 @@ def _sampling(made: Made) -> Iterable[str]:
         f"{_cite(software())}, in the representation as a Chinese restaurant franchise: {engine}{moves}."
     )
     done = min(chain.sweeps_done for chain in chains)
-    planned = "" if done >= schedule.sweeps else f" of {schedule.sweeps:,} planned ones"
+    planned = "" if done >= schedule.sweeps else f" of {schedule.sweeps:,} planned"
     made_of = "One chain" if len(chains) == 1 else f"Each of {len(chains)} independent chains"
     n_draws = sum(len(chain.draws) for chain in chains)
     every = "every sweep" if schedule.thin == 1 else f"every {_ordinal(schedule.thin)} sweep"
@@ -286,8 +286,8 @@ def _sampling(made: Made) -> Iterable[str]:
     if schedule.warm_up:
         yield f"In the first {counted(schedule.warm_up, 'sweep')} η rose to its value from a smaller one."
     if schedule.merges:
-        sweeps = ", ".join(map(str, schedule.merges))
-        yield f"Copies of topics were merged after {_sweeps(schedule.merges)} {sweeps}, in the burn-in."
+        sweeps = _listed(list(map(str, schedule.merges)))
+        yield f"Copies of topics were merged in the burn-in (after sweep {sweeps})."
     yield f"The random seed was {chains[0].seed}."
 
 
@@ -302,10 +302,6 @@ def _start(init: object) -> str:
         kind = "seed words" if init.kind == SEED_WORDS else "given topics"
         return f"{kind} ({counted(init.n_topics, 'topic')})"
     return _STARTS.get(str(init), f"{init} random topics")
-
-
-def _sweeps(numbers: Sequence[int]) -> str:
-    return "sweep" if len(numbers) == 1 else "sweeps"
 
 
 def _ordinal(n: int) -> str:

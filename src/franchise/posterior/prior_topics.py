@@ -3,8 +3,8 @@
 The words of a document sit down at tables, and the tables at topics: word i of a document opens a table with
 probability alpha / (alpha + i - 1), table t of the corpus opens a topic with probability
 gamma / (gamma + t - 1), all independently (equations 1 and 3 of the paper). So both numbers are sums of
-independent coin tosses, which are simulated here; alpha and gamma are drawn from their priors first. Eta plays
-no part: it says which words topics have, not how many topics there are.
+independent coin tosses, which are simulated here; alpha and gamma are drawn from their priors first. Eta
+plays no part: it says which words topics have, not how many topics there are.
 
 Tosses beyond the first `_APART` are made in blocks whose ends differ by at most `_STEP`, all of a block with
 the probability at its middle. This changes the mean by less than one part in a thousand.

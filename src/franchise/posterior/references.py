@@ -37,6 +37,8 @@ class Reference(NamedTuple):
         rest = [of[name] for name in ("journal", "howpublished", "note") if name in of]
         if "volume" in of:
             rest[0] += f" {of['volume']}({of['number']}), {of['pages'].replace('--', '–')}"
+        if "doi" in of:
+            rest.append(f"doi:{of['doi']}")
         authors = of["author"].strip("{}").replace(" and ", "; ")
         return f"{authors}{year}. {of['title'].replace('{', '').replace('}', '')}. {'. '.join(rest)}."
 

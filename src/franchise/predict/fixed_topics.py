@@ -8,9 +8,11 @@ one more topic, the rest, with all terms alike. `predict.fold_in` says what is d
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from franchise._arrays import Array, CorpusArrays, offsets_of
 from franchise._draws import Draw
@@ -18,6 +20,7 @@ from franchise._progress import advance
 from franchise._settings import LARGEST_SEED, whole_number
 from franchise._threads import interrupts_deferred
 from franchise.corpus import Corpus
+from franchise.corpus.checks import MAX_WORDS
 from franchise.errors import CorpusError, FranchiseError, SettingsError
 from franchise.predict.fold_in import (
     FoldInSettings,
@@ -108,23 +111,44 @@ def mixtures(
     numpy.ndarray
         Documents by columns, float64; each row sums to one.
     """
-    documents = _scaled_down(new_documents(draws, corpus))
-    settings, seed = fold_in_settings(sweeps, burn_in, len(draws)), checked_seed(seed)
+    find = mixtures_with(draws, columns, n_columns, sweeps=sweeps, burn_in=burn_in, seed=seed)
+    return find(corpus, jobs)
+
+
+def mixtures_with(
+    draws: Sequence[Draw],
+    columns: Sequence[Array],
+    n_columns: int,
+    *,
+    sweeps: int = SWEEPS,
+    burn_in: int = BURN_IN,
+    seed: int = 0,
+) -> Callable[[Corpus | CorpusArrays, int], Array]:
+    """Return the function from documents and a number of threads to their `mixtures`.
+
+    The topics are prepared once, for documents that come in many blocks.
+    """
+    settings, seed = fold_in_settings(sweeps, burn_in, max(len(draws), 1)), checked_seed(seed)
     n_columns = whole_number("n_columns", n_columns, 1)
     if len(columns) != len(draws):
         raise SettingsError(
             f"columns: {len(columns)} arrays for {len(draws)} draws; give one per draw", code="wrong-length"
         )
     column_ks = [_columns(columns[s], draw.m_k.size, n_columns, s) for s, draw in enumerate(draws)]
-    result = np.zeros((documents.content.size, n_columns))
-    for number, (draw, column_k) in enumerate(zip(draws, column_ks, strict=True)):
-        topics = fixed_topics(draw)
-        a_c = np.bincount(column_k, weights=topics.a_k, minlength=n_columns)
-        key = Key(seed, 0, number, FOLD_IN)
-        visit_in_blocks(
-            fold_in, new_fold_in_scratch, jobs, key, documents, topics, settings, column_k, a_c, result
-        )
-    return result
+    prepared = [fixed_topics(draw) for draw in draws]
+
+    def find(corpus: Corpus | CorpusArrays, jobs: int) -> Array:
+        documents = _scaled_down(new_documents(draws, corpus))
+        result = np.zeros((documents.content.size, n_columns))
+        for number, (topics, column_k) in enumerate(zip(prepared, column_ks, strict=True)):
+            a_c = np.bincount(column_k, weights=topics.a_k, minlength=n_columns)
+            key = Key(seed, 0, number, FOLD_IN)
+            visit_in_blocks(
+                fold_in, new_fold_in_scratch, jobs, key, documents, topics, settings, column_k, a_c, result
+            )
+        return result
+
+    return find
 
 
 def _columns(columns: Array, n_topics: int, n_columns: int, number: int) -> Array:
@@ -176,8 +200,9 @@ def new_documents(draws: Sequence[Draw], corpus: Corpus | CorpusArrays) -> NewDo
 def in_order(x: Array, doc_ptr: Array, n_terms: int) -> NewDocuments:
     """Put the words of each document in the order of their terms, and name the documents by them."""
     document = np.repeat(np.arange(doc_ptr.size - 1), np.diff(doc_ptr))
-    sorted_x = (np.sort(document * n_terms + x) % n_terms).astype(np.int32)
-    documents = NewDocuments(sorted_x, doc_ptr.copy(), np.zeros(doc_ptr.size - 1, np.uint64))
+    is_in_order = np.all((x[1:] >= x[:-1]) | (document[1:] > document[:-1]))  # as counts are
+    ordered = x if is_in_order else np.sort(document * n_terms + x) % n_terms
+    documents = NewDocuments(ordered.astype(np.int32), doc_ptr.copy(), np.zeros(doc_ptr.size - 1, np.uint64))
     with interrupts_deferred():
         hash_documents(documents)
     return documents
@@ -191,13 +216,42 @@ def _scaled_down(documents: NewDocuments) -> NewDocuments:
     doc_ptr = offsets_of(np.minimum(lengths, MOST_WORDS))
     shorter = documents._replace(x=np.empty(doc_ptr[-1], np.int32), doc_ptr=doc_ptr)
     for j, n in enumerate(lengths.tolist()):
-        own = np.arange(min(n, MOST_WORDS), dtype=np.int64)
-        if n > MOST_WORDS:
-            own = (2 * own + 1) * n // (2 * MOST_WORDS)
+        own = _kept_places(n) if n > MOST_WORDS else np.arange(n)
         shorter.x[doc_ptr[j] : doc_ptr[j + 1]] = documents.x[documents.doc_ptr[j] + own]
     with interrupts_deferred():
         hash_documents(shorter)
     return shorter
+
+
+def _kept_places(n: int) -> npt.NDArray[np.int64]:
+    """Return the places of the words that are kept of n words in order of terms, more than `MOST_WORDS`."""
+    return (2 * np.arange(MOST_WORDS, dtype=np.int64) + 1) * n // (2 * MOST_WORDS)
+
+
+def scaled_down_counts(counts: Any) -> Any:
+    """Return counts whose large rows are what `mixtures` makes of them, without laying out their words.
+
+    Rows that are not counts are left as they are, to be refused where counts are checked.
+    """
+    from scipy.sparse import csr_array
+
+    if counts.dtype.kind not in "iuf" or counts.ndim != 2 or not _has_large_rows(counts):
+        return counts
+    rows = csr_array(counts, dtype=np.float64 if counts.dtype.kind == "f" else np.int64, copy=True)
+    rows.sum_duplicates()
+    for begin, end in pairwise(rows.indptr.tolist()):
+        values = rows.data[begin:end]
+        n = float(values.sum(dtype=np.float64))
+        if MOST_WORDS < n <= MAX_WORDS and values.min() >= 0 and np.array_equal(values, np.floor(values)):
+            ends = np.cumsum(values.astype(np.int64))
+            cells = np.searchsorted(ends, _kept_places(int(n)), side="right")
+            rows.data[begin:end] = np.bincount(cells, minlength=ends.size)
+    return rows
+
+
+def _has_large_rows(counts: Any) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.any(np.asarray(counts.sum(axis=1)) > MOST_WORDS))
 
 
 def visit_in_blocks(

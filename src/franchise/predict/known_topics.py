@@ -1,7 +1,7 @@
 """The topics of a fitted model for new documents: the one way to their mixtures and scores."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,17 +10,20 @@ import numpy as np
 from franchise._arrays import Array
 from franchise._draws import Draw
 from franchise._extras import needed
+from franchise._settings import whole_number
 from franchise._threads import threads
 from franchise.corpus import Corpus
 from franchise.corpus.data_warnings import held_out_warnings
 from franchise.corpus.documents import Encoded
 from franchise.errors import SettingsError
-from franchise.predict.fixed_topics import mixtures
+from franchise.predict.fixed_topics import mixtures_with
 from franchise.predict.heldout import densities, left_to_right_densities
+from franchise.predict.largest import blocks_of, sparse_rows
 from franchise.predict.stacking import OfChain, Stacked, mixture_weights, stacked
 
 if TYPE_CHECKING:
     import xarray as xr
+    from scipy.sparse import csr_array
 
 
 class LogPByDraw(NamedTuple):
@@ -80,9 +83,28 @@ class KnownTopics:
 
     def mixtures(self, new: Encoded, jobs: int | None = -1) -> Array:
         """Return the proportions of the listed topics, one row per document, summing to one."""
-        theta = mixtures(self.draws, new.arrays, self.columns, self.n_topics + 1, jobs=_threads(new, jobs))
-        listed = theta[:, :-1]  # what no listed topic has is left out
-        return listed / listed.sum(axis=1, keepdims=True)
+        ((_, theta),) = self.mixtures_of_blocks([new], jobs)
+        return theta
+
+    def mixtures_of_blocks(
+        self, blocks: Iterable[Encoded], jobs: int | None = -1
+    ) -> Iterator[tuple[Encoded, Array]]:
+        """Yield each block of documents with its `mixtures`; the bits do not depend on the blocks."""
+        find = mixtures_with(self.draws, self.columns, self.n_topics + 1)
+        for block in blocks:
+            listed = find(block.arrays, _threads(block, jobs))[:, :-1]  # what no listed topic has is left out
+            yield block, listed / listed.sum(axis=1, keepdims=True)
+
+    def sparse_mixtures(self, new: Encoded, top: int | None = None, jobs: int | None = -1) -> "csr_array":
+        """Return the `mixtures` as a CSR matrix; with `top`, only the largest topics of each document."""
+        from scipy.sparse import csr_array, vstack
+
+        parts = [csr_array((0, self.n_topics))]
+        if top is not None:
+            whole_number("top", top, 1)
+        for _, theta in self.mixtures_of_blocks(blocks_of(new), jobs):
+            parts.append(sparse_rows(theta, top))
+        return csr_array(vstack(parts, format="csr"))
 
     def held_out(
         self,

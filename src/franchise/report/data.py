@@ -203,5 +203,7 @@ def _setting(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list | tuple):
+        if not value:
+            return "none"
         return ", ".join(map(str, value)) if len(value) <= 20 else f"{len(value)} of them"
     return str(value)

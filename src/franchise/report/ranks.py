@@ -1,8 +1,8 @@
 """Rank plots: whether chains have the same small and large numbers (Vehtari et al. 2021).
 
 The numbers of all chains are ranked together, and each chain's ranks are counted in bins. Where chains agree,
-every bin has as many ranks of one chain as of another. Numbers that are equal share their ranks evenly, or the
-number of topics, which has few values, would look uneven in any run.
+every bin has as many ranks of one chain as of another. Numbers that are equal share their ranks evenly, or
+the number of topics, which has few values, would look uneven in any run.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _VERDICTS = {
     "most, settled": Verdict("rough", "≈", "Mostly the same topics every time, and these no longer change"),
     "some": Verdict("rough", "≈", "Only some topics are the same every time"),
     "changing": Verdict("rough", "≈", "The topics were still changing at the end"),
-    "bad": Verdict("bad", "✗", "Different topics every time"),
+    "bad": Verdict("bad", "✗", "Mostly different topics every time"),
     "one": Verdict("open", "?", "Done once, with nothing to compare"),
     "one, runs": Verdict("open", "?", "Done once, and compared with short runs only"),
     "short": Verdict("open", "?", "Too early to say what comes out every time"),
@@ -68,7 +68,7 @@ def verdict(diagnosis: Diagnosis, n_chains: int) -> Verdict:
 
 
 def what_is_divided(corpus: Corpus) -> str:
-    """Say what a reader would call the documents: ``"texts"``, the ``"counts"`` of a table, or ``"words"``."""
+    """Say what a reader calls the documents: ``"texts"``, the ``"counts"`` of a table, or ``"words"``."""
     if corpus.text_options is not None:
         return "texts"
     return "counts" if is_count_table(corpus) else "words"
@@ -244,8 +244,9 @@ def about_the_number(
     times = f"now and then, here {in_words(min(kept), max(kept))} times" if kept else "now and then"
     expected = prior_n_topics(priors, posterior.corpus.documents_of_length)
     low, high = np.quantile(expected, (0.025, 0.975), method="inverted_cdf").tolist()
+    topics = "1 topic" if high == 1 else f"{in_words(low, high)} topics"
     return AboutTheNumber(
         f"{who} kept moving words from topic to topic, and noted its answer {times}.",
-        f"Before the program saw the {divided}, its settings expected {in_words(low, high)} topics; the "
+        f"Before the program saw the {divided}, its settings expected {topics}; the "
         f"{divided} say {in_words(*posterior.n_topics_interval)}.",
     )

@@ -466,6 +466,7 @@ def test_options_that_cannot_be_or_have_no_use(folder, monkeypatch, arguments):
     assert "Error:" in call(*arguments, ending=2).stderr
 
 
+@pytest.mark.filterwarnings("default::franchise.errors.FranchiseWarning")
 def test_infer(folder):
     model = HDPTopicModel.load(folder / "model")
     new = rows(call("infer", folder / "model", folder / "new.txt", "--format", "csv").stdout)

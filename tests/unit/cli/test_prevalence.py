@@ -157,3 +157,66 @@ def test_a_model_without_metadata(tmp_path):
     call("fit", tmp_path / "texts.txt", "-o", tmp_path / "m", *quick)
     stderr = call("prevalence", tmp_path / "m", "--by", "year", ending=1).stderr
     assert "--metadata year" in stderr
+
+
+# ---------------------------------------------------------------- two groups, two columns
+
+
+def test_differences_on_the_command_line(folder):
+    model, two = folder / "model", ["--by", "category", "--of", "cs.CV,cs.CL"]
+    found = rows(model, *two)
+    expected = HDPTopicModel.load(model).prevalence_difference("category", ("cs.CV", "cs.CL"))
+    assert list(found[0]) == list(expected.columns)
+    assert [float(row["difference"]) for row in found] == pytest.approx(expected["difference"].tolist())
+    alone = rows(model, "--by", "category", "--of", "cs.CV", "--topics", "0")
+    assert [(row["first"], row["second"]) for row in alone] == [("cs.CV", "(others)")]
+    lines = call("prevalence", model, *two, "--format", "markdown", "--topics", "0,1").stdout.splitlines()
+    assert lines[0] == "| Topic | Terms | cs.CV | cs.CL | Difference | Low | High | Probability |"
+    assert len(lines) == 4
+
+
+def test_two_columns_on_the_command_line(folder, tmp_path):
+    by = [folder / "model", "--by", "category, month", "--step", "year"]
+    shares = rows(*by, "--topics", "0")
+    assert {row["within"] for row in shares} == {"2025", "2026"}
+    two = [*by, "--of", "cs.CV,cs.CL"]
+    assert {row["within"] for row in rows(*two)} == {"2025", "2026", "(all)"}
+    # A table for people has single groups only of topics that are asked for.
+    assert "2025" not in call("prevalence", *two).stdout
+    assert "2025" in call("prevalence", *two, "--topics", "0").stdout
+    for name, options in (("a.png", by), ("b.png", two)):
+        call("prevalence", *options, "--figure", tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "ending", "message"),
+    [
+        (["--by", "category", "--of", "cs.CV,cs.XY"], 2, "--of cs.XY"),
+        (["--by", "month", "--of", "2025-03,2025-03"], 2, "--of"),
+        (["--by", "category,mnth"], 1, "'month'"),
+        (["--by", "category,month", "--step", "year,"], 2, "--step year"),
+        (["--by", ","], 2, "--by"),
+    ],
+)
+def test_misuse_of_two(folder, options, ending, message):
+    stderr = call("prevalence", folder / "model", *options, ending=ending).stderr
+    assert message in stderr
+    assert "Traceback" not in stderr
+
+
+def test_methods_and_tables_for_a_paper(folder):
+    model = HDPTopicModel.load(folder / "model")
+    for kind in ("text", "latex", "bibtex"):
+        assert (
+            call("methods", folder / "model", "--format", kind).stdout.strip() == model.methods(kind).strip()
+        )
+    latex = call("topics", folder / "model", "-n", "3", "--format", "latex").stdout
+    assert "Topic & Weight & Found by & Terms \\\\" in latex
+    assert latex.count("\\\\\n") == len(model.topics()) + 1
+    chosen = call("topics", folder / "model", "--columns", "terms,topic", "--format", "csv").stdout
+    assert chosen.splitlines()[0] == "terms,topic"
+    assert list(model.topics(columns=["topic", "weight"]).columns) == ["topic", "weight"]
+    assert "'weight'" in call("topics", folder / "model", "--columns", "wieght", ending=2).stderr
+    with pytest.raises(Exception, match="empty"):
+        model.topics(columns=[])

@@ -15,7 +15,7 @@ from franchise.engines.engine import EngineSettings, Trials
 from franchise.engines.partitions import cells as module
 from franchise.engines.starts.em import fitted_topics
 from franchise.model import broken_invariants, empty_state, joint
-from franchise.model.cell_packing import broken_cells
+from franchise.model.cell_tables import broken_cells
 from franchise.model.likelihood import MOST_TABULATED, log_p_words
 from franchise.model.seating import seat_all
 from franchise.model.state import BORN, TOPICS, topic_term_counts

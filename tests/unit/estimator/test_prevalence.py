@@ -54,6 +54,11 @@ def test_a_column_an_array_and_dates_give_the_same(model):
     assert set(model.prevalence("year", step=3)["group"]) == {2010, 2013}
 
 
+def test_the_old_name_of_the_random_state_is_refused(model):
+    with raises(SettingsError, "moved-setting", "seed", "random_state"):
+        model.prevalence("year", seed=1)
+
+
 def test_the_figure_is_that_of_the_table(model):
     (ax,) = model.plot_prevalence("year", topics=[0]).axes
     assert ax.get_xlabel() == "year"

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from franchise import HDPTopicModel, SettingsError, TextOptions, from_texts
+from franchise import HDPTopicModel, Schedule, SettingsError, TextOptions, from_texts
 from tests.raising import raises
 from tests.settings import fit
 
@@ -40,6 +40,8 @@ def test_concentrations_and_schedule(tmp_path):
     model = fitted(FEW, alpha=(2.0, 0.5), gamma=3.0)
     in_use = dict(model.settings_["in_use"])
     assert in_use.pop("text_options")["min_df"] == 1
+    trials = in_use.pop("split_merge")
+    assert (trials["trials"], trials["adapt"], trials["until"]) == (10, 6, None)
     assert in_use == {
         "alpha": "estimated under Gamma(2, 0.5)",
         "gamma": 3.0,
@@ -47,10 +49,20 @@ def test_concentrations_and_schedule(tmp_path):
         "burn_in": 6,
         "thin": 1,
         "warm_up": 3,
+        "warm_up_from": 0.3,
         "merges": (),
     }
+    card = (_saved(model, tmp_path / "m") / "README.md").read_text("utf-8")
+    assert '"split_merge": "at most 10 trials per sweep, of ' in card
+    without = fitted(FEW, schedule=Schedule(split_merge="off"))
+    assert without.settings_["in_use"]["split_merge"] == "off"
     model.resume(12)
     assert (model.settings_["in_use"]["burn_in"], model.settings_["in_use"]["warm_up"]) == (12, 3)
+
+
+def _saved(model, folder):
+    model.save(folder)
+    return folder
 
 
 WHY = {"eta": "0.1 (fewer than 100 documents)", "init": "fitted (fewer than 100 documents)"}

@@ -46,6 +46,13 @@ def test_scores_are_those_of_each_model_alone(models, new, method):
     assert list(found.as_frame()["model"])[-1] == "flat"
 
 
+def test_a_generator_gives_all_models_the_same_words(models, new):
+    twice = {"one": models["good"], "other": models["good"]}
+    found = compare(twice, new, random_state=np.random.default_rng(2))
+    assert found.difference("one", "other")[0] == 0.0
+    assert found.scores["one"].per_word != compare(twice, new).scores["one"].per_word
+
+
 def test_the_difference_is_paired(models, new):
     found = compare(models, new)
     d = found.scores["good"].log_p - found.scores["flat"].log_p

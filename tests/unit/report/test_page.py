@@ -155,7 +155,8 @@ def test_page_of_one_topic_and_one_chain(tmp_path):
     chain.draws.append(counted_draw(corpus, np.zeros(corpus.n_words, np.int64), 6))
     text = words_of(report_of(tmp_path / "r.html", corpus, [chain]))
     assert "1 topic" in text
-    assert "One chain, nothing to compare it with" in text
+    assert "Done once, with nothing to compare The program divided the texts once." in text
+    assert "This topic may not come out again." in text
     assert "1 of 1" in text
 
 
@@ -164,9 +165,9 @@ def test_page_of_one_chain_after_short_runs(tmp_path):
     corpus = from_texts(small_texts(80), max_df=1.0)
     path = tmp_path / "r.html"
     text = words_of(report_of(path, corpus, run_chains(corpus, 1), find_support=all_but_the_first))
-    assert re.search(r"\d firm topics?, with \d+% of the words", text)
-    assert "Another chain may still divide the words in another way" in text
-    assert "One chain, compared with short runs only" in text
+    assert re.search(r"\d topics? came out again and again, with \d+% of the words", text)
+    assert "Another thorough division may still have other topics" in text
+    assert "Done once, and compared with short runs only" in text
     assert "Rely most on a topic that at least half of the short runs found" in text
     assert "Every chain and" not in text
 
@@ -202,8 +203,8 @@ def test_page_of_an_unfinished_run(tmp_path):
     chains[0].run(20)
     chains[1].run(20)
     text = words_of(report_of(tmp_path / "r.html", corpus, chains))
-    assert "The run is not finished: 20 of 100 sweeps were made, by 2 of 3 chains." in text
-    assert "No draws have been kept yet" in text
+    assert "the program has gone over all words 20 of 100 times, in 2 of 3 tries." in text
+    assert "The program has not kept an answer yet" in text
 
 
 def test_page_of_chains_of_which_one_has_draws(tmp_path):

@@ -1,18 +1,14 @@
-import dataclasses
-
 import numpy as np
 import pytest
 
 from franchise.corpus import Corpus, from_texts
-from franchise.posterior.advice import Advice, for_readers
-from franchise.posterior.agreement import agreement
-from franchise.posterior.diagnostics import Diagnosis, diagnose
+from franchise.posterior.diagnostics import diagnose
 from franchise.posterior.tables import topics_frame
 from franchise.report import chains as described
-from franchise.report import topics, words, write_report
-from franchise.sampling import Chain, Timetable, Trace
+from franchise.report import topics, write_report
+from franchise.sampling import Trace
 from franchise.sampling.trials import Event
-from tests.unit.posterior.made import draw_of_words, posterior_of_counts
+from tests.unit.posterior.made import draw_of_words
 from tests.unit.report.made import SETTINGS, posterior_of, run_chains, small_texts
 
 # ---------------------------------------------------------------- topics
@@ -220,79 +216,6 @@ def test_bands_end_with_the_last_topic():
         assert len(ends) <= described.BANDS
         assert ends[0] == 1
         assert ends[-1] == n
-
-
-# ---------------------------------------------------------------- the answer in words
-
-
-@pytest.mark.parametrize(
-    ("agree", "settled", "said", "n_chains", "level"),
-    [
-        (True, True, "agree", 4, "good"),
-        (True, False, "agree", 4, "rough"),
-        (True, None, "agree", 4, "rough"),
-        (False, True, "agree on most", 4, "rough"),
-        (False, None, "agree on most", 4, "rough"),
-        (False, True, "agree on some", 4, "rough"),
-        (False, False, "do not agree", 4, "bad"),
-        (None, None, None, 1, "open"),
-        (None, None, None, 3, "open"),
-    ],
-)
-def test_verdict(agree, settled, said, n_chains, level):
-    converged = None if agree is None else bool(agree and settled)
-    found = words.verdict(Diagnosis(None, agree, converged, False, [], (), said, settled=settled), n_chains)
-    assert found.level == level
-    assert ("settled" in found.short) >= (settled is True and said in ("agree", "agree on most"))
-    assert found.short
-
-
-def test_the_headline_is_what_holds():
-    same = posterior_of_counts([[np.diag([60, 30, 10])] * 3] * 2)
-    settled = Diagnosis(None, True, True, False, [], (), "agree", [0, 1, 2], [], [], 1.0)
-    assert words.headline(same, settled)[:2] == (3, "topics, 3 in 6 draws")  # too few for a percentage
-    many = posterior_of_counts([[np.diag([60, 30, 10])] * 20] * 2)
-    assert words.headline(many, settled)[:2] == (3, "topics")
-    assert words.headline(same, settled).sure.startswith("Each found the same on its own")
-    alike = dataclasses.replace(settled, same_start=True)
-    assert "started from the same topics" in words.headline(same, alike).sure
-    firm = dataclasses.replace(alike, firm_topics=[0, 1], firm_share=0.9)
-    assert words.headline(same, firm)[:2] == (2, "firm topics, with 90% of the words")
-    apart = posterior_of_counts(
-        [[np.diag([60, 30, 10, 0])[:3]] * 3, [np.diag([60, 30, 0, 10])[[0, 1, 3]]] * 3]
-    )
-    found = agreement(apart)
-    differ = Diagnosis(None, False, False, False, [], (), "agree on most", *found[:4])
-    assert words.headline(apart, differ) == (
-        2,
-        "topics found by every chain, with 90% of the words",
-        "Rely on these; 1 smaller one differs from chain to chain.",
-    )
-    none = Diagnosis(None, False, False, False, [], (), "do not agree")
-    assert words.headline(apart, none)[:2] == (3, "topics, none of them found by every chain")
-    early = Diagnosis(None, None, None, False, [], ())
-    assert words.headline(apart, early)[:2] == (3, "topics so far")
-
-
-def test_findings_begin_with_what_holds(small):
-    _, chains, posterior = small
-    holds = Advice("converged"), Advice("one chain")
-    settled = Diagnosis(None, True, True, False, [], holds, "agree")
-    assert words.findings(posterior, chains, settled)[0] == for_readers(holds[0])
-    differ = Diagnosis(None, False, False, False, [], holds, "agree on most")
-    assert for_readers(holds[0]) not in words.findings(posterior, chains, differ)
-
-
-# ---------------------------------------------------------------- for people who do not program
-
-
-def test_an_unfinished_run_is_told_without_python(small):
-    corpus, _, _ = small
-    chain = Chain(corpus, schedule=Timetable(sweeps=100, burn_in=50), random_state=0)
-    chain.run(5)
-    posterior = posterior_of(corpus, [chain])
-    said = words.findings(posterior, [chain], Diagnosis(None, None, None, False, [], ()))
-    assert "The run is not finished: 5 of 100 sweeps were made. It can be continued where it stopped." in said
 
 
 # ---------------------------------------------------------------- independent runs

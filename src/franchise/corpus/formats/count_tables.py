@@ -83,7 +83,7 @@ Rows = Iterable[tuple[int, Sequence[Any]]]  # each after its line, or number
 
 def read_delimited(source: Source, how: CountTable, delimiter: str) -> Corpus:
     """Read a table of counts from CSV or TSV."""
-    line, header, rows = table(source, delimiter)
+    line, header, rows = table(source, delimiter, of_counts=True)
     first = list(islice(rows, _LOOKED_AT))
     columns = list(zip(*(row for _, row in first))) or [()] * len(header)
     kinds = [_kind_of(values) for values in columns]

@@ -295,6 +295,24 @@ def _wide(data: Array, indices: Array, indptr: Array, n_topics: int) -> sp.csr_a
     )
 
 
+class MergedCounts(NamedTuple):
+    """Counts of documents in which some topics are taken for one."""
+
+    counts: "sp.csr_array | NarrowCounts | PartsOfDraw"
+    place: Array  # of each topic, what it is taken for
+    n_topics: int
+
+    def rows(self, documents: Documents) -> sp.csr_array:
+        """Return the counts of some documents."""
+        counts = self.counts
+        own = counts[documents] if isinstance(counts, sp.csr_array) else counts.rows(documents)
+        topics = np.arange(self.place.size)
+        to = sp.csr_array(
+            (np.ones(topics.size, own.dtype), (topics, self.place)), shape=(topics.size, self.n_topics)
+        )
+        return sp.csr_array(own @ to)
+
+
 class Draw(NamedTuple):
     """What is kept of a state: all that topics, weights and mixtures are computed from.
 
@@ -304,7 +322,7 @@ class Draw(NamedTuple):
     sweep: int
     names: Array  # serial number of each topic's birth in its chain
     topic_terms: sp.csr_array  # n_..k^v
-    document_counts: sp.csr_array | NarrowCounts | PartsOfDraw  # n_j.k in memory, or in files
+    document_counts: sp.csr_array | NarrowCounts | PartsOfDraw | MergedCounts  # n_j.k in memory, or in files
     m_k: Array
     concentrations: Array  # alpha, gamma, eta
     is_stored: bool = False  # whether all of it is in the files of `storage.draws`

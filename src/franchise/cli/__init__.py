@@ -22,11 +22,13 @@ _COMMANDS = {
     "update": "Add documents to a model, and let its chains continue",
     "topics": "Show the topics of a model",
     "documents": "Show the topics of the fitted documents",
+    "words": "Show the topic of every fitted word, or write MALLET's state",
     "label": "Give names to the topics of a model",
     "prevalence": "Show how large topics are by year, author or other groups",
     "infer": "Find the topics of new documents",
     "evaluate": "Score a model on held-out documents, or its topics' coherence",
     "compare": "Compare models on held-out documents",
+    "compare-topics": "Compare the topics of a model with reference topics",
     "tune": "Find an eta that suits a collection of documents",
     "diagnose": "Check whether a model can be trusted",
     "methods": "Write paragraphs for the Methods section of a paper",
@@ -50,7 +52,7 @@ class _Commands(click.Group):
         """Import a command."""
         if name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"franchise.cli.{name}").command
+        command: click.Command = import_module(f"franchise.cli.{name.replace('-', '_')}").command
         command.name = name
         return command
 

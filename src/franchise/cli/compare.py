@@ -41,13 +41,13 @@ def command(
         raise click.UsageError("the same model is given twice; give each once")
     from franchise._progress import Bar
     from franchise.cli._model import load_topics, read_new
-    from franchise.predict.compare import compare_topics
+    from franchise.predict.compare import compare_models
 
     first = load_topics(models[0])[0]
     new = read_new(path, first, values)
     topics = {models[0]: first} | {name: load_topics(name)[0] for name in models[1:]}
     with Bar("scoring", len(new.document_names) * sum(len(one.draws) for one in topics.values())):
-        found = compare_topics(topics, new, method=method, jobs=n_jobs)
+        found = compare_models(topics, new, method=method, jobs=n_jobs)
     print_frame(found.documents() if by_document else found.as_frame(), format, digits=4)
     if format == "table" and not by_document:
         click.echo("\n" + "\n".join(found.in_words()))

@@ -36,6 +36,11 @@ def shown(frame: "pd.DataFrame") -> "pd.DataFrame":
     metavar="TERM",
 )
 @options.option(
+    "--diagnostics",
+    "What MALLET's diagnostics file has: coherence, exclusivity, rank-1 documents ...",
+    is_flag=True,
+)
+@options.option(
     "--columns",
     "Columns to show, in this order, such as topic,label,weight,terms",
     options.NAMES,
@@ -47,6 +52,7 @@ def command(
     n_terms: int,
     min_share: float,
     terms: tuple[str, ...],
+    diagnostics: bool,
     columns: list[str] | None,
     format: str,
 ) -> None:
@@ -67,13 +73,19 @@ def command(
       franchise topics model/
       franchise topics model/ --format csv > topics.csv
       franchise topics model/ --find galaxy --find cluster
+      franchise topics model/ --diagnostics -n 20
       franchise topics model/ -n 6 --min-share 0.01 --format latex > appendix.tex
     """
     from franchise.cli._model import load
     from franchise.posterior.tables import with_columns
 
+    if diagnostics and terms:
+        raise click.UsageError("--diagnostics and --find do not go together; leave out one of them")
     fitted = load(model)
     frame = fitted.find_topics(terms, _FOUND) if terms else fitted.topics(n_terms)
+    if diagnostics:
+        frame = fitted.topic_diagnostics(n_terms)
+        frame.insert(2, "weight", fitted.topic_weights_)
     frame = frame[frame["weight"] >= min_share]
     if columns is not None:
         frame = with_columns(frame, columns)

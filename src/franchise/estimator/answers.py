@@ -50,6 +50,7 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
     verbose: int
     corpus_: Corpus
     posterior_: Posterior
+    _all_topics: Posterior
     chains_: list[Chain]
     topics: Callable[..., pd.DataFrame]
     topic_map: Callable[..., pd.DataFrame]
@@ -168,7 +169,8 @@ class Answers(ForReaders, TransformerMixin):  # type: ignore[misc]  # wraps `tra
     @property
     def known_topics_(self) -> KnownTopics:
         """The topics that new documents are compared with, from a few draws that represent all."""
-        return known_topics(self._fitted(), self.chains_, self.corpus_)
+        members = self._fitted().members
+        return known_topics(self._all_topics, self.chains_, self.corpus_, members)
 
     # ------------------------------------------------------------ the documents of the fit
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from franchise.errors import SettingsError
 from franchise.estimator.answers import Answers
 from franchise.estimator.inputs import in_known_terms
-from franchise.predict.compare import Comparison, compare_topics
+from franchise.predict.compare import Comparison, compare_models
 
 
 def compare(
@@ -61,7 +61,7 @@ def compare(
     named = _named(models)
     topics = {name: model.known_topics_ for name, model in named.items()}
     new = in_known_terms(next(iter(named.values())), X)
-    return compare_topics(topics, new, method=method, jobs=n_jobs, **options)
+    return compare_models(topics, new, method=method, jobs=n_jobs, **options)
 
 
 def _named(models: Any) -> dict[str, Answers]:

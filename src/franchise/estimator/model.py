@@ -22,6 +22,7 @@ from franchise.corpus.files import StrPath
 from franchise.engines.pools.ray import Ray
 from franchise.errors import ModelError
 from franchise.estimator.answers import Answers
+from franchise.estimator.elsewhere import Elsewhere
 from franchise.estimator.inputs import effective_corpus, training_corpus, warn_of
 from franchise.estimator.plans import begun_shorter, longer, settings_to_fit, settled
 from franchise.estimator.rollback import all_or_nothing
@@ -60,7 +61,7 @@ from franchise.storage.names import read_names, write_names
 
 
 @moved(**MOVED)
-class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
+class HDPTopicModel(Answers, Topics, Elsewhere, Updating, ClassNamePrefixFeaturesOutMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of a collection of documents, and how many there are, by exact MCMC.
 
     A number fixes eta, alpha or gamma; a pair is the Gamma prior (shape, rate) under which it is estimated.
@@ -110,7 +111,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
     Attributes
     ----------
     n_topics_
-        Number of topics: the median of its posterior.
+        Number of topics: the median of its posterior, without those that people have merged or hidden.
     n_topics_interval_
         The central 95% of the number of topics over all draws.
     components_
@@ -350,10 +351,9 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
     def _summarise(self, matching: Alignment | None = None) -> None:
         if not (started := [chain for chain in self.chains_ if len(chain.trace)]):
             raise nothing_started(self.ending_)
-        self.posterior_ = posterior_of(started, self.corpus_, matching)
-        self.n_topics_ = self.posterior_.n_topics
+        self._all_topics = posterior_of(started, self.corpus_, matching)
+        self._carry_reading()
         self.n_topics_interval_ = self.posterior_.n_topics_interval
-        self._n_features_out = self.n_topics_
         self.n_features_in_ = self.corpus_.n_terms
         self.trace_ = trace_frame(started)
         self._carry_names()
@@ -367,7 +367,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
     def _create(self, folder: Path, *, overwrite: bool = False) -> None:
         def fill(temporary: Path) -> None:
             save_chains(self.chains_, temporary)
-            write_names(temporary, list(self._remembered), self._feature_names)
+            write_names(temporary, list(self._remembered), self._feature_names, self._remembered_reading)
             if "posterior_" in vars(self):
                 self._write_answer(temporary)
 
@@ -394,7 +394,7 @@ class HDPTopicModel(Answers, Topics, Updating, ClassNamePrefixFeaturesOutMixin, 
         model.corpus_, model.chains_ = stored.corpus, stored.chains
         model._kept = {folder.resolve(): stored.stamp}
         model._home = folder if stored.facts["in_place"] else None
-        model._recall_names(stored.topic_names, stored.feature_names)
+        model._recall_names(stored.topic_names, stored.feature_names, stored.reading)
         if any(len(chain.trace) for chain in model.chains_):
             model._summarise(read_matching(folder, model.chains_))
         return model

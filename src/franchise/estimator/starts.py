@@ -24,8 +24,10 @@ _GIVE_TOPICS = "give topics by terms, such as model.components_"
 def start_of(init: Any) -> Start:
     """Return where chains start; topics and seed words are checked, apart from their terms."""
     if hasattr(init, "components_") and hasattr(init, "corpus_"):
+        posterior = getattr(init, "_all_topics", None)  # not as they are merged and hidden for reading
+        phi, names = init.components_, getattr(init, "_topic_names", None)
         return GivenTopics(
-            TOPICS, init.components_, init.corpus_.vocabulary, names=getattr(init, "named_topics_", {})
+            TOPICS, posterior.phi if posterior else phi, init.corpus_.vocabulary, names=dict(names or {})
         )
     if isinstance(init, BaseEstimator):
         raise SettingsError(

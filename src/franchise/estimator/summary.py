@@ -17,6 +17,7 @@ from franchise.errors import FranchiseError, FranchiseWarning, ModelError, Setti
 from franchise.posterior.align import Alignment
 from franchise.posterior.estimates import Posterior
 from franchise.posterior.labels import Named
+from franchise.posterior.reading import RememberedReading, numbers_of
 from franchise.predict.known_topics import KnownTopics
 from franchise.predict.stacking import OfChain
 from franchise.sampling import Chain, Draw
@@ -41,6 +42,7 @@ class StoredModel(NamedTuple):
     chains: list[Chain]
     topic_names: tuple[Named, ...]
     feature_names: tuple[str, ...] | None
+    reading: RememberedReading
     stamp: str
 
 
@@ -62,9 +64,9 @@ def read_model(folder: Path) -> StoredModel:
             code="unusable-settings",
         ) from error
     chains = load_chains(settings.plan(), store.chains_folder(folder), stored.corpus, resumed=True)
-    names, terms = read_names(folder)
+    names, terms, reading = read_names(folder)
     corpus = stored.corpus if terms is None else stored.corpus.with_vocabulary(terms)
-    return StoredModel(settings, facts, corpus, chains, tuple(names), terms, stored.stamp)
+    return StoredModel(settings, facts, corpus, chains, tuple(names), terms, reading, stored.stamp)
 
 
 def new_chains(
@@ -161,8 +163,14 @@ def nothing_started(ending: Ending) -> BaseException:
     )
 
 
-def known_topics(posterior: Posterior, chains: Sequence[Chain], corpus: Corpus) -> KnownTopics:
-    """Return the topics that new documents are compared with, from a few draws that represent all."""
+def known_topics(
+    posterior: Posterior, chains: Sequence[Chain], corpus: Corpus, members: Sequence[tuple[int, ...]]
+) -> KnownTopics:
+    """Return the topics that new documents are compared with, from a few draws that represent all.
+
+    `members` are the topics as they are read: proportions are added up, scores are those of all topics.
+    """
+    number = numbers_of(members, posterior.n_topics)
     # Evenly spaced, so that all chains have their share.
     chosen = _evenly(len(posterior.flat_draws))
     with_draws = [chain for chain in chains if chain.draws] or chains
@@ -170,8 +178,8 @@ def known_topics(posterior: Posterior, chains: Sequence[Chain], corpus: Corpus) 
     return KnownTopics(
         corpus=corpus,
         draws=[posterior.flat_draws[i] for i in chosen],
-        columns=[posterior.columns[i] for i in chosen],
-        n_topics=posterior.n_topics,
+        columns=[number[posterior.columns[i]] for i in chosen],
+        n_topics=len(members),
         paper=partial(held_out_of_chain, max(chains, key=_log_joint)),
         chains=[
             OfChain(number, _median_topics(draws), [draws[i] for i in _evenly(len(draws))])

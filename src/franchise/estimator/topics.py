@@ -25,6 +25,7 @@ from franchise.posterior.labels import (
     remember,
     topic_labels,
 )
+from franchise.posterior.reading import Reading, RememberedReading, remembered
 from franchise.storage import model as store
 from franchise.storage.matching import write_matching
 from franchise.storage.names import write_names
@@ -40,11 +41,15 @@ if TYPE_CHECKING:
     from franchise.sampling import Chain
 
 
+_AS_IT_IS = RememberedReading()
+
+
 class Topics(TopicsByGroup):
     """The topics of `HDPTopicModel`."""
 
     corpus_: Corpus
-    posterior_: Posterior
+    posterior_: Posterior  # as people read it
+    _all_topics: Posterior  # as the chains have it
     chains_: list[Chain]
     _keep_in: Callable[[Path], None]
     _for_people: Callable[[], dict[str, Any]]
@@ -53,6 +58,8 @@ class Topics(TopicsByGroup):
     _remembered: tuple[Named, ...] = ()  # the names, with what their topics are about
     _topic_names: dict[int, str] | None = None  # by their numbers in the present answer
     _feature_names: tuple[str, ...] | None = None
+    _reading: Reading = Reading()
+    _remembered_reading: RememberedReading = _AS_IT_IS
 
     @property
     def components_(self) -> Array:
@@ -120,7 +127,9 @@ class Topics(TopicsByGroup):
     @property
     def named_topics_(self) -> dict[int, str]:
         """The names that were given to topics (`set_topic_labels`), by the topic's number."""
-        return dict(self._topic_names or {})
+        if not self._topic_names and not self._reading:
+            return {}
+        return self._reading.names(self._topic_names or {}, self.posterior_.members)
 
     @property
     def topic_labels_(self) -> list[str]:
@@ -149,9 +158,15 @@ class Topics(TopicsByGroup):
             The model.
         """
         check_is_fitted(self)
-        phi = self.posterior_.phi
-        names = given_labels(labels, phi, self.corpus_.vocabulary)
-        return self._rename(_topic_names=names, _remembered=tuple(remember(names, phi)))
+        read, phi = self.posterior_, self._all_topics.phi
+        given = given_labels(labels, read.phi, self.corpus_.vocabulary)
+        names, reading = self._reading.renamed(self._topic_names or {}, given, read.members)
+        return self._rename(
+            _topic_names=names,
+            _remembered=tuple(remember(names, phi)),
+            _reading=reading,
+            _remembered_reading=remembered(reading, phi),
+        )
 
     def label_table(self) -> pd.DataFrame:
         """Return a table of the topics with their names, to be filled in: topic, name, terms."""
@@ -188,9 +203,16 @@ class Topics(TopicsByGroup):
                 f"names={names!r}: give one name per column, or a fitted vectorizer", code="wrong-type"
             )
         corpus = self.corpus_.with_vocabulary([str(name) for name in names])
-        posterior = copy(self.posterior_)
+        all_topics = copy(self._all_topics)
+        all_topics.corpus = corpus
+        posterior = copy(self.posterior_) if self._reading else all_topics
         posterior.corpus = corpus
-        return self._rename(corpus_=corpus, posterior_=posterior, _feature_names=corpus.vocabulary)
+        return self._rename(
+            corpus_=corpus,
+            _all_topics=all_topics,
+            posterior_=posterior,
+            _feature_names=corpus.vocabulary,
+        )
 
     def save_labels(self, path: str | os.PathLike[str]) -> None:
         """Write the names of topics and terms into the folder of this model, and nothing else again.
@@ -218,7 +240,12 @@ class Topics(TopicsByGroup):
                 self.save_labels(self._home)
             return self
 
-    def _recall_names(self, topics: Sequence[Named], terms: tuple[str, ...] | None) -> None:
+    def _recall_names(
+        self,
+        topics: Sequence[Named],
+        terms: tuple[str, ...] | None,
+        reading: RememberedReading = _AS_IT_IS,
+    ) -> None:
         """Take the names that a folder has, before its topics are known; drop all others."""
         if self._topic_names and not topics:
             warnings.warn(
@@ -230,6 +257,7 @@ class Topics(TopicsByGroup):
                 stacklevel=3,
             )
         self._remembered, self._topic_names, self._feature_names = tuple(topics), {}, terms
+        self._remembered_reading, self._reading = reading, Reading()
         if terms is not None:
             self.corpus_ = self.corpus_.with_vocabulary(terms)
 
@@ -237,7 +265,7 @@ class Topics(TopicsByGroup):
         """Give the names to those of the present topics that they belong to."""
         if not self._remembered:
             return
-        phi = self.posterior_.phi
+        phi = self._all_topics.phi
         self._topic_names, lost = carried(self._remembered, phi)
         self._remembered = tuple(remember(self._topic_names, phi))
         if lost:
@@ -253,8 +281,8 @@ class Topics(TopicsByGroup):
     def _write_answer(self, folder: Path) -> None:
         """Write what follows from the chains, for people and for the next time."""
         store.write_for_people(folder, **self._for_people())
-        write_matching(folder, self.chains_, self.posterior_.alignment)
-        write_names(folder, list(self._remembered), self._feature_names)
+        write_matching(folder, self.chains_, self._all_topics.alignment)
+        write_names(folder, list(self._remembered), self._feature_names, self._remembered_reading)
 
     # ------------------------------------------------------------ figures
 

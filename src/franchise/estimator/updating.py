@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from franchise.corpus.files import StrPath
     from franchise.posterior.estimates import Posterior
     from franchise.posterior.labels import Named
+    from franchise.posterior.reading import RememberedReading
     from franchise.sampling import Chain
     from franchise.sampling.run import Callback
 
@@ -57,7 +58,9 @@ class Updating:
     _kept: dict[Path, str]
     _create: Callable[..., None]
     _run: Callable[[Callback | None, float | None], None]
-    _recall_names: Callable[[Sequence[Named], tuple[str, ...] | None], None]
+    _all_topics: Posterior
+    _remembered_reading: RememberedReading
+    _recall_names: Callable[[Sequence[Named], tuple[str, ...] | None, RememberedReading], None]
 
     def update(
         self,
@@ -125,10 +128,11 @@ class Updating:
             corpus = joined(self.corpus_, new)
             settings = self._updated(corpus, sweeps, burn_in, thin)
             names = names_to_carry(settings.init, corpus)
+            reading = self._remembered_reading.in_terms(self.corpus_.vocabulary, corpus.vocabulary)
             with store.writing(folder):
                 if folder and not replaces and store.has_chains(folder):
                     settings, chains = _begun(folder, settings, corpus)
-                    names, _ = read_names(folder)
+                    names, _, reading = read_names(folder)
                     folder_to_make = None
                 else:
                     chains = continued(settings.plan(), corpus, self.chains_)
@@ -140,7 +144,7 @@ class Updating:
                 self._made_with, self.corpus_, self.chains_ = settings, corpus, chains
                 self._home, self._chosen = folder, {k: v for k, v in self._chosen.items() if k != "init"}
                 self._topic_names: dict[int, str] | None = {}
-                self._recall_names(names, None)
+                self._recall_names(names, None, reading)
                 if folder_to_make:
                     self._create(folder_to_make, overwrite=replaces)
                 self._run(callback, time_budget)
@@ -201,7 +205,7 @@ class Updating:
         """Return the settings of the updated model."""
         before = self._made_with
         topics = GivenTopics(
-            CONTINUED, self.posterior_.phi, self.corpus_.vocabulary, names=dict(self.named_topics_)
+            CONTINUED, self._all_topics.phi, self.corpus_.vocabulary, names=dict(self._topic_names or {})
         )
         # Another seed: the states to continue from already depend on the random numbers of this one.
         entropy = np.random.SeedSequence((before.seed, corpus.n_documents))

@@ -252,17 +252,25 @@ def _facts(draws: Sequence[Sequence[Draw]], roots: _Roots, clusters: list[Array]
     order = order[sizes[order] > 0]
     rank = np.full(sizes.size, _NONE)
     rank[order] = np.arange(order.size)
-    numbered = [rank[one] for one in clusters]
-    sums = _sums(roots, numbered)
-    lengths = np.sqrt(np.bincount(sums.indices, sums.data.astype(float) ** 2, order.size))
-    chain_support, begin = np.zeros(order.size), 0
+    return _described(draws, roots, [rank[one] for one in clusters])
+
+
+def described(draws: Sequence[Sequence[Draw]], clusters: list[Array]) -> Alignment:
+    """Describe clusters that are known, in the order of their numbers; each number must occur."""
+    return _described(draws, _Roots([draw for chain in draws for draw in chain]), clusters)
+
+
+def _described(draws: Sequence[Sequence[Draw]], roots: _Roots, clusters: list[Array]) -> Alignment:
+    sizes, sums = _sizes(clusters), _sums(roots, clusters)
+    lengths = np.sqrt(np.bincount(sums.indices, sums.data.astype(float) ** 2, sizes.size))
+    chain_support, begin = np.zeros(sizes.size), 0
     for chain in draws:
-        own = np.bincount(np.concatenate(numbered[begin : begin + len(chain)]), minlength=order.size)
+        own = np.bincount(np.concatenate(clusters[begin : begin + len(chain)]), minlength=sizes.size)
         chain_support += own >= 0.1 * len(chain)
         begin += len(chain)
     return Alignment(
-        clusters=numbered,
-        support=sizes[order] / len(flat),
+        clusters=clusters,
+        support=sizes / len(clusters),
         chain_support=chain_support / len(draws),
-        stability=np.minimum(lengths / sizes[order], 1.0),
+        stability=np.minimum(lengths / sizes, 1.0),
     )

@@ -43,6 +43,7 @@ def describe(
         f"{counted(corpus.n_terms, 'term')}",
         *(f"  Down-sampled: {one.in_words()}" for one in [corpus.downsampling] if one is not None),
         *(f"  {line}" for line in _topics(posterior, diagnosis)),
+        *(f"  For reading: {one}" for one in [posterior.read_as] if one),
         *(f"  {line}" for line in _largest(posterior, labels)),
         *(f"  {say(one)}" for one in diagnosis.advice),
         *(f"  {line}" for line in [chosen_in_words(chosen)] if line),
@@ -147,7 +148,7 @@ def _runs(row: Any) -> list[str]:
 
 def _topics(posterior: Posterior, diagnosis: Diagnosis) -> list[str]:
     """Say how many topics there are, where that is one number: of chains that differ, the messages say it."""
-    topics = counted(posterior.n_topics, "topic")
+    topics = counted(posterior.n_topics_median, "topic")
     if len(posterior.flat_draws) == 1:
         return [f"{topics} (in the only draw)"]
     if len(posterior.draws) > 1 and diagnosis.agree is None:
@@ -161,7 +162,8 @@ def _topics(posterior: Posterior, diagnosis: Diagnosis) -> list[str]:
     sure = f"95% between {low:,} and {high:,}" if low < high else "the same in at least 95% of the draws"
     n_common = int((posterior.support > 0.5).sum())
     common = "all" if n_common == posterior.n_topics else f"{n_common:,}"
-    of_them = f", {common} of them in more than half of the draws" if posterior.n_topics > 1 else ""
+    is_said = posterior.n_topics > 1 and not posterior.read_as
+    of_them = f", {common} of them in more than half of the draws" if is_said else ""
     return [f"{topics} ({sure}){of_them}"]
 
 

@@ -47,17 +47,19 @@ class Posterior:
     mode
         The draw of the highest log joint (the paper's mode).
     find_support
-        Returns the share of independent short runs that found each topic, given topics by terms
-        (`starts.consensus`); None if there were no such runs.
+        Returns the share of short runs that found each topic, given topics by terms; None without such runs.
     alignment
-        Which topics of different draws are the same; None if that is not known yet.
+        Which topics of different draws are the same; None if not known yet.
 
     Attributes
     ----------
     n_topics_draws
         The number of topics in each draw.
-    n_topics, n_topics_interval
+    n_topics_median, n_topics_interval
         The median of these, and their central 95%. If the chains do not agree, no chain has this range.
+    n_topics, members, read_as
+        How many topics are listed, as many as the median or fewer where some are merged or hidden
+        (`posterior.reading`); which ones each of them is; and what is merged and hidden, in words.
     n_topics_by_chain
         The central 95% of each chain by itself.
     """
@@ -79,6 +81,8 @@ class Posterior:
         self.n_topics = int(np.quantile(self.n_topics_draws, 0.5, method="inverted_cdf"))
         self.n_topics_interval = _central(self.n_topics_draws)
         self.n_topics_by_chain = [_central([draw.names.size for draw in chain]) for chain in draws]
+        self.n_topics_median, self.read_as = self.n_topics, ""
+        self.members: list[tuple[int, ...]] = [(k,) for k in range(self.n_topics)]
         self._find_support, self._alignment = find_support, alignment
 
     # ------------------------------------------------------------ topics

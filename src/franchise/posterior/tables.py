@@ -61,7 +61,8 @@ def topics_frame(
         Columns topic, perhaps label, weight, terms (the top terms as one string), weight_low, weight_high,
         support, chain_support, chains (how many have the topic), found_by (the same in words: every chain,
         most chains, few chains, one chain), perhaps runs (the share of independent runs that found the
-        topic), stability, nearest, nearest_similarity, and perhaps coherence.
+        topic), stability, nearest, nearest_similarity, and perhaps coherence. Where topics are merged or
+        hidden (`franchise.posterior.reading`) also members, the topics of the chains that each is.
     """
     import pandas as pd
 
@@ -71,6 +72,7 @@ def topics_frame(
         **({} if labels is None else {"label": list(labels)}),
         "weight": posterior.weights,
         "terms": terms_in_words(posterior, n_terms),
+        **({"members": [", ".join(map(str, one)) for one in posterior.members]} if posterior.read_as else {}),
         "weight_low": low,
         "weight_high": high,
         "support": posterior.support,

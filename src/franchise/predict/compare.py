@@ -145,7 +145,7 @@ def _in_words(best: str, other: str, difference: float, error: float) -> str:
     return f"{best} and {other} cannot be told apart on these documents: {numbers}."
 
 
-def compare_topics(
+def compare_models(
     models: Mapping[str, KnownTopics],
     new: Encoded,
     *,

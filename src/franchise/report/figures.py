@@ -27,6 +27,7 @@ with needed("franchise.report.figures", "plot"):
         plot_similarity,
     )
     from franchise.report.figures_groups import plot_prevalence, plot_prevalence_difference
+    from franchise.report.figures_reference import plot_reference
     from franchise.report.figures_runs import plot_n_topics, plot_topic_mass, plot_trace
     from franchise.report.figures_topics import plot_topic_bars, plot_topics
 
@@ -37,6 +38,7 @@ __all__ = [
     "plot_n_topics",
     "plot_prevalence",
     "plot_prevalence_difference",
+    "plot_reference",
     "plot_similarity",
     "plot_topic_bars",
     "plot_topic_mass",

@@ -14,7 +14,7 @@ import numpy as np
 
 from franchise._text import counted
 from franchise.corpus import Corpus
-from franchise.engines.starts.tables import is_count_table
+from franchise.corpus.count_tables import is_count_table
 from franchise.model.priors import Priors
 from franchise.posterior.agreement import AGREE, APART, FEW_DRAWS, FIRM_RUNS, MOSTLY, agreement, in_words
 from franchise.posterior.diagnostics import Diagnosis
@@ -97,7 +97,7 @@ def headline(posterior: Posterior, diagnosis: Diagnosis, divided: str, n_runs: i
     n_runs
         Number of short runs before the chains; None if there were none.
     """
-    n, times = posterior.n_topics, len(posterior.draws)
+    n, times = posterior.n_topics_median, len(posterior.draws)
     how = _how(times, diagnosis.same_start, divided, n_runs)
     topics = "topic" if n == 1 else "topics"
     if diagnosis.agree is None and times > 1:
@@ -182,9 +182,11 @@ def findings(
     half = int(np.searchsorted(np.cumsum(posterior.weights), 0.5) + 1)
     if 1 < half < posterior.n_topics:
         said.append(f"The {half:,} largest topics hold half of the {words}.")
+    if posterior.read_as:
+        said.append(f"For reading, {posterior.read_as}. The chains and the number of topics are unchanged.")
     if posterior.unlisted_weight >= 0.0005:
-        rest = f"{posterior.unlisted_weight:.1%}"
-        said.append(f"{rest} of the {words} are in topics that come and go, and are not listed.")
+        rest, hidden = f"{posterior.unlisted_weight:.1%}", "are hidden, or " * bool(posterior.read_as)
+        said.append(f"{rest} of the {words} are in topics that {hidden}come and go, and are not listed.")
     return said + _unfinished(chains)
 
 

@@ -1,4 +1,4 @@
-"""The names that people give to the topics and the terms of a model: ``names.json`` in its folder."""
+"""What people call topics and terms of a model, and which topics they merge or hide: ``names.json``."""
 
 from pathlib import Path
 from typing import Any
@@ -7,25 +7,37 @@ from franchise._files import from_json, read_text, to_json, write_text
 from franchise._version import VERSION, check_version
 from franchise.errors import ModelError
 from franchise.posterior.labels import Named
+from franchise.posterior.reading import RememberedReading
 
 _NAMES = "names.json"
 _FORMAT = "franchise names"
 
 
-def write_names(folder: Path, topics: list[Named], terms: tuple[str, ...] | None) -> None:
-    """Write the names of topics and of terms; without any, remove the file."""
+def write_names(
+    folder: Path,
+    topics: list[Named],
+    terms: tuple[str, ...] | None,
+    reading: RememberedReading = RememberedReading(),  # noqa: B008 (it never changes)
+) -> None:
+    """Write the names of topics and of terms, and what is merged or hidden; without any, remove the file."""
     path = folder / _NAMES
-    if not topics and terms is None:
+    if not topics and terms is None and not any(reading):
         path.unlink(missing_ok=True)
         return
     named = [one._asdict() for one in topics]
-    write_text(path, to_json({"format": _FORMAT, "version": VERSION, "topics": named, "terms": terms}))
+    facts = {"format": _FORMAT, "version": VERSION, "topics": named, "terms": terms}
+    if any(reading):
+        facts["merged"] = [
+            {"name": name, "topics": [one._asdict() for one in members]} for name, members in reading.merged
+        ]
+        facts["hidden"] = [one._asdict() for one in reading.hidden]
+    write_text(path, to_json(facts))
     if terms is not None:
         write_text(folder / "vocabulary.txt", "".join(f"{term}\n" for term in terms))
 
 
-def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None]:
-    """Return the names of topics, with the terms that they were given for, and the names of terms.
+def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None, RememberedReading]:
+    """Return the names of topics, with the terms that they were given for, the names of terms, the reading.
 
     Raises
     ------
@@ -34,7 +46,7 @@ def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None]:
     """
     path = folder / _NAMES
     if not path.is_file():
-        return [], None
+        return [], None, RememberedReading()
     facts = from_json(read_text(path), path)
     try:
         if facts["format"] != _FORMAT:
@@ -42,7 +54,12 @@ def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None]:
         check_version(path, facts)
         topics = [_named(one) for one in facts["topics"]]
         terms = facts["terms"]
-        return topics, None if terms is None else tuple(map(str, terms))
+        merged = [
+            (one["name"] and str(one["name"]), tuple(map(_named, one["topics"])))
+            for one in facts.get("merged", ())
+        ]
+        reading = RememberedReading(tuple(merged), tuple(map(_named, facts.get("hidden", ()))))
+        return topics, None if terms is None else tuple(map(str, terms)), reading
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(
             f"{path}: the file is damaged ({error!r}); restore it from a copy, or delete it: the model "

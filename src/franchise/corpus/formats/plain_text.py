@@ -1,7 +1,7 @@
 """Texts without columns: one document per line, MALLET's lines, or a folder with one document per file.
 
 In text, an empty line is an empty document. MALLET's text file, for ``mallet import-file``, has ``name label
-text`` per line; name and label end at the first blanks, and the label is passed over.
+text`` per line; name and label end at the first blanks, and labels are the column ``label`` of the metadata.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ def mallet_rows(source: Source, columns: Columns) -> Rows:
                 code="bad-line",
             )
         if fields:
+            columns.add(source, {"label": fields[1]}, number)
             yield fields[2].rstrip("\r\n") if len(fields) == 3 else "", fields[0]
 
 

@@ -184,7 +184,7 @@ def _warn_of_others(
     if len(counts) <= 2 or are_years.all():
         return
     for which, what in ((are_years, "years"), (are_sums, "sums of the other columns")):
-        for i in np.flatnonzero(which):
+        for i in np.flatnonzero(which).tolist():
             name = header[counts[i]]
             message = (
                 f"{source.name}: the column {name!r} looks like {what}, not like counts; if so, name it in "

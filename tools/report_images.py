@@ -23,13 +23,19 @@ def open_page(browser, address: str, width: int, theme: str) -> Page:
     page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
     page.goto(address)
     page.wait_for_selector("html[data-drawn]")
+    page.add_style_tag(
+        content=".bar { position: static !important }"
+    )  # or it would lie over what is further down
     return page
 
 
-def keep(page: Page, name: str, top: float, height: int) -> None:
-    """Write a part of the page, as wide as the window."""
-    width = page.viewport_size["width"]
-    clip = {"x": 0, "y": top, "width": width, "height": height}
+def keep(page: Page, name: str, first: str, last: str) -> None:
+    """Write the page from one element to the end of another, as wide as the window."""
+    edges = "([first, last]) => [first, last].map(x => document.querySelector(x).getBoundingClientRect())"
+    begin, end = page.evaluate(edges, [first, last])
+    top = max(0, begin["top"] - MARGIN + page.evaluate("scrollY"))
+    height = end["bottom"] + MARGIN + page.evaluate("scrollY") - top
+    clip = {"x": 0, "y": top, "width": page.viewport_size["width"], "height": height}
     page.screenshot(path=IMAGES / name, full_page=True, clip=clip)
     print(IMAGES / name)
 
@@ -41,12 +47,12 @@ def main() -> None:
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         light = open_page(browser, address, 1184, "light")
-        keep(light, "report-light.png", 0, 2183)
-        keep(light, "report-top.png", 0, 1300)  # for README.md
+        keep(light, "report-light.png", ".bar", "#map")
+        keep(light, "report-top.png", ".bar", "#topic-table tbody tr:nth-child(6)")  # for README.md
         dark = open_page(browser, f"{address}#topic-{CHOSEN}", 1280, "dark")
-        top = dark.evaluate("() => document.getElementById('topic').getBoundingClientRect().top + scrollY")
-        keep(dark, "report-dark.png", top - MARGIN, 1602)
-        keep(open_page(browser, address, 390, "light"), "report-phone.png", 0, 2000)
+        keep(dark, "report-dark.png", "#topic", "#topic")
+        phone = open_page(browser, address, 390, "light")
+        keep(phone, "report-phone.png", ".bar", "#topic-table tbody tr:nth-child(3)")
         browser.close()
 
 

@@ -1,30 +1,38 @@
-"""The version of all files that are read back."""
+"""Versions: of all files that are read back, of Python and the libraries."""
 
+import platform
+from importlib.metadata import version
 from pathlib import Path
 
 from franchise._files import Facts
 from franchise.errors import ModelError
 
 VERSION = 6
+_LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn")
 
 
 def check_version(path: Path, facts: Facts) -> None:
     """Refuse files of a version that this library does not know."""
-    version = facts.get("version")
-    if not isinstance(version, int) or version < 1:
+    found = facts.get("version")
+    if not isinstance(found, int) or found < 1:
         raise ModelError(
             f"{path}: the file does not say its version; it is damaged or not a Franchise file",
             code="damaged-file",
         )
-    if version > VERSION:
+    if found > VERSION:
         raise ModelError(
-            f"{path}: the file has format version {version}, and this Franchise reads version {VERSION}; "
+            f"{path}: the file has format version {found}, and this Franchise reads version {VERSION}; "
             "install a newer Franchise",
             code="newer-format",
         )
-    if version < VERSION:
+    if found < VERSION:
         raise ModelError(
-            f"{path}: the file has format version {version}, from before the first release; this Franchise "
+            f"{path}: the file has format version {found}, from before the first release; this Franchise "
             f"reads version {VERSION}: fit the model again",
             code="outdated-format",
         )
+
+
+def versions_here() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that decide the answer."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}

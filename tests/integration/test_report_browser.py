@@ -37,9 +37,10 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def with_runs(tmp_path_factory):
-    """Sixty topics of words of a usual length, with the column of short runs."""
+    """Sixty topics of words of a usual length, with the column of short runs, some with long names."""
     path = tmp_path_factory.mktemp("runs") / "report.html"
-    return report_of(path, *large_model(60, 300), find_support=all_but_the_first)
+    labels = {0: "Algebra and pure mathematics", 1: "Elementarteilchenphysik", 2: "sun"}
+    return report_of(path, *large_model(60, 300), find_support=all_but_the_first, labels=labels)
 
 
 @pytest.fixture(scope="module")
@@ -266,7 +267,7 @@ def test_family_tree_of_another_chain(one):
     assert note != [told] or one.data()["chains"][0]["family"]["all"] == tree["all"]
 
 
-@pytest.mark.parametrize("width", [1400, 1300, 1100, 1000, 390])
+@pytest.mark.parametrize("width", [1400, 1300, 1100, 1081, 1000, 900, 830, 390])
 def test_the_table_is_not_cut_off(seen, with_runs, width):
     """With all its columns it has room next to the chosen topic, and on a phone each row has lines."""
     one = seen(with_runs, viewport={"width": width, "height": 900})
@@ -291,6 +292,52 @@ def test_nothing_is_wider_than_a_phone(seen, small):
     assert phone.page.evaluate("() => document.documentElement.scrollWidth") <= 390
     phone.page.set_viewport_size({"width": 800, "height": 800})
     assert phone.page.evaluate("() => document.documentElement.scrollWidth") <= 800
+
+
+def test_a_phone_shows_that_the_bar_has_more_parts(seen, small):
+    phone = seen(small, viewport={"width": 390, "height": 800}).page
+    more, last = phone.locator("#parts-more"), phone.locator(".bar nav a").last
+    playwright.expect(last).not_to_be_in_viewport()
+    for _ in range(6):
+        if more.is_visible():
+            more.click()
+            phone.wait_for_timeout(600)  # it scrolls smoothly
+    playwright.expect(last).to_be_in_viewport(ratio=1)
+    playwright.expect(more).to_be_hidden()
+    phone.set_viewport_size({"width": 1400, "height": 800})
+    phone.wait_for_timeout(300)
+    playwright.expect(more).to_be_hidden()
+
+
+def test_the_bar_follows_the_reader_on_a_phone(seen, small):
+    phone = seen(small, viewport={"width": 390, "height": 800}).page
+    phone.evaluate("() => document.getElementById('settings').scrollIntoView({ behavior: 'instant' })")
+    playwright.expect(phone.locator(".bar nav a[href='#settings']")).to_have_attribute("aria-current", "")
+    playwright.expect(phone.locator(".bar nav a[href='#settings']")).to_be_in_viewport(ratio=1)
+
+
+def test_the_arrows_of_a_topic_stay_in_one_line(seen, small):
+    phone = seen(small, viewport={"width": 390, "height": 800}).page
+    places = [phone.locator(f"#{one}").bounding_box() for one in ("previous", "topic-choice", "next")]
+    assert max(box["y"] for box in places) - min(box["y"] for box in places) < 12
+    assert places[2]["x"] + places[2]["width"] <= 390
+
+
+def test_no_chart_is_alone_in_its_row(seen, tmp_path):
+    corpus = from_texts(small_texts(80), max_df=1.0)
+    one = seen(report_of(tmp_path / "report.html", corpus, run_chains(corpus, 4)))
+    lefts = "all => all.map(figure => figure.getBoundingClientRect().left)"
+    for grid, columns in {"traces": 2, "masses": 4, "posteriors": 4, "ranks": 2}.items():
+        found = one.page.locator(f"#{grid} > figure").evaluate_all(lefts)
+        assert (len(found), len(set(found))) == (4, columns)
+
+
+def test_rank_plots_have_a_lane_for_every_chain(one):
+    ranks = one.data()["ranks"]
+    assert len(ranks) == 4
+    for i, drawn in enumerate(ranks):
+        bars = one.page.locator(f"#chart-ranks-{i} .mark-rect.role-mark path")
+        assert bars.count() == sum(map(len, drawn["ranks"])) == 20
 
 
 def test_five_hundred_topics_fit_in_a_page(many_topics):

@@ -42,7 +42,7 @@ def command(
       franchise convert pubmed.jsonl --text-column abstract pubmed.franchise
     """
     from franchise.corpus import write_corpus
-    from franchise.corpus.formats.detect import by_name
+    from franchise.corpus.formats import by_name
     from franchise.errors import CorpusError
 
     if Path(output).exists() and not overwrite:

@@ -66,8 +66,8 @@ def command(inputs: tuple[str, ...], output: str, shards: int, overwrite: bool, 
 
 def _batches(paths: list[str], values: dict[str, Any]) -> "Iterator[Corpus | Batch]":
     from franchise.corpus import Corpus
+    from franchise.corpus.large_arrays import texts_length
     from franchise.corpus.reading import read_documents
-    from franchise.corpus.strings import texts_length
 
     room = MOST_TEXT
     for path in paths:

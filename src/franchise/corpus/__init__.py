@@ -1,7 +1,7 @@
 """Documents in, one immutable :class:`Corpus` of flat arrays out.
 
-``corpus`` holds the class. Documents come from files (``reading``, in any of ``formats``; ``writing`` goes
-back), from texts and lists of words (``batches``), counts (``counts``), objects of other libraries
+``corpus`` holds the class. Documents come from files (``reading``, in any of ``formats``, which writes them,
+too), from texts and lists of words (``batches``), counts (``counts``), objects of other libraries
 (``other_libraries``) or any of these (``documents``); ``synthetic`` draws a corpus from a known model.
 ``metadata`` is what else is known of documents, and ``groups`` puts them into groups by that. Corpora larger
 than memory are in ``shards``.
@@ -12,7 +12,7 @@ from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import Encoded, as_corpus, encode
 from franchise.corpus.duplicates import drop_duplicates
-from franchise.corpus.formats import FORMATS, Format
+from franchise.corpus.formats import FORMATS, Format, write_corpus
 from franchise.corpus.groups import Groups, groupings_of, groups_of
 from franchise.corpus.new_documents import read_new
 from franchise.corpus.other_libraries import from_anndata, from_bow
@@ -23,7 +23,6 @@ from franchise.corpus.shards.corpus import ShardedCorpus, arrays_of_shard, open_
 from franchise.corpus.shards.writing import shard
 from franchise.corpus.synthetic import HDPDraw, Planted, draw_hdp, five_topics, planted
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.writing import write_corpus
 
 __all__ = [
     "FORMATS",

@@ -6,8 +6,8 @@ A `Batch` has the documents of one file, or some of a list, with terms of its ow
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
@@ -16,41 +16,36 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import count_terms
-from franchise.corpus.checks import iterate, names_of, numbered, strings
+from franchise._settings import whole_number
+from franchise.corpus.checks import iterate, names_of, no_words, numbered, strings
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.large_arrays import handed_over
+from franchise.corpus.large_arrays import GrowingTexts, handed_over
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.stored import About
-from franchise.corpus.text_options import TextOptions
+from franchise.corpus.text_options import TextOptions, given_options
 from franchise.corpus.texts import (
-    KeptTexts,
+    apply_vocabulary,
     choose_terms,
     document_frequencies,
+    drop_unknown,
+    learn_vocabulary,
     nothing_found,
+    renumber,
     split_texts,
 )
-from franchise.corpus.tokens import apply_vocabulary, drop_unknown, learn_vocabulary, renumber
-from franchise.errors import CorpusError, SettingsError
+from franchise.errors import CorpusError
 
 _CORPORA, _TEXTS, _LISTS = "a corpus", "a text", "a list of words"
+_KINDS: dict[str, Any] = {_CORPORA: Corpus, _TEXTS: str, _LISTS: (list, tuple, np.ndarray)}
 _BATCH = 20_000  # documents of a list
 
 
 class Batch(NamedTuple):
-    """Documents, which may have no words, and of which there may be none.
+    """Documents as a corpus has them, but there may be no words, and no documents.
 
-    Attributes
-    ----------
-    x, doc_ptr
-        Words and offsets, as a corpus has them.
-    terms
-        What the numbers in `x` mean.
-    kind
-        Whether terms are all words of texts, from which terms are chosen later ("texts"), all words of lists
-        ("lists"), or a vocabulary that stays as it is ("vocabulary").
-    about
-        Names (None if documents go by number), texts and metadata.
+    The terms are all words of texts, from which terms are chosen later (`kind` is "texts"), all words of
+    lists ("lists"), or a vocabulary that stays as it is ("vocabulary").
     """
 
     x: npt.NDArray[np.int32]
@@ -69,23 +64,23 @@ class Batch(NamedTuple):
 
 def batch_of(corpus: Corpus) -> Batch:
     """Return a corpus as a batch."""
-    names: Sequence[str] | None = corpus.document_names
-    about = About(None if names == numbered(corpus.n_documents) else names, corpus.texts, corpus.metadata)
-    words = (corpus.x, corpus.doc_ptr, corpus.vocabulary)
+    names = None if corpus.document_names == numbered(corpus.n_documents) else corpus.document_names
+    about, words = About(names, corpus.texts, corpus.metadata), (corpus.x, corpus.doc_ptr, corpus.vocabulary)
     return Batch(*words, "vocabulary", about, corpus.text_options, corpus.downsampling)
 
 
 def batch_of_texts(texts: Iterable[str], options: TextOptions, keep_texts: bool | int) -> Batch:
     """Split texts into words; their documents have no names yet."""
-    kept = KeptTexts(keep_texts)
-    words = learn_vocabulary(split_texts(texts, options, keep=kept.add))
-    return Batch(*words, "texts", About(texts=kept.texts), options)
+    most = int(keep_texts) if isinstance(keep_texts, bool) else whole_number("keep_texts", keep_texts, 0)
+    kept = GrowingTexts(math.inf if keep_texts is True else most or -1)
+    words = learn_vocabulary(split_texts(texts, options, kept))
+    return Batch(*words, "texts", About(texts=kept.packed()), options)
 
 
-def batch_of_lists(documents: Iterable[Any], vocabulary: Sequence[str] | None) -> Batch:
+def batch_of_lists(documents: Iterable[Any], vocabulary: Sequence[str] | None, first: int = 0) -> Batch:
     """Take lists of words, or with a vocabulary of term ids, as they are; documents have no names yet."""
     if vocabulary is None:
-        return Batch(*learn_vocabulary(documents), "lists")
+        return Batch(*learn_vocabulary(documents, first), "lists")
     return Batch(*apply_vocabulary(documents, vocabulary), vocabulary, "vocabulary")
 
 
@@ -142,13 +137,7 @@ def from_texts(
     >>> from_texts(["The bee and the ant", "A bee!"]).vocabulary
     ('ant', 'bee')
     """
-    if text_options is None:
-        text_options = TextOptions.from_dict(options)
-    elif options:
-        raise SettingsError(
-            f"{', '.join(options)}: give text_options, or single options, not both",
-            code="conflicting-settings",
-        )
+    text_options = given_options(TextOptions, text_options, options, "text_options")
     names = names_of(texts) if document_names is None else document_names
     check_same_order(texts, metadata)
     batch = batch_of_texts(texts, text_options, keep_texts)
@@ -196,11 +185,11 @@ def from_tokens(
 
 def batches_of_documents(documents: Any, options: TextOptions) -> Iterator[Batch]:
     """Cut an iterable of texts, of lists of words or of corpora into batches."""
-    left, n_before, kind = iterate(documents, "documents"), 0, ""
+    left, first, kind = iterate(documents, "documents"), 0, ""
     # One corpus is a batch, and so is the first document, which shows what there is.
     while some := list(islice(left, _BATCH if kind in (_TEXTS, _LISTS) else 1)):
-        for j, document in enumerate(some, start=n_before):
-            found = _kind_of(document)
+        for j, document in enumerate(some, start=first):
+            found = next((name for name, types in _KINDS.items() if isinstance(document, types)), "")
             if found == "" or found != (kind or found):
                 shown = found or f"{shortened(document)} ({type(document).__name__})"
                 before = f", after {kind}" if kind else ""
@@ -209,34 +198,11 @@ def batches_of_documents(documents: Any, options: TextOptions) -> Iterator[Batch
                     code="mixed-documents" if found else "wrong-type",
                 )
             kind = found
-        n_before += len(some)
-        if kind == _CORPORA:
-            yield batch_of(some.pop())
-        elif kind == _TEXTS:
+        if kind == _TEXTS:
             yield batch_of_texts(some, options, keep_texts=False)
         else:
-            with _counted_from(n_before - len(some)):
-                batch = batch_of_lists(some, None)
-            yield batch
-
-
-@contextmanager
-def _counted_from(first: int) -> Iterator[None]:
-    """Say where the count of documents in an error begins, if not at the first of all."""
-    try:
-        yield
-    except CorpusError as error:
-        raise CorpusError(
-            f"of the documents from {first:,} on, {error}" if first else str(error), code=error.code
-        ) from None
-
-
-def _kind_of(document: Any) -> str:
-    if isinstance(document, Corpus):
-        return _CORPORA
-    if isinstance(document, str):
-        return _TEXTS
-    return _LISTS if isinstance(document, list | tuple | np.ndarray) else ""
+            yield batch_of_lists(some, None, first) if kind == _LISTS else batch_of(some.pop())
+        first += len(some)
 
 
 class TermsOfAll:
@@ -263,13 +229,7 @@ class TermsOfAll:
             self._documents[numbers] += document_frequencies(batch.x, batch.doc_ptr, len(batch.terms))
 
     def chosen(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
-        """Return the vocabulary of all batches together, and the number of words of each term.
-
-        Raises
-        ------
-        CorpusError
-            If batches are of different kinds, or no words are left.
-        """
+        """Return the vocabulary of all batches together, and the number of words of each term."""
         if len(self._kinds) > 1:
             raise CorpusError(
                 "some of the documents are texts, whose terms are still to be chosen, and others are counts "
@@ -288,10 +248,7 @@ class TermsOfAll:
             kept = choose_terms(self._documents[numbers], words, self.n_documents, options)
             vocabulary, words = tuple(vocabulary[v] for v in kept), words[kept]
         if not words.sum():
-            raise CorpusError(
-                "there are no words at all: every document is empty; give at least one word",
-                code="empty-corpus",
-            )
+            raise no_words()
         return vocabulary, words
 
     @property

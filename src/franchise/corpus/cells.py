@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import CellArrays, CorpusArrays, offsets_of, places_of
-from franchise.corpus.checks import MAX_WORDS, frozen, integers, unknown_term
+from franchise.corpus.checks import MAX_WORDS, check_words, frozen, integers
 from franchise.corpus.large_arrays import BLOCK, blocks_of_documents
 from franchise.errors import CorpusError
 
@@ -47,16 +47,9 @@ def blocks_of_cells(corpus: CorpusArrays) -> Iterator[tuple[int, CellArrays]]:
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         document, terms = np.divmod(keys[starts], corpus.n_terms)
         counts = np.diff(starts, append=keys.size)
-        yield (
-            first,
-            CellArrays(
-                doc_ptr[first : last + 1] - doc_ptr[first],
-                np.searchsorted(document, np.arange(last - first + 1)),
-                terms.astype(np.int32),
-                counts.astype(np.int32),
-                corpus.n_terms,
-            ),
-        )
+        own = np.searchsorted(document, np.arange(last - first + 1))
+        cells = (own, terms.astype(np.int32), counts.astype(np.int32))
+        yield first, CellArrays(doc_ptr[first : last + 1] - doc_ptr[first], *cells, corpus.n_terms)
 
 
 def cells_from(
@@ -66,10 +59,11 @@ def cells_from(
     n_documents: int,
     n_terms: int,
 ) -> CellArrays:
-    """Return the cells of entries in the order of documents and terms; those of one cell add up.
-
-    Entries of no words are left out. The words of all entries together are no more than 32 bits can count.
-    """
+    """Gather entries, documents in increasing order, into cells; those of one cell add up."""
+    check_sum(int(counts.sum(dtype=np.float64)))  # integers could wrap around before the check
+    if not np.all((documents[1:] > documents[:-1]) | (terms[1:] >= terms[:-1])):
+        order = np.lexsort((terms, documents))
+        documents, terms, counts = documents[order], terms[order], counts[order]
     present = counts > 0
     if not present.all():
         documents, terms, counts = documents[present], terms[present], counts[present]
@@ -78,15 +72,18 @@ def cells_from(
     starts = np.flatnonzero(is_new)
     sums = np.add.reduceat(counts, starts) if starts.size else counts
     lengths = np.bincount(documents[starts], weights=sums, minlength=n_documents).astype(np.int64)
-    return _read_only(
-        CellArrays(
-            offsets_of(lengths),
-            offsets_of(np.bincount(documents[starts], minlength=n_documents)),
-            terms[starts].astype(np.int32),
-            sums.astype(np.int32),
-            n_terms,
+    sizes = np.bincount(documents[starts], minlength=n_documents)
+    cells = (terms[starts].astype(np.int32), sums.astype(np.int32))
+    return _read_only(CellArrays(offsets_of(lengths), offsets_of(sizes), *cells, n_terms))
+
+
+def check_sum(n_words: int) -> None:
+    """Refuse more words than 32-bit counts hold."""
+    if n_words > MAX_WORDS:
+        raise CorpusError(
+            f"the counts add up to {n_words:,} words, more than the {MAX_WORDS:,} that 32-bit counts hold",
+            code="too-many-words",
         )
-    )
 
 
 def words_of(cells: CellArrays) -> npt.NDArray[np.int32]:
@@ -119,42 +116,9 @@ def selected(cells: CellArrays, documents: npt.NDArray[np.int64]) -> CellArrays:
 
 def checked(cells: CellArrays) -> CellArrays:
     """Return cells that fit together and that no one can change, or say what is wrong."""
-    arrays = (integers(getattr(cells, name), name) for name in CellArrays._fields[:4])
-    doc_ptr, cell_ptr, terms, counts = arrays
-    _check_cells(doc_ptr, cell_ptr, terms, counts)
-    if not len(terms):
-        raise CorpusError(
-            "there are no words at all: every document is empty; give at least one word", code="empty-corpus"
-        )
-    words_before = offsets_of(counts)
-    if words_before[-1] > MAX_WORDS:
-        raise CorpusError(
-            f"{words_before[-1]:,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; "
-            "select fewer",
-            code="too-many-words",
-        )
-    if terms.min() < 0 or terms.max() >= cells.n_terms:
-        i = int(np.flatnonzero((terms < 0) | (terms >= cells.n_terms))[0])
-        raise unknown_term(int(words_before[i]), int(terms[i]), cells.n_terms)
-    if not np.array_equal(words_before[cell_ptr], doc_ptr):
-        raise CorpusError(
-            "doc_ptr does not fit the counts; give the number of words before each document",
-            code="wrong-offsets",
-        )
-    return CellArrays(
-        frozen(doc_ptr, np.int64),
-        frozen(cell_ptr, np.int64),
-        frozen(terms, np.int32),
-        frozen(counts, np.int32),
-        cells.n_terms,
-    )
-
-
-def _check_cells(
-    doc_ptr: npt.NDArray[Any], cell_ptr: npt.NDArray[Any], terms: npt.NDArray[Any], counts: npt.NDArray[Any]
-) -> None:
-    starts = len(cell_ptr) == len(doc_ptr) > 0 and cell_ptr[0] == 0
-    if not starts or np.any(np.diff(cell_ptr) < 0):
+    names = cells._fields[:4]
+    doc_ptr, cell_ptr, terms, counts = (integers(getattr(cells, name), name) for name in names)
+    if not len(cell_ptr) == len(doc_ptr) > 0 or cell_ptr[0] != 0 or np.any(np.diff(cell_ptr) < 0):
         raise CorpusError(
             "cell_ptr does not fit doc_ptr; give the number of cells before each document",
             code="wrong-offsets",
@@ -167,12 +131,20 @@ def _check_cells(
         )
     if counts.min(initial=1) < 1:
         raise CorpusError("a cell has no words; leave it out", code="empty-cell")
-    falls = np.flatnonzero(terms[1:] <= terms[:-1]) + 1
-    if not np.isin(falls, cell_ptr).all():
+    if not np.isin(np.flatnonzero(terms[1:] <= terms[:-1]) + 1, cell_ptr).all():
         raise CorpusError(
             "the terms of a document must increase; give one cell per term, in their order",
             code="not-increasing",
         )
+    words_before = offsets_of(counts)
+    check_words(terms, cells.n_terms, words_before)
+    if not np.array_equal(words_before[cell_ptr], doc_ptr):
+        raise CorpusError(
+            "doc_ptr does not fit the counts; give the number of words before each document",
+            code="wrong-offsets",
+        )
+    doc_ptr, cell_ptr = frozen(doc_ptr, np.int64), frozen(cell_ptr, np.int64)
+    return CellArrays(doc_ptr, cell_ptr, frozen(terms, np.int32), frozen(counts, np.int32), cells.n_terms)
 
 
 def _read_only(cells: CellArrays) -> CellArrays:

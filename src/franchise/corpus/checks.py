@@ -6,15 +6,13 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from reprlib import repr as shortened
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.strings import PackedTexts
+from franchise.corpus.large_arrays import PackedTexts
 from franchise.errors import CorpusError
-
-Texts = TypeVar("Texts", bound=Sequence[str])
 
 # Counts of words are 32-bit in the sampler's state, and none of them can exceed the number of words.
 MAX_WORDS = 2**31 - 1
@@ -94,28 +92,30 @@ def check_offsets(doc_ptr: npt.NDArray[Any], n_words: int) -> None:
         )
 
 
-def check_words(x: npt.NDArray[Any], n_terms: int) -> None:
-    """Refuse no words, too many, and words of unknown terms."""
+def check_words(x: npt.NDArray[Any], n_terms: int, words_before: npt.NDArray[Any] | None = None) -> None:
+    """Refuse no words, too many, and words (or cells, with the number of words before each) of no term."""
     if len(x) == 0:
+        raise no_words()
+    n_words = len(x) if words_before is None else int(words_before[-1])
+    if n_words > MAX_WORDS:
         raise CorpusError(
-            "there are no words at all: every document is empty; give at least one word", code="empty-corpus"
-        )
-    if len(x) > MAX_WORDS:
-        raise CorpusError(
-            f"{len(x):,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; select fewer",
+            f"{n_words:,} words are more than the {MAX_WORDS:,} that 32-bit counts hold; select fewer",
             code="too-many-words",
         )
     if x.min() < 0 or x.max() >= n_terms:
         i = int(np.flatnonzero((x < 0) | (x >= n_terms))[0])
-        raise unknown_term(i, int(x[i]), n_terms)
+        word = i if words_before is None else words_before[i]
+        raise CorpusError(
+            f"word {word} has term id {x[i]}, outside the vocabulary of {n_terms:,} terms; "
+            "term ids count from 0, and the vocabulary must cover all of them",
+            code="term-out-of-range",
+        )
 
 
-def unknown_term(i: int, term: int, n_terms: int) -> CorpusError:
-    """Return the error for a word whose term is not in the vocabulary."""
+def no_words() -> CorpusError:
+    """Return the error for a corpus without words."""
     return CorpusError(
-        f"word {i} has term id {term}, outside the vocabulary of {n_terms:,} terms; "
-        "term ids count from 0, and the vocabulary must cover all of them",
-        code="term-out-of-range",
+        "there are no words at all: every document is empty; give at least one word", code="empty-corpus"
     )
 
 
@@ -149,38 +149,24 @@ def check_distinct(vocabulary: tuple[str, ...]) -> None:
         first[term] = v
 
 
-def check_n_names(terms: Sequence[str], n_terms: int) -> None:
-    """Refuse more or fewer names than there are terms."""
+def terms_for(vocabulary: Iterable[str], n_terms: int) -> tuple[str, ...]:
+    """Return other names for this many terms."""
+    terms = strings(vocabulary, "vocabulary", "term")
+    check_distinct(terms)
     if len(terms) != n_terms:
         raise CorpusError(
             f"{len(terms):,} names for {n_terms:,} terms; give one per term", code="vocabulary-mismatch"
         )
+    return terms
 
 
-def check_document(j: int, n_documents: int) -> None:
-    """Refuse the number of a document that is not there."""
-    if not 0 <= j < n_documents:
-        raise CorpusError(
-            f"document {j}: the corpus has documents 0 to {n_documents - 1:,}", code="no-such-document"
-        )
-
-
-def names_for(names: Iterable[str] | None, n_documents: int) -> tuple[str, ...]:
-    """Return one name per document."""
-    if names is None:
-        return numbered(n_documents)
-    return _one_each(strings(names, "document_names", "document"), "document names", n_documents)
-
-
-def texts_for(texts: Iterable[str] | None, n_documents: int) -> Sequence[str] | None:
-    """Return one text per document, if there are texts; those that are packed stay so."""
-    if isinstance(texts, PackedTexts):
-        return _one_each(texts, "texts", n_documents)
-    return None if texts is None else _one_each(strings(texts, "texts", "document"), "texts", n_documents)
-
-
-def _one_each(given: Texts, what: str, n_documents: int) -> Texts:
+def one_each(values: Iterable[str] | None, name: str, n_documents: int) -> Sequence[str] | None:
+    """Return one name or text per document, if there are any; texts that are packed stay so."""
+    if values is None:
+        return None
+    given = values if isinstance(values, PackedTexts) else strings(values, name, "document")
     if len(given) != n_documents:
+        what = name.replace("_", " ")
         raise CorpusError(
             f"{len(given):,} {what} for {n_documents:,} documents; give one per document", code="wrong-length"
         )
@@ -206,6 +192,12 @@ def _changeable(array: npt.NDArray[Any]) -> bool:
     return False
 
 
+def no_such_document(j: int, n_documents: int, where: str = "") -> CorpusError:
+    """Return the error for the number of a document that is not there."""
+    message = f"{where}document {j}: the corpus has documents 0 to {n_documents - 1:,}"
+    return CorpusError(message, code="no-such-document")
+
+
 def document_numbers(documents: Sequence[int] | npt.NDArray[Any], n_documents: int) -> npt.NDArray[np.int64]:
     """Return the numbers of chosen documents, which may be given as a mask."""
     chosen = np.asarray(documents)
@@ -220,20 +212,14 @@ def document_numbers(documents: Sequence[int] | npt.NDArray[Any], n_documents: i
     chosen = integers(chosen, "select: documents")
     outside = (chosen < 0) | (chosen >= n_documents)
     if outside.any():
-        raise CorpusError(
-            f"select: document {chosen[outside][0]}: the corpus has documents 0 to {n_documents - 1:,}",
-            code="no-such-document",
-        )
+        raise no_such_document(chosen[outside][0], n_documents, "select: ")
     return chosen.astype(np.int64, copy=False)
 
 
 class Fingerprint:
-    """SHA-256 of words, offsets and vocabulary, which come in this order and in blocks of any size.
+    """SHA-256 of these numbers of words, offsets and terms, which come in this order, in blocks of any size.
 
-    Parameters
-    ----------
-    n_words, n_documents, n_terms
-        How many there will be.
+    It is the same on every machine: numbers are hashed little-endian, each part after its length.
     """
 
     def __init__(self, n_words: int, n_documents: int, n_terms: int) -> None:
@@ -252,17 +238,5 @@ class Fingerprint:
         """Take the vocabulary, and return all of it in hexadecimal digits."""
         for term in vocabulary:
             encoded = term.encode("utf-8", "surrogatepass")
-            self._digest.update(len(encoded).to_bytes(8, "little"))
-            self._digest.update(encoded)
+            self._digest.update(len(encoded).to_bytes(8, "little") + encoded)
         return self._digest.hexdigest()
-
-
-def fingerprint_of(
-    words: Iterable[npt.NDArray[np.int32]], doc_ptr: npt.NDArray[np.int64], vocabulary: Sequence[str]
-) -> str:
-    """Return the SHA-256 of words (in blocks), offsets and vocabulary, the same on every machine."""
-    fingerprint = Fingerprint(int(doc_ptr[-1]), len(doc_ptr) - 1, len(vocabulary))
-    for block in words:
-        fingerprint.add_words(block)
-    fingerprint.add_offsets(doc_ptr)
-    return fingerprint.of(vocabulary)

@@ -17,21 +17,8 @@ import numpy.typing as npt
 
 from franchise._arrays import CellArrays, CorpusArrays, count_terms, offsets_of
 from franchise._settings import RandomState, moved, seed_of
+from franchise.corpus import checks
 from franchise.corpus.cells import blocks_of_words, cells_of, checked, selected, words_of
-from franchise.corpus.checks import (
-    check_distinct,
-    check_document,
-    check_n_names,
-    check_offsets,
-    check_words,
-    document_numbers,
-    fingerprint_of,
-    frozen,
-    integers,
-    names_for,
-    strings,
-    texts_for,
-)
 from franchise.corpus.large_arrays import blocks, handed_over, ranges_of
 from franchise.corpus.metadata import as_metadata, rows_of
 
@@ -108,14 +95,14 @@ class Corpus:
         metadata: Any = None,
         downsampling: Downsampling | None = None,
     ) -> None:
-        words = integers(x, "x")
-        offsets = integers(doc_ptr, "doc_ptr")
-        terms = strings(vocabulary, "vocabulary", "term")
-        check_offsets(offsets, len(words))
-        check_words(words, len(terms))
-        check_distinct(terms)
-        self._set(_x=frozen(words, np.int32), _cells=None, keeps_cells=False)
-        self._set(doc_ptr=frozen(offsets, np.int64), vocabulary=terms)
+        words = checks.integers(x, "x")
+        offsets = checks.integers(doc_ptr, "doc_ptr")
+        terms = checks.strings(vocabulary, "vocabulary", "term")
+        checks.check_offsets(offsets, len(words))
+        checks.check_words(words, len(terms))
+        checks.check_distinct(terms)
+        self._set(_x=checks.frozen(words, np.int32), _cells=None, keeps_cells=False)
+        self._set(doc_ptr=checks.frozen(offsets, np.int64), vocabulary=terms)
         self._describe(document_names, texts, text_options, metadata, downsampling)
 
     @classmethod
@@ -129,11 +116,11 @@ class Corpus:
         """Make a corpus from cells (document, term, count).
 
         It equals the corpus of these words in the order of documents and terms, but holds the cells. The
-        other arguments are as the constructor takes them; there may be more terms than the cells know.
+        other arguments are as the constructor takes them; there may be more terms than in the cells.
         """
-        terms = strings(vocabulary, "vocabulary", "term")
+        terms = checks.strings(vocabulary, "vocabulary", "term")
         given = checked(cells._replace(n_terms=len(terms)))
-        check_distinct(terms)
+        checks.check_distinct(terms)
         corpus = Corpus.__new__(Corpus)  # of shards, too
         corpus._set(_x=None, _cells=given, keeps_cells=True, doc_ptr=given.doc_ptr, vocabulary=terms)
         corpus._describe(document_names, **about)
@@ -148,14 +135,10 @@ class Corpus:
         downsampling: Downsampling | None = None,
     ) -> None:
         n_documents = len(self.doc_ptr) - 1
-        self._set(
-            document_names=names_for(document_names, n_documents),
-            texts=texts_for(texts, n_documents),
-            text_options=text_options,
-            metadata=as_metadata(metadata, n_documents),
-            downsampling=downsampling,
-            _fingerprint="",
-        )
+        names = checks.one_each(document_names, "document_names", n_documents)
+        self._set(document_names=checks.numbered(n_documents) if names is None else names)
+        self._set(texts=checks.one_each(texts, "texts", n_documents), text_options=text_options)
+        self._set(metadata=as_metadata(metadata, n_documents), downsampling=downsampling, _fingerprint="")
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -223,7 +206,8 @@ class Corpus:
 
     def document(self, j: int) -> npt.NDArray[np.int32]:
         """Term ids of the words of document ``j``, a read-only view."""
-        check_document(j, self.n_documents)
+        if not 0 <= j < self.n_documents:
+            raise checks.no_such_document(j, self.n_documents)
         if self.keeps_cells and self._x is None:
             return words_of(selected(self.cells, np.array([j])))
         return self.x[self.doc_ptr[j] : self.doc_ptr[j + 1]]
@@ -231,7 +215,7 @@ class Corpus:
     def runs(self, j: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """Return the terms of document ``j`` in the order of its words, and how often each follows itself."""
         if self.keeps_cells and self._x is None:
-            cells = selected(self.cells, document_numbers([j], self.n_documents))
+            cells = selected(self.cells, checks.document_numbers([j], self.n_documents))
             return cells.terms, cells.counts.astype(np.int64)
         words = self.document(j)
         starts = np.flatnonzero(np.diff(words, prepend=-1))
@@ -250,23 +234,19 @@ class Corpus:
         Corpus
             The chosen documents with their names, texts and metadata.
         """
-        chosen = document_numbers(documents, self.n_documents)
-        make: Callable[..., Corpus]
-        if self.keeps_cells:
-            make = partial(Corpus.from_cells, selected(self.cells, chosen))
-        else:
-            lengths = self.document_lengths[chosen]
-            words = handed_over(ranges_of(self.x, self.doc_ptr[chosen], lengths))
-            make = partial(Corpus, words, offsets_of(lengths))
-        return make(
-            self.vocabulary,
-            [self.document_names[j] for j in chosen],
-            texts=None if self.texts is None else [self.texts[j] for j in chosen],
+        chosen = checks.document_numbers(documents, self.n_documents)
+        names = [self.document_names[j] for j in chosen]
+        about = self.about() | {
+            "texts": None if self.texts is None else [self.texts[j] for j in chosen],
             # The defaults follow from the number of documents, which has changed.
-            text_options=self.text_options and self.text_options.resolved(self.n_documents),
-            metadata=rows_of(self.metadata, chosen),
-            downsampling=self.downsampling,
-        )
+            "text_options": self.text_options and self.text_options.resolved(self.n_documents),
+            "metadata": rows_of(self.metadata, chosen),
+        }
+        if self.keeps_cells:
+            return Corpus.from_cells(selected(self.cells, chosen), self.vocabulary, names, **about)
+        lengths = self.document_lengths[chosen]
+        words = handed_over(ranges_of(self.x, self.doc_ptr[chosen], lengths))
+        return Corpus(words, offsets_of(lengths), self.vocabulary, names, **about)
 
     @moved(seed="random_state")
     def downsampled(
@@ -297,9 +277,7 @@ class Corpus:
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
         """Return the same documents with other names for the terms, as many as there are."""
-        terms = strings(vocabulary, "vocabulary", "term")
-        check_n_names(terms, self.n_terms)
-        return self.with_names(terms, self.document_names)
+        return self.with_names(checks.terms_for(vocabulary, self.n_terms), self.document_names)
 
     def with_names(self, vocabulary: Iterable[str], document_names: Iterable[str] | None = None) -> Corpus:
         """Return the same words under other names, of no fewer terms; documents by default by number."""
@@ -334,13 +312,13 @@ class Corpus:
             yield self._x[block]
 
     def fingerprint(self) -> str:
-        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; nothing else matters.
-
-        The same on every machine: numbers are hashed little-endian, each part after its length.
-        """
-        if self._fingerprint:
-            return self._fingerprint
-        self._set(_fingerprint=fingerprint_of(self._blocks(), self.doc_ptr, self.vocabulary))
+        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; the same on every machine."""
+        if not self._fingerprint:
+            fingerprint = checks.Fingerprint(self.n_words, self.n_documents, self.n_terms)
+            for block in self._blocks():
+                fingerprint.add_words(block)
+            fingerprint.add_offsets(self.doc_ptr)
+            self._set(_fingerprint=fingerprint.of(self.vocabulary))
         return self._fingerprint
 
     def about(self) -> dict[str, Any]:

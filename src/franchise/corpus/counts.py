@@ -7,7 +7,7 @@ more memory than the counts, they are not laid out before someone asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import CellArrays, offsets_of
-from franchise.corpus.cells import cells_from, cells_pay, words_of
+from franchise.corpus.cells import cells_from, cells_pay, check_sum, words_of
 from franchise.corpus.checks import MAX_WORDS, is_frame, names_of, numbered, strings
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.large_arrays import BLOCK, Growing, blocks, handed_over, let_go
 from franchise.corpus.metadata import check_same_order
-from franchise.corpus.tokens import Offsets, Words
+from franchise.corpus.texts import Offsets, Words
 from franchise.errors import CorpusError
 
 
@@ -96,7 +96,7 @@ def words_of_counts(
 ) -> tuple[Words, Offsets, tuple[str, ...]]:
     """Lay out the words of a matrix, which may have none; terms not given are named by number."""
     n_documents, entries, terms = _checked_entries(counts, terms, names)
-    cells = cells_of_entries(*entries, n_documents, len(terms))
+    cells = cells_from(*entries, n_documents, len(terms))
     return words_of(cells), cells.doc_ptr, terms
 
 
@@ -106,7 +106,14 @@ def _checked_entries(
     """Return the number of documents, what is not zero, and the terms."""
     (n_documents, n_terms), rows, columns, values = _entries(counts)
     terms = numbered(n_terms) if terms is None else terms
-    _check_width(terms, n_documents, n_terms)
+    if len(terms) != n_terms:
+        advice = "give one term per column"
+        if len(terms) == n_documents:
+            advice = "the matrix looks transposed: rows are documents and columns are terms, so pass counts.T"
+        raise CorpusError(
+            f"the vocabulary has {len(terms):,} terms, but the counts have {n_terms:,} columns; {advice}",
+            code="vocabulary-mismatch",
+        )
     _check_counts(rows, columns, values, names, terms)
     return n_documents, (rows, columns, values.astype(np.int64)), terms
 
@@ -138,28 +145,11 @@ def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArra
     if not sparse:
         rows, columns = np.nonzero(matrix)
         return shape, rows, columns, matrix[rows, columns]
-    return shape, *_sparse_entries(matrix)
-
-
-def _sparse_entries(matrix: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     # Widen before duplicates are summed: booleans would saturate and 8-bit counts wrap around.
     csr = matrix.astype(np.float64 if matrix.dtype.kind in "fu" else np.int64).tocsr(copy=True)
     csr.sum_duplicates()
     csr.eliminate_zeros()
-    rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
-    return rows, csr.indices, csr.data
-
-
-def _check_width(vocabulary: Sequence[str], n_documents: int, n_terms: int) -> None:
-    if len(vocabulary) == n_terms:
-        return
-    advice = "give one term per column"
-    if len(vocabulary) == n_documents:
-        advice = "the matrix looks transposed: rows are documents and columns are terms, so pass counts.T"
-    raise CorpusError(
-        f"the vocabulary has {len(vocabulary):,} terms, but the counts have {n_terms:,} columns; {advice}",
-        code="vocabulary-mismatch",
-    )
+    return shape, np.repeat(np.arange(shape[0]), np.diff(csr.indptr)), csr.indices, csr.data
 
 
 def _check_counts(
@@ -207,74 +197,31 @@ def corpus_of_entries(
     *,
     metadata: Any = None,
 ) -> Corpus:
-    """Make a corpus of (document, term, count) entries, some documents at a time; of many, on disk.
+    """Make a corpus of entries, documents in increasing order; some at a time, and of many, on disk.
 
-    Parameters
-    ----------
-    documents, terms, counts
-        One entry each: the document (in increasing order), the term, how many words. Entries of the same
-        document and term add up.
-    n_documents
-        Number of documents, those without entries included.
-    vocabulary, document_names, metadata
-        As :class:`~franchise.corpus.Corpus` takes them.
+    Entries of the same document and term add up. The rest is as :class:`~franchise.corpus.Corpus` takes it.
     """
     terms_of_all = tuple(vocabulary)
     n_words = sum(int(counts[block].sum(dtype=np.float64)) for block in blocks(len(counts)))
-    _check_sum(n_words)
+    check_sum(n_words)
     # Entries that share a cell are so rare that they do not matter here.
     as_cells = cells_pay(n_words, len(counts))
     columns = (Growing(), Growing()) if as_cells else (Growing(),)
     lengths, sizes = np.zeros(n_documents, np.int64), np.zeros(n_documents, np.int64)
-    for begin, end in _blocks(documents):
-        first, last = int(documents[begin]), int(documents[end - 1])
+    begin = 0
+    while begin < len(documents):  # whole documents, about a million entries at a time
+        first, last = int(documents[begin]), int(documents[min(begin + BLOCK, len(documents)) - 1])
+        end = int(np.searchsorted(documents, last, side="right"))
         entries = (documents[begin:end] - first, terms[begin:end], counts[begin:end].astype(np.int64))
-        cells = cells_of_entries(*entries, last - first + 1, len(terms_of_all))
+        cells = cells_from(*entries, last - first + 1, len(terms_of_all))
         lengths[first : last + 1], sizes[first : last + 1] = np.diff(cells.doc_ptr), np.diff(cells.cell_ptr)
         for column, values in zip(columns, cells[2:4] if as_cells else (words_of(cells),)):
             column.extend(values)
         let_go(documents, terms, counts)
+        begin = end
     doc_ptr, arrays = handed_over(offsets_of(lengths)), [handed_over(column.array()) for column in columns]
     if not as_cells:
         return Corpus(arrays[0], doc_ptr, terms_of_all, document_names, metadata=metadata)
     own_terms, own_counts = arrays
     all_cells = CellArrays(doc_ptr, handed_over(offsets_of(sizes)), own_terms, own_counts, len(terms_of_all))
     return Corpus.from_cells(all_cells, terms_of_all, document_names, metadata=metadata)
-
-
-def _blocks(documents: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Yield where whole documents begin and end, about a million entries at a time."""
-    begin = 0
-    while begin < len(documents):
-        last = documents[min(begin + BLOCK, len(documents)) - 1]
-        end = int(np.searchsorted(documents, last, side="right"))
-        yield begin, end
-        begin = end
-
-
-def cells_of_entries(
-    documents: npt.NDArray[Any],
-    terms: npt.NDArray[Any],
-    counts: npt.NDArray[np.int64],
-    n_documents: int,
-    n_terms: int,
-) -> CellArrays:
-    """Gather entries, documents in increasing order, into cells."""
-    n_words = int(counts.sum(dtype=np.float64))  # integers could wrap around before the check
-    _check_sum(n_words)
-    if not _in_order(documents, terms):
-        order = np.lexsort((terms, documents))
-        documents, terms, counts = documents[order], terms[order], counts[order]
-    return cells_from(documents, terms, counts, n_documents, n_terms)
-
-
-def _in_order(documents: npt.NDArray[Any], terms: npt.NDArray[Any]) -> bool:
-    return bool(np.all((documents[1:] > documents[:-1]) | (terms[1:] >= terms[:-1])))
-
-
-def _check_sum(n_words: int) -> None:
-    if n_words > MAX_WORDS:
-        raise CorpusError(
-            f"the counts add up to {n_words:,} words, more than the {MAX_WORDS:,} that 32-bit counts hold",
-            code="too-many-words",
-        )

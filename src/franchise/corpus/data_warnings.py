@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.count_tables import FEW_TERMS
 from franchise.corpus.shards.corpus import ShardedCorpus
 from franchise.corpus.text_hints import text_hints
 from franchise.errors import FranchiseWarning
@@ -24,7 +25,6 @@ _ENOUGH = 20  # rows and columns to tell by
 # In texts, a document that has a term has it one to two times, and a cell has a gene two to ten times.
 _LARGE_COUNTS, _MANY_WORDS = 50, 100_000
 _ADVISED = 1000
-FEW_TERMS = 1_000  # up to these, whether counts vary too much is measured (`starts.tables`)
 _FEW_DOCUMENTS = 100  # of fewer, no share says much
 _VERY_FEW_DOCUMENTS = 50  # where the defaults of `TextOptions` keep all terms
 # Names of types of mutation and genes, which are terms.

@@ -6,7 +6,7 @@ words) and ``counts``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from numbers import Number
@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from franchise._arrays import CorpusArrays
+from franchise.corpus import other_libraries
 from franchise.corpus.batches import (
     Batch,
+    batch_of,
     batch_of_lists,
     batch_of_texts,
     from_texts,
@@ -28,40 +30,24 @@ from franchise.corpus.batches import (
 from franchise.corpus.checks import is_frame, iterate, names_of, numbered
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts, split_columns, words_of_counts
-from franchise.corpus.other_libraries import (
-    counts_of_anndata,
-    counts_of_pairs,
-    from_anndata,
-    from_bow,
-    is_anndata,
-    refuse_tables,
-)
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.tokens import Offsets, Words, drop_unknown
+from franchise.corpus.texts import drop_unknown
 from franchise.errors import CorpusError, SettingsError
 
 # The kinds of documents, as messages name them.
 _TEXTS, _WORDS, _COUNTS = "texts", "lists of words", "rows of counts"
 _PAIRS = "lists of pairs (term id, count)"
+# Kinds of what is one object.
+_CORPUS, _BATCH, _ANNDATA, _MATRIX = "corpus", "batch", "AnnData", "matrix"
 
 _WHAT_IS_ONE = "a document is a text, a list of words or a row of counts"
 
 
 class Encoded(NamedTuple):
-    """Documents in the terms of an existing corpus; they may have no words at all.
+    """Documents in the terms of an existing corpus; they may have no words at all."""
 
-    Attributes
-    ----------
-    arrays
-        The words whose terms are known, as compiled kernels take them.
-    unknown
-        Number of words of each document that were skipped, as their terms are not in the vocabulary; int64.
-    document_names
-        One name per document.
-    """
-
-    arrays: CorpusArrays
-    unknown: npt.NDArray[np.int64]
+    arrays: CorpusArrays  # the words whose terms are known
+    unknown: npt.NDArray[np.int64]  # number of words of each document that were skipped
     document_names: tuple[str, ...]
 
 
@@ -79,13 +65,6 @@ def as_corpus(documents: Any, text_options: TextOptions | None = None) -> Corpus
     text_options
         How texts become words; None for the defaults, and for documents that are not texts.
 
-    Raises
-    ------
-    CorpusError
-        If the documents are of no known kind, or of several.
-    SettingsError
-        If there are text options for documents that are not texts.
-
     Examples
     --------
     >>> as_corpus(["The ant and the bee", "Bees!"])
@@ -95,26 +74,34 @@ def as_corpus(documents: Any, text_options: TextOptions | None = None) -> Corpus
     >>> as_corpus([[1, 1], [0, 1]])
     Corpus(2 documents, 2 terms, 3 words)
     """
-    has_kind = not (isinstance(documents, Corpus) or is_matrix(documents) or is_anndata(documents))
-    if has_kind:
-        refuse_tables(documents)
-        names = names_of(documents)
-        kind, checked = _tell_kind(documents)
-        if kind == _TEXTS:
-            return from_texts(checked, document_names=names, text_options=text_options)
+    kind, checked = _tell_kind(documents)
+    names = names_of(documents)
+    if kind == _TEXTS:
+        return from_texts(checked, document_names=names, text_options=text_options)
     if text_options is not None:
         raise options_without_texts()
-    if isinstance(documents, Corpus):
-        return documents
-    if is_matrix(documents):
-        return from_counts(documents)
-    if is_anndata(documents):
-        return from_anndata(documents)
+    if kind == _CORPUS:
+        return documents  # type: ignore[no-any-return]
+    if kind == _ANNDATA:
+        return other_libraries.from_anndata(documents)
     if kind == _PAIRS:
-        return from_bow(checked)
+        return other_libraries.from_bow(checked)
     if kind == _WORDS:
         return from_tokens(checked, document_names=names)
-    return from_counts(list(checked), document_names=names)
+    return from_counts(documents if kind == _MATRIX else list(checked), document_names=names)
+
+
+def is_matrix(documents: Any) -> bool:
+    """Return whether these are counts in an array, a sparse matrix or a DataFrame."""
+    return is_frame(documents) or hasattr(documents, "tocsr") or getattr(documents, "ndim", 1) != 1
+
+
+_AS_A_WHOLE: dict[str, Callable[[Any], bool]] = {
+    _CORPUS: lambda documents: isinstance(documents, Corpus),
+    _BATCH: lambda documents: isinstance(documents, Batch),
+    _ANNDATA: other_libraries.is_anndata,
+    _MATRIX: is_matrix,
+}
 
 
 def options_without_texts() -> SettingsError:
@@ -146,57 +133,40 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
         The words, the number of skipped words and the name of each document. Words that were left out
         when ``like`` was made, for example by ``min_df``, are skipped too; stop words do not count.
 
-    Raises
-    ------
-    CorpusError
-        If the documents are of no known kind; or texts, and ``like`` was not made from texts; or counts that
-        do not have the terms of ``like``.
-
     Examples
     --------
     >>> new = encode([["bee", "cat", "bee"]], as_corpus([["ant", "bee"]]))
     >>> new.arrays.x.tolist(), new.unknown.tolist()
     ([1, 1], [1])
     """
-    if isinstance(documents, Corpus):
-        ids = _renumbered(documents.x, documents.vocabulary, like)
-        return _encoded(ids, documents.doc_ptr, like, documents.document_names)
-    if isinstance(documents, Batch):
-        ids = _renumbered(documents.x, documents.terms, like)
-        return _encoded(ids, documents.doc_ptr, like, documents.about.names)
-    if is_anndata(documents):
-        counts, genes = counts_of_anndata(documents)
-        x, doc_ptr, _ = words_of_counts(counts, genes)
-        return _encoded(_renumbered(x, genes, like), doc_ptr, like, map(str, documents.obs_names))
-    names = names_of(documents) if document_names is None else document_names
-    if is_matrix(documents):
-        matrix = _checked_columns(documents, like)
-        x, doc_ptr, _ = words_of_counts(matrix, like.vocabulary, names)
-        return _encoded(x, doc_ptr, like, names)
-    refuse_tables(documents)
     kind, checked = _tell_kind(documents)
-    if kind == _PAIRS:
-        x, doc_ptr, _ = words_of_counts(counts_of_pairs(checked, like.n_terms), like.vocabulary)
-        return _encoded(x, doc_ptr, like, None)
-    if kind == _COUNTS:
-        x, doc_ptr, _ = words_of_counts(list(checked), like.vocabulary)
-        return _encoded(x, doc_ptr, like, names)
-    if kind == _TEXTS:
+    names: Any = names_of(documents) if document_names is None else document_names
+    if kind == _BATCH:
+        batch: Batch = documents
+    elif kind == _CORPUS:
+        batch = batch_of(documents)
+    elif kind == _TEXTS:
         batch = batch_of_texts(checked, how_split(like), keep_texts=False)
-    else:
+    elif kind == _WORDS:
         batch = batch_of_lists(checked, None)
-    return _encoded(_renumbered(batch.x, batch.terms, like), batch.doc_ptr, like, names)
-
-
-def is_matrix(documents: Any) -> bool:
-    """Return whether these are counts in an array, a sparse matrix or a DataFrame."""
-    return is_frame(documents) or hasattr(documents, "tocsr") or getattr(documents, "ndim", 1) != 1
-
-
-def _encoded(ids: Words, doc_ptr: Offsets, like: Corpus, names: Any) -> Encoded:
-    x, offsets, unknown = drop_unknown(ids, doc_ptr)
-    given = numbered(len(unknown)) if names is None else tuple(names)
-    return Encoded(CorpusArrays(x, offsets, like.n_terms), unknown, given)
+    else:
+        terms = like.vocabulary
+        if kind == _ANNDATA:
+            counts, terms = other_libraries.counts_of_anndata(documents)
+            names = map(str, documents.obs_names)
+        elif kind == _MATRIX:
+            counts = _checked_columns(documents, like)
+        else:
+            counts = (
+                other_libraries.counts_of_pairs(checked, like.n_terms) if kind == _PAIRS else list(checked)
+            )
+        batch = Batch(*words_of_counts(counts, terms, None if kind == _ANNDATA else names), "vocabulary")
+    same = batch.terms == like.vocabulary
+    known = batch.x if same else numbers_in(like.vocabulary, batch.terms)[batch.x]
+    x, offsets, unknown = drop_unknown(known, batch.doc_ptr)
+    names = batch.about.names if names is None else names
+    names = numbered(len(unknown)) if names is None else tuple(names)
+    return Encoded(CorpusArrays(x, offsets, like.n_terms), unknown, names)
 
 
 def how_split(like: Corpus) -> TextOptions:
@@ -208,11 +178,6 @@ def how_split(like: Corpus) -> TextOptions:
             code="cannot-split-texts",
         )
     return like.text_options
-
-
-def _renumbered(x: Words, terms: Sequence[str], like: Corpus) -> Words:
-    """Return words of some terms in the numbers of another vocabulary, -1 where it has no such term."""
-    return x if terms == like.vocabulary else numbers_in(like.vocabulary, terms)[x]
 
 
 def _checked_columns(counts: Any, like: Corpus) -> Any:
@@ -231,17 +196,21 @@ def _checked_columns(counts: Any, like: Corpus) -> Any:
 
 
 def _tell_kind(documents: Any) -> tuple[str, Iterator[Any]]:
-    """Return the kind of the documents, and the documents, checked to be of that kind as they are read."""
+    """Return the kind of the documents; and the documents, where each is checked as it is read."""
+    for kind, is_so in _AS_A_WHOLE.items():
+        if is_so(documents):
+            return kind, iter(())
+    other_libraries.refuse_tables(documents)
     iterator = iterate(documents, "documents")
-    looked_at, kind = [], None
+    looked_at, found = [], None
     for j, document in enumerate(iterator):
         looked_at.append(document)
-        kind = _kind(document, j)
-        if kind is not None:
+        found = _kind(document, j)
+        if found is not None:
             break
     # Where every document is an empty list, these are lists of words as well as anything.
-    kind = kind or _WORDS
-    return kind, _all_of_kind(kind, chain(looked_at, iterator))
+    found = found or _WORDS
+    return found, _all_of_kind(found, chain(looked_at, iterator))
 
 
 def _all_of_kind(kind: str, documents: Iterator[Any]) -> Iterator[Any]:

@@ -27,32 +27,15 @@ _MOST_WORDS = 10**9 - 1
 
 
 class Downsampling(NamedTuple):
-    """How words were left out of a corpus.
+    """How words were left out of a corpus."""
 
-    Attributes
-    ----------
-    words
-        The most words that any document could keep.
-    seed
-        What the draws began with.
-    n_documents
-        Number of documents that lost words.
-    n_words_before
-        Number of words of the whole corpus before.
-    by_document
-        Whether each document had a limit of its own, `words` or less.
-    evenly
-        Whether counts were scaled down instead of drawn.
-    concentration
-        Of documents around mixtures of topics, where that decided how many counts each is worth.
-    """
-
-    words: int
-    seed: int
-    n_documents: int
-    n_words_before: int
-    by_document: bool = False
-    evenly: bool = False
+    words: int  # the most words that any document could keep
+    seed: int  # what the draws began with
+    n_documents: int  # number of documents that lost words
+    n_words_before: int  # number of words of the whole corpus before
+    by_document: bool = False  # each document had a limit of its own, `words` or less
+    evenly: bool = False  # counts were scaled down instead of drawn
+    # Of documents around mixtures of topics, where that decided how many counts each is worth.
     concentration: float | None = None
 
     def in_words(self) -> str:

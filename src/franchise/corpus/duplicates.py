@@ -58,12 +58,9 @@ def repeats(corpus: Corpus, n_documents: int) -> npt.NDArray[np.bool_]:
     for first, last in blocks_of_documents(ptr[: n_documents + 1]):
         chosen, ends = slice(ptr[first], ptr[last]), ptr[first : last + 1] - ptr[first]
         for i in range(2):
-            if corpus.keeps_cells:
-                values = weights[i, corpus.cells.terms[chosen]] * corpus.cells.counts[chosen].astype(
-                    np.uint64
-                )
-            else:
-                values = weights[i, corpus.x[chosen]]
+            values = weights[i, (corpus.x if cells is None else cells.terms)[chosen]]
+            if cells is not None:
+                values *= cells.counts[chosen].astype(np.uint64)
             total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
             sums[first:last, i] = total[ends[1:]] - total[ends[:-1]]  # both wrap around alike
     order = np.lexsort((np.arange(n_documents), sums[:, 1], sums[:, 0]))

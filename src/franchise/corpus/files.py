@@ -1,10 +1,11 @@
-"""Bytes from and to disk: gzip read as plain bytes, errors worded, writes whole or not at all.
+"""Bytes from and to disk: gzip read as plain bytes, errors worded, writes whole or not at all; encodings.
 
 What the bytes mean is in ``formats``.
 """
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -17,8 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 from franchise._files import whole_file
-from franchise.corpus.encodings import likely_encoding
-from franchise.errors import CorpusError
+from franchise.errors import CorpusError, SettingsError
 
 StrPath = str | os.PathLike[str]
 
@@ -43,20 +43,9 @@ MAX_LINE = 2**28
 
 
 class Source:
-    """A file being read, unzipped, with the words for messages about it.
+    """A file being read from its present position on, unzipped, with the words for messages about it.
 
-    Parameters
-    ----------
-    file
-        What is read, from its present position on.
-    name
-        What messages call it.
-    path
-        Where it is on disk; None for standard input and other streams.
-    progress
-        Called with the bytes read so far and the size of the file.
-    encoding
-        Of the text, where it is not UTF-8.
+    Messages call it `name`; `path` is None for standard input and other streams, `encoding` None for UTF-8.
     """
 
     HEAD = 2**16  # bytes that are looked at to find the format
@@ -114,15 +103,11 @@ class Source:
             except UnicodeDecodeError as error:
                 # The position is into what was decoded, which is without the mark.
                 i = error.start + len(line) - len(error.object)
-                raise self._not_utf_8(
-                    line, number, f"not UTF-8 text: the byte at offset {start + i:,} is 0x{line[i]:02x}"
-                ) from None
+                found = f"not UTF-8 text: the byte at offset {start + i:,} is 0x{line[i]:02x}"
+                raise self._not_utf_8(line, number, found) from None
             if "\0" in text:
-                raise self._not_utf_8(
-                    line,
-                    number,
-                    f"the byte at offset {start + line.index(0):,} is zero, so this is not UTF-8 text",
-                )
+                found = f"the byte at offset {start + line.index(0):,} is zero, so this is not UTF-8 text"
+                raise self._not_utf_8(line, number, found)
             start += len(line)
             yield text
 
@@ -151,9 +136,8 @@ class Source:
         guess = likely_encoding((line + self.stream.peek())[: self.HEAD])
         advice = "convert the file to UTF-8, or give its encoding (--encoding)"
         if guess is not None:
-            advice = (
-                f"it is probably {guess}: give encoding={guess!r} (--encoding), or convert the file to UTF-8"
-            )
+            given = f"give encoding={guess!r} (--encoding)"
+            advice = f"it is probably {guess}: {given}, or convert the file to UTF-8"
         return self.fault(f"{found}; {advice}", number, code="wrong-encoding")
 
     def random_access(self) -> BinaryIO:
@@ -177,6 +161,17 @@ class Source:
         """Return the error that names the file and the line."""
         where = self.name if line is None else f"{self.name}:{line}"
         return CorpusError(f"{where}: {message}", code=code)
+
+    @contextmanager
+    def whole(self, what: str, advice: str) -> Iterator[None]:
+        """Word what a library raises at a damaged file, which fails in a dozen ways."""
+        try:
+            yield
+        except CorpusError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200]
+            raise self.fault(f"not a whole {what} ({reason}); {advice}", code="damaged-file") from error
 
     def _is_plain_file(self) -> bool:
         return self.path is not None and self._size is not None and not self._is_packed
@@ -226,24 +221,19 @@ def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Pa
     target = Path(path)
     try:
         with whole_file(target) as file:
-            _write_blocks(file, content, packed=target.suffix == ".gz")
+            if target.suffix != ".gz":
+                file.writelines(content)
+            else:
+                # No clock and no name in the file: the same corpus gives the same bytes. Level 6 is gzip's
+                # own; Python's default of 9 takes several times as long.
+                with gzip.GzipFile("", "wb", 6, file, mtime=0) as zipped:
+                    zipped.writelines(content)
     except OSError as error:
         raise CorpusError(
             f"{target}: cannot write it ({_reason(error)}); check the folder and its permissions",
             code="cannot-write",
         ) from error
     return target
-
-
-def _write_blocks(file: BinaryIO, blocks: Iterable[bytes | memoryview], *, packed: bool) -> None:
-    if not packed:
-        file.writelines(blocks)
-        return
-    # No clock and no name in the file: the same corpus gives the same bytes. Level 6 is gzip's own; Python's
-    # default of 9 takes several times as long.
-    with gzip.GzipFile("", "wb", 6, file, mtime=0) as zipped:
-        for block in blocks:
-            zipped.write(block)
 
 
 class _Passage(io.RawIOBase):
@@ -315,3 +305,47 @@ def _open(path: Path) -> BinaryIO:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
+
+
+# ---------------------------------------------------------------- encodings other than UTF-8
+
+# Without a choice, rarer relatives of these are found in short texts.
+_CANDIDATES = [
+    "cp1252", "cp850", "cp1251", "koi8_r", "cp932", "euc_jp", "euc_kr", "gb18030", "big5",
+    "utf_16", "utf_16_le", "utf_16_be", "utf_32",
+]  # fmt: skip
+
+
+def checked_encoding(given: object) -> str | None:
+    """Return the name of an encoding as Python spells it, None for UTF-8."""
+    if given is None:
+        return None
+    try:
+        name = codecs.lookup(given).name  # type: ignore[arg-type]
+        "a".encode(name)  # what turns bytes into bytes is no encoding of texts
+    except (LookupError, TypeError, ValueError):
+        raise SettingsError(
+            f"encoding={given!r}: there is no such encoding; give 'utf-8', 'utf-16', 'cp1252' (Western "
+            "European) or another that Python knows",
+            code="unknown-encoding",
+        ) from None
+    return None if name in ("utf-8", "utf-8-sig") else name
+
+
+def likely_encoding(sample: bytes) -> str | None:
+    """Return the encoding that a piece of a text probably has; None where nothing speaks for any.
+
+    Examples
+    --------
+    >>> likely_encoding("naïve café, déjà vu".encode("cp1252"))
+    'cp1252'
+    """
+    from charset_normalizer import from_bytes
+
+    if sample.isascii() and b"\0" not in sample:
+        return None
+    for cut in range(4):  # the sample may end within a character
+        best = from_bytes(sample[: len(sample) - cut], cp_isolation=_CANDIDATES).best()
+        if best is not None:
+            return best.encoding
+    return None

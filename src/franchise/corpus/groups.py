@@ -31,24 +31,14 @@ _STEPS = ("day", "week", "month", "quarter", "year", "decade")
 class Groups(NamedTuple):
     """Which documents belong together.
 
-    Attributes
-    ----------
-    name
-        What they are grouped by.
-    kind
-        What their values are: ``"number"`` and ``"date"`` have an order that means something, ``"text"`` has
-        none.
-    labels
-        The groups in order: numbers (with a step, the smallest that may be in the group), dates as text
-        (``"2019-04"``; years are numbers), or texts; `MISSING` comes last.
-    of
-        The group of each document, its place in `labels`; -1 for a document in no group.
+    Labels are numbers (with a step, the smallest that may be in the group), dates as text (``"2019-04"``;
+    years are numbers), or texts, in order; `MISSING` comes last.
     """
 
-    name: str
-    kind: Kind
-    labels: list[Any]
-    of: npt.NDArray[np.int64]
+    name: str  # what they are grouped by
+    kind: Kind  # "number" and "date" have an order that means something, "text" has none
+    labels: list[Any]  # of the groups
+    of: npt.NDArray[np.int64]  # the group of each document, its place in `labels`; -1 for one in no group
 
 
 def groups_of(corpus: Corpus, by: Any, step: str | float | None = None) -> Groups:

@@ -1,4 +1,4 @@
-"""Arrays that grow block by block: in memory while they are small, in a file when they are large.
+"""Arrays that grow block by block, and strings laid end to end: in memory while small, in a file when large.
 
 The file is temporary and has no name; it goes away with the array that is mapped onto it. The system reads
 and writes its pages as they are used, so that a hundred million words need not fit in memory.
@@ -6,16 +6,19 @@ and writes its pages as they are used, so that a hundred million words need not 
 
 from __future__ import annotations
 
+import io
+import math
 import mmap
 import tempfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from franchise._arrays import Array
 from franchise.errors import CorpusError
 
 Ints = npt.NDArray[Any]
@@ -30,50 +33,20 @@ MOST_IN_MEMORY = 2**26
 class Growing:
     """An array of numbers, of 32 bits unless another type is given, that grows at its end."""
 
-    _file: IO[bytes] | None = None
-
     def __init__(self, dtype: type[np.integer[Any]] = np.int32) -> None:
         self._dtype = np.dtype(dtype)
-        self._blocks: list[Ints] = []
+        self._file: IO[bytes] = io.BytesIO()
         self._size = 0
 
     def extend(self, values: npt.NDArray[Any] | array[int]) -> None:
         """Add numbers at the end."""
-        block = np.array(values, dtype=self._dtype)
+        block = np.ascontiguousarray(values, dtype=self._dtype)
         self._size += block.size
-        if self._file is None:
-            self._blocks.append(block)
-            if self._dtype.itemsize * self._size > MOST_IN_MEMORY:
-                self._move()
-        else:
-            self._write(block)
-
-    def array(self) -> Ints:
-        """Return all numbers, writable; of many, mapped from the file. Nothing can be added after that."""
-        if self._file is None:
-            joined, end = np.empty(self._size, self._dtype), self._size
-            while self._blocks:  # each is gone before the next is copied
-                block = self._blocks.pop()
-                joined[end - block.size : end] = block
-                end -= block.size
-            return joined
-        with self._file:  # what is mapped stays open by itself
-            return np.memmap(self._file, self._dtype, "r+", shape=(self._size,))
-
-    def __del__(self) -> None:
-        """Close the file of an array that was never finished."""
-        if self._file is not None:
-            self._file.close()
-
-    def _move(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="franchise-")  # noqa: SIM115 (closed when it is forgotten)
-        for block in self._blocks:
-            self._write(block)
-        self._blocks.clear()
-
-    def _write(self, block: Ints) -> None:
-        assert self._file is not None
         try:
+            if self._dtype.itemsize * self._size > MOST_IN_MEMORY and isinstance(self._file, io.BytesIO):
+                numbers = self._file.getbuffer()
+                self._file = tempfile.TemporaryFile(prefix="franchise-")  # noqa: SIM115 (closed below)
+                self._file.write(numbers)
             self._file.write(block.data)
             self._file.flush()
         except OSError as error:
@@ -83,17 +56,26 @@ class Growing:
                 code="cannot-write",
             ) from error
 
+    def array(self) -> Ints:
+        """Return all numbers, writable; of many, mapped from the file. Nothing can be added after that."""
+        if not isinstance(self._file, io.BytesIO):
+            with self._file:  # what is mapped stays open by itself
+                return np.memmap(self._file, self._dtype, "r+", shape=(self._size,))
+        return np.frombuffer(self._file.getbuffer(), self._dtype) if self._size else np.empty(0, self._dtype)
+
+    def __del__(self) -> None:
+        """Close the file of an array that was never finished."""
+        if not isinstance(self._file, io.BytesIO):
+            self._file.close()
+
 
 def handed_over(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a read-only view of an array that no one else will use, so that a corpus need not copy it."""
-    if not values.size:
-        return values
-    return np.frombuffer(values.data.toreadonly(), dtype=values.dtype)
-
-
-def is_mapped(values: npt.NDArray[Any]) -> bool:
-    """Return whether these numbers are in a file."""
-    return isinstance(values, np.memmap)
+    if values.size:
+        return np.frombuffer(values.data.toreadonly(), dtype=values.dtype)
+    nothing = values.view()
+    nothing.flags.writeable = False
+    return nothing
 
 
 def let_go(*mapped: npt.NDArray[Any]) -> None:
@@ -133,3 +115,98 @@ def ranges_of(
         shift = np.repeat(shifts[begin:end], lengths[begin:end])
         found[first : ends[end - 1]] = values[np.arange(first, ends[end - 1]) + shift]
     return found
+
+
+# ---------------------------------------------------------------- strings laid end to end
+
+# A text must come back as it was given, even with half a character in it.
+_AS_GIVEN = "surrogatepass"
+
+
+class PackedTexts(Sequence[str]):
+    """Texts made when one is asked for, from bytes of UTF-8 end to end, perhaps in a file, and their ends."""
+
+    def __init__(self, content: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> None:
+        self.content = content
+        self.ends = ends
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, j: int | slice) -> Any:
+        if isinstance(j, slice):
+            return tuple(self[i] for i in range(*j.indices(len(self))))
+        i = range(len(self))[j]  # an error where there is none, and from the end where it is negative
+        begin = self.ends[i - 1] if i else 0
+        return self.content[begin : self.ends[i]].tobytes().decode("utf-8", _AS_GIVEN)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple | list | PackedTexts):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} texts>"
+
+    def __reduce__(self) -> tuple[type[PackedTexts], tuple[Any, Any]]:
+        return PackedTexts, (np.asarray(self.content), self.ends)
+
+
+def texts_length(texts: Sequence[str]) -> int:
+    """Return the number of characters; of packed texts, that of bytes, which may be a little more."""
+    return texts.content.size if isinstance(texts, PackedTexts) else sum(map(len, texts))
+
+
+class GrowingTexts:
+    """Texts that come one after the other, in memory while they are short together, and else in a file.
+
+    None is kept once they have more than `most` characters.
+    """
+
+    def __init__(self, most: float = math.inf) -> None:
+        self._room = most
+        self._content = Growing(np.uint8)
+        self._ends = array("q")
+        self._buffer = bytearray()
+        self._size = 0
+
+    def append(self, text: str) -> None:
+        """Add a text at the end."""
+        self._room -= len(text)
+        if self._room < 0:
+            self._content, self._buffer = Growing(np.uint8), bytearray()  # what was kept takes no memory
+            return
+        encoded = text.encode("utf-8", _AS_GIVEN)
+        self._size += len(encoded)
+        self._ends.append(self._size)
+        self._buffer += encoded
+        if len(self._buffer) >= 2**20:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._content.extend(np.frombuffer(bytes(self._buffer), np.uint8))
+        self._buffer.clear()
+
+    def packed(self) -> PackedTexts | None:
+        """Return all texts, if they are kept; none can be added after that."""
+        if self._room < 0:
+            return None
+        self._flush()
+        return PackedTexts(handed_over(self._content.array()), np.array(self._ends, dtype=np.int64))
+
+
+def packed(name: str, strings: Iterable[str]) -> dict[str, Array]:
+    """Lay strings end to end, with where each ends."""
+    if isinstance(strings, PackedTexts):
+        return {name: strings.content, f"{name}.end": strings.ends}
+    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+    ends = np.cumsum([len(one) for one in encoded], dtype=np.int64)
+    return {name: np.frombuffer(b"".join(encoded), np.uint8), f"{name}.end": ends}
+
+
+def unpacked(name: str, arrays: dict[str, Array]) -> list[str]:
+    """Return the strings that `packed` laid end to end."""
+    content, ends = arrays[name].tobytes(), arrays[f"{name}.end"].tolist()
+    return [content[first:end].decode("utf-8", "surrogatepass") for first, end in pairwise([0, *ends])]

@@ -22,7 +22,7 @@ import numpy as np
 
 from franchise._arrays import Array
 from franchise._files import Facts
-from franchise.corpus.strings import packed, unpacked
+from franchise.corpus.large_arrays import packed, unpacked
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def column_of(name: str, values: Iterable[Any]) -> pd.Series:
         return _numbers(name, values)
     texts = [_text(name, value, j) for j, value in enumerate(values)]
     different = {text for text in texts if text is not None}
-    if all(map(_is_number, different)):
+    if all(_NUMBER.fullmatch(text) and abs(float(text)) <= _EXACT for text in different):
         return _numbers(name, [np.nan if text is None else float(text) for text in texts])
     dates = {text: _date(text) for text in different}
     if None not in dates.values():
@@ -113,40 +113,30 @@ def rows_of(metadata: pd.DataFrame | None, documents: Any) -> pd.DataFrame | Non
 
 
 def as_metadata(given: Any, n_documents: int) -> pd.DataFrame | None:
-    """Return metadata from what people have: a DataFrame, a Series with a name, or a dict of columns.
-
-    Raises
-    ------
-    CorpusError
-        If it is none of these, or a column does not have one value per document.
-    """
+    """Return metadata from what people have: a DataFrame, a Series with a name, or a dict of columns."""
     if given is None:
         return None
-    columns = {name: column_of(name, values) for name, values in _named_columns(given).items()}
-    for name, column in columns.items():
-        check_length(f"metadata[{name!r}]", len(column), n_documents)
-    return table_of(columns)
-
-
-def _named_columns(given: Any) -> dict[str, Any]:
-    if hasattr(given, "columns") and hasattr(given, "to_numpy"):  # a DataFrame of any library
-        return {str(label): given[label] for label in given.columns}
-    if isinstance(given, Mapping):
-        for name, values in given.items():
-            if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-                raise CorpusError(
-                    f"metadata[{name!r}] is {shortened(values)}; give one value per document",
-                    code="wrong-type",
-                )
-        return {str(name): values for name, values in given.items()}
     name = getattr(given, "name", None)
-    if hasattr(given, "to_numpy") and name is not None:
-        return {str(name): given}
-    raise CorpusError(
-        f"metadata is {shortened(given)} ({type(given).__name__}); give a DataFrame, a Series with a name, "
-        "or a dict of columns, with one value per document",
-        code="wrong-type",
-    )
+    if hasattr(given, "columns") and hasattr(given, "to_numpy"):  # a DataFrame of any library
+        named = {label: given[label] for label in given.columns}
+    elif isinstance(given, Mapping):
+        named = dict(given)
+    elif hasattr(given, "to_numpy") and name is not None:
+        named = {name: given}
+    else:
+        raise CorpusError(
+            f"metadata is {shortened(given)} ({type(given).__name__}); give a DataFrame, a Series with a "
+            "name, or a dict of columns, with one value per document",
+            code="wrong-type",
+        )
+    columns = {}
+    for name, values in named.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+            message = f"metadata[{name!r}] is {shortened(values)}; give one value per document"
+            raise CorpusError(message, code="wrong-type")
+        columns[str(name)] = column_of(str(name), values)
+        check_length(f"metadata[{str(name)!r}]", len(columns[str(name)]), n_documents)
+    return table_of(columns)
 
 
 def check_length(what: str, n_values: int, n_documents: int) -> None:
@@ -224,10 +214,6 @@ def _numbers(name: str, values: Any) -> pd.Series:
     return pd.Series(numbers.astype(np.int64) if whole else numbers.copy(), name=name)
 
 
-def _is_number(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text)) and abs(float(text)) <= _EXACT
-
-
 def _date(text: str) -> np.datetime64 | None:
     """Return a date as it is written: in another time zone it could be the day before, and another year."""
     try:
@@ -247,7 +233,9 @@ def _date(text: str) -> np.datetime64 | None:
 
 def settle(kinds: dict[str, set[Kind]] | None, metadata: pd.DataFrame | None) -> dict[str, set[Kind]]:
     """Add the kinds of the columns of one more table; columns that not all tables have are left out."""
-    own = {} if metadata is None else {str(name): _kinds(metadata[name]) for name in metadata}
+    own: dict[str, set[Kind]] = {}
+    for name, column in () if metadata is None else metadata.items():
+        own[str(name)] = set() if column.isna().all() else {kind_of(column)}
     before = own if kinds is None else kinds
     return {name: before[name] | own[name] for name in before if name in own}
 
@@ -278,10 +266,6 @@ def joined(tables: Iterable[pd.DataFrame], columns: Sequence[Facts]) -> pd.DataF
         else:
             together[name] = _numbers(name, np.concatenate(parts))
     return table_of(together)
-
-
-def _kinds(column: pd.Series) -> set[Kind]:
-    return set() if column.isna().all() else {kind_of(column)}
 
 
 def _in_kind(column: pd.Series, kind: Kind) -> pd.Series:

@@ -11,6 +11,7 @@ from franchise._text import counted
 from franchise.corpus.checks import numbered
 from franchise.corpus.files import Source, StrPath, open_source
 from franchise.corpus.formats import parquet
+from franchise.corpus.formats.columns import Columns
 from franchise.corpus.formats.delimited import likely_delimiter, table
 from franchise.corpus.metadata import column_of, nearest, small_columns, table_of
 from franchise.errors import CorpusError, FranchiseWarning
@@ -22,15 +23,7 @@ _Row = int | None  # the row of the file for a document; None where it has none
 
 
 class MetadataFile:
-    """A table of what is known of documents.
-
-    Parameters
-    ----------
-    path
-        The file, plain or gzip.
-    encoding
-        Of its text, where it is not UTF-8.
-    """
+    """A table of what is known of documents."""
 
     def __init__(self, path: StrPath, encoding: str | None = None) -> None:
         with open_source(Path(path), encoding=encoding) as source:
@@ -127,11 +120,7 @@ def _columns_in(source: Source) -> dict[str, list[Any]]:
     else:
         _, header, numbered_rows = table(source, likely_delimiter(source))
         rows = [tuple(row) for _, row in numbered_rows]
-    for name in header:
-        if header.count(name) > 1:
-            raise source.fault(
-                f"there are several columns {name!r}; rename all but one", code="duplicate-column"
-            )
+    Columns(metadata=header).of_table(source, header, None)  # which refuses columns that are there twice
     return {name: [row[i] for row in rows] for i, name in enumerate(header)}
 
 

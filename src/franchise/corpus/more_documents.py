@@ -16,23 +16,23 @@ import numpy.typing as npt
 
 from franchise._arrays import CellArrays, offsets_of
 from franchise.corpus.batches import from_texts, numbers_in
+from franchise.corpus.cells import cells_from
 from franchise.corpus.checks import is_frame, names_of, numbered
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.counts import cells_of_entries
 from franchise.corpus.documents import (
+    _ANNDATA,
+    _CORPUS,
     _COUNTS,
+    _MATRIX,
     _TEXTS,
     _tell_kind,
     as_corpus,
     how_split,
-    is_matrix,
 )
 from franchise.corpus.metadata import joined as joined_tables
 from franchise.corpus.metadata import settle, settled
-from franchise.corpus.other_libraries import is_anndata, refuse_tables
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.texts import document_frequencies
-from franchise.corpus.tokens import drop_unknown
+from franchise.corpus.texts import document_frequencies, drop_unknown
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -128,25 +128,20 @@ def missing_columns(before: Corpus, metadata_names: Sequence[str]) -> list[str]:
 
 def _as_corpus(documents: Any, before: Corpus) -> Corpus:
     """Return documents of any kind as a corpus with all their terms."""
-    if isinstance(documents, Corpus):
-        return documents
-    columns_stand_for_terms = is_matrix(documents)
-    if not (columns_stand_for_terms or is_anndata(documents)):
-        refuse_tables(documents)
-        names = names_of(documents)
-        kind, checked = _tell_kind(documents)
-        if kind == _TEXTS:
-            return from_texts(checked, document_names=names, text_options=splitting(before))
-        columns_stand_for_terms = kind == _COUNTS
-        corpus = as_corpus(list(checked))
-        if names is not None:
-            corpus = corpus.with_names(corpus.vocabulary, names)
-    else:
-        corpus = as_corpus(documents)
+    kind, checked = _tell_kind(documents)
+    if kind == _CORPUS:
+        return documents  # type: ignore[no-any-return]
+    names = names_of(documents)
+    if kind == _TEXTS:
+        return from_texts(checked, document_names=names, text_options=splitting(before))
+    is_whole = kind in (_MATRIX, _ANNDATA)
+    corpus = as_corpus(documents if is_whole else list(checked))
+    if not is_whole and names is not None:
+        corpus = corpus.with_names(corpus.vocabulary, names)
     if is_frame(documents) or corpus.vocabulary != numbered(corpus.n_terms):
         return corpus
     # Columns and term ids without names stand for the terms of the corpus.
-    if corpus.n_terms != before.n_terms and columns_stand_for_terms:
+    if corpus.n_terms != before.n_terms and kind in (_MATRIX, _COUNTS):
         raise CorpusError(
             f"the counts have {corpus.n_terms:,} columns, but the model has {before.n_terms:,} terms; give "
             "one column per term in the model's order, or a DataFrame with the terms as columns",
@@ -221,7 +216,7 @@ def _renumbered_cells(given: Corpus, number: npt.NDArray[np.int32], n_terms: int
     terms = number[cells.terms]
     kept = terms >= 0
     entries = documents[kept], terms[kept], cells.counts[kept].astype(np.int64)
-    return cells_of_entries(*entries, given.n_documents, n_terms)
+    return cells_from(*entries, given.n_documents, n_terms)
 
 
 def _end_to_end(one: npt.NDArray[np.int64], two: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

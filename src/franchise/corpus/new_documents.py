@@ -27,12 +27,12 @@ from franchise.corpus.reading import (
     TextRows,
     batch_of_rows,
     opened,
-    options_from,
     read_documents,
 )
 from franchise.corpus.shards.corpus import ShardedCorpus
 from franchise.corpus.stored import About
-from franchise.corpus.tokens import Offsets, Words
+from franchise.corpus.text_options import given_options
+from franchise.corpus.texts import Offsets, Words
 from franchise.errors import CorpusError
 
 _CHARACTERS = 2_000_000  # of a block of texts: some seconds of inference
@@ -57,7 +57,7 @@ def read_new(
         The corpus whose vocabulary is used; texts are split as its own were. Where it, or a file of counts,
         names no terms, the numbers of terms are taken to be the same.
     """
-    chosen = _without_metadata(options_from(read_options, options))
+    chosen = _without_metadata(given_options(ReadOptions, read_options, options, "read_options"))
     found = read_documents(path, chosen, like, progress=progress)
     if isinstance(found, Corpus):
         terms = _terms_of(found, like, chosen, source_name(path))
@@ -86,7 +86,7 @@ def read_new_in_blocks(
         Called as :func:`read_corpus` calls it. For counts that were read whole, and for shards, it is called
         before each block with the documents so far, those of the block included, and their number in all.
     """
-    chosen = _without_metadata(options_from(read_options, {}))
+    chosen = _without_metadata(read_options or ReadOptions())
     with opened(path, chosen, progress) as found:
         if isinstance(found, TextRows):
             yield from _blocks_of_texts(found, chosen, like, documents)

@@ -53,7 +53,10 @@ def from_anndata(data: Any, *, layer: str | None = None, metadata: Sequence[str]
         names = [str(name) for name in data.obs_names]
         return from_counts(counts, vocabulary=genes, document_names=names, metadata=_kept(data, metadata))
     except CorpusError as error:
-        raise CorpusError(f"{error}{_hint(data, layer, error)}", code=error.code) from None
+        hint = _other_layer(data, layer) if error.code == "fractional-count" else ""
+        if error.code == "duplicate-term" and not data.var_names.is_unique:
+            hint = "; call data.var_names_make_unique() first"
+        raise CorpusError(f"{error}{hint}", code=error.code) from None
 
 
 def _kept(data: Any, wanted: Sequence[str] | None) -> dict[str, Any] | None:
@@ -85,14 +88,6 @@ def counts_of_anndata(data: Any, layer: str | None = None) -> tuple[Any, tuple[s
 def is_anndata(documents: Any) -> bool:
     """Return whether this is AnnData's object."""
     return all(hasattr(documents, name) for name in ("X", "obs_names", "var_names", "layers"))
-
-
-def _hint(data: Any, layer: str | None, error: CorpusError) -> str:
-    if error.code == "fractional-count":
-        return _other_layer(data, layer)
-    if error.code == "duplicate-term" and not data.var_names.is_unique:
-        return "; call data.var_names_make_unique() first"
-    return ""
 
 
 def _other_layer(data: Any, layer: str | None) -> str:
@@ -178,9 +173,8 @@ def _terms(dictionary: Any) -> tuple[str, ...]:
         terms = list(numbered(max((i for i, _ in pairs), default=-1) + 1))
         for i, term in pairs:
             if i < 0:
-                raise CorpusError(
-                    f"the dictionary has the id {i}; ids count from 0", code="term-out-of-range"
-                )
+                message = f"the dictionary has the id {i}; ids count from 0"
+                raise CorpusError(message, code="term-out-of-range")
             terms[i] = term
         return tuple(terms)
     if isinstance(named, Sequence | np.ndarray) and not isinstance(named, str):
@@ -197,22 +191,11 @@ def refuse_tables(documents: Any) -> None:
     columns = getattr(documents, "column_names", None)
     if isinstance(documents, Mapping) and isinstance(columns, Mapping):
         split, columns = next(iter(columns.items()), ("train", []))
-        one = f"dataset[{split!r}][{_first(columns)!r}]"
-        raise CorpusError(
-            f"the dataset has the parts {_listed(documents)}; give a column of one: {one}",
-            code="not-one-column",
-        )
-    if columns is not None and hasattr(documents, "features"):
-        raise CorpusError(
-            f"the dataset has the columns {_listed(columns)}; give the one of texts, such as "
-            f"dataset[{_first(columns)!r}]",
-            code="not-one-column",
-        )
-
-
-def _first(columns: Sequence[str]) -> str:
-    return "text" if "text" in columns or not columns else columns[0]
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
+        what, advice = "parts", f"give a column of one: dataset[{split!r}]"
+    elif columns is not None and hasattr(documents, "features"):
+        what, advice = "columns", "give the one of texts, such as dataset"
+    else:
+        return
+    listed = ", ".join(map(repr, documents if what == "parts" else columns))
+    first = "text" if "text" in columns or not columns else columns[0]
+    raise CorpusError(f"the dataset has the {what} {listed}; {advice}[{first!r}]", code="not-one-column")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from franchise.corpus.encodings import checked_encoding
-from franchise.corpus.files import StrPath
+from franchise.corpus.files import StrPath, checked_encoding
 from franchise.corpus.formats import FORMATS, known_format
 from franchise.corpus.formats.delimited import checked_delimiter
 from franchise.corpus.text_options import TextOptions
@@ -109,13 +108,10 @@ class ReadOptions:
 
 # ---------------------------------------------------------------- options that do not apply
 
-USELESS_FOR_SHARDS = {
-    **dict.fromkeys(
-        (field.name for field in fields(ReadOptions) if field.name not in ("keep_texts", "text_options")),
-        "it holds words with their terms and names",
-    ),
-    "text_options": "it holds words",
-}
+USELESS_FOR_SHARDS = dict.fromkeys(
+    (field.name for field in fields(ReadOptions) if field.name != "keep_texts"),
+    "it holds words with their terms and names",
+)
 USELESS_FOR_COUNT_TABLES = {
     "vocabulary": "the names of its columns, or rows, are the terms",
     "text_options": "it holds counts",

@@ -1,4 +1,4 @@
-"""Corpora from files, in every format of ``formats``; ``writing`` writes them.
+"""Corpora from files, in every format of ``formats``, which writes them, too.
 
 Texts are read one after the other and split at once, so that a file need not fit in memory, only its words.
 """
@@ -9,7 +9,6 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,12 +20,12 @@ from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
 from franchise.corpus.documents import how_split
 from franchise.corpus.files import Progress, Readable, Source, StrPath, open_source, source_name
-from franchise.corpus.formats import FORMATS, count_tables, ldac
+from franchise.corpus.formats import FORMATS, count_tables, format_of, ldac
 from franchise.corpus.formats.columns import Columns, Rows
 from franchise.corpus.formats.delimited import likely_delimiter
-from franchise.corpus.formats.detect import format_of
 from franchise.corpus.formats.plain_text import folder_rows
 from franchise.corpus.formats.vocabulary import found_beside, terms_of
+from franchise.corpus.large_arrays import texts_length
 from franchise.corpus.metadata import table_of
 from franchise.corpus.metadata_files import MetadataFile
 from franchise.corpus.read_options import (
@@ -41,9 +40,8 @@ from franchise.corpus.read_options import (
 from franchise.corpus.shards.corpus import open_shards
 from franchise.corpus.shards.files import is_sharded
 from franchise.corpus.stored import About
-from franchise.corpus.strings import texts_length
-from franchise.corpus.text_options import TextOptions
-from franchise.errors import CorpusError, SettingsError
+from franchise.corpus.text_options import TextOptions, given_options
+from franchise.errors import CorpusError
 
 
 def read_corpus(
@@ -86,7 +84,8 @@ def read_corpus(
     >>> read_corpus(io.BytesIO(b"2 0:1 3:2\n1 3:1\n"))
     Corpus(2 documents, 4 terms, 4 words)
     """
-    found = read_documents(path, options_from(read_options, options), progress=progress)
+    read_options = given_options(ReadOptions, read_options, options, "read_options")
+    found = read_documents(path, read_options, progress=progress)
     if isinstance(found, Corpus):
         return found
     with _named(source_name(path)):
@@ -104,44 +103,20 @@ def read_ldac(path: StrPath, *, vocabulary: StrPath | Sequence[str] | None = Non
     vocabulary
         A file with one term per line, or the terms themselves; by default the terms are named ``"0"``,
         ``"1"``, ... up to the largest id in the file.
-
-    Returns
-    -------
-    Corpus
-        Words of each document in term order, repeats adjacent.
-
-    Raises
-    ------
-    CorpusError
-        With file, line, what is wrong and what to do.
     """
     terms = None if vocabulary is None else terms_of(vocabulary)
-    with open_source(path) as source:
+    with open_source(path) as source, _named(source.name):
         return ldac.read(source, terms)
 
 
 class TextRows(NamedTuple):
-    """Texts, or lists of words, of a file or folder that is open.
+    """Texts, or lists of words, of a file or folder that is open."""
 
-    Attributes
-    ----------
-    name
-        What messages call the file.
-    rows
-        Text and name of one document after the other.
-    columns
-        What is read, and the metadata gathered so far.
-    has_names
-        Whether the documents have names of their own.
-    first
-        How many documents have been read before, for messages.
-    """
-
-    name: str
+    name: str  # what messages call the file
     rows: Rows
-    columns: Columns
+    columns: Columns  # what is read, and the metadata gathered so far
     has_names: bool
-    first: int = 0
+    first: int = 0  # how many documents have been read before, for messages
 
 
 def read_documents(
@@ -179,7 +154,12 @@ def opened(
             check_apply("a folder of shards", options, USELESS_FOR_SHARDS)
             yield open_shards(path)  # type: ignore[arg-type]
             return
-        if _is_folder(path, options.format):
+        is_there = isinstance(path, str | os.PathLike) and os.path.isdir(path) and path != "-"
+        if options.format == "folder" and not is_there:
+            raise CorpusError(
+                f"{path}: not a folder; give one, or the format of this file", code="not-a-folder"
+            )
+        if is_there and options.format in (None, "folder"):
             check_apply("the format folder", options, useless("folder", options.metadata_file))
             rows = folder_rows(Path(path), progress, options.encoding)  # type: ignore[arg-type]
             yield TextRows(str(path), rows, Columns(), has_names=True)
@@ -239,30 +219,6 @@ def _with_more(found: Corpus | Batch, options: ReadOptions, more: MetadataFile) 
     if names is not None:
         found = found.with_names(found.vocabulary, names)
     return found.with_metadata(metadata)
-
-
-def options_from(given: ReadOptions | None, single: dict[str, Any]) -> ReadOptions:
-    """Return the options that were given, or make them of single ones."""
-    if given is not None and single:
-        raise SettingsError(
-            f"{', '.join(single)}: give read_options, or single options, not both",
-            code="conflicting-settings",
-        )
-    known = [field.name for field in fields(ReadOptions)]
-    for name in single:
-        if name not in known:
-            raise SettingsError(
-                f"{name}: there is no such option; give {', '.join(known)}", code="unknown-option"
-            )
-    return given or ReadOptions(**single)
-
-
-def _is_folder(path: StrPath | Readable, form: str | None) -> bool:
-    """Return whether to read a folder."""
-    is_there = isinstance(path, str | os.PathLike) and os.path.isdir(path) and path != "-"
-    if form == "folder" and not is_there:
-        raise CorpusError(f"{path}: not a folder; give one, or the format of this file", code="not-a-folder")
-    return is_there and form in (None, "folder")
 
 
 # ---------------------------------------------------------------- texts and lists of words
@@ -326,20 +282,15 @@ def _named(name: str, n_before: int = 0) -> Iterator[None]:
 
 
 def _count_table(source: Source, form: str, options: ReadOptions, more: MetadataFile | None) -> Corpus:
-    how = count_tables.CountTable(
-        is_given=options.counts or options.transpose,
-        id_column=options.id_column,
-        metadata=options.metadata,
-        elsewhere=() if more is None else tuple(more.columns),
-        transposed=options.transpose,
-    )
-    if how.is_given:
+    elsewhere = () if more is None else tuple(more.columns)
+    if options.counts or options.transpose:
         check_apply("a table of counts", options, USELESS_FOR_COUNT_TABLES)
-    if form == "parquet":
-        corpus = count_tables.read_parquet(source, how)
-    else:
-        delimiter = options.delimiter or {"csv": ",", "tsv": "\t"}[form]
-        corpus = count_tables.read_delimited(source, how, delimiter)
+    with _named(source.name):
+        if form == "parquet":
+            corpus = count_tables.read_parquet(source, options, elsewhere)
+        else:
+            delimiter = options.delimiter or {"csv": ",", "tsv": "\t"}[form]
+            corpus = count_tables.read_delimited(source, options, elsewhere, delimiter)
     check_apply("a table of counts", options, USELESS_FOR_COUNT_TABLES)
     return corpus
 
@@ -355,7 +306,8 @@ def _counts(source: Source, form: str, options: ReadOptions, more: MetadataFile 
         vocabulary = beside = found_beside(source.path)
     terms = None if vocabulary is None else terms_of(vocabulary, options.encoding)
     try:
-        corpus = _transposed(read(source, None), terms) if options.transpose else read(source, terms)
+        with _named(source.name):
+            corpus = _transposed(read(source, None), terms) if options.transpose else read(source, terms)
     except CorpusError as error:
         if beside is None or error.code not in ("term-out-of-range", "vocabulary-mismatch"):
             raise

@@ -5,6 +5,8 @@ Cells stay cells, and a large file is mapped, so that only the parts in use take
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,8 +16,9 @@ from franchise._files import Facts, pieces_of_arrays, read_arrays
 from franchise._version import VERSION, check_version
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
+from franchise.corpus.files import Source
+from franchise.corpus.large_arrays import PackedTexts, packed, unpacked
 from franchise.corpus.metadata import packed_metadata, rows_of, unpacked_metadata
-from franchise.corpus.strings import PackedTexts, packed, unpacked
 from franchise.corpus.text_options import TextOptions
 from franchise.errors import CorpusError, ModelError, SettingsError
 
@@ -62,6 +65,23 @@ class About(NamedTuple):
         return cls(names, texts, unpacked_metadata(arrays, facts.get("metadata")))
 
 
+def facts_of(text_options: TextOptions | None, downsampling: Downsampling | None) -> Facts:
+    """Return where words came from, as JSON holds it."""
+    return {
+        "text_options": text_options.as_dict() if text_options else None,
+        "downsampling": downsampling._asdict() if downsampling else None,
+    }
+
+
+def origin_of(facts: Facts) -> dict[str, Any]:
+    """Return what `facts_of` has turned into facts."""
+    options, downsampling = facts["text_options"], facts.get("downsampling")
+    return {
+        "text_options": TextOptions.from_dict(options) if options else None,
+        "downsampling": Downsampling(**downsampling) if downsampling else None,
+    }
+
+
 def content_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
     """Return the bytes of a corpus' file, in blocks."""
     arrays: dict[str, Array] = {"doc_ptr": corpus.doc_ptr}
@@ -72,9 +92,9 @@ def content_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
         arrays["x"] = corpus.x
     about, facts = About(corpus.document_names, corpus.texts, corpus.metadata).packed()
     arrays |= packed("vocabulary", corpus.vocabulary) | about
-    facts |= {"version": VERSION, "text_options": corpus.text_options and corpus.text_options.as_dict()}
-    if corpus.downsampling is not None:
-        facts["downsampling"] = corpus.downsampling._asdict()
+    facts |= {"version": VERSION, **facts_of(corpus.text_options, corpus.downsampling)}
+    if corpus.downsampling is None:
+        del facts["downsampling"]
     return pieces_of_arrays(_KIND, arrays, facts)
 
 
@@ -98,15 +118,42 @@ def read_stored(path: Path) -> Corpus:
 
 def _corpus_of(arrays: dict[str, Array], facts: Facts) -> Corpus:
     vocabulary, (names, texts, metadata) = unpacked("vocabulary", arrays), About.unpacked(arrays, facts)
-    options, downsampling = facts["text_options"], facts.get("downsampling")
-    others: dict[str, Any] = {
-        "texts": texts,
-        "text_options": TextOptions.from_dict(options) if options else None,
-        "metadata": metadata,
-        "downsampling": Downsampling(**downsampling) if downsampling else None,
-    }
+    others: dict[str, Any] = {"texts": texts, "metadata": metadata, **origin_of(facts)}
     if "x" in arrays:
         return Corpus(arrays["x"], arrays["doc_ptr"], vocabulary, names, **others)
     doc_ptr, cell_ptr, terms, counts = (arrays[name] for name in ("doc_ptr", "cell_ptr", "terms", "counts"))
     cells = CellArrays(doc_ptr, cell_ptr, terms, counts, len(vocabulary))
     return Corpus.from_cells(cells, vocabulary, names, **others)
+
+
+# ---------------------------------------------------------------- as a format of files
+
+# After the length of the header, in eight bytes.
+_HEAD = b'{"__metadata__":{"franchise":'
+
+
+def looks_native(head: bytes) -> bool:
+    """Return whether a file that starts like this is in this format."""
+    return head[8 : 8 + len(_HEAD)] == _HEAD
+
+
+def read_native(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
+    """Map the corpus of a file; a vocabulary that is given takes the place of its own."""
+    path = source.plain_path()
+    try:
+        if path is not None:
+            corpus = read_stored(path)
+        else:  # packed, or from a pipe: put into a temporary file, where it stays when the name has gone
+            with tempfile.NamedTemporaryFile(prefix="franchise-") as file:
+                shutil.copyfileobj(source.stream, file)
+                file.flush()
+                path = Path(file.name)
+                corpus = read_stored(path)
+    except ModelError as error:
+        reason = str(error).removeprefix(f"{path}: ").rpartition(";")[0]
+        raise source.fault(f"{reason}; write it again with `franchise convert`", code=error.code) from error
+    source.report(1.0)
+    try:
+        return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
+    except CorpusError as error:
+        raise CorpusError(f"the vocabulary does not fit: {error}", code=error.code) from None

@@ -85,14 +85,9 @@ def five_topics(seed: int, *, twin: float = 0.11, mixed: int = 80) -> Planted:
     Planted
         The corpus, its topics and the topic of each word.
     """
-    if not 0.0625 < twin < 0.125:
-        raise SettingsError(
-            f"twin is {twin}; it must lie between 0.0625 and 0.125, both excluded", code="out-of-range"
-        )
-    if whole_number("mixed", mixed, 0, 80) % 20:
-        raise SettingsError(
-            f"mixed is {mixed}; give 0, 20, 40, 60 or 80 of the 100 documents", code="out-of-range"
-        )
+    _require(0.0625 < twin < 0.125, f"twin is {twin}; it must lie between 0.0625 and 0.125, both excluded")
+    is_set = whole_number("mixed", mixed, 0, 80) % 20 == 0
+    _require(is_set, f"mixed is {mixed}; give 0, 20, 40, 60 or 80 of the 100 documents")
     rng = np.random.default_rng(seed)
     topics = _five_topics(twin)
     # With equal halves in every document, fifteen kinds of documents would pass for fifteen topics.
@@ -141,12 +136,9 @@ def planted(
     """
     _at_least_one(n_topics=n_topics, n_terms=n_terms, n_documents=n_documents)
     _positive(topic_concentration=topic_concentration, document_concentration=document_concentration)
-    if not 0 <= overlap < 1:
-        raise SettingsError(f"overlap is {overlap}; it must be at least 0 and below 1", code="out-of-range")
-    if overlap > 0 and n_topics % 2:
-        raise SettingsError(
-            f"n_topics is {n_topics}; topics overlap in pairs, so give an even number", code="odd-number"
-        )
+    _require(0 <= overlap < 1, f"overlap is {overlap}; it must be at least 0 and below 1")
+    odd = f"n_topics is {n_topics}; topics overlap in pairs, so give an even number"
+    _require(not (overlap > 0 and n_topics % 2), odd, "odd-number")
     lengths = _lengths(document_length, "document_length", n_documents)
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(n_terms, topic_concentration), size=n_topics)
@@ -272,27 +264,25 @@ def _lengths(
     array = np.asarray(lengths)
     if array.ndim == 0:
         array = np.full(n_documents, array)
-    if array.shape != (n_documents,):
-        raise SettingsError(
-            f"{name} has shape {array.shape}; give one length for each of {n_documents:,} documents",
-            code="wrong-shape",
-        )
-    if array.dtype.kind not in "iu" or (array < 0).any():
-        raise SettingsError(f"{name} must be whole numbers, 0 or more", code="not-a-whole-number")
-    if array.sum() == 0:
-        raise SettingsError(f"{name}: every document is empty; give at least one word", code="empty-corpus")
+    each = f"{name} has shape {array.shape}; give one length for each of {n_documents:,} documents"
+    _require(array.shape == (n_documents,), each, "wrong-shape")
+    is_count = array.dtype.kind in "iu" and bool((array >= 0).all())
+    _require(is_count, f"{name} must be whole numbers, 0 or more", "not-a-whole-number")
+    _require(array.sum() > 0, f"{name}: every document is empty; give at least one word", "empty-corpus")
     return array.astype(np.int64)
 
 
 def _at_least_one(**sizes: int) -> None:
     for name, size in sizes.items():
-        if size < 1:
-            raise SettingsError(f"{name} is {size}; it must be at least 1", code="out-of-range")
+        _require(size >= 1, f"{name} is {size}; it must be at least 1")
 
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
-        if not 0 < value < np.inf:
-            raise SettingsError(
-                f"{name} is {value}; it must be positive and finite", code="not-a-positive-number"
-            )
+        message = f"{name} is {value}; it must be positive and finite"
+        _require(0 < value < np.inf, message, "not-a-positive-number")
+
+
+def _require(is_so: bool, message: str, code: str = "out-of-range") -> None:
+    if not is_so:
+        raise SettingsError(message, code=code)

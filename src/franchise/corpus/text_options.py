@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,8 +22,28 @@ from franchise.errors import SettingsError
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
 
+Options = TypeVar("Options")
+
 # Below this number of documents every document counts, so the defaults keep all terms.
 _FEW_DOCUMENTS = 50
+
+
+def given_options(
+    kind: type[Options], given: Options | None, single: Mapping[str, Any], name: str
+) -> Options:
+    """Return options that come together as the argument `name`, or one by one."""
+    if given is not None and single:
+        raise SettingsError(
+            f"{', '.join(single)}: give {name}, or single options, not both", code="conflicting-settings"
+        )
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    for one in single:
+        if one not in known:
+            what = name.replace("_", " ").removeprefix("read ").removesuffix("s")
+            raise SettingsError(
+                f"{one}: there is no such {what}; give {', '.join(known)}", code="unknown-option"
+            )
+    return given or kind(**single)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +96,7 @@ class TextOptions:
     strip_html: bool = False
 
     def __post_init__(self) -> None:
+        most = self.max_features
         checked = {
             "lowercase": flag("lowercase", self.lowercase),
             "token_pattern": _pattern(self.token_pattern),
@@ -83,7 +104,7 @@ class TextOptions:
             "ngram_range": _range(self.ngram_range),
             "min_df": _document_share("min_df", self.min_df),
             "max_df": _document_share("max_df", self.max_df),
-            "max_features": _limit(self.max_features),
+            "max_features": None if most is None else whole_number("max_features", most, 1),
             "strip_html": flag("strip_html", self.strip_html),
         }
         for name, value in checked.items():
@@ -103,13 +124,7 @@ class TextOptions:
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> TextOptions:
         """Make options from their names and values; those not given have their defaults."""
-        known = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in known:
-                raise SettingsError(
-                    f"{name}: there is no such text option; give {', '.join(known)}", code="unknown-option"
-                )
-        return cls(**options)
+        return given_options(cls, None, options, "text_options")
 
     def vectorizer(self) -> CountVectorizer:
         """Return scikit-learn's vectorizer, for splitting only."""
@@ -158,22 +173,17 @@ def _pattern(value: object) -> str:
         raise SettingsError(
             f"token_pattern={value!r}: give a regular expression, as a string", code="wrong-type"
         )
+    wrong = ""
     try:
         pattern = re.compile(value)
+        if pattern.groups > 1:
+            wrong = f"it has {pattern.groups} groups; only one can be the word, write the others as (?:...)"
+        elif pattern.search(""):
+            wrong = "it matches empty strings; use + instead of *"
     except (re.error, OverflowError) as error:
-        raise SettingsError(
-            f"token_pattern={value!r}: not a regular expression: {error}; correct it", code="bad-pattern"
-        ) from None
-    if pattern.groups > 1:
-        raise SettingsError(
-            f"token_pattern={value!r}: it has {pattern.groups} groups; only one can be the word, "
-            "write the others as (?:...)",
-            code="bad-pattern",
-        )
-    if pattern.search(""):
-        raise SettingsError(
-            f"token_pattern={value!r}: it matches empty strings; use + instead of *", code="bad-pattern"
-        )
+        wrong = f"not a regular expression: {error}; correct it"
+    if wrong:
+        raise SettingsError(f"token_pattern={value!r}: {wrong}", code="bad-pattern")
     return value
 
 
@@ -193,19 +203,13 @@ def _stop_words(value: object) -> str | tuple[str, ...] | None:
 def _range(value: Any) -> tuple[int, int]:
     try:
         shortest, longest = value
-        numbers = whole_number("shortest", shortest, 1), whole_number("longest", longest, 1)
-        if numbers[0] > numbers[1]:
-            raise ValueError
+        shortest = whole_number("shortest", shortest, 1)
+        return shortest, whole_number("longest", longest, shortest)
     except (TypeError, ValueError):
         raise SettingsError(
             f"ngram_range={value!r}: give two whole numbers, shortest and longest, such as (1, 2)",
             code="not-a-range",
         ) from None
-    return numbers
-
-
-def _limit(value: object) -> int | None:
-    return None if value is None else whole_number("max_features", value, 1)
 
 
 def _document_share(name: str, value: object) -> float | int | None:

@@ -1,63 +1,173 @@
-"""From texts to words: a text is split, terms are chosen, and words are found again in the text.
+"""From documents to numbered words: lists of words are numbered, texts split, and terms chosen.
 
-scikit-learn's ``CountVectorizer`` does the splitting, and terms are kept as it keeps them; but words stay in
-the order of the text. Texts are taken as they are: put accents in one form
-(``unicodedata.normalize("NFC", text)``) before, where that matters.
+scikit-learn's ``CountVectorizer`` splits texts, and terms are kept as it keeps them; but words stay in the
+order of the text, where `build_locator` finds them again. Texts are taken as they are: put accents in one
+form (``unicodedata.normalize("NFC", text)``) before, where that matters.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from reprlib import repr as shortened
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise._settings import whole_number
 from franchise.corpus.checks import iterate
 from franchise.corpus.html import without_html
-from franchise.corpus.large_arrays import blocks_of_documents
-from franchise.corpus.strings import GrowingTexts
+from franchise.corpus.large_arrays import (
+    BLOCK,
+    Growing,
+    GrowingTexts,
+    blocks,
+    blocks_of_documents,
+    handed_over,
+)
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.tokens import Offsets, Words
 from franchise.errors import CorpusError
+
+# ---------------------------------------------------------------- lists of words
+
+Words = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+
+_SPLIT_FIRST = "a document is a list of words; split the text first"
+
+
+def learn_vocabulary(documents: Iterable[Any], first: int = 0) -> tuple[Words, Offsets, tuple[str, ...]]:
+    """Find all terms of documents, and give each word its term's alphabetical rank.
+
+    There may be no words. The first document has number `first`.
+    """
+    seen: defaultdict[str, int] = defaultdict()
+    seen.default_factory = seen.__len__  # a new word gets the next number
+
+    def number(words: list[Any], j: int) -> Iterable[int]:
+        if not _all_strings(words):
+            raise _not_a_word(words, j, "words are strings; for term ids give a vocabulary too")
+        return map(seen.__getitem__, words)
+
+    ids, doc_ptr = _number_words(documents, number, first)
+    terms = tuple(sorted(seen))
+    rank = np.empty(len(terms), dtype=np.int32)
+    rank[[seen[term] for term in terms]] = np.arange(len(terms), dtype=np.int32)
+    renumber(ids, rank)
+    return ids, doc_ptr, terms
+
+
+def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
+    """Replace each number by its new one, in place."""
+    # In blocks: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
+    for block in blocks(len(ids)):
+        ids[block] = new[ids[block]]
+
+
+def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
+    """Drop the words with number -1, in place; return words, offsets, and how many each document lost."""
+    before, n_kept = np.zeros(len(doc_ptr), dtype=np.int64), 0
+    for block in blocks(len(ids)):
+        kept = ids[block][ids[block] >= 0]
+        gone = np.flatnonzero(ids[block] < 0) + block.start
+        first, last = np.searchsorted(doc_ptr, [block.start, block.stop], side="right")
+        before[first:last] = block.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
+        if n_kept + kept.size < block.stop:  # words that all stay may be read-only
+            ids[n_kept : n_kept + kept.size] = kept
+        n_kept += kept.size
+    return handed_over(ids[:n_kept]), handed_over(doc_ptr - before), np.diff(before)
+
+
+def apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
+    """Give each word of documents, or term id, its number in a vocabulary; refuse what is not there."""
+    index = {term: v for v, term in enumerate(vocabulary)}
+
+    def number(words: list[Any], j: int) -> Iterable[int]:
+        if not _all_strings(words):
+            return _term_ids(words, j, len(vocabulary))
+        unknown = next((word for word in words if word not in index), None)
+        if unknown is not None:
+            raise CorpusError(
+                f"document {j}: {unknown!r} is not in the vocabulary; add it, or drop such words first",
+                code="unknown-term",
+            )
+        return map(index.__getitem__, words)
+
+    return _number_words(documents, number)
+
+
+def _number_words(
+    documents: Iterable[Any], number: Callable[[list[Any], int], Iterable[int]], first: int = 0
+) -> tuple[Words, Offsets]:
+    # One pass over what may be an iterator; four bytes per word, in memory or on disk.
+    ids, buffer, doc_ptr = Growing(), array("i"), array("q", [0])
+    n_words = 0
+    for j, document in enumerate(documents, first):
+        buffer.extend(number(_words(document, j), j))
+        doc_ptr.append(n_words + len(buffer))
+        if len(buffer) >= BLOCK:
+            n_words += len(buffer)
+            ids.extend(buffer)
+            buffer = array("i")
+    ids.extend(buffer)
+    return ids.array(), np.asarray(doc_ptr)
+
+
+def _words(document: Any, j: int) -> list[Any]:
+    if isinstance(document, str | bytes):
+        raise CorpusError(f"document {j} is a single string; {_SPLIT_FIRST}", code="single-string")
+    if isinstance(document, AbstractSet | Mapping):
+        raise CorpusError(
+            f"document {j} is a {type(document).__name__}; give a list, which keeps order and repeats",
+            code="unordered-collection",
+        )
+    if isinstance(document, np.ndarray):
+        return document.tolist() if document.ndim == 1 else [document]
+    try:
+        return list(document)
+    except TypeError:
+        raise CorpusError(
+            f"document {j} is {shortened(document)} ({type(document).__name__}); {_SPLIT_FIRST}",
+            code="wrong-type",
+        ) from None
+
+
+def _all_strings(words: list[Any]) -> bool:
+    # The set of types is quick; only exotic strings (NumPy's) need the second look.
+    return set(map(type, words)) <= {str} or all(isinstance(word, str) for word in words)
+
+
+def _term_ids(words: list[Any], j: int, n_terms: int) -> list[int]:
+    if not all(isinstance(word, int | np.integer) and not isinstance(word, bool) for word in words):
+        raise _not_a_word(words, j, "give all words as strings, or all as term ids")
+    for word in words:
+        if not 0 <= word < n_terms:
+            raise CorpusError(
+                f"document {j}: term id {word} is outside the vocabulary of {n_terms:,} terms; "
+                "ids count from 0",
+                code="term-out-of-range",
+            )
+    return words
+
+
+def _not_a_word(words: list[Any], j: int, advice: str) -> CorpusError:
+    i, word = next((i, word) for i, word in enumerate(words) if not isinstance(word, str))
+    return CorpusError(
+        f"document {j}, word {i} is {shortened(word)} ({type(word).__name__}); {advice}", code="not-a-word"
+    )
+
+
+# ---------------------------------------------------------------- texts
 
 Place = tuple[int, int]
 
 
-class KeptTexts:
-    """Texts to keep, up to a number of characters."""
-
-    def __init__(self, keep: bool | int) -> None:
-        room = int(keep) if isinstance(keep, bool) else whole_number("keep_texts", keep, 0)
-        self._room = math.inf if keep is True else room
-        self._texts = GrowingTexts() if self._room else None
-
-    def add(self, text: str) -> None:
-        """Keep one more text, or none at all from now on."""
-        self._room -= len(text)
-        if self._room < 0:
-            self._texts = None
-        if self._texts is not None:
-            self._texts.append(text)
-
-    @property
-    def texts(self) -> Sequence[str] | None:
-        """All texts, if they are kept; none can be added after that."""
-        return None if self._texts is None else self._texts.packed()
-
-
-def split_texts(
-    texts: Iterable[str], options: TextOptions, *, keep: Callable[[str], None] | None = None
-) -> Iterator[list[str]]:
-    """Split one text after the other into words; ``keep`` is called with each text, if it is given.
-
-    A text from which HTML is taken is kept without it.
-    """
+def split_texts(texts: Iterable[str], options: TextOptions, kept: GrowingTexts) -> Iterator[list[str]]:
+    """Split one text after the other into words, and keep the texts, without HTML if that is taken out."""
     analyze = replace(options, strip_html=False).build_analyzer()
     for j, text in enumerate(iterate(texts, "texts")):
         if not isinstance(text, str):
@@ -69,8 +179,7 @@ def split_texts(
         plain = str(text)  # NumPy's own strings become plain ones
         if options.strip_html:
             plain = without_html(plain)
-        if keep is not None:
-            keep(plain)
+        kept.append(plain)
         yield analyze(plain)
 
 
@@ -80,10 +189,7 @@ def choose_terms(
     n_documents: int,
     options: TextOptions,
 ) -> npt.NDArray[np.int64]:
-    """Return the terms to keep, in increasing order.
-
-    Terms are in alphabetical order; `n_documents_of` and `n_words_of` are the documents and words of each.
-    """
+    """Return the terms to keep, of terms in alphabetical order with numbers of documents and words."""
     n_terms = len(n_documents_of)
     low, high = options.document_limits(n_documents)
     rare, common = n_documents_of < low, n_documents_of > high
@@ -143,17 +249,7 @@ class Located(NamedTuple):
 
 
 def build_locator(options: TextOptions) -> Callable[[str], list[Located]]:
-    """Return the function that splits a text as the analyzer of these options does, with places.
-
-    Parameters
-    ----------
-    options
-        How texts become words.
-
-    Returns
-    -------
-    Callable
-        From a text to its terms: first the shortest n-grams, each length in the order of the text.
+    """Return the function that splits a text as the analyzer does, with places; first the shortest n-grams.
 
     Examples
     --------
@@ -167,20 +263,20 @@ def build_locator(options: TextOptions) -> Callable[[str], list[Located]]:
     shortest, longest = options.ngram_range
 
     def locate(text: str) -> list[Located]:
-        words = [found for found in _words(text, prepare(text), pattern) if found[0] not in stop_words]
-        return [
-            Located(" ".join(word for word, _ in words[i : i + n]), tuple(at for _, at in words[i : i + n]))
-            for n in range(shortest, longest + 1)
-            for i in range(len(words) - n + 1)
-        ]
+        words = [found for found in _words_in(text, prepare(text), pattern) if found[0] not in stop_words]
+        lengths = range(shortest, longest + 1)
+        grams = (tuple(zip(*words[i : i + n])) for n in lengths for i in range(len(words) - n + 1))
+        return [Located(" ".join(gram), places) for gram, places in grams]
 
     return locate
 
 
-def _words(text: str, prepared: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, Place]]:
+def _words_in(text: str, prepared: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, Place]]:
     """Yield the words of a prepared text, with their places in the text as it was."""
     # A capital may become two characters in lower case; then places must be counted one by one.
-    origins = None if len(prepared) == len(text) else _origins(text)
+    origins: list[int] = []
+    if len(prepared) != len(text):
+        origins = [i for i, character in enumerate(text) for _ in character.lower()] + [len(text)]
     for match in pattern.finditer(prepared):
         start, end = match.span(pattern.groups)
         if start < 0:  # an optional group that is not there: a word without letters
@@ -189,8 +285,3 @@ def _words(text: str, prepared: str, pattern: re.Pattern[str]) -> Iterator[tuple
         if origins:
             start, end = origins[start], origins[end - 1] + 1 if end > start else origins[start]
         yield word, (start, end)
-
-
-def _origins(text: str) -> list[int]:
-    """Return, for each character of the text in lower case and for its end, where it comes from."""
-    return [i for i, character in enumerate(text) for _ in character.lower()] + [len(text)]

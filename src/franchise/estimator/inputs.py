@@ -12,11 +12,12 @@ from sklearn.utils.validation import validate_data
 from franchise._files import Facts
 from franchise.corpus import Corpus, TextOptions, from_counts
 from franchise.corpus.checks import is_frame, names_of
+from franchise.corpus.count_tables import is_count_table
 from franchise.corpus.counts import refuse_texts
 from franchise.corpus.data_warnings import corpus_warnings, unknown_words_warnings
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix, options_without_texts
 from franchise.corpus.metadata import check_same_order
-from franchise.engines.starts.tables import effective_table, is_count_table
+from franchise.engines.starts.tables import effective_table
 from franchise.errors import FranchiseWarning
 from franchise.predict.fixed_topics import scaled_down_counts
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sklearn.utils.validation import check_is_fitted
 
+from franchise._version import versions_here
 from franchise.posterior.methods import Made, methods
 from franchise.storage import model as store
 
@@ -95,6 +96,6 @@ class ForReaders:
     def _made(self) -> Made:
         # A model that was loaded says with what it was fitted, not with what it is looked at.
         folders = [folder for folder in self._kept if store.is_model(folder)]
-        versions = store.versions_of(folders[0]) if folders else store.versions_here()
+        versions = store.versions_of(folders[0]) if folders else versions_here()
         started = [chain for chain in self.chains_ if len(chain.trace)]
         return Made(self.posterior_, self.corpus_, started, self.diagnose(), self.settings_, versions)

@@ -19,8 +19,8 @@ from franchise._settings import RandomState, is_one_of, is_positive, seed_of, wh
 from franchise._text import counted
 from franchise._threads import threads
 from franchise.corpus import Corpus, TextOptions
+from franchise.corpus.count_tables import is_count_table
 from franchise.corpus.documents import as_corpus
-from franchise.engines.starts.tables import is_count_table
 from franchise.errors import CorpusError, FranchiseWarning, SettingsError
 from franchise.estimator.eta_tuning import AtEta, EtaTuning
 from franchise.estimator.inputs import effective_corpus

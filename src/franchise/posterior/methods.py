@@ -17,7 +17,6 @@ from franchise._files import Facts
 from franchise._settings import is_one_of
 from franchise._text import counted
 from franchise.corpus import Corpus, TextOptions
-from franchise.engines import SEED_WORDS, GivenTopics
 from franchise.errors import SettingsError
 from franchise.posterior.agreement import FEW_DRAWS, FIRM_RUNS, in_words
 from franchise.posterior.convergence import N_TOPICS
@@ -161,6 +160,8 @@ def _words(options: TextOptions) -> Iterable[str]:
     if options.token_pattern != _USUAL_PATTERN:
         word = f"words that match {_code(options.token_pattern)}"
     case = "put into lower case and " if options.lowercase else ""
+    if options.strip_html:
+        yield "HTML tags were removed from the texts, and HTML entities decoded."
     shortest, longest = options.ngram_range
     terms = ""
     if (shortest, longest) != (1, 1):
@@ -291,16 +292,17 @@ def _sampling(made: Made) -> Iterable[str]:
 
 
 def _starts(chains: Sequence[Chain]) -> Iterable[str]:
-    different = list(dict.fromkeys(_start(chain.init) for chain in chains))
+    different = list(dict.fromkeys(_start(chain) for chain in chains))
     which = "The chain" if len(chains) == 1 else "All chains" if len(different) == 1 else "The chains"
     yield f"{which} started from {'; or from '.join(different)}."
 
 
-def _start(init: object) -> str:
-    if isinstance(init, GivenTopics):
-        kind = "seed words" if init.kind == SEED_WORDS else "given topics"
-        return f"{kind} ({counted(init.n_topics, 'topic')})"
-    return _STARTS.get(str(init), f"{init} random topics")
+def _start(chain: Chain) -> str:
+    init = chain.init
+    if isinstance(init, str | int):
+        return _STARTS.get(str(init), f"{init} random topics")
+    kind = "given topics" if init.kind == "topics" else init.kind
+    return f"{kind} ({counted(init.n_topics, 'topic')})"
 
 
 def _ordinal(n: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from franchise._extras import needed
 from franchise._files import write_text
 from franchise._progress import advance
+from franchise._version import versions_here
 from franchise.corpus import Corpus
 from franchise.errors import FranchiseError
 from franchise.posterior.diagnostics import Diagnosis
@@ -17,7 +18,6 @@ from franchise.posterior.estimates import Posterior
 from franchise.posterior.methods import Made
 from franchise.report.data import page_data
 from franchise.sampling import Chain
-from franchise.storage.model import versions_here
 
 __all__ = ["write_report"]
 

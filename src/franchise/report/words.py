@@ -14,7 +14,7 @@ import numpy as np
 
 from franchise._text import counted
 from franchise.corpus import Corpus
-from franchise.engines.starts.tables import is_count_table
+from franchise.corpus.count_tables import is_count_table
 from franchise.model.priors import Priors
 from franchise.posterior.agreement import AGREE, APART, FEW_DRAWS, FIRM_RUNS, MOSTLY, agreement, in_words
 from franchise.posterior.diagnostics import Diagnosis

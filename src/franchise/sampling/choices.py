@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from franchise._settings import is_one_of
 from franchise.corpus import Corpus
+from franchise.corpus.count_tables import is_count_table
 from franchise.engines import Start
-from franchise.engines.starts.tables import is_count_table
 from franchise.sampling.short_runs import FEWEST_DOCUMENTS
 
 # Of count tables with about a hundred terms, and of text. Sentences are predicted as well with 0.3 as with

@@ -20,13 +20,11 @@ on. So it can be loaded at any moment, and a run that was killed continues from 
 
 import json
 import os
-import platform
 import shlex
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,10 +41,10 @@ from franchise._files import (
     write_text,
 )
 from franchise._folders import locked, new_folder, put_back, take_place, writing_in
-from franchise._version import VERSION, check_version
+from franchise._version import VERSION, check_version, versions_here
 from franchise.corpus import Corpus, ShardedCorpus
+from franchise.corpus.large_arrays import packed, unpacked
 from franchise.corpus.stored import content_of, read_stored
-from franchise.corpus.strings import packed, unpacked
 from franchise.engines import GivenTopics, Start
 from franchise.errors import ModelError
 from franchise.storage.chain import saved_chains, saved_sweeps
@@ -60,7 +58,6 @@ _BEGUN_SHORTER = (
     "# The result differs slightly: the fit was shorter at first, and kept the merges and the split-merge "
     "schedule that followed from its first burn-in, which no option sets.\n"
 )
-_LIBRARIES = ("franchise", "numpy", "scipy", "numba", "scikit-learn")
 
 
 class Stored(NamedTuple):
@@ -218,11 +215,6 @@ def stamp(folder: Path) -> str:
     """Return the stamp of the model that is there now."""
     path = folder / _MODEL
     return str(from_json(read_text(path), path).get("checksum"))  # it covers the time of creation
-
-
-def versions_here() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that decide the answer."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
 
 
 def versions_of(folder: Path) -> dict[str, str]:

@@ -164,6 +164,7 @@ def test_a_model_without_metadata(tmp_path):
 
 def test_differences_on_the_command_line(folder):
     model, two = folder / "model", ["--by", "category", "--of", "cs.CV,cs.CL"]
+    call("label", model, "--clear")
     found = rows(model, *two)
     expected = HDPTopicModel.load(model).prevalence_difference("category", ("cs.CV", "cs.CL"))
     assert list(found[0]) == list(expected.columns)
@@ -206,6 +207,7 @@ def test_misuse_of_two(folder, options, ending, message):
 
 
 def test_methods_and_tables_for_a_paper(folder):
+    call("label", folder / "model", "--clear")
     model = HDPTopicModel.load(folder / "model")
     for kind in ("text", "latex", "bibtex"):
         assert (

@@ -10,6 +10,7 @@ import pytest
 from franchise import HDPTopicModel, from_counts
 from franchise.corpus import encode, read_corpus, read_new
 from franchise.corpus.formats import count_tables
+from franchise.corpus.large_arrays import Growing
 from franchise.errors import CorpusError, SettingsError
 from tests.raising import raises
 
@@ -224,14 +225,17 @@ def test_zeros_take_no_memory(write, monkeypatch):
     counts = rng.binomial(3, 0.02, (300, 400))
     frame = pd.DataFrame(counts, columns=[f"t{v}" for v in range(400)])
     handed = []
-    add = count_tables.Gathering.add
+
+    class Watched(Growing):
+        def extend(self, values):
+            handed.append(len(values))
+            super().extend(values)
+
     monkeypatch.setattr(count_tables, "_AT_ONCE", 500)
-    monkeypatch.setattr(
-        count_tables.Gathering, "add", lambda self, e: (handed.append(len(e.counts)), add(self, e))[1]
-    )
+    monkeypatch.setattr(count_tables, "Growing", Watched)
     corpus = read_corpus(write(frame))
     assert (corpus.to_counts().toarray() == counts).all()
-    assert sum(handed) == np.count_nonzero(counts)
+    assert sum(handed) == 3 * np.count_nonzero(counts)  # documents, terms, counts
     assert max(handed) < 550
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from franchise.corpus import TextOptions, read_corpus, read_new
-from franchise.corpus.encodings import checked_encoding, likely_encoding
+from franchise.corpus.files import checked_encoding, likely_encoding
 from franchise.errors import CorpusError, SettingsError
 from tests.raising import raises
 

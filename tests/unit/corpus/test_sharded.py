@@ -310,7 +310,7 @@ class TestWriting:
             shard([3, 4], tmp_path / "s")
         with raises(CorpusError, "mixed-documents", "document 2"):
             shard(["ant", "bee", ["cat"]], tmp_path / "s")
-        with raises(CorpusError, "not-a-word", "from 1 on", "document 1, word 0", "5"):
+        with raises(CorpusError, "not-a-word", "document 2, word 0", "5"):
             shard([["ant"], ["bee"], [5]], tmp_path / "s")
         with raises(CorpusError, "single-string", "documents"):
             shard("ant", tmp_path / "s")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from franchise import Corpus, HDPTopicModel, SettingsError, from_counts, tune_eta
-from franchise.engines.starts.tables import effective_table, is_count_table, table_topics
+from franchise.corpus.count_tables import is_count_table
+from franchise.engines.starts.tables import effective_table, table_topics
 from tests.raising import raises, warns
 
 SHORT = {"sweeps": 30, "chains": 2, "random_state": 3, "verbose": 0}

@@ -35,7 +35,8 @@ def test_of_a_schedule(name):
 
 def test_of_what_is_drawn_from_documents():
     draws = []
-    for call in (partial(CORPUS.downsampled, 5), partial(completion_densities, draws, CORPUS)):
+    calls = (partial(CORPUS.downsampled, 5), partial(completion_densities, draws, CORPUS))
+    for call in (*calls, partial(HDPTopicModel().prevalence, "year")):
         with raises(MovedSettingError, "moved-setting", "seed", "random_state"):
             call(seed=1)
 

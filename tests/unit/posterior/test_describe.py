@@ -145,7 +145,7 @@ def test_the_card():
     assert card.startswith("# A topic model\n")
     assert "```\nHDPTopicModel of ...\n```" in card
     assert (
-        "\n| topic | label | share of words | terms |\n|---|---|---|---|\n"
+        "\n| topic | label | share of words | terms |\n| ---: | --- | ---: | --- |\n"
         "| 0 | dog, bone | 50.0% | dog, bone |\n| 1 | dog, bone | 1.0% |" in card
     )
     assert json.loads(re.search(r"```json\n(.*?)\n```", card, re.DOTALL)[1]) == {"eta": 0.1, "sweeps": 500}

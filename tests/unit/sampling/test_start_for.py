@@ -7,7 +7,7 @@ import pytest
 
 from franchise import Corpus, from_tokens
 from franchise.corpus import planted, shard
-from franchise.engines.starts.tables import is_count_table
+from franchise.corpus.count_tables import is_count_table
 from franchise.sampling.choices import eta_for, start_for, why_chosen
 from franchise.sampling.plan import STARTS
 from tests.unit.corpus.test_sharded import touched
@@ -59,7 +59,7 @@ def test_shards_are_hardly_read(tmp_path):
         assert not touched(shards)
     empty_but_one = from_tokens([*[[]] * 50, ["ant", "bee"] * 400, *[[]] * 50])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("franchise.engines.starts.tables._ENOUGH", 10)
+        patch.setattr("franchise.corpus.count_tables._ENOUGH", 10)
         assert start_for("auto", shard(empty_but_one, tmp_path / "empty", 3)) == "fitted"
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from franchise import Corpus, HDPTopicModel, ModelError
 from franchise._files import checksum_of
-from franchise.corpus.strings import packed, unpacked
+from franchise.corpus.large_arrays import packed, unpacked
 from franchise.storage import model as store
 from tests.raising import raises
 

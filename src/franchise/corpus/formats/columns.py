@@ -27,15 +27,9 @@ Rows = Iterator[tuple[Any, str | None]]
 
 
 class Columns:
-    """The columns to read; metadata are gathered while texts are read.
+    """The columns of texts, names and metadata; metadata are gathered while texts are read.
 
-    Parameters
-    ----------
-    text, name
-        Columns of the texts and of the names of documents; None where none was given.
-    metadata
-        Names of other columns; None for all that are small: at most 50 columns, none of whose values is
-        longer than 200 characters, nor all of them together longer than 10 million.
+    Without names of metadata (None), all columns that are small are taken.
     """
 
     def __init__(
@@ -54,13 +48,13 @@ class Columns:
         """Return the column of the texts; it and that of the names must be there, once."""
         if self.text is None:
             raise source.fault(
-                f"which column holds the texts? Give text_column (--text-column); {_listed(present)}",
+                f"which column holds the texts? Give text_column (--text-column); {listed(present)}",
                 code="missing-setting",
             )
         for column in (self.text, self.name):
             if column is not None and column not in present:
                 raise source.fault(
-                    f"there is no column {column!r}; {_listed(present)}", line, code="unknown-column"
+                    f"there is no column {column!r}; {listed(present)}", line, code="unknown-column"
                 )
             _check_once(source, column, present, line)
         return self.text
@@ -169,7 +163,8 @@ def _whole(source: Source, text: str, column: str | None, line: int) -> str:
     return text
 
 
-def _listed(present: Sequence[str]) -> str:
+def listed(present: Sequence[str]) -> str:
+    """Name the columns of a table, the first twenty of many."""
     if not present:
         return "the file has no columns"
     shown = ", ".join(repr(column[:80]) for column in present[:20])

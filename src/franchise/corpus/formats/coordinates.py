@@ -11,50 +11,117 @@ them, is read line by line, which also says what is wrong and where.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from franchise.corpus.checks import MAX_WORDS
+from franchise.corpus.checks import MAX_WORDS, numbered
 from franchise.corpus.corpus import Corpus
+from franchise.corpus.counts import corpus_of_entries
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import (
-    AT_ONCE,
-    Entries,
-    Gathering,
-    check_width,
-    corpus_of,
-    count_complaint,
-)
-from franchise.corpus.large_arrays import blocks_of_documents
+from franchise.corpus.large_arrays import Growing, blocks, blocks_of_documents, let_go
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    pass
+
+# ---------------------------------------------------------------- entries
+
+Ints = npt.NDArray[np.int32]
+
+# A stray huge number would ask for as many names; feature hashing, with 2**20 columns, stays below.
+MAX_UNUSED = 2_000_000
+# No writer holds all its text at once.
+AT_ONCE = 100_000
+
+REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+
+Complaint = tuple[str, str]  # a code, and what is wrong and what to do
+
+
+class Entries(NamedTuple):
+    """Documents and terms, both numbered from 0, and how many words; three arrays of one length."""
+
+    documents: Ints
+    terms: Ints
+    counts: Ints
+
+
+def joined(blocks: Iterable[Entries]) -> Entries:
+    """Join entries that come in blocks; many are held in files."""
+    columns = [Growing() for _ in Entries._fields]
+    for block in blocks:
+        for column, values in zip(columns, block):
+            column.extend(values)
+    return Entries(*(column.array() for column in columns))
+
+
+def corpus_of(
+    source: Source, entries: Entries, n_documents: int, n_terms: int, vocabulary: Sequence[str] | None
+) -> Corpus:
+    """Make a corpus of entries in any order; terms not given are named by number."""
+    documents, terms, counts = entries
+    check_size(source, n_documents, len(counts), "documents")
+    if vocabulary is None:
+        check_size(source, n_terms, len(counts), "terms")
+    names = numbered(n_terms) if vocabulary is None else vocabulary
+    # Some at a time; the first number of a block is compared with the last one before it.
+    parts = (documents[max(0, block.start - 1) : block.stop] for block in blocks(len(documents)))
+    if any(np.any(part[1:] < part[:-1]) for part in parts):
+        order = np.lexsort((terms, documents))
+        documents, terms, counts = documents[order], terms[order], counts[order]
+    let_go(*entries)
+    return corpus_of_entries(documents, terms, counts, n_documents, names)
+
+
+def check_size(source: Source, size: int, n_entries: int, what: str) -> None:
+    """Refuse a number of documents or terms far beyond what the entries can fill."""
+    if size > n_entries + MAX_UNUSED:
+        advice = "correct the file" if what == "documents" else "give the vocabulary if that is right"
+        raise source.fault(
+            f"{size:,} {what} for {n_entries:,} counts are too many; {advice}", code="implausible-size"
+        )
+
+
+def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: int, n_terms: int) -> None:
+    """Refuse a vocabulary that does not belong to the file."""
+    if vocabulary is None or len(vocabulary) == n_terms:
+        return
+    advice = "check that the vocabulary belongs to this file"
+    if len(vocabulary) == n_documents:
+        advice = "the matrix looks transposed: rows are documents and columns are terms"
+    raise source.fault(
+        f"the vocabulary has {len(vocabulary):,} terms, but the file has {n_terms:,}; {advice}",
+        code="vocabulary-mismatch",
+    )
+
+
+def count_complaint(field: str) -> Complaint | None:
+    """Say what is wrong with a count as a file spells it, None if it is a whole number."""
+    if not REAL.fullmatch(field):
+        return "not-a-count", "is not a number; counts are whole numbers"
+    value = float(field)
+    if value < 0:
+        return "negative-count", "is negative; counts are 0 or more"
+    if value > MAX_WORDS:
+        return "count-too-large", f"is too large; counts go up to {MAX_WORDS:,}"
+    if not value.is_integer():
+        return "fractional-count", "is fractional; give raw counts, not weights or frequencies"
+    return None
+
+
+# ---------------------------------------------------------------- UCI
 
 _MAGIC = b"%%MatrixMarket"
 _EXPECTED = "expected '%%MatrixMarket matrix coordinate integer general', or real instead of integer"
 _SIZES = ("the number of documents", "the number of terms", "the number of entries")
 _WHOLE = re.compile(rb"(?:[ \t]*\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}[ \t\r]*\n)*+")
 
-_Block = npt.NDArray[np.int64]
 
-
-class _Sizes(NamedTuple):
-    """What the header of the file says that it holds."""
-
-    documents: int
-    terms: int
-    entries: int
-
-
-# ---------------------------------------------------------------- UCI
-
-
-def looks_like_uci(lines: list[bytes]) -> bool:
-    """Return whether lines, the first of a file, are in this format."""
-    fields = [line.split() for line in lines[:4]]
+def looks_like_uci(head: bytes) -> bool:
+    """Return whether a file that starts like this is in this format."""
+    fields = [line.split() for line in head.split(b"\n", 4)[:4]]
     return [len(numbers) for numbers in fields] == [1, 1, 1, 3] and all(
         number.isdigit() for numbers in fields for number in numbers
     )
@@ -71,17 +138,12 @@ def read_uci(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
                 f"expected {what}, alone on its line; check that this is a UCI file", number, code="bad-line"
             )
         head.append(_whole_number(source, fields[0], number, what))
-    sizes = _Sizes(*head)
-    check_width(source, vocabulary, sizes.documents, sizes.terms)
-    entries = _read_entries(source, sizes, 4)
-    return corpus_of(source, entries, sizes.documents, sizes.terms, vocabulary)
+    return _read(source, vocabulary, 4, *head)
 
 
 def write_uci(corpus: Corpus) -> Iterator[bytes]:
     """Return the file's text, in blocks."""
-    counts = corpus.to_counts()
-    yield f"{corpus.n_documents}\n{corpus.n_terms}\n{counts.nnz}\n".encode("ascii")
-    yield from _write_entries(counts)
+    return _write(corpus, "{}\n{}\n{}\n")
 
 
 # ---------------------------------------------------------------- Matrix Market
@@ -103,18 +165,13 @@ def read_mm(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
         raise source.fault(
             "expected the numbers of documents, of terms and of entries", number, code="bad-line"
         )
-    sizes = _Sizes(*(_whole_number(source, field, number, what) for field, what in zip(fields, _SIZES)))
-    check_width(source, vocabulary, sizes.documents, sizes.terms)
-    entries = _read_entries(source, sizes, number + 1)
-    return corpus_of(source, entries, sizes.documents, sizes.terms, vocabulary)
+    sizes = (_whole_number(source, field, number, what) for field, what in zip(fields, _SIZES))
+    return _read(source, vocabulary, number + 1, *sizes)
 
 
 def write_mm(corpus: Corpus) -> Iterator[bytes]:
     """Return the file's text, in blocks."""
-    counts = corpus.to_counts()
-    yield _MAGIC + b" matrix coordinate integer general\n"
-    yield f"{corpus.n_documents} {corpus.n_terms} {counts.nnz}\n".encode("ascii")
-    yield from _write_entries(counts)
+    return _write(corpus, "%%MatrixMarket matrix coordinate integer general\n{} {} {}\n")
 
 
 def _check_head(source: Source, line: bytes) -> None:
@@ -147,29 +204,42 @@ def _whole_number(source: Source, field: bytes, number: int, what: str) -> int:
     return int(text)
 
 
-def _read_entries(source: Source, sizes: _Sizes, number: int) -> Entries:
-    """Read entries up to the end of the file, from the line of this number on."""
-    gathering = Gathering()
-    n_entries = 0
-    for first, block in source.blocks(number):
-        triples = _quickly(block, sizes)
-        if triples is None:
-            triples = _carefully(source, block, first, sizes)
-        n_entries += len(triples)
-        # Numbers within the sizes fit 32 bits; entries of zero words are allowed, and add nothing.
-        documents, terms, counts = triples.astype(np.int32).T
-        gathering.add(Entries(documents - 1, terms - 1, counts))
-    if n_entries != sizes.entries:
+def _read(
+    source: Source,
+    vocabulary: Sequence[str] | None,
+    line: int,
+    n_documents: int,
+    n_terms: int,
+    n_entries: int,
+) -> Corpus:
+    """Read the entries from this line to the end of the file; the numbers are those of its header."""
+    check_width(source, vocabulary, n_documents, n_terms)
+    entries = joined(_blocks(source, line, (n_documents, n_terms, MAX_WORDS)))
+    if len(entries.counts) != n_entries:
         raise source.fault(
-            f"the header of the file says {sizes.entries:,} entries, but {n_entries:,} follow; "
+            f"the header of the file says {n_entries:,} entries, but {len(entries.counts):,} follow; "
             "get the whole file, or correct the number",
             code="entries-mismatch",
         )
-    return gathering.joined()
+    return corpus_of(source, entries, n_documents, n_terms, vocabulary)
 
 
-def _write_entries(counts: csr_array) -> Iterator[bytes]:
-    """Return the lines of a matrix of counts, in blocks."""
+def _blocks(source: Source, line: int, most: tuple[int, int, int]) -> Iterator[Entries]:
+    for first, block in source.blocks(line):
+        triples = None
+        if _WHOLE.fullmatch(block):
+            triples = np.fromstring(block, dtype=np.int64, sep=" ").reshape(-1, 3)
+        if triples is None or (triples > most).any() or not triples[:, :2].all():
+            triples = _carefully(source, block, first, most)
+        # Numbers within the limits fit 32 bits; entries of zero words are allowed, and add nothing.
+        documents, terms, counts = triples.astype(np.int32).T
+        yield Entries(documents - 1, terms - 1, counts)
+
+
+def _write(corpus: Corpus, head: str) -> Iterator[bytes]:
+    """Return the numbers of documents, terms and entries, and then the entries, in blocks of lines."""
+    counts = corpus.to_counts()
+    yield head.format(corpus.n_documents, corpus.n_terms, counts.nnz).encode("ascii")
     for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]
         chosen = slice(ends[0], ends[-1])
@@ -179,16 +249,10 @@ def _write_entries(counts: csr_array) -> Iterator[bytes]:
         yield "".join(lines).encode("ascii")
 
 
-def _quickly(block: bytes, sizes: _Sizes) -> _Block | None:
-    """Return the triples of a block, None if anything about it is not plain."""
-    if not _WHOLE.fullmatch(block):
-        return None
-    triples = np.fromstring(block, dtype=np.int64, sep=" ").reshape(-1, 3)
-    within = (triples <= (sizes.documents, sizes.terms, MAX_WORDS)).all()
-    return triples if within and triples[:, :2].all() else None
-
-
-def _carefully(source: Source, block: bytes, number: int, sizes: _Sizes) -> _Block:
+def _carefully(
+    source: Source, block: bytes, number: int, most: tuple[int, int, int]
+) -> npt.NDArray[np.int64]:
+    """Read a block line by line, and say what is wrong with it and where."""
     triples = []
     for i, line in enumerate(block[:-1].split(b"\n"), start=number):
         fields = line.decode("utf-8", "replace").split()
@@ -202,13 +266,8 @@ def _carefully(source: Source, block: bytes, number: int, sizes: _Sizes) -> _Blo
             )
         if complaint := count_complaint(fields[2]):
             raise source.fault(f"the count {fields[2][:40]!r} {complaint[1]}", i, code=complaint[0])
-        triples.append(
-            (
-                _id(source, fields[0], i, sizes.documents, "document"),
-                _id(source, fields[1], i, sizes.terms, "term"),
-                int(float(fields[2])),
-            )
-        )
+        j = _id(source, fields[0], i, most[0], "document")
+        triples.append((j, _id(source, fields[1], i, most[1], "term"), int(float(fields[2]))))
     return np.array(triples, dtype=np.int64).reshape(-1, 3)
 
 

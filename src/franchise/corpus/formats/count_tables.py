@@ -9,22 +9,21 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from franchise.corpus.checks import numbered
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.formats.columns import Columns
+from franchise.corpus.formats.columns import Columns, listed
+from franchise.corpus.formats.coordinates import REAL, Complaint, Entries, corpus_of, count_complaint
 from franchise.corpus.formats.delimited import table
-from franchise.corpus.formats.entries import Complaint, Entries, Gathering, corpus_of, count_complaint
-from franchise.corpus.formats.parquet import opened, values_of
-from franchise.corpus.metadata import nearest
-from franchise.errors import CorpusError
+from franchise.corpus.formats.parquet import is_unfit, opened, values_of
+from franchise.corpus.large_arrays import Growing
+
+if TYPE_CHECKING:
+    from franchise.corpus.read_options import ReadOptions
 
 _LOOKED_AT = 100  # rows
 _AT_ONCE = 1_000_000  # entries
@@ -34,38 +33,12 @@ _REMEMBERED = 100_000  # numbers and how they are spelled
 _SURELY, _WORDS_OF_A_NAME = 5, 3
 _CONSECUTIVE = 5  # rows that are numbered
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "<na>", "inf", "-inf", "#n/a"])
 # What a column is called that names rows, also by numbers.
 _OF_NAMES = re.compile(
     r"(?i:|unnamed: 0|index|(row)?names?|(.*[\s_.-])?id|samples?|documents?|doc|tumou?rs?|cells?|barcodes?|"
     r"patients?|donors?|subjects?|participants?|users?|customers?)|.*[a-z]I[dD]"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountTable:
-    """How to read a table of counts.
-
-    Attributes
-    ----------
-    is_given
-        Whether the user says that this is one; otherwise it must look like one.
-    id_column
-        The column of names; None for the first, if it looks like names.
-    metadata
-        The columns that are metadata; None for all that hold texts.
-    elsewhere
-        Those of the file of metadata, which need not be in the table.
-    transposed
-        Whether rows are terms and columns documents.
-    """
-
-    is_given: bool = False
-    id_column: str | None = None
-    metadata: Sequence[str] | None = None
-    elsewhere: Sequence[str] = ()
-    transposed: bool = False
 
 
 class _Layout(NamedTuple):
@@ -79,18 +52,17 @@ class _Layout(NamedTuple):
 Rows = Iterable[tuple[int, Sequence[Any]]]  # each after its line, or number
 
 
-def read_delimited(source: Source, how: CountTable, delimiter: str) -> Corpus:
-    """Read a table of counts from CSV or TSV."""
+def read_delimited(source: Source, options: ReadOptions, elsewhere: Sequence[str], delimiter: str) -> Corpus:
+    """Read a table of counts from CSV or TSV; columns that are `elsewhere` need not be in it."""
     line, header, rows = table(source, delimiter)
     first = list(islice(rows, _LOOKED_AT))
     columns = list(zip(*(row for _, row in first))) or [()] * len(header)
     kinds = [_kind_of(values) for values in columns]
-    _check(source, header, kinds, columns, how, line)
-    layout = _layout(source, header, kinds, columns, how, line)
-    return _corpus(source, header, layout, chain(first, rows), how, zero="0")
+    layout = _layout(source, header, kinds, columns, options, elsewhere, line)
+    return _corpus(source, header, layout, chain(first, rows), options, zero="0")
 
 
-def read_parquet(source: Source, how: CountTable) -> Corpus:
+def read_parquet(source: Source, options: ReadOptions, elsewhere: Sequence[str]) -> Corpus:
     """Read a table of counts from Parquet; in messages, rows are numbered from 1."""
     with opened(source) as file:
         schema = file.schema_arrow
@@ -101,9 +73,8 @@ def read_parquet(source: Source, how: CountTable) -> Corpus:
         columns = [tuple(map(_spelled, values)) for values in zip(*(row for _, row in first))]
         columns = columns or [()] * len(header)
         kinds = [_kind_of_type(schema.field(name).type) for name in header]
-        _check(source, header, kinds, columns, how, None)
-        layout = _layout(source, header, kinds, columns, how, None, len(index))
-        return _corpus(source, header, layout, chain(first, rows), how, zero=0)
+        layout = _layout(source, header, kinds, columns, options, elsewhere, None, len(index))
+        return _corpus(source, header, layout, chain(first, rows), options, zero=0)
 
 
 # ---------------------------------------------------------------- which columns are what
@@ -112,7 +83,7 @@ def read_parquet(source: Source, how: CountTable) -> Corpus:
 def _kind_of(values: Iterable[str]) -> str:
     """Return whether the fields of a column are texts or counts; one that is mixed holds bad counts."""
     present = [value for value in values if value.strip().lower() not in _MISSING]
-    is_text = present and not any(_NUMBER.fullmatch(value.strip()) for value in present)
+    is_text = present and not any(REAL.fullmatch(value.strip()) for value in present)
     return "text" if is_text else "count"
 
 
@@ -121,37 +92,13 @@ def _kind_of_type(kind: Any) -> str:
 
     if any(is_so(kind) for is_so in (types.is_integer, types.is_floating, types.is_decimal, types.is_null)):
         return "count"
-    if types.is_nested(kind) or any(
-        is_so(kind) for is_so in (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
-    ):
-        return "other"
-    return "text"  # dates and truth values are metadata, too
+    return "other" if is_unfit(kind) else "text"  # dates and truth values are metadata, too
 
 
 def _index_of(schema: Any) -> list[str]:
     """Return the columns that pandas has made of the index of a DataFrame."""
     columns = (schema.pandas_metadata or {}).get("index_columns", ())
     return [name for name in columns if isinstance(name, str) and name in schema.names]
-
-
-def _check(
-    source: Source,
-    header: Sequence[str],
-    kinds: Sequence[str],
-    columns: Sequence[Sequence[str]],
-    how: CountTable,
-    line: int | None,
-) -> None:
-    """Refuse a table of which it is not clear that it holds counts."""
-    if how.is_given or _looks_like_counts(kinds, columns):
-        return
-    if kinds.count("count") >= 2:
-        raise source.fault(
-            "is this a table of texts or of counts? Give text_column (--text-column) for texts, counts=True "
-            f"for counts; the columns are {_shown(header)}",
-            code="missing-setting",
-        )
-    Columns().check(source, header, line)  # says that the column of the texts must be given
 
 
 def _looks_like_counts(kinds: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
@@ -168,28 +115,41 @@ def _layout(
     header: Sequence[str],
     kinds: Sequence[str],
     columns: Sequence[Sequence[str]],
-    how: CountTable,
+    options: ReadOptions,
+    elsewhere: Sequence[str],
     line: int | None,
     n_index: int = 0,
 ) -> _Layout:
-    for name in (how.id_column, *(how.metadata or ())):
-        if name is not None and name not in how.elsewhere:
-            _check_there(source, header, name, line)
-    if how.id_column in header:
-        names = [header.index(how.id_column)]
+    """Return which columns are what; refuse a table of which it is not clear that it holds counts."""
+    if not (options.counts or options.transpose or _looks_like_counts(kinds, columns)):
+        if kinds.count("count") >= 2:
+            raise source.fault(
+                "is this a table of texts or of counts? Give text_column (--text-column) for texts, "
+                f"counts=True for counts; {listed(header)}",
+                code="missing-setting",
+            )
+        Columns().check(source, header, line)  # says that the column of the texts must be given
+    asked = [name for name in (options.id_column, *(options.metadata or ())) if name is not None]
+    Columns(metadata=[name for name in asked if name not in elsewhere]).of_table(source, header, line)
+    if options.id_column in header:
+        names = [header.index(options.id_column)]
     elif n_index:
         names = list(range(n_index))
     elif kinds[0] == "text":
         # Tables of mutations have two such columns, as in "C>A" and "ACA".
         n = next((i for i, kind in enumerate(kinds) if kind != "text"), len(kinds))
-        names = list(range(n if how.transposed else 1))
+        names = list(range(n if options.transpose else 1))
     else:
         names = [0] if _OF_NAMES.fullmatch(header[0]) or _are_numbered(columns[0]) else []
     texts = [i for i, kind in enumerate(kinds) if kind == "text" and i not in names]
-    about = texts if how.metadata is None else [header.index(one) for one in how.metadata if one in header]
-    if how.transposed:
+    about = (
+        texts
+        if options.metadata is None
+        else [header.index(one) for one in options.metadata if one in header]
+    )
+    if options.transpose:
         about = []
-        if texts and how.id_column is None:
+        if texts and options.id_column is None:
             raise source.fault(
                 f"column {header[texts[0]]!r} holds texts, not the counts of a document; take it out, or say "
                 "which column names the terms (--id-column)",
@@ -198,9 +158,7 @@ def _layout(
             )
     counts = [i for i, kind in enumerate(kinds) if kind == "count" and i not in (*names, *about)]
     if not counts:
-        raise source.fault(
-            f"no column holds counts; the columns are {_shown(header)}", line, code="no-counts"
-        )
+        raise source.fault(f"no column holds counts; {listed(header)}", line, code="no-counts")
     return _Layout(names, about, counts)
 
 
@@ -211,31 +169,15 @@ def _are_numbered(values: Sequence[str]) -> bool:
     return all(int(value) == int(values[0]) + i for i, value in enumerate(values))
 
 
-def _check_there(source: Source, header: Sequence[str], column: str, line: int | None) -> None:
-    if column not in header:
-        raise source.fault(
-            f"there is no column {column!r}; {nearest(column, header)}", line, code="unknown-column"
-        )
-    if header.count(column) > 1:
-        raise source.fault(
-            f"there are several columns {column!r}; rename all but one", line, code="duplicate-column"
-        )
-
-
-def _shown(header: Sequence[str]) -> str:
-    more = f" and {len(header) - 6:,} more" if len(header) > 6 else ""
-    return ", ".join(repr(column[:40]) for column in header[:6]) + more
-
-
 # ---------------------------------------------------------------- counts
 
 
 def _corpus(
-    source: Source, header: Sequence[str], layout: _Layout, rows: Rows, how: CountTable, zero: object
+    source: Source, header: Sequence[str], layout: _Layout, rows: Rows, options: ReadOptions, zero: object
 ) -> Corpus:
     """Read the rows; what is in rows, and what in columns, is known when the names of both are."""
     columns = [header[i] for i in layout.counts]
-    about = Columns(metadata=None if how.metadata is None else [header[i] for i in layout.about])
+    about = Columns(metadata=None if options.metadata is None else [header[i] for i in layout.about])
     names: list[str] = []
     cells = _Cells(source, columns, names, zero)
     fields_of = _getter(layout.counts)
@@ -246,17 +188,12 @@ def _corpus(
         about.add(source, {header[i]: row[i] for i in layout.about}, line)
     entries, n_rows = cells.gathered(), cells.n_rows
     row_names = tuple(names) if layout.names else numbered(n_rows)
-    try:
-        if how.transposed:
-            entries = Entries(entries.terms, entries.documents, entries.counts)
-            corpus = corpus_of(source, entries, len(columns), n_rows, row_names)
-            return corpus.with_names(row_names, columns)
-        corpus = corpus_of(source, entries, n_rows, len(columns), columns)
-        return corpus.with_names(columns, row_names).with_metadata(about.gathered(source.name))
-    except CorpusError as error:
-        if str(error).startswith(f"{source.name}:"):
-            raise
-        raise source.fault(str(error), code=error.code) from None
+    if options.transpose:
+        entries = Entries(entries.terms, entries.documents, entries.counts)
+        corpus = corpus_of(source, entries, len(columns), n_rows, row_names)
+        return corpus.with_names(row_names, columns)
+    corpus = corpus_of(source, entries, n_rows, len(columns), columns)
+    return corpus.with_names(columns, row_names).with_metadata(about.gathered(source.name))
 
 
 def _getter(numbers: list[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
@@ -271,7 +208,7 @@ class _Cells:
     def __init__(self, source: Source, columns: Sequence[str], names: Sequence[str], zero: object) -> None:
         self.n_rows = 0
         self._source, self._columns, self._names, self._zero = source, columns, names, zero
-        self._gathering = Gathering()
+        self._grown = [Growing() for _ in Entries._fields]
         self._entries = (array("i"), array("i"), array("i"))
         self._known: dict[Any, int] = {}  # most fields are spelled like one before
 
@@ -293,10 +230,11 @@ class _Cells:
     def gathered(self) -> Entries:
         """Return all entries, of rows and columns."""
         self._hand_over()
-        return self._gathering.joined()
+        return Entries(*(column.array() for column in self._grown))
 
     def _hand_over(self) -> None:
-        self._gathering.add(Entries(*(np.array(column, np.int32) for column in self._entries)))
+        for grown, column in zip(self._grown, self._entries):
+            grown.extend(column)
         self._entries = (array("i"), array("i"), array("i"))
 
     def _count(self, field: Any, column: int, line: int) -> int:

@@ -17,13 +17,7 @@ _OTHERS = (";", "\t", "|", ",")  # delimiters that files have, whatever they are
 
 
 def checked_delimiter(given: object) -> str | None:
-    """Return the character that separates fields; "tab" is a tab.
-
-    Raises
-    ------
-    SettingsError
-        If it is not one character, or one that fields themselves need.
-    """
+    """Return the character that separates fields; "tab" is a tab."""
     if given is None:
         return None
     value = "\t" if given in ("tab", "\\t") else given

@@ -15,14 +15,14 @@ import numpy as np
 from franchise.corpus.checks import MAX_WORDS
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import (
+from franchise.corpus.formats.coordinates import (
     AT_ONCE,
     MAX_UNUSED,
     Complaint,
     Entries,
-    Gathering,
     corpus_of,
     count_complaint,
+    joined,
 )
 from franchise.corpus.large_arrays import blocks_of_documents
 
@@ -32,8 +32,9 @@ _MALFORMED = "malformed; expected 'M term:count term:count ...', separated by bl
 _LINE = re.compile(rb"\d{1,10}(?:[ \t]+\d{1,10}:0*[1-9]\d{0,9})*")
 
 
-def looks_like(lines: list[bytes]) -> bool:
-    """Return whether lines, the first of a file, are in this format."""
+def looks_like(head: bytes) -> bool:
+    """Return whether a file that starts like this is in this format."""
+    lines = head.split(b"\n")[: -1 if len(head) >= Source.HEAD else None]  # the last may be cut
     return any(b":" in line for line in lines) and all(
         _LINE.fullmatch(line.strip() or b"0") for line in lines
     )
@@ -41,18 +42,27 @@ def looks_like(lines: list[bytes]) -> bool:
 
 def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     """Read a corpus; an empty line, or ``0``, is an empty document, pairs with the same term add up."""
-    gathering = Gathering()
     n_documents = 0
-    for number, block in source.blocks():
-        lines = block[:-1].split(b"\n")
-        gathering.add(_parse(source, lines, number, vocabulary))
-        n_documents += len(lines)
-    entries = gathering.joined()
+
+    def parsed() -> Iterator[Entries]:
+        nonlocal n_documents
+        for number, block in source.blocks():
+            lines = block[:-1].split(b"\n")
+            n_documents += len(lines)
+            yield _parse(source, lines, number, vocabulary)
+
+    entries = joined(parsed())
     if not len(entries.terms):
         raise source.fault("no words in the file; expected lines such as '2 0:1 7:3'", code="empty-corpus")
-    n_terms = int(entries.terms.max()) + 1
-    if vocabulary is None:
-        _check_unnamed(source, entries)
+    n_terms, limit = int(entries.terms.max()) + 1, len(entries.terms) + MAX_UNUSED
+    if vocabulary is None and n_terms > limit:  # a stray huge id is refused where it stands
+        i = int(np.argmax(entries.terms >= limit))
+        raise source.fault(
+            f"term id {entries.terms[i]} is over {limit:,}, too many terms for this file; "
+            "give the vocabulary if that is right, correct the line if not",
+            int(entries.documents[i]) + 1,
+            code="implausible-size",
+        )
     return corpus_of(source, entries, n_documents, n_terms, vocabulary)
 
 
@@ -103,19 +113,6 @@ def _range_complaint(term: int, count: int, vocabulary: Sequence[str] | None) ->
         f"term id {term} is outside the vocabulary of {len(vocabulary):,} terms; ids count from 0, "
         "so check that the vocabulary belongs to this file and the ids do not count from 1",
     )
-
-
-def _check_unnamed(source: Source, entries: Entries) -> None:
-    """Refuse a stray huge id where it stands."""
-    limit = len(entries.terms) + MAX_UNUSED
-    i = int(np.argmax(entries.terms >= limit))
-    if entries.terms[i] >= limit:
-        raise source.fault(
-            f"term id {entries.terms[i]} is over {limit:,}, too many terms for this file; "
-            "give the vocabulary if that is right, correct the line if not",
-            int(entries.documents[i]) + 1,
-            code="implausible-size",
-        )
 
 
 def _complaint(line: bytes) -> Complaint:

@@ -19,15 +19,13 @@ from franchise._extras import needed
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.counts import from_counts
 from franchise.corpus.files import Source
-from franchise.corpus.formats.entries import check_size, check_width
+from franchise.corpus.formats.coordinates import check_size, check_width
 from franchise.corpus.formats.vocabulary import found_beside, terms_of
 from franchise.corpus.other_libraries import from_anndata
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-MAGIC = b"PK\x03\x04"
 
 
 _SAVE_AGAIN = "write the counts again as a CSR matrix, with scipy.sparse.save_npz"
@@ -50,10 +48,7 @@ def read_npz(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     if vocabulary is None:
         check_size(source, counts.shape[1], counts.data.size, "terms")
     check_width(source, vocabulary, *counts.shape)
-    try:
-        return from_counts(counts, vocabulary=vocabulary, document_names=names)
-    except CorpusError as error:
-        raise source.fault(str(error), code=error.code) from None
+    return from_counts(counts, vocabulary=vocabulary, document_names=names)
 
 
 def fits(strings: Sequence[str]) -> bool:
@@ -89,36 +84,23 @@ def read_h5ad(
     """Read a corpus; a vocabulary that is given takes the place of the names of the genes."""
     with needed("reading .h5ad", "anndata"):
         import anndata
-    try:
+    with source.whole(".h5ad file", "make or fetch it again"):
         data = anndata.read_h5ad(source.random_access())
-    except Exception as error:  # a damaged file fails in a dozen ways
-        reason = " ".join(str(error).split())[:200]
-        raise source.fault(
-            f"not a whole .h5ad file ({reason}); make or fetch it again", code="damaged-file"
-        ) from error
     source.report(1.0)
     check_width(source, vocabulary, *data.shape)
-    try:
-        corpus = from_anndata(data, layer=layer, metadata=metadata)
-        return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
-    except CorpusError as error:
-        raise source.fault(str(error), code=error.code) from None
+    corpus = from_anndata(data, layer=layer, metadata=metadata)
+    return corpus if vocabulary is None else corpus.with_vocabulary(vocabulary)
 
 
 def _arrays(source: Source) -> dict[str, Array]:
-    try:
+    with source.whole("npz file", "write it again"):
         with np.load(source.random_access(), allow_pickle=False) as archive:
             wanted = (*_PARTS, "format", "vocabulary", "document_names")
             arrays = {name: np.asarray(archive[name]) for name in wanted if name in archive}
         form = arrays.pop("format", np.array(b"csr")).tolist()
-    except Exception as error:  # a damaged archive fails in a dozen ways, most of them not documented
-        raise source.fault(
-            f"not a whole npz file ({' '.join(str(error).split())[:200]}); write it again",
-            code="damaged-file",
-        ) from error
-    missing = [part for part in _PARTS if part not in arrays]
-    if missing:
-        raise source.fault(f"there is no array {missing[0]!r} in it; {_SAVE_AGAIN}", code="missing-array")
+    for part in _PARTS:
+        if part not in arrays:
+            raise source.fault(f"there is no array {part!r} in it; {_SAVE_AGAIN}", code="missing-array")
     if form not in (b"csr", "csr"):
         raise source.fault(
             f"the matrix is in the format {form!r:.40}; {_SAVE_AGAIN}", code="unsupported-format"

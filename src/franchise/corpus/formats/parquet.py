@@ -11,7 +11,6 @@ from typing import Any
 
 from franchise.corpus.files import Source
 from franchise.corpus.formats.columns import Columns, Rows
-from franchise.errors import CorpusError
 
 MAGIC = b"PAR1"
 
@@ -36,15 +35,8 @@ def opened(source: Source) -> Iterator[Any]:
             'reading Parquet needs pyarrow: pip install "franchise[parquet]", or save the table as CSV',
             code="missing-package",
         ) from None
-    try:
+    with source.whole("Parquet file", "make or fetch it again"):
         yield ParquetFile(source.random_access(), buffer_size=2**20)
-    except CorpusError:
-        raise
-    except Exception as error:  # a damaged file fails in a dozen ways
-        reason = " ".join(str(error).split())[:200]
-        raise source.fault(
-            f"not a whole Parquet file ({reason}); make or fetch it again", code="damaged-file"
-        ) from error
 
 
 def values_of(source: Source, file: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -56,28 +48,30 @@ def values_of(source: Source, file: Any, columns: Sequence[str]) -> Iterator[tup
         source.report(number / max(file.metadata.num_rows, number))
 
 
+def is_unfit(kind: Any) -> bool:
+    """Return whether a column has lists, structures or bytes, which are read only if asked for."""
+    from pyarrow import types
+
+    unfit = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return any(is_so(kind) for is_so in unfit)
+
+
 def _rows(source: Source, columns: Columns, file: Any) -> Rows:
     from pyarrow import types
 
     schema = file.schema_arrow
     text_column = columns.check(source, schema.names, None)
     others = columns.of_table(source, schema.names, None)
-    if columns.takes_all:  # those of lists, structures and bytes are not read unless asked for
-        unfit = (types.is_nested, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
-        others = [one for one in others if not any(is_so(schema.field(one).type) for is_so in unfit)]
+    if columns.takes_all:
+        others = [one for one in others if not is_unfit(schema.field(one).type)]
     wanted = [column for column in dict.fromkeys([text_column, columns.name, *others]) if column is not None]
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     holds_lists = any(is_so(schema.field(text_column).type) for is_so in lists)
-    number = 0
-    for batch in file.iter_batches(_BATCH, columns=wanted, use_threads=False):
-        values = {column: batch.column(column).to_pylist() for column in wanted}
-        for i, text in enumerate(values[text_column]):
-            number += 1
-            name = None
-            if columns.name is not None:
-                name = columns.name_in(source, values[columns.name][i], number)
-            columns.add(source, {one: values[one][i] for one in others}, number)
-            if not (holds_lists and isinstance(text, list)):
-                text = columns.text_in(source, text, number)
-            yield text, name
-        source.report(number / max(file.metadata.num_rows, number))
+    for number, values in enumerate(values_of(source, file, wanted), start=1):
+        row = dict(zip(wanted, values))
+        name = None if columns.name is None else columns.name_in(source, row[columns.name], number)
+        columns.add(source, {one: row[one] for one in others}, number)
+        text = row[text_column]
+        if not (holds_lists and isinstance(text, list)):
+            text = columns.text_in(source, text, number)
+        yield text, name

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,21 +18,12 @@ import numpy.typing as npt
 from franchise._arrays import CorpusArrays, offsets_of
 from franchise._settings import RandomState, moved
 from franchise.corpus.batches import Batch
-from franchise.corpus.checks import (
-    MAX_WORDS,
-    check_distinct,
-    check_document,
-    check_n_names,
-    document_numbers,
-    strings,
-)
+from franchise.corpus.checks import MAX_WORDS, document_numbers, no_such_document, terms_for
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.downsample import Downsampling
-from franchise.corpus.large_arrays import BLOCK, Growing, handed_over
+from franchise.corpus.large_arrays import BLOCK, Growing, handed_over, ranges_of
 from franchise.corpus.metadata import as_metadata, joined, rows_of
 from franchise.corpus.shards.files import Manifest, Shard, read_about, read_manifest, read_shard
-from franchise.corpus.stored import About
-from franchise.corpus.text_options import TextOptions
+from franchise.corpus.stored import About, origin_of
 from franchise.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -66,19 +57,9 @@ class ShardedCorpus(Corpus):
     def __init__(self, folder: str | Path) -> None:
         self._set(folder=Path(folder), _manifest=read_manifest(Path(folder)))
         facts = self._manifest.facts
-        options, downsampling = facts["text_options"], facts["downsampling"]
-        self._set(
-            shards=self._manifest.shards,
-            vocabulary=self._manifest.vocabulary,
-            text_options=TextOptions.from_dict(options) if options else None,
-            downsampling=Downsampling(**downsampling) if downsampling else None,
-            keeps_cells=False,
-            changes={},
-            _cells=None,
-            _fingerprint=facts["fingerprint"],
-            _last=None,
-            _last_about=None,
-        )
+        self._set(shards=self._manifest.shards, vocabulary=self._manifest.vocabulary, **origin_of(facts))
+        self._set(_fingerprint=facts["fingerprint"], keeps_cells=False, _cells=None)
+        self._set(changes={}, _last=None, _last_about=None)
 
     # ------------------------------------------------------------ known without the shards
 
@@ -100,10 +81,8 @@ class ShardedCorpus(Corpus):
     @property
     def documents_of_length(self) -> npt.NDArray[np.int64]:
         """Number of documents of each length: entry 0 counts the empty ones, and so on."""
-        lengths = self._manifest.lengths
-        counts = np.zeros(int(lengths.max(initial=0)) + 1, np.int64)
-        counts[lengths] = self._manifest.documents
-        return counts
+        weights = self._manifest.documents
+        return np.bincount(self._manifest.lengths, weights, minlength=1).astype(np.int64)
 
     @property
     def is_named(self) -> bool:
@@ -114,7 +93,7 @@ class ShardedCorpus(Corpus):
     def metadata_names(self) -> tuple[str, ...]:
         """The names of the columns of metadata."""
         if "metadata" in self.changes:
-            return () if self.metadata is None else tuple(self.metadata)
+            return super().metadata_names
         return tuple(column["name"] for column in self._manifest.facts["metadata"])
 
     # ------------------------------------------------------------ brought together when asked for
@@ -160,7 +139,8 @@ class ShardedCorpus(Corpus):
 
     def document(self, j: int) -> npt.NDArray[np.int32]:
         """Term ids of the words of document ``j``, a read-only view; only its shard is read."""
-        check_document(j, self.n_documents)
+        if not 0 <= j < self.n_documents:
+            raise no_such_document(j, self.n_documents)
         shard = self.shard_with(j)
         x, doc_ptr, _ = self._arrays(shard)
         here = j - shard.first_document
@@ -169,27 +149,29 @@ class ShardedCorpus(Corpus):
     def select(self, documents: Sequence[int] | npt.NDArray[Any]) -> Corpus:
         """Keep some documents, as `Corpus.select` does; only the shards that have them are read."""
         chosen = document_numbers(documents, self.n_documents)
-        order = np.argsort(chosen, kind="stable")  # so that every shard is read once
-        back = np.argsort(order, kind="stable")
-        words: list[npt.NDArray[np.int32]] = []
-        for shard, here in self._grouped(chosen[order]):
+        increasing = np.sort(chosen)  # so that every shard is read once
+        lengths = [np.zeros(0, np.int64)]
+        words = [np.zeros(0, np.int32)]
+        for shard, here in self._grouped(increasing):
             x, doc_ptr, _ = self._arrays(shard)
-            words += [x[doc_ptr[i] : doc_ptr[i + 1]].copy() for i in here.tolist()]
-
-        def in_order(strings: Sequence[str]) -> list[str]:
-            found = [strings[j] for j in chosen[order].tolist()]
-            return [found[i] for i in back.tolist()]
-
-        return Corpus(
-            np.concatenate([np.empty(0, np.int32), *(words[i] for i in back.tolist())]),
-            offsets_of(np.array([len(words[i]) for i in back.tolist()], np.int64)),
+            lengths.append(np.diff(doc_ptr)[here])
+            words.append(ranges_of(x, doc_ptr[here], lengths[-1]))
+        has_own = "metadata" in self.changes
+        metadata = (
+            rows_of(self.metadata, increasing) if has_own else self._metadata(self._grouped(increasing))
+        )
+        found = Corpus(
+            np.concatenate(words),
+            offsets_of(np.concatenate(lengths)),
             self.vocabulary,
-            in_order(self.document_names),
-            texts=None if self.texts is None else in_order(self.texts),
+            [self.document_names[j] for j in increasing.tolist()],
+            texts=None if self.texts is None else [self.texts[j] for j in increasing.tolist()],
             text_options=self.text_options and self.text_options.resolved(self.n_documents),
-            metadata=rows_of(self._metadata_of(chosen[order]), back),
+            metadata=metadata,
             downsampling=self.downsampling,
         )
+        order = np.argsort(chosen, kind="stable")
+        return found if np.array_equal(increasing, chosen) else found.select(np.argsort(order, kind="stable"))
 
     def spread(self, number: int) -> npt.NDArray[np.int64]:
         """Return the numbers of about `number` documents, from a few shards that lie far apart.
@@ -205,10 +187,7 @@ class ShardedCorpus(Corpus):
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
         """Return the same documents with as many other names for the terms; no shard is read."""
-        terms = strings(vocabulary, "vocabulary", "term")
-        check_distinct(terms)
-        check_n_names(terms, self.n_terms)
-        return self._changed({"vocabulary": terms}, _fingerprint="")
+        return self._changed({"vocabulary": terms_for(vocabulary, self.n_terms)}, _fingerprint="")
 
     def with_metadata(self, metadata: Any) -> Corpus:
         """Return the same corpus with other metadata, as the constructor takes them; no shard is read."""
@@ -275,11 +254,6 @@ class ShardedCorpus(Corpus):
                 yield shard, increasing[begin:end] - shard.first_document
             begin = end
 
-    def _metadata_of(self, increasing: npt.NDArray[np.int64]) -> pd.DataFrame | None:
-        if "metadata" in self.changes:
-            return rows_of(self.metadata, increasing)
-        return self._metadata(self._grouped(increasing))
-
     def _metadata(self, parts: Iterable[tuple[Shard, Any]]) -> pd.DataFrame | None:
         tables = (rows_of(self.about_shard(shard).metadata, here) for shard, here in parts)
         return joined((table for table in tables if table is not None), self._manifest.facts["metadata"])
@@ -318,19 +292,13 @@ class _OfShards(Sequence[str]):
     def _of_shard(self, shard: Shard) -> Sequence[str]:
         if self._by_number:
             return [str(shard.first_document + i) for i in range(shard.n_documents)]
-        strings: Sequence[str] = getattr(self._corpus.about_shard(shard), self._what)
-        return strings
+        names, texts, _ = self._corpus.about_shard(shard)
+        return (names if self._what == "names" else texts) or ()
 
     def __len__(self) -> int:
         return self._corpus.n_documents
 
-    @overload
-    def __getitem__(self, j: int) -> str: ...
-
-    @overload
-    def __getitem__(self, j: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, j: int | slice) -> str | tuple[str, ...]:
+    def __getitem__(self, j: int | slice) -> Any:
         if isinstance(j, slice):
             return tuple(map(self.__getitem__, range(len(self))[j]))
         number = range(len(self))[j]  # an error where there is none

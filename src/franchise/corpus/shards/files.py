@@ -14,32 +14,24 @@ from __future__ import annotations
 
 import hashlib
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from franchise import _files
 from franchise._arrays import Array, CorpusArrays
-from franchise._files import (
-    Facts,
-    checksum_of,
-    from_json,
-    read_arrays,
-    read_text,
-    to_json,
-    write_arrays,
-    write_text,
-)
 from franchise._folders import put_back
 from franchise._settings import whole_number
 from franchise._version import VERSION, check_version
 from franchise.corpus.checks import check_offsets
 from franchise.corpus.corpus import Corpus
-from franchise.corpus.large_arrays import handed_over
+from franchise.corpus.large_arrays import handed_over, packed, unpacked
 from franchise.corpus.stored import LARGE, About
-from franchise.corpus.strings import packed, unpacked
 from franchise.errors import CorpusError, ModelError
 
 MANIFEST, _TERMS, _DOCUMENTS = "shards.json", "terms.safetensors", "documents"
@@ -49,35 +41,21 @@ _AGAIN = "write the shards again with `franchise shard`, or restore the folder f
 
 
 class Shard(NamedTuple):
-    """A range of documents; small enough to be sent to the worker that reads them.
+    """A range of documents; small enough to be sent to the worker that reads them."""
 
-    Attributes
-    ----------
-    number
-        Its place among the shards, from 0 on.
-    first_document, n_documents
-        Which documents it has; at least one.
-    first_word, n_words
-        How many words come before it, and how many it has; at least one.
-    n_not_empty
-        How many of its documents have words.
-    digest
-        By what its words on disk are known; empty where the corpus is in memory.
-    """
-
-    number: int
+    number: int  # its place among the shards, from 0 on
     first_document: int
-    n_documents: int
-    first_word: int
-    n_words: int
-    n_not_empty: int
-    digest: str = ""
+    n_documents: int  # at least one
+    first_word: int  # the number of words before it
+    n_words: int  # at least one
+    n_not_empty: int  # how many of its documents have words
+    digest: str = ""  # by what its words on disk are known; empty where the corpus is in memory
 
 
 class Manifest(NamedTuple):
     """What is known of all documents together."""
 
-    facts: Facts
+    facts: _files.Facts
     shards: tuple[Shard, ...]
     vocabulary: tuple[str, ...]
     term_counts: npt.NDArray[np.int64]
@@ -104,35 +82,22 @@ def shards_of(corpus: Corpus, number: int) -> tuple[Shard, ...]:
     existing: tuple[Shard, ...] | None = getattr(corpus, "shards", None)
     if existing is not None:
         return existing
-    lengths, before = corpus.document_lengths, corpus.doc_ptr[:-1]
-    starts = np.flatnonzero(is_first(before, -1, corpus.n_words, number))
-    ends = np.append(starts[1:], corpus.n_documents)
+    lengths, doc_ptr = corpus.document_lengths, corpus.doc_ptr
+    starts = np.flatnonzero(is_first(doc_ptr[:-1], -1, corpus.n_words, number)).tolist()
     return tuple(
         Shard(
-            i,
-            first,
-            end - first,
-            int(corpus.doc_ptr[first]),
-            int(corpus.doc_ptr[end] - corpus.doc_ptr[first]),
-            int(np.count_nonzero(lengths[first:end])),
+            i, first, end - first, words, int(doc_ptr[end]) - words, int(np.count_nonzero(lengths[first:end]))
         )
-        for i, (first, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
+        for i, (first, end) in enumerate(pairwise([*starts, corpus.n_documents]))
+        for words in [int(doc_ptr[first])]
     )
 
 
 def is_first(before: npt.NDArray[np.int64], earlier: int, n_words: int, number: int) -> npt.NDArray[np.bool_]:
-    """Return which documents are the first of a shard.
+    """Return which documents are the first of a shard, of at most `number` shards.
 
-    Parameters
-    ----------
-    before
-        The number of words before each of some documents.
-    earlier
-        The same of the document before these, -1 where there is none.
-    n_words
-        The number of words of all documents.
-    number
-        How many shards there are to be at most.
+    There are `before` words before each of some documents, `earlier` before the document before these (-1
+    where there is none), and `n_words` in all documents.
     """
     part = before * number // n_words  # a new shard begins with each share of the words
     previous = np.concatenate([[-1 if earlier < 0 else earlier * number // n_words], part[:-1]])
@@ -145,11 +110,13 @@ def is_first(before: npt.NDArray[np.int64], earlier: int, n_words: int, number: 
 
 def write_words(folder: Path, shard: Shard, x: Array, doc_ptr: Array, n_terms: int) -> Shard:
     """Write the words of a shard; return it with the digest by which they are known."""
-    arrays: dict[str, Array] = {}
-    arrays |= {"x": np.ascontiguousarray(x, np.int32), "doc_ptr": np.ascontiguousarray(doc_ptr, np.int64)}
+    arrays: dict[str, Array] = {
+        "x": np.ascontiguousarray(x, np.int32),
+        "doc_ptr": np.ascontiguousarray(doc_ptr, np.int64),
+    }
     shard = shard._replace(digest=_digest(arrays))
     facts = {"version": VERSION, "n_terms": n_terms, "shard": list(shard)}
-    write_arrays(_words_path(folder, shard), _KIND_OF_WORDS, arrays, facts)
+    _files.write_arrays(_path(folder, shard, "words"), _KIND_OF_WORDS, arrays, facts)
     return shard
 
 
@@ -173,7 +140,7 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
     CorpusError
         If the file is missing, damaged, or belongs to another corpus.
     """
-    path = _words_path(Path(folder), shard)
+    path = _path(folder, shard, "words")
     if not path.parent.is_dir():
         raise CorpusError(
             f"{folder}: this machine ({socket.gethostname()}) sees no shards there; every machine that works "
@@ -181,7 +148,7 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
             code="no-such-folder",
         )
     arrays, facts = _read(path, _KIND_OF_WORDS)
-    try:
+    with _fitting(path):
         x, doc_ptr, n_terms = arrays["x"], arrays["doc_ptr"], int(facts["n_terms"])
         if facts["shard"] != list(shard):
             raise ValueError("it is a shard of another corpus")
@@ -190,8 +157,6 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
             raise ValueError("it does not have the words that it should")
         if x.min() < 0 or x.max() >= n_terms:
             raise ValueError("there are words that are not in the vocabulary")
-    except (KeyError, TypeError, ValueError, CorpusError) as error:
-        raise _unfit(path, error) from error
     return CorpusArrays(_read_only(x), _read_only(doc_ptr.astype(np.int64, copy=False)), n_terms)
 
 
@@ -201,30 +166,24 @@ def write_about(folder: Path, shard: Shard, about: About) -> None:
         return
     arrays, facts = about.packed()
     facts |= {"version": VERSION, "digest": shard.digest}
-    write_arrays(_about_path(folder, shard), _KIND_ABOUT, arrays, facts)
+    _files.write_arrays(_path(folder, shard, "about"), _KIND_ABOUT, arrays, facts)
 
 
 def read_about(folder: str | Path, shard: Shard) -> About:
     """Read names, texts and metadata of the documents of one shard; refuse as `read_shard` does."""
-    path = _about_path(Path(folder), shard)
+    path = _path(folder, shard, "about")
     arrays, facts = _read(path, _KIND_ABOUT)
-    try:
+    with _fitting(path):
         if facts["digest"] != shard.digest:
             raise ValueError("it is a shard of another corpus")
         about = About.unpacked(arrays, facts)
         if any(part is not None and len(part) != shard.n_documents for part in about):
             raise ValueError("it does not have the documents that it should")
-    except (KeyError, IndexError, TypeError, ValueError, CorpusError) as error:
-        raise _unfit(path, error) from error
-    return about
+        return about
 
 
-def _words_path(folder: Path, shard: Shard) -> Path:
-    return folder / _DOCUMENTS / f"{shard.number:05d}.words.safetensors"
-
-
-def _about_path(folder: Path, shard: Shard) -> Path:
-    return folder / _DOCUMENTS / f"{shard.number:05d}.about.safetensors"
+def _path(folder: str | Path, shard: Shard, what: str) -> Path:
+    return Path(folder, _DOCUMENTS, f"{shard.number:05d}.{what}.safetensors")
 
 
 # ---------------------------------------------------------------- all of them
@@ -235,14 +194,11 @@ def is_sharded(path: Any) -> bool:
 
     Shards whose replacement was cut off are put back first.
     """
-    try:
+    with as_corpus_errors(), suppress(OSError, TypeError, ValueError):
         folder = Path(path)
         put_back(folder, has_shards)
         return has_shards(folder)
-    except (OSError, TypeError, ValueError):
-        return False
-    except ModelError as error:
-        raise CorpusError(str(error), code=error.code) from error
+    return False
 
 
 def has_shards(folder: Path) -> bool:
@@ -257,28 +213,22 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         for name in ("term_counts", "lengths", "documents")
     }
     digest = _digest(arrays)
-    write_arrays(folder / _TERMS, _KIND_OF_TERMS, arrays, {"version": VERSION, "digest": digest})
+    _files.write_arrays(folder / _TERMS, _KIND_OF_TERMS, arrays, {"version": VERSION, "digest": digest})
     facts = {"format": _FORMAT, "version": VERSION, **manifest.facts, "terms": digest}
     facts["shards"] = [shard._asdict() for shard in manifest.shards]
-    write_text(folder / MANIFEST, to_json({**facts, "checksum": checksum_of(facts)}))
+    _files.write_text(folder / MANIFEST, _files.to_json({**facts, "checksum": _files.checksum_of(facts)}))
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read what is known of all shards together, and no shard.
-
-    Raises
-    ------
-    CorpusError
-        If the folder is not one of shards, is not whole, or is from another version.
-    """
-    path = folder / MANIFEST
-    if not is_sharded(folder) and not folder.is_dir():
+    """Read what is known of all shards together, and no shard."""
+    path, sharded = folder / MANIFEST, is_sharded(folder)
+    if not sharded and not folder.is_dir():
         raise CorpusError(
             f"{folder}: there is no such folder; give one that `franchise shard` has written",
             code="no-such-folder",
         )
     if not path.is_file():
-        if is_sharded(folder):
+        if sharded:
             raise CorpusError(
                 f"{folder}: {MANIFEST} is not in it, though shards are: it is not whole; {_AGAIN}",
                 code="incomplete-shards",
@@ -287,15 +237,14 @@ def read_manifest(folder: Path) -> Manifest:
             f"{folder}: {MANIFEST} is not in it; give a folder that `franchise shard` has written",
             code="not-shards",
         )
-    try:
-        facts = from_json(read_text(path), path)
-    except ModelError as error:
-        raise _as_corpus_error(path, error) from error
+    with as_corpus_errors(path):
+        facts = _files.from_json(_files.read_text(path), path)
     if facts.get("format") != _FORMAT:
         raise CorpusError(f"{path}: these are not the shards of a corpus; {_AGAIN}", code="not-shards")
-    _check_version(path, facts)
+    with as_corpus_errors():
+        check_version(path, facts)
     checksum = facts.pop("checksum", None)
-    if checksum != checksum_of(facts):
+    if checksum != _files.checksum_of(facts):
         raise CorpusError(f"{path}: the file is damaged or was edited; {_AGAIN}", code="damaged-file")
     arrays, about = _read(folder / _TERMS, _KIND_OF_TERMS)
     if about.get("digest") != facts["terms"]:
@@ -308,31 +257,34 @@ def read_manifest(folder: Path) -> Manifest:
     return Manifest(facts, shards, tuple(unpacked("vocabulary", arrays)), *numbers)
 
 
-def _read(path: Path, kind: str) -> tuple[dict[str, Array], Facts]:
-    try:
-        arrays, facts = read_arrays(path, kind, mapped=path.is_file() and path.stat().st_size >= LARGE)
-    except ModelError as error:
-        raise _as_corpus_error(path, error) from error
-    _check_version(path, facts)
+def _read(path: Path, kind: str) -> tuple[dict[str, Array], _files.Facts]:
+    with as_corpus_errors(path):
+        arrays, facts = _files.read_arrays(path, kind, mapped=path.is_file() and path.stat().st_size >= LARGE)
+    with as_corpus_errors():
+        check_version(path, facts)
     return arrays, facts
 
 
-def _check_version(path: Path, facts: Facts) -> None:
+@contextmanager
+def as_corpus_errors(path: Path | None = None) -> Iterator[None]:
+    """Turn errors of files into errors of a corpus; of a file of shards, say what to do with these."""
     try:
-        check_version(path, facts)
+        yield
     except ModelError as error:
-        raise CorpusError(str(error), code=error.code) from error
+        message = str(error)
+        if path is not None:
+            message = f"{path}: {message.removeprefix(f'{path}: ').split('; ')[0]}; {_AGAIN}"
+        raise CorpusError(message, code=error.code) from error
 
 
-def _as_corpus_error(path: Path, error: ModelError) -> CorpusError:
-    reason = str(error).removeprefix(f"{path}: ").split("; ")[0]
-    return CorpusError(f"{path}: {reason}; {_AGAIN}", code=error.code)
-
-
-def _unfit(path: Path, error: Exception) -> CorpusError:
-    return CorpusError(
-        f"{path}: the file does not hold the shard that it should ({error}); {_AGAIN}", code="wrong-shard"
-    )
+@contextmanager
+def _fitting(path: Path) -> Iterator[None]:
+    """Say that a file does not hold the shard that it should."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        message = f"{path}: the file does not hold the shard that it should ({error}); {_AGAIN}"
+        raise CorpusError(message, code="wrong-shard") from error
 
 
 def _read_only(array: Array) -> Array:

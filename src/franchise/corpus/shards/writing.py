@@ -23,26 +23,15 @@ from franchise.corpus.batches import Batch, TermsOfAll, batch_of, batches_of_doc
 from franchise.corpus.checks import Fingerprint
 from franchise.corpus.corpus import Corpus
 from franchise.corpus.downsample import Downsampling
-from franchise.corpus.formats.detect import by_name
-from franchise.corpus.large_arrays import blocks_of_documents
+from franchise.corpus.formats import by_name
+from franchise.corpus.large_arrays import blocks_of_documents, packed, unpacked
 from franchise.corpus.metadata import Kind, joined, settle, settled
+from franchise.corpus.shards import files
 from franchise.corpus.shards.corpus import ShardedCorpus, open_shards
-from franchise.corpus.shards.files import (
-    Manifest,
-    Shard,
-    has_shards,
-    is_first,
-    is_sharded,
-    read_shard,
-    write_about,
-    write_manifest,
-    write_words,
-)
-from franchise.corpus.stored import About
-from franchise.corpus.strings import packed, unpacked
+from franchise.corpus.stored import About, facts_of
 from franchise.corpus.text_options import TextOptions
-from franchise.corpus.tokens import drop_unknown
-from franchise.errors import CorpusError, ModelError
+from franchise.corpus.texts import drop_unknown
+from franchise.errors import CorpusError
 
 Progress = Callable[[int, int], None]
 
@@ -90,12 +79,10 @@ def shard(
     CorpusError
         If documents are of no known kind, have no words at all, or cannot be written there.
     """
-    batches: Iterable[Corpus | Batch]
+    batches: Iterable[Corpus | Batch] = [documents]
     if isinstance(documents, ShardedCorpus):
         batches = documents.batches()
-    elif isinstance(documents, Corpus):
-        batches = [documents]
-    else:
+    elif not isinstance(documents, Corpus):
         batches = batches_of_documents(documents, text_options or TextOptions())
     return shard_batches(batches, folder, shards, overwrite=overwrite, progress=progress)
 
@@ -110,16 +97,14 @@ def shard_batches(
 ) -> ShardedCorpus:
     """Write documents, which come one batch after the other, into a folder of shards; as `shard` does."""
     number, target = whole_number("shards", shards, 1, 99_999), Path(folder)
-    try:
+    with files.as_corpus_errors():
         refuse_to_replace(target, overwrite)
-        with writing_in(target, has_shards):
+        with writing_in(target, files.has_shards):
             place = target.resolve()
             with new_folder(place) as temporary:
                 _Writing(temporary, number, progress or (lambda done, total: None)).write(batches)
                 refuse_to_replace(place, overwrite)
                 take_place(temporary, place)
-    except ModelError as error:
-        raise CorpusError(str(error), code=error.code) from error
     return open_shards(target)
 
 
@@ -129,7 +114,7 @@ def files_of(path: str) -> list[str]:
     A folder of shards, and one of text files, is read as a whole.
     """
     folder = Path(path)
-    if path == "-" or not folder.is_dir() or is_sharded(folder):
+    if path == "-" or not folder.is_dir() or files.is_sharded(folder):
         return [path]
     there = sorted(one for one in folder.iterdir() if one.is_file() and not one.name.startswith((".", "_")))
     if any(by_name(one) == "txt" for one in there):
@@ -139,7 +124,7 @@ def files_of(path: str) -> list[str]:
 
 def refuse_to_replace(folder: Path, overwrite: bool) -> None:
     """Refuse to write where something already exists, except for shards that may be replaced."""
-    if is_sharded(folder):
+    if files.is_sharded(folder):
         if not overwrite:
             raise CorpusError(
                 f"{folder}: there are shards already; give another name, or overwrite=True",
@@ -156,7 +141,7 @@ class _Writing:
 
     def __init__(self, folder: Path, number: int, progress: Progress) -> None:
         self._folder, self._number, self._progress = folder, number, progress
-        self._shards: list[Shard] = []
+        self._shards: list[files.Shard] = []
         self._waiting: list[Batch] = []  # documents of the shard under way, in the terms of all
         self._lengths: Counter[int] = Counter()  # how many documents have each
         self._n_documents = self._n_words = 0  # so far, those that wait included
@@ -198,14 +183,12 @@ class _Writing:
             "named": named,
             "texts": with_texts,
             "metadata": self._columns,
-            "text_options": terms.text_options.as_dict() if terms.text_options else None,
-            "downsampling": about._asdict() if about else None,
+            **facts_of(terms.text_options, about),
             "fingerprint": self._finished_fingerprint(),
         }
-        lengths = np.array(sorted(self._lengths), np.int64)
-        documents = np.array([self._lengths[length] for length in lengths.tolist()], np.int64)
-        manifest = Manifest(facts, tuple(self._shards), self._vocabulary, term_counts, lengths, documents)
-        write_manifest(self._folder, manifest)
+        numbers = np.array(sorted(self._lengths.items()), np.int64).T  # lengths, documents with each
+        manifest = files.Manifest(facts, tuple(self._shards), self._vocabulary, term_counts, *numbers)
+        files.write_manifest(self._folder, manifest)
 
     def _again(self, batch: Batch, number: int, *, in_memory: bool) -> Callable[[], Batch]:
         """Return what gives a batch again; from its file, which is mapped, unless it stays in memory."""
@@ -213,8 +196,7 @@ class _Writing:
             return lambda: batch
         path = self._folder / _BATCHES / f"{number:06d}.safetensors"
         arrays, facts = batch.about.packed()
-        arrays |= packed("terms", batch.terms)
-        arrays |= {"x": batch.x, "doc_ptr": batch.doc_ptr}
+        arrays |= packed("terms", batch.terms) | {"x": batch.x, "doc_ptr": batch.doc_ptr}
         write_arrays(path, _KIND, arrays, facts)
         kind = batch.kind
 
@@ -239,7 +221,7 @@ class _Writing:
         """Add documents to the shard under way, and begin others where it is time."""
         offsets = batch.doc_ptr
         before = self._n_words + offsets[:-1]
-        cuts = np.flatnonzero(is_first(before, self._earlier, self._total, self._number)).tolist()
+        cuts = np.flatnonzero(files.is_first(before, self._earlier, self._total, self._number)).tolist()
         for begin, end in pairwise(dict.fromkeys([0, *cuts, batch.n_documents])):
             if begin in cuts:
                 self._flush()
@@ -258,17 +240,12 @@ class _Writing:
         batches, self._waiting = self._waiting, []
         x = np.concatenate([batch.x for batch in batches])
         lengths = np.concatenate([np.diff(batch.doc_ptr) for batch in batches])
-        last = self._shards[-1] if self._shards else Shard(-1, 0, 0, 0, 0, 0)
-        shard = Shard(
-            last.number + 1,
-            last.first_document + last.n_documents,
-            len(lengths),
-            last.first_word + last.n_words,
-            len(x),
-            int(np.count_nonzero(lengths)),
-        )
-        shard = write_words(self._folder, shard, x, offsets_of(lengths), len(self._vocabulary))
-        write_about(self._folder, shard, self._joined([batch.about for batch in batches]))
+        last = self._shards[-1] if self._shards else files.Shard(-1, 0, 0, 0, 0, 0)
+        first = (last.first_document + last.n_documents, last.first_word + last.n_words)
+        n_not_empty = int(np.count_nonzero(lengths))
+        shard = files.Shard(last.number + 1, first[0], len(lengths), first[1], len(x), n_not_empty)
+        shard = files.write_words(self._folder, shard, x, offsets_of(lengths), len(self._vocabulary))
+        files.write_about(self._folder, shard, self._joined([batch.about for batch in batches]))
         self._fingerprint.add_words(x)
         self._shards.append(shard)
         self._progress(shard.first_word + shard.n_words, self._total)
@@ -284,5 +261,7 @@ class _Writing:
     def _finished_fingerprint(self) -> str:
         self._fingerprint.add_offsets(np.zeros(1, np.int64))
         for shard in self._shards:  # which looks at every file that was written
-            self._fingerprint.add_offsets(read_shard(self._folder, shard).doc_ptr[1:] + shard.first_word)
+            self._fingerprint.add_offsets(
+                files.read_shard(self._folder, shard).doc_ptr[1:] + shard.first_word
+            )
         return self._fingerprint.of(self._vocabulary)

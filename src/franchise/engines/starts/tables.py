@@ -12,18 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from franchise.corpus import Corpus, ShardedCorpus
-from franchise.corpus.data_warnings import FEW_TERMS
+from franchise.corpus import Corpus
 from franchise.engines.starts.dispersion import effective_counts, estimate_concentration
 from franchise.engines.starts.em import given_topics
 from franchise.engines.starts.given_topics import TopicsOfTerms
 from franchise.engines.starts.number_of_topics import Choice, choose_number, topics_for_chain
 from franchise.engines.starts.starting_topics import StartingTopics
 
-_FEWEST_DOCUMENTS = 5  # that can tell how many topics there are, about
 _FEWEST_WITH_NOISE = 12  # that can tell noise from topics
-_LEAST_COUNT = 4.0  # mean of the cells that are not 0; words of a text come back less often
-_ENOUGH = 1_000  # documents of a corpus in shards to look at
 # That a document can have in the choice of the number: those with millions of counts would decide it alone.
 _MOST_COUNTS = 5_000.0
 _HARDLY_ANY = 1e-9  # share of common words: a table has no words that belong to no topic
@@ -34,18 +30,6 @@ class Effective(NamedTuple):
 
     corpus: Corpus
     concentration: float  # of documents around mixtures of topics; inf if no count is left out
-
-
-def is_count_table(corpus: Corpus) -> bool:
-    """Return whether documents have few kinds of things and many of each."""
-    if corpus.n_terms > FEW_TERMS or corpus.documents_of_length[1:].sum() < _FEWEST_DOCUMENTS:
-        return False
-    if isinstance(corpus, ShardedCorpus):
-        some = corpus.spread(_ENOUGH)  # not all files have to be read
-        if not any(corpus.document(j).size for j in some.tolist()):
-            return False
-        corpus = corpus.select(some)
-    return corpus.n_words >= _LEAST_COUNT * corpus.cells.terms.size
 
 
 def effective_table(corpus: Corpus, seed: int) -> Effective:

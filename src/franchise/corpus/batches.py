@@ -186,7 +186,7 @@ def from_tokens(
 def batches_of_documents(documents: Any, options: TextOptions) -> Iterator[Batch]:
     """Cut an iterable of texts, of lists of words or of corpora into batches."""
     left, first, kind = iterate(documents, "documents"), 0, ""
-    # One corpus is a batch, and so is the first document, which shows what there is.
+    # A corpus is one batch. The first document is a batch of its own, because it shows the kind.
     while some := list(islice(left, _BATCH if kind in (_TEXTS, _LISTS) else 1)):
         for j, document in enumerate(some, start=first):
             found = next((name for name, types in _KINDS.items() if isinstance(document, types)), "")

@@ -59,7 +59,7 @@ class Corpus:
     Raises
     ------
     CorpusError
-        If the arrays, the vocabulary and the names do not fit together, or there are no words at all.
+        If arrays, vocabulary and names do not fit together, or there are no words.
 
     Notes
     -----

@@ -117,7 +117,7 @@ def ranges_of(
     return found
 
 
-# ---------------------------------------------------------------- strings laid end to end
+# ---------------------------------------------------------------- strings end to end
 
 # A text must come back unchanged, even with half a character in it.
 _AS_GIVEN = "surrogatepass"

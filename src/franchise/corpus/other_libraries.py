@@ -76,7 +76,7 @@ def counts_of_anndata(data: Any, layer: str | None = None) -> tuple[Any, tuple[s
     """Return the counts, cells by genes, and the names of the genes."""
     if layer is not None and layer not in data.layers:
         known = ", ".join(map(repr, data.layers)) or "none"
-        raise SettingsError(f"layer={layer!r}: no such layer; give one of {known}", code="unknown-choice")
+        raise SettingsError(f"layer={layer!r}: no such layer; the layers are {known}", code="unknown-choice")
     counts = data.X if layer is None else data.layers[layer]
     if counts is None:
         raise CorpusError(f"X is empty{_other_layer(data, layer)}", code="no-counts")

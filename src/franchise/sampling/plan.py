@@ -14,7 +14,7 @@ from franchise.sampling.schedule import Timetable
 
 # Taken in turn: results on which chains from all these starts agree do not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
-# Starts with a name. "auto" means one that suits the documents, "apart" several.
+# Starts with a name. "auto" chooses a start that suits the documents, "apart" uses several.
 STARTS = ("auto", "consensus", "counts", "documents", "fitted", "apart", "sequential", "one")
 
 

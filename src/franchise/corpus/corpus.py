@@ -281,7 +281,7 @@ class Corpus:
         return self.with_names(checks.terms_for(vocabulary, self.n_terms), self.document_names)
 
     def with_names(self, vocabulary: Iterable[str], document_names: Iterable[str] | None = None) -> Corpus:
-        """Return the same words with other names for terms, perhaps with more terms, and documents."""
+        """Return the same words with other names of terms (perhaps more terms) and of documents."""
         make, (*held, _, _) = self.__reduce__()
         return make(*held, vocabulary, document_names)
 

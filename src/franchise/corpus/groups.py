@@ -150,7 +150,7 @@ def _column(corpus: Corpus, by: Any) -> pd.Series:
         if metadata is None:
             raise CorpusError(
                 f"by={by!r}: the documents have no metadata; keep columns when you fit (metadata=..., "
-                f"--metadata {by}), or give by an array with one value per document",
+                f"--metadata {by}), or pass an array with one value per document as by",
                 code="no-metadata",
             )
         if by not in metadata:
@@ -260,4 +260,4 @@ def _too_many(present: pd.Series, n_groups: int, step: str | float | None) -> st
         if kinds.count(most) > 0.5 * len(kinds):
             odd = next(text for text, one in zip(texts, kinds) if one != most)
             return f"{said}: most of them are {most}s, but not {odd[:40]!r} ({example}); correct or clear it"
-    return f"{said}; choose a column with fewer values, or give by an array of your own groups"
+    return f"{said}; choose a column with fewer values, or pass an array of your own groups as by"

@@ -152,8 +152,8 @@ def check_burn_in(schedule: Timetable, burn_in: int) -> None:
     least = least_burn_in(schedule)
     if whole_number("burn_in", burn_in, 0) < least:
         raise SettingsError(
-            f"burn_in={burn_in}: give {least} or more; earlier sweeps differ from the others and must not "
-            "be counted",
+            f"burn_in={burn_in}: give {least} or more; the first {least} sweeps differ from the others and "
+            "must not be counted",
             code="out-of-range",
         )
 

@@ -189,9 +189,9 @@ def refuse_tables(documents: Any) -> None:
     columns = getattr(documents, "column_names", None)
     if isinstance(documents, Mapping) and isinstance(columns, Mapping):
         split, columns = next(iter(columns.items()), ("train", []))
-        what, advice = "parts", f"give a column of one: dataset[{split!r}]"
+        what, advice = "parts", f"give a column of one part: dataset[{split!r}]"
     elif columns is not None and hasattr(documents, "features"):
-        what, advice = "columns", "give the one of texts, such as dataset"
+        what, advice = "columns", "give the column of texts, such as dataset"
     else:
         return
     listed = ", ".join(map(repr, documents if what == "parts" else columns))

@@ -34,9 +34,7 @@ class Format(NamedTuple):
     rows: Callable[..., Rows] | None = None  # for CSV and TSV, also takes a delimiter
     counts: Callable[..., Corpus] | None = None  # takes the terms, if known; for AnnData, also a layer
     write: Callable[[Corpus], Iterator[bytes | memoryview]] | None = None  # in blocks
-    looks_like: Callable[[bytes], bool] | None = (
-        None  # recognises the format by the start of a file, if possible
-    )
+    looks_like: Callable[[bytes], bool] | None = None  # recognises the start of a file, if it is typical
 
 
 def _starts(magic: bytes) -> Callable[[bytes], bool]:
@@ -92,23 +90,23 @@ _ARCHIVE = ("an archive of files", "unpack it")
 _ZIP = ("an archive, a workbook or a document", "save a table as CSV, unpack texts and give the folder")
 _JSON = ("one JSON array", "write one object per line, with jq -c '.[]' for instance, and name it .jsonl")
 _PICKLE = "a Python pickle, which could run any code"
-_R = "data of R or of a statistics program"
+_R = "a data file of R or another statistics program"
 _MALLET = "give the text file that it was imported from"
 
 # The kind of file, the advice, its suffixes, and its first bytes (alternatives separated by "|").
 _UNSUPPORTED = (
     ("a spreadsheet", _AS_CSV, ".xlsx .xls .xlsm .xlsb .ods .numbers", b""),
     ("a document, book or presentation", _AS_TEXT, ".docx .doc .odt .rtf .pptx .odp .epub", b"{\\rtf"),
-    ("a file of an older Microsoft Office", "save it as CSV or plain text", "", b"\xd0\xcf\x11\xe0"),
+    ("a file of an old Microsoft Office version", "save it as CSV or plain text", "", b"\xd0\xcf\x11\xe0"),
     ("a PDF", _AS_TEXT, ".pdf .ps", b"%PDF-|%!PS"),
     (*_ARCHIVE, ".zip .tar .tgz .7z .rar", b"7z\xbc\xaf|Rar!\x1a"),
     (
-        "compressed, but not by gzip",
+        "compressed, but not with gzip",
         "unpack it",
         ".bz2 .xz .zst .lz4 .br",
         b"BZh|\xfd7zXZ\0|(\xb5/\xfd",
     ),
-    ("an array of NumPy", _SEE_PYTHON, ".npy", b"\x93NUMPY"),
+    ("a NumPy array", _SEE_PYTHON, ".npy", b"\x93NUMPY"),
     (_PICKLE, _SEE_PYTHON, ".pkl .pickle .joblib", b"\x80\2|\x80\3|\x80\4|\x80\5"),
     ("an Arrow or Feather file", "write it as Parquet", ".arrow .feather", b"ARROW1|\xff\xff\xff\xff"),
     ("an HDF5 file", "if it is AnnData's, give format='h5ad'", ".h5 .hdf5 .loom", b"\x89HDF\r\n"),
@@ -116,8 +114,8 @@ _UNSUPPORTED = (
     ("an SQLite database", "write the table as CSV", ".sqlite .sqlite3 .db", b"SQLite format 3\0"),
     ("a web page or XML", _AS_TEXT, ".html .htm .xml", b""),
     ("an image, sound or film", "give texts", ".png .jpg .jpeg .gif .mp3 .mp4", b"\x89PNG|\xff\xd8\xff"),
-    ("a binary file of MALLET", _MALLET, "", b"\xac\xed\0\5"),
-    ("a file of tensors", "of a model, give its folder", ".safetensors .pt .pth", b""),
+    ("a binary MALLET file", _MALLET, "", b"\xac\xed\0\5"),
+    ("a file of tensors", "for a model, give its folder", ".safetensors .pt .pth", b""),
 )
 
 

@@ -120,7 +120,7 @@ _WHOLE = re.compile(rb"(?:[ \t]*\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}[ \t\r]*\n)*
 
 
 def looks_like_uci(head: bytes) -> bool:
-    """Return whether a file that starts like this is in this format."""
+    """Return whether the start of a file is in this format."""
     fields = [line.split() for line in head.split(b"\n", 4)[:4]]
     return [len(numbers) for numbers in fields] == [1, 1, 1, 3] and all(
         number.isdigit() for numbers in fields for number in numbers
@@ -142,7 +142,7 @@ def read_uci(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def write_uci(corpus: Corpus) -> Iterator[bytes]:
-    """Return the file's text, in blocks."""
+    """Yield the text of the file in blocks."""
     return _write(corpus, "{}\n{}\n{}\n")
 
 
@@ -150,7 +150,7 @@ def write_uci(corpus: Corpus) -> Iterator[bytes]:
 
 
 def looks_like_mm(head: bytes) -> bool:
-    """Return whether a file that starts like this is in this format."""
+    """Return whether the start of a file is in this format."""
     return head[: len(_MAGIC)].lower() == _MAGIC.lower()
 
 
@@ -170,7 +170,7 @@ def read_mm(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def write_mm(corpus: Corpus) -> Iterator[bytes]:
-    """Return the file's text, in blocks."""
+    """Yield the text of the file in blocks."""
     return _write(corpus, "%%MatrixMarket matrix coordinate integer general\n{} {} {}\n")
 
 

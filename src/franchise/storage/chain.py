@@ -221,7 +221,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) 
     seats = folder / _SEATS / facts["seats"] if facts["seats"] else None
     chain.load_later(partial(_restore, path, state, seats))
     if not (is_large or seats):
-        chain.engine  # noqa: B018 (takes up the state)
+        chain.engine  # noqa: B018 (loads the state)
     return chain
 
 

@@ -82,7 +82,8 @@ def command(
 
 def _as_before(values: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     """Return the options of reading: those given now, else those of the fit."""
-    return {name: before.get(name) if values[name] is None else values[name] for name in _AS_BEFORE}
+    given = {name: before.get(name) if values[name] is None else values[name] for name in _AS_BEFORE}
+    return given | {name: values[name] or before.get(name, False) for name in ("counts", "transpose")}
 
 
 def _read(path: str, values: dict[str, Any], like: "Corpus") -> "Corpus":

@@ -116,7 +116,7 @@ class Updating:
         >>> texts = ["The cat drinks milk", "A dog and a cat", "Stocks and bonds fell", "Bonds rose"]
         >>> model = HDPTopicModel(sweeps=50, chains=2, random_state=0).fit(texts)
         >>> model.update(["The cat sleeps", "Stocks rose"], sweeps=20).corpus_
-        Corpus(6 documents, 9 terms, 17 words)
+        Corpus(6 documents, 9 terms, 14 words)
         """
         check_is_fitted(self)
         check_call(callback, time_budget, self.n_jobs)

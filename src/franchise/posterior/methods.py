@@ -302,8 +302,8 @@ def _start(chain: Chain) -> str:
     init = chain.init
     if isinstance(init, str | int):
         return _STARTS.get(str(init), f"{init} random topics")
-    kind = "given topics" if init.kind == "topics" else init.kind
-    return f"{kind} ({counted(init.n_topics, 'topic')})"
+    of = {"topics": "given topics", "continued": "its state on the earlier documents alone"}
+    return f"{of.get(init.kind, init.kind)} ({counted(init.n_topics, 'topic')})"
 
 
 def _ordinal(n: int) -> str:

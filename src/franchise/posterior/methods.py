@@ -167,7 +167,8 @@ def _words(options: TextOptions) -> Iterable[str]:
     if (shortest, longest) != (1, 1):
         length = f"{longest}" if shortest == longest else f"{shortest} to {longest}"
         terms = f"; a term is a sequence of {length} words"
-    yield f"Texts were {case}split into {word}{terms}."
+    html = "stripped of HTML, " if options.strip_html else ""
+    yield f"Texts were {html}{case}split into {word}{terms}."
     left_out = [*_stop_words(options.stop_words), *_frequencies(options)]
     if left_out:
         yield f"We left out {_listed(left_out)}."

@@ -15,7 +15,7 @@ from franchise._jit import helper
 # What a stream is for: one number per move, never reused.
 INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS, SPLIT_MERGE = 0, 1, 2, 3, 4
 FOLD_IN, LEFT_TO_RIGHT = 5, 6
-REVEAL, TOPIC_TERMS, DOCUMENTS, CELLS = 7, 8, 9, 10
+TOPIC_WEIGHTS, TOPIC_TERMS, DOCUMENTS, CELLS = 7, 8, 9, 10
 START_DOCUMENTS = 11
 
 

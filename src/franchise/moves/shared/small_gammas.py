@@ -1,4 +1,4 @@
-"""Draw many Gamma(shape, 1) variables of one shape of at most 1 (`moves.reveal`), by rejection from strips.
+"""Draw many Gamma(shape, 1) variables of one shape, at most 1 (`moves.instantiation`), by rejection.
 
 Up to a factor that depends only on the shape, `shape` times the density is::
 

@@ -16,7 +16,7 @@ _LARGEST = 37.0  # more than -log(1 - u) of any uniform u with 53 bits
 
 
 @kernel
-def reveal_weights(key, state, measure, epsilon, log_weight, stream):
+def instantiate_weights(key, state, measure, epsilon, log_weight, stream):
     """Draw the weights of all topics; return how many columns there would be, if there is no room for them.
 
     `log_weight` is as long as there are topics in use, or longer.

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
         ("how-to/choosing-eta.md", 2),
         ("how-to/formats.md", 3),
         ("how-to/resume.md", 4),
+        ("how-to/update.md", 2),
         ("how-to/compare.md", 2),
         ("how-to/groups.md", 3),
         ("how-to/writing-up.md", 3),

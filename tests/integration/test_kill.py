@@ -68,3 +68,62 @@ def test_many_kills(tmp_path, kills, size):
     )
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.endswith("the same\n")
+
+
+_UPDATED = """
+import os, random, signal, sys, time, warnings
+from pathlib import Path
+from franchise import HDPTopicModel
+from franchise.corpus import planted
+from franchise.errors import FranchiseWarning
+from franchise.storage.checkpoints import Checkpoints
+from franchise.storage.model import is_model
+
+warnings.simplefilter("ignore", FranchiseWarning)
+Checkpoints.__init__.__defaults__ = (0.0,)  # one after every sweep
+folder, updated, kills = Path(sys.argv[1]) / "m", Path(sys.argv[1]) / "n", int(sys.argv[2])
+corpus = planted(n_topics=5, n_terms=50, n_documents=40, document_length=30, seed=1).corpus
+counts = corpus.to_counts().toarray()
+model = HDPTopicModel(eta=0.5, sweeps=20, chains=2, random_state=4, verbose=0, n_jobs=2)
+model.fit(counts[:30], checkpoint_dir=folder).set_topic_labels({0: "zero", 1: "one"})
+
+def bits(model):
+    return model.trace_.drop(columns="seconds").to_numpy().tobytes(), model.components_.tobytes()
+
+def load(path):
+    return HDPTopicModel.load(path).set_params(verbose=0, n_jobs=2)
+
+whole = load(folder).update(counts[30:], sweeps=400)
+moments, unfinished = random.Random(6), 0
+for _ in range(kills):
+    child = os.fork()
+    if child == 0:
+        if is_model(updated):
+            load(updated).resume()
+        else:
+            load(folder).update(counts[30:], sweeps=400, checkpoint_dir=updated)
+        os._exit(0)
+    time.sleep(moments.uniform(0.0, 1.5))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if is_model(updated):
+        done = [chain.sweeps_done for chain in load(updated).chains_]
+        unfinished += min(done) < 400
+assert unfinished > 0
+again = load(folder).update(counts[30:], sweeps=400, checkpoint_dir=updated)  # the same call continues
+assert bits(again) == bits(load(updated)) == bits(whole)
+assert again.named_topics_ == whole.named_topics_ == load(updated).named_topics_ != {}
+print(unfinished, "the same")
+"""
+
+
+def test_an_update_that_is_killed(tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-c", _UPDATED, str(tmp_path), "12"],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.endswith("the same\n")

@@ -19,6 +19,7 @@ _OPTIONS = {
     "checkpoint_dir": "output",
     "document": "like",
     "format": "input-format",
+    "level": "interval",
     "terms": "find",
 }
 _VALUE = r"""'[^']*'|"[^"]*"|\([^)]*\)|\[[^]]*\]|[^\s:;,()]+"""

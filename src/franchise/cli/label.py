@@ -43,10 +43,10 @@ def command(model: str, names: str | None, clear: bool, restore: bool, **read: l
     fitted = load(model)
     if asked:
         change = {"merge": fitted.merge_topics, "hide": fitted.hide_topics}
-        if restore:
-            fitted.restore_topics()
-        else:
-            change[asked[0]](read[asked[0]] or ())
+        try:
+            _ = fitted.restore_topics() if restore else change[asked[0]](read[asked[0]] or ())
+        except SettingsError as error:
+            raise SettingsError(str(error).replace("topics=", f"{asked[0]}=", 1), code=error.code) from None
         fitted.save_labels(model)
         click.echo(
             f"{counted(fitted.n_topics_, 'topic')} shown; {fitted.reading_ or 'none merged or hidden'}"

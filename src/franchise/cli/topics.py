@@ -89,8 +89,8 @@ def command(
     frame = frame[frame["weight"] >= min_share]
     if columns is not None:
         frame = with_columns(frame, columns)
-    elif terms:
-        pass  # few columns anyway
+    elif terms or diagnostics:
+        pass  # few columns anyway, or all of them are wanted
     elif format == "table":
         frame = shown(frame)
     elif format in ("latex", "markdown"):

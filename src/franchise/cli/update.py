@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # Options of reading that are as for the fit unless they are given.
 _AS_BEFORE = ("text_column", "id_column", "metadata", "vocabulary", "encoding", "delimiter", "layer")
 
+_UPDATED = "# The model was updated with more documents; these options fit all of them from the start.\n"
+
 
 @click.command(cls=options.Command)
 @click.argument("model", type=click.Path())
@@ -57,6 +59,10 @@ def command(
 
     if output is None:
         raise click.UsageError("say where to write the updated model: -o NEW-MODEL")
+    if Path(output).resolve() == Path(model).resolve() and not overwrite:
+        raise click.UsageError(
+            f"{output} is the model to update: give another name, or replace it with --overwrite"
+        )
     refuse_to_replace(Path(output), overwrite)
     ray, workers = values.pop("ray"), values.pop("workers")
     with interruptible(output, anew=True):
@@ -69,14 +75,15 @@ def command(
         fitted.update(new, checkpoint_dir=output, overwrite=overwrite, **given)
         if before:
             now = {name: values[name] for name in ("sweeps", "burn_in", "thin")}
-            write_config(Path(output), before | _as_before(values, before) | now)
+            write_config(Path(output), before | _as_before(values, before) | now, _UPDATED)
         show_fit(fitted, output)
         click.echo(f"  {in_words(fitted.topic_map())}")
 
 
 def _as_before(values: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     """Return the options of reading: those given now, else those of the fit."""
-    return {name: before.get(name) if values[name] is None else values[name] for name in _AS_BEFORE}
+    given = {name: before.get(name) if values[name] is None else values[name] for name in _AS_BEFORE}
+    return given | {name: values[name] or before.get(name, False) for name in ("counts", "transpose")}
 
 
 def _read(path: str, values: dict[str, Any], like: "Corpus") -> "Corpus":

@@ -63,7 +63,7 @@ def _few_documents(corpus: Corpus) -> list[FranchiseWarning]:
         return []
     message = (
         f"there are only {n_documents} documents with words, so a topic can be what a single one is about; "
-        "give more, or cut long ones into paragraphs, each a document"
+        "give more, or cut long texts into paragraphs, each a document"
     )
     return [FranchiseWarning(message, code="few-documents")]
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from franchise._text import counted
 from franchise.corpus.checks import numbered
 from franchise.corpus.files import Source, StrPath, open_source
-from franchise.corpus.formats import parquet
+from franchise.corpus.formats import format_of, parquet
 from franchise.corpus.formats.columns import Columns
 from franchise.corpus.formats.delimited import likely_delimiter, table
 from franchise.corpus.metadata import column_of, nearest, small_columns, table_of
+from franchise.corpus.read_options import TABLES
 from franchise.errors import CorpusError, FranchiseWarning
 
 if TYPE_CHECKING:
@@ -113,6 +114,16 @@ class MetadataFile:
 
 
 def _columns_in(source: Source) -> dict[str, list[Any]]:
+    try:
+        form = format_of(source, None)
+    except CorpusError as error:
+        if error.code != "unknown-format":
+            raise
+        form = "txt"
+    if form not in ("txt", *TABLES):
+        raise source.fault(
+            f"metadata cannot be read from {form}; give {', '.join(TABLES)}", code="wrong-format"
+        )
     if source.head().startswith(parquet.MAGIC):
         with parquet.opened(source) as file:
             header = file.schema_arrow.names

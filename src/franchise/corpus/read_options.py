@@ -96,6 +96,12 @@ class ReadOptions:
                 "and transpose",
                 code="conflicting-settings",
             )
+        if self.transpose and self.metadata and self.metadata_file is None:
+            raise SettingsError(
+                f"metadata={list(self.metadata)}: the columns of a transposed table are documents; give the "
+                "file that has these columns as metadata_file",
+                code="conflicting-settings",
+            )
         if self.metadata_file is not None and self.metadata == ():
             raise SettingsError(
                 f"metadata_file={str(self.metadata_file)!r}: no metadata are kept, so it has no effect; "
@@ -136,7 +142,7 @@ def useless(form: str, metadata_file: StrPath | None) -> dict[str, str]:
     if facts.counts is not None:
         why["text_options"] = f"it holds {'words' if form == 'franchise' else 'counts'}"
     elif form != "parquet":
-        why["vocabulary"] = FROM_TEXTS
+        why["vocabulary"] = "its columns name the terms, or texts do" if form in TABLES else FROM_TEXTS
     if form in ("parquet", "h5ad", "franchise") and metadata_file is None:
         why["encoding"] = "it is always UTF-8"
     if form not in ("csv", "tsv"):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from franchise._settings import flag, whole_number
 from franchise._text import counted
 from franchise.corpus import Corpus, ShardedCorpus
+from franchise.corpus.checks import is_frame
 from franchise.corpus.metadata import check_same_order
 from franchise.corpus.more_documents import joined, missing_columns, more_documents
 from franchise.engines import CONTINUED, GivenTopics
@@ -115,7 +116,7 @@ class Updating:
         >>> texts = ["The cat drinks milk", "A dog and a cat", "Stocks and bonds fell", "Bonds rose"]
         >>> model = HDPTopicModel(sweeps=50, chains=2, random_state=0).fit(texts)
         >>> model.update(["The cat sleeps", "Stocks rose"], sweeps=20).corpus_
-        Corpus(6 documents, 9 terms, 17 words)
+        Corpus(6 documents, 9 terms, 14 words)
         """
         check_is_fitted(self)
         check_call(callback, time_budget, self.n_jobs)
@@ -139,7 +140,7 @@ class Updating:
                     folder_to_make = folder
                 for name in ("posterior_", "trace_"):
                     vars(self).pop(name, None)
-                if hasattr(self, "feature_names_in_"):
+                if hasattr(self, "feature_names_in_") or is_frame(X):
                     self.feature_names_in_ = np.array(corpus.vocabulary, object)
                 self._made_with, self.corpus_, self.chains_ = settings, corpus, chains
                 self._home, self._chosen = folder, {k: v for k, v in self._chosen.items() if k != "init"}
@@ -212,7 +213,8 @@ class Updating:
         seed = int(entropy.generate_state(1, np.uint64)[0] >> np.uint64(1))
         sweeps = whole_number("sweeps", sweeps, 1)
         schedule = replace(before.schedule, thin=thin, warm_up=None, warm_up_from=None, merges=None)
-        trials, last = schedule.split_merge, sweeps // 2 if burn_in is None else burn_in
+        last = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
+        trials = schedule.split_merge
         if isinstance(trials, SplitMerge) and trials.adapt > last:
             schedule = replace(schedule, split_merge=replace(trials, adapt=last))
         return replace(before, seed=seed, init=topics, sweeps=sweeps, burn_in=burn_in, schedule=schedule)

@@ -167,7 +167,8 @@ def _words(options: TextOptions) -> Iterable[str]:
     if (shortest, longest) != (1, 1):
         length = f"{longest}" if shortest == longest else f"{shortest} to {longest}"
         terms = f"; a term is a sequence of {length} words"
-    yield f"Texts were {case}split into {word}{terms}."
+    html = "stripped of HTML, " if options.strip_html else ""
+    yield f"Texts were {html}{case}split into {word}{terms}."
     left_out = [*_stop_words(options.stop_words), *_frequencies(options)]
     if left_out:
         yield f"We left out {_listed(left_out)}."
@@ -301,8 +302,8 @@ def _start(chain: Chain) -> str:
     init = chain.init
     if isinstance(init, str | int):
         return _STARTS.get(str(init), f"{init} random topics")
-    kind = "given topics" if init.kind == "topics" else init.kind
-    return f"{kind} ({counted(init.n_topics, 'topic')})"
+    of = {"topics": "given topics", "continued": "its state on the earlier documents alone"}
+    return f"{of.get(init.kind, init.kind)} ({counted(init.n_topics, 'topic')})"
 
 
 def _ordinal(n: int) -> str:

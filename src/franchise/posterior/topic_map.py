@@ -14,6 +14,8 @@ from franchise.posterior.labels import Named, matches
 if TYPE_CHECKING:
     import pandas as pd
 
+_NAMED = 10  # new topics in one line
+
 
 def topic_map(
     earlier: Sequence[Named],
@@ -84,7 +86,8 @@ def in_words(frame: pd.DataFrame) -> str:
     if change.get("continues", 0) == 1:
         said[0] += "s"
     if born := frame.loc[frame["change"] == "born", "topic"].astype(int).tolist():
-        said.append(f"new: topic{'s' * (len(born) > 1)} {', '.join(map(str, born))}")
+        more = f" and {len(born) - _NAMED} more" if len(born) > _NAMED else ""
+        said.append(f"new: topic{'s' * (len(born) > 1)} {', '.join(map(str, born[:_NAMED]))}{more}")
     if died := int(change.get("died", 0)):
         said.append(f"gone: {died}")
     return "; ".join(said)

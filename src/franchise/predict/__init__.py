@@ -1,1 +1,1 @@
-"""New documents, the topics held fixed: their mixtures, and how well the topics predict them."""
+"""New documents with fixed topics: their mixtures, and how well the topics predict them."""

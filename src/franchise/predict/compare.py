@@ -1,13 +1,13 @@
-"""Which of several models predicts new documents better, and how sure that is.
+"""A comparison of several models by how well they predict new documents, with its uncertainty.
 
 Documents differ far more from each other than models do, so the standard errors of two scores say little
-about their difference. Here all models score the same words of the same documents (the same cuts, the same
-seeds), and the error is that of the differences document by document: with d_j the difference of the log
-probabilities of document j and n_j its scored words, sum_j d_j / sum_j n_j, a ratio, so that long documents
-count as much as their words.
+about their difference. Here all models score the same words of the same documents (the same cuts and seeds),
+and the error is computed from the differences per document. With d_j the difference of the log probabilities
+of document j, and n_j its scored words, the difference is sum_j d_j / sum_j n_j. It is a ratio, so long
+documents count in proportion to their words.
 
-The error says how the comparison would vary with other documents. It does not say how the models would vary
-with other seeds of their fits.
+The error shows how the comparison varies with other documents. It does not show how the models vary with
+other seeds.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ from franchise.predict.known_topics import KnownTopics
 if TYPE_CHECKING:
     import pandas as pd
 
-_SURE = 2.0  # standard errors from which a difference is one
+_SURE = 2.0  # a difference of this many standard errors or more counts as real
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -41,13 +41,13 @@ class Comparison:
     Attributes
     ----------
     scores
-        Of each model, its score (`HeldOut`).
+        The score of each model (`HeldOut`).
     n_topics
-        Of each model, its number of topics.
+        The number of topics of each model.
     n_j
-        Scored words of each document.
+        Number of scored words in each document.
     document_names
-        The documents.
+        Names of the documents.
     """
 
     scores: dict[str, HeldOut]
@@ -57,16 +57,16 @@ class Comparison:
 
     @property
     def best(self) -> str:
-        """The name of the model of the highest score."""
+        """The name of the model with the highest score."""
         return max(self.scores, key=lambda name: self.scores[name].per_word)
 
     def difference(self, one: str, other: str) -> tuple[float, float]:
-        """Return by how many nats per word one model is better than another, and the paired error."""
+        """Return the lead of one model over another in nats per word, and its paired standard error."""
         for name in (one, other):
             if name not in self.scores:
                 known = ", ".join(map(repr, self.scores))
                 raise SettingsError(
-                    f"there is no model {name!r} in the comparison; give one of {known}",
+                    f"the comparison has no model {name!r}; give one of {known}",
                     code="unknown-choice",
                 )
         found = put_together("", self.scores[one].log_p - self.scores[other].log_p, self.n_j)
@@ -75,8 +75,8 @@ class Comparison:
     def as_frame(self) -> "pd.DataFrame":
         """Return a table of the models, best first.
 
-        Columns model, n_topics, per_word (nats; higher is better), standard_error, perplexity, behind (nats
-        per word behind the best) and behind_error (the standard error of that, paired by document).
+        Its columns are model, n_topics, per_word (nats; higher is better), standard_error, perplexity, behind
+        (nats per word behind the best) and behind_error (its standard error, paired by document).
         """
         import pandas as pd
 
@@ -97,14 +97,14 @@ class Comparison:
         return pd.DataFrame(rows)
 
     def pairs(self) -> "pd.DataFrame":
-        """Return a table of all pairs: by how much the first is better, with the paired standard error."""
+        """Return a table of all pairs: the lead of the first model, with its paired standard error."""
         import pandas as pd
 
         rows = [(*pair, *self.difference(*pair)) for pair in combinations(self.scores, 2)]
         return pd.DataFrame(rows, columns=["model", "other", "difference", "standard_error"])
 
     def documents(self) -> "pd.DataFrame":
-        """Return a table of the documents: the words scored, and each model's log probability of them."""
+        """Return a table of the documents: their scored words, and the log probability by each model."""
         import pandas as pd
 
         columns = {name: score.log_p for name, score in self.scores.items()}
@@ -118,7 +118,7 @@ class Comparison:
             lines.append(f"  {row.model}: {row.per_word:.4f} nats per word, {row.n_topics:,} topics")
         return "\n".join([*lines, *self.in_words()])
 
-    __repr__ = __str__  # a session shows the answer
+    __repr__ = __str__  # so that an interactive session shows the answer
 
     def _repr_html_(self) -> str:
         rows = [
@@ -129,7 +129,7 @@ class Comparison:
         return html.block(html.table(header, rows), *map(html.line, self.in_words()))
 
     def in_words(self) -> list[str]:
-        """Say of each model whether the best predicts better."""
+        """Return a sentence per model about whether the best model predicts better."""
         others = [name for name in self.scores if name != self.best]
         return [_in_words(self.best, name, *self.difference(self.best, name)) for name in others]
 
@@ -158,9 +158,9 @@ def compare_models(
     Parameters
     ----------
     models
-        Their topics, by name. They must have the same terms, in any order.
+        The topics of the models, by name. The models must have the same terms, in any order.
     new
-        The documents, in the terms of the first.
+        The documents, in the terms of the first model.
     method
         ``"completion"`` or ``"left-to-right"`` (`franchise.predict.heldout`).
     jobs
@@ -171,14 +171,14 @@ def compare_models(
     Raises
     ------
     CorpusError
-        If their terms differ: the more terms a model knows, the less likely is each of its words, whatever
+        If the terms of the models differ. The more terms a model knows, the less likely is each word, whatever
         the topics are.
     """
     first, *others = models
     for name in others:
         _refuse_other_terms(first, models[first], name, models[name])
     jobs = threads(jobs, new.arrays.doc_ptr.size - 1)
-    if "random_state" in options:  # all models predict the same words
+    if "random_state" in options:  # the same seed, so that all models predict the same words
         options["random_state"] = seed_of(options["random_state"])
     scores, n_j = {}, np.zeros(0, np.int64)
     for name, topics in models.items():
@@ -198,9 +198,9 @@ def _refuse_other_terms(first: str, topics: KnownTopics, name: str, others: Know
         if missing:
             said.append(f"only {who} has {len(missing):,}, such as {min(missing)!r}")
     raise CorpusError(
-        f"the models {first} and {name} have different terms ({'; '.join(said)}), and a model of fewer terms "
-        "predicts them more easily, whatever its topics; fit both to documents of one vocabulary: make the "
-        "corpus once, and fit to corpus.select(...)",
+        f"the models {first} and {name} have different terms ({'; '.join(said)}), and fewer terms are easier "
+        "to predict, whatever the topics; make one corpus, and fit both models to parts of it "
+        "(corpus.select(...))",
         code="vocabulary-mismatch",
     )
 

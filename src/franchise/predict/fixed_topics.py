@@ -1,8 +1,8 @@
-"""The topics of a draw held fixed, for documents that they were not fitted to: their mixtures.
+"""The mixtures of new documents, with the topics of a draw held fixed.
 
-Of a draw are used phi_kv = (n_kv + eta) / (n_k + V eta), the probability of term v in topic k, and
-beta_k = m_k / (m + gamma), the weight of topic k. What is left of the weights, gamma / (m + gamma), goes to
-one more topic, the rest, with all terms alike. `predict.fold_in` says what is done with them.
+A draw gives phi_kv = (n_kv + eta) / (n_k + V eta), the probability of term v in topic k, and
+beta_k = m_k / (m + gamma), the weight of topic k. The remaining weight, gamma / (m + gamma), goes to one more
+topic, the rest, in which all terms are equally likely. `predict.fold_in` describes the sampling.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,25 +33,25 @@ from franchise.predict.fold_in import (
 from franchise.random import FOLD_IN, Key
 
 SWEEPS, BURN_IN = 25, 5
-MOST_WORDS = 20_000  # of a document that its mixture is found by; more would hardly change it
+MOST_WORDS = 20_000  # words per document that determine its mixture; more would hardly change it
 _DOCUMENTS_A_BLOCK = 16  # some milliseconds of work
 
 
 class FixedTopics(NamedTuple):
-    """Topics as kernels take them: only the terms that a topic has are listed, term by term."""
+    """Topics for kernels: by term, only the topics that have the term."""
 
     row_ptr: Array  # int64, term axis: the pairs of term v are row_ptr[v] : row_ptr[v + 1]
     row_k: Array  # uint32: the topic of a pair
     row_p: Array  # n_kv / (n_k + V eta)
     # Topic axis, the rest last.
-    s_k: Array  # eta / (n_k + V eta), which every term has besides; the rest's is 1 / V
+    s_k: Array  # eta / (n_k + V eta), added for every term; 1 / V for the rest
     a_k: Array  # alpha beta_k
     corpus_cumulated: Array  # a_k s_k, cumulated
     alpha: float
 
 
 def fixed_topics(draw: Draw) -> FixedTopics:
-    """Gather the topics of a draw for the kernels of `predict.fold_in` and `predict.left_to_right`."""
+    """Return the topics of a draw for the kernels of `predict.fold_in` and `predict.left_to_right`."""
     alpha, gamma, eta = map(float, draw.concentrations)
     by_term = draw.topic_terms.tocsc()
     by_term.sort_indices()
@@ -83,9 +83,9 @@ def mixtures(
 ) -> Array:
     """Find the topics of new documents: the posterior mean of each document's mixture.
 
-    A document's mixture depends on its own words, the draws and the seed alone, to the bit: not on the order
-    of its words, the other documents or `jobs`. A document without words gets the topics' weights. One of
-    more than 20,000 words is scaled down evenly to as many: its terms keep their shares of it.
+    A document's mixture depends only on its own words, the draws and the seed, bit for bit: not on the order
+    of its words, other documents or `jobs`. A document without words gets the weights of the topics. A
+    document with more than 20,000 words is scaled down evenly to that many: its terms keep their shares.
 
     Parameters
     ----------
@@ -94,15 +94,15 @@ def mixtures(
     corpus
         The documents, over the vocabulary that the topics were fitted with.
     columns
-        For each draw the column of each of its topics. Several topics may share a column; the last column
-        takes also those with -1, and what no topic has.
+        For each draw, the column of each of its topics. Several topics may share a column. The last column
+        also receives topics with -1, and the share of the rest.
     n_columns
         Number of columns.
     sweeps, burn_in
-        Gibbs sweeps over a document with each draw, and how many of them to leave out of the mean. The first
-        sweep seats the words one after another.
+        Gibbs sweeps over a document with each draw, and the number of first sweeps left out of the mean. The
+        first sweep seats the words one after another.
     seed
-        Of the random draws, from 0 to 2**63 - 1.
+        The seed of the random numbers, from 0 to 2**63 - 1.
     jobs
         Number of threads.
 
@@ -124,9 +124,9 @@ def mixtures_with(
     burn_in: int = BURN_IN,
     seed: int = 0,
 ) -> Callable[[Corpus | CorpusArrays, int], Array]:
-    """Return the function from documents and a number of threads to their `mixtures`.
+    """Return a function that takes documents and a number of threads, and returns their `mixtures`.
 
-    The topics are prepared once, for documents that come in many blocks.
+    It prepares the topics only once, for documents in many blocks.
     """
     settings, seed = fold_in_settings(sweeps, burn_in, max(len(draws), 1)), checked_seed(seed)
     n_columns = whole_number("n_columns", n_columns, 1)
@@ -170,7 +170,7 @@ def _columns(columns: Array, n_topics: int, n_columns: int, number: int) -> Arra
 
 
 def checked_seed(seed: int) -> int:
-    """Return the seed, as a plain int: for any other type every kernel would be compiled again."""
+    """Return the seed as a plain int. Any other type would compile every kernel again."""
     return whole_number("seed", seed, 0, LARGEST_SEED)
 
 
@@ -181,26 +181,26 @@ def fold_in_settings(sweeps: int, burn_in: int, n_draws: int) -> FoldInSettings:
 
 
 def new_documents(draws: Sequence[Draw], corpus: Corpus | CorpusArrays) -> NewDocuments:
-    """Return the documents as the kernels take them, having checked that the draws are for them."""
+    """Check that the draws fit the documents, and return the documents for the kernels."""
     if not draws:
         raise FranchiseError(
-            "there are no draws: run the chain beyond its burn-in, so that it keeps some", code="no-draws"
+            "there are no draws: run the chain beyond its burn-in, so that it keeps draws", code="no-draws"
         )
     for draw in draws:
         n_terms = draw.topic_terms.shape[1]
         if n_terms != corpus.n_terms:
             raise CorpusError(
-                f"the documents have a vocabulary of {corpus.n_terms:,} terms, the topics of {n_terms:,}; "
-                "make the documents with the vocabulary of the corpus that the topics were fitted to",
+                f"the documents have a vocabulary of {corpus.n_terms:,} terms, but the topics have {n_terms:,}; "
+                "make the documents with the vocabulary of the model",
                 code="vocabulary-mismatch",
             )
     return in_order(corpus.x, corpus.doc_ptr, corpus.n_terms)
 
 
 def in_order(x: Array, doc_ptr: Array, n_terms: int) -> NewDocuments:
-    """Put the words of each document in the order of their terms, and name the documents by them."""
+    """Sort the words of each document by term, and name the documents by their words."""
     document = np.repeat(np.arange(doc_ptr.size - 1), np.diff(doc_ptr))
-    is_in_order = np.all((x[1:] >= x[:-1]) | (document[1:] > document[:-1]))  # as counts are
+    is_in_order = np.all((x[1:] >= x[:-1]) | (document[1:] > document[:-1]))  # true for counts
     ordered = x if is_in_order else np.sort(document * n_terms + x) % n_terms
     documents = NewDocuments(ordered.astype(np.int32), doc_ptr.copy(), np.zeros(doc_ptr.size - 1, np.uint64))
     with interrupts_deferred():
@@ -209,7 +209,7 @@ def in_order(x: Array, doc_ptr: Array, n_terms: int) -> NewDocuments:
 
 
 def _scaled_down(documents: NewDocuments) -> NewDocuments:
-    """Return documents of `MOST_WORDS` words at most: of longer ones every n-th word, in order of terms."""
+    """Return documents with at most `MOST_WORDS` words: every n-th word of a longer one, in term order."""
     lengths = np.diff(documents.doc_ptr)
     if lengths.max(initial=0) <= MOST_WORDS:
         return documents
@@ -224,14 +224,14 @@ def _scaled_down(documents: NewDocuments) -> NewDocuments:
 
 
 def _kept_places(n: int) -> npt.NDArray[np.int64]:
-    """Return the places of the words that are kept of n words in order of terms, more than `MOST_WORDS`."""
+    """Return the places of the words to keep, out of n > `MOST_WORDS` words in term order."""
     return (2 * np.arange(MOST_WORDS, dtype=np.int64) + 1) * n // (2 * MOST_WORDS)
 
 
 def scaled_down_counts(counts: Any) -> Any:
-    """Return counts whose large rows are what `mixtures` makes of them, without laying out their words.
+    """Scale large rows of counts down as `mixtures` does, without listing their words.
 
-    Rows that are not counts are left as they are, to be refused where counts are checked.
+    Rows that are not counts are unchanged, so that the later check of counts refuses them.
     """
     from scipy.sparse import csr_array
 
@@ -263,10 +263,10 @@ def visit_in_blocks(
     topics: FixedTopics,
     *more_arguments: Any,
 ) -> None:
-    """Call a kernel for all documents, a block at a time, in `jobs` threads.
+    """Call a kernel for all documents, one block at a time, in `jobs` threads.
 
-    In a thread even if it is the only one: Ctrl-C, which might crash a kernel at work, then waits for the
-    blocks at hand.
+    A thread is used even if `jobs` is 1: Ctrl-C might crash a running kernel, and with threads it waits for
+    the current blocks.
     """
     longest = int(np.diff(documents.doc_ptr).max(initial=0))
 
@@ -275,7 +275,7 @@ def visit_in_blocks(
         kernel(key, documents, topics, new_scratch(topics, longest), begin, end, *more_arguments)
 
     with ThreadPoolExecutor(whole_number("jobs", jobs, 1)) as pool:
-        # A thread starts with settings of its own (such as NumPy's about overflow): give it the caller's.
+        # A new thread has default settings (such as NumPy's for overflow): give it the caller's.
         blocks = range(0, documents.content.size, _DOCUMENTS_A_BLOCK)
         futures = [pool.submit(copy_context().run, visit, begin) for begin in blocks]
         try:

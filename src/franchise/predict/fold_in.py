@@ -1,27 +1,27 @@
-"""Gibbs for the topics of a new document's words, the topics held fixed.
+"""Gibbs sampling of the topics of a new document's words, with the topics held fixed.
 
 The document's mixture has a Dirichlet prior with parameters a_k = alpha beta_k, where topic k has the weight
-beta_k = m_k / (m + gamma). What is left, gamma / (m + gamma), goes to one more topic, the rest, with all
-terms alike; that errs only where two words of one document share a topic that no training document has.
-With the mixture integrated out, a word of term v has topic k with probability ~ (n_jk + a_k) phi_kv, the word
-itself not counted in n_jk. Write::
+beta_k = m_k / (m + gamma). The remaining weight, gamma / (m + gamma), goes to one more topic, the rest, in
+which all terms are equally likely. This is inexact only if two words of a document share a topic that no
+training document has. With the mixture integrated out, a word of term v has topic k with probability
+~ (n_jk + a_k) phi_kv, where n_jk does not count the word itself. Write::
 
     phi_kv = p_kv + s_k,    p_kv = n_kv / (n_k + V eta),    s_k = eta / (n_k + V eta)    (rest: 0 and 1 / V)
 
-Then the weights fall into parts that are cheap to add up, as in the word move::
+Then the weights have three parts whose sums are cheap to keep, as in the word move::
 
     term      sum over the topics that v has       (n_jk + a_k) p_kv
     document  sum over the topics of j             n_jk s_k
     corpus    sum over all topics and the rest     a_k s_k
 
-so a word costs time in proportion to the topics of its term and of its document.
+The time for a word is proportional to the number of topics of its term and of its document.
 
-The first words are drawn before anything is known of the document's topics, and the others would follow
-them. So in the burn-in, which is thrown away, the prior is made heavier: heat times a_k, the heat falling to
-one. With 20 sweeps that halves what the start leaves in the mean.
+The first words are drawn when nothing is known about the document's topics, and later words tend to follow
+them. During the burn-in, whose draws are not used, the prior is therefore multiplied by a heat that falls to
+one. With 20 sweeps this halves the effect of the start on the mean.
 
-A document is taken as its words in the order of their terms, and its random stream is named by these: the
-same words give the same answer in whatever order, batch or thread.
+The words of a document are sorted by term, and they name its random stream: the same words give the same
+answer in any order, batch or thread.
 """
 
 from typing import Any, NamedTuple
@@ -33,12 +33,12 @@ from franchise._jit import helper, inlined, kernel
 from franchise.model.weights import cumulate, list_here
 from franchise.random import shuffle, start_stream, uniform
 
-_HOTTEST = 100.0  # so that the first words hardly feel each other; from 10 to 100 there is little difference
+_HOTTEST = 100.0  # the first words hardly affect each other; values from 10 to 100 differ little
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class NewDocuments(NamedTuple):
-    """Documents as the kernels for fixed topics take them."""
+    """Documents for the kernels with fixed topics."""
 
     x: Array  # int32: the term of each word, in increasing order within a document
     doc_ptr: Array  # int64: document j is x[doc_ptr[j] : doc_ptr[j + 1]]
@@ -46,28 +46,28 @@ class NewDocuments(NamedTuple):
 
 
 class FoldInScratch(NamedTuple):
-    """Working memory for one document at a time; all but the first two on the topic axis, the rest last."""
+    """Working memory for one document; all but the first two have the topic axis, with the rest last."""
 
     stream: Array
     z: Array  # the topic of each word of the document, -1: none yet
     n_k: Array  # n_jk
     p_k: Array  # n_jk + heat a_k
-    kept_k: Array  # n_jk added up over the sweeps that are kept
+    kept_k: Array  # the sum of n_jk over the kept sweeps
     here: Array  # the topics that the document has had
-    here_place: Array  # where a topic stands in `here`
+    here_place: Array  # the place of each topic in `here`
     weight: Array
 
 
 class FoldInSettings(NamedTuple):
     """How documents are folded in."""
 
-    sweeps: int  # over each document, the first seating its words one after another
+    sweeps: int  # per document; the first seats its words one after another
     heat: Array  # of each sweep of the burn-in, which is left out of the mean
-    share: float  # of this draw of the topics in the result
+    share: float  # the weight of this draw of the topics in the result
 
 
 def heats(burn_in: int) -> Array:
-    """Return the heat of each sweep of the burn-in, falling towards one."""
+    """Return the heat of each sweep of the burn-in, which falls towards one."""
     return np.array([_HOTTEST ** (1.0 - sweep / burn_in) for sweep in range(burn_in)])
 
 
@@ -88,7 +88,7 @@ def new_fold_in_scratch(topics: Any, longest: int) -> FoldInScratch:
 
 @helper
 def _mixed(bits):
-    """Return 64 bits each of which depends on all of `bits` (the finaliser of SplitMix64)."""
+    """Mix 64 bits, so that each depends on all of `bits` (the finaliser of SplitMix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
@@ -114,7 +114,7 @@ def shuffle_words(key, documents, stream):
 
 @inlined
 def _first_above(cumulated, u):
-    """Return the first place whose cumulated weight exceeds u; the last, if rounding leaves none."""
+    """Return the first place whose cumulated weight exceeds u, or the last if rounding leaves none."""
     low, high = 0, cumulated.size - 1
     while low < high:
         middle = (low + high) // 2
@@ -145,7 +145,7 @@ def _draw_topic(topics, scratch, v, heat, part_document, n_here):
             u -= scratch.n_k[k] * topics.s_k[k]
             if u < 0.0:
                 return k, total
-        u = 0.0  # only rounding leads here
+        u = 0.0  # reached only by rounding
     else:
         u -= part_document
     return np.int64(_first_above(topics.corpus_cumulated, u / heat)), total
@@ -153,9 +153,9 @@ def _draw_topic(topics, scratch, v, heat, part_document, n_here):
 
 @helper
 def draw_word(topics, scratch, i, v, heat, part_document, n_here):
-    """Take word i, of term v, from its topic, if it has one, and draw it a new one.
+    """Remove word i, of term v, from its topic, if it has one, and draw a new topic.
 
-    Returns the document part and the number of topics listed after that, and the sum of the weights.
+    Return the new document part, the new number of listed topics, and the sum of the weights.
     """
     k = np.int64(scratch.z[i])
     if k >= 0:
@@ -171,7 +171,7 @@ def draw_word(topics, scratch, i, v, heat, part_document, n_here):
 
 @helper
 def document_part(topics, scratch, n_here):
-    """Add the document part up afresh, which keeps its rounding near 1e-15."""
+    """Recompute the document part from scratch, to keep its rounding error near 1e-15."""
     total = 0.0
     for i in range(n_here):
         k = scratch.here[i]
@@ -181,7 +181,7 @@ def document_part(topics, scratch, n_here):
 
 @helper
 def leave(topics, scratch, n_here):
-    """Clear what was gathered about the document."""
+    """Clear the working memory of the document."""
     for i in range(n_here):
         k = scratch.here[i]
         scratch.n_k[k], scratch.kept_k[k] = 0, 0
@@ -190,7 +190,7 @@ def leave(topics, scratch, n_here):
 
 @helper
 def _visit(key, documents, topics, scratch, settings, j):
-    """Make the sweeps over document j: kept_k is n_jk added up over those kept; return how many it lists."""
+    """Make the sweeps over document j; sum n_jk over the kept ones in kept_k; return the topics listed."""
     first = documents.doc_ptr[j]
     n_j = documents.doc_ptr[j + 1] - first
     scratch.z[:n_j] = -1
@@ -213,10 +213,10 @@ def _visit(key, documents, topics, scratch, settings, j):
 
 @kernel
 def fold_in(key, documents, topics, scratch, begin, end, settings, column_k, a_c, mixtures):
-    """Add to `mixtures` (document, column) the share of this draw's mean of (n_jk + a_k) / (n_j + alpha).
+    """Add this draw's mean of (n_jk + a_k) / (n_j + alpha), times its share, to `mixtures`.
 
-    Of the documents `begin`, ..., `end - 1`. `column_k` is the column of each topic, the rest last; `a_c` is
-    the sum of a_k in each column.
+    `mixtures` has documents by columns; this changes the rows `begin`, ..., `end - 1`. `column_k` is the
+    column of each topic, the rest last, and `a_c` is the sum of a_k in each column.
     """
     n_kept = settings.sweeps - settings.heat.size
     for j in range(begin, end):
@@ -244,10 +244,10 @@ def _settle_on_mean(topics, scratch, n_here, n_kept):
 
 @kernel
 def predict_words(key, observed, topics, scratch, begin, end, settings, hidden, probability):
-    """Add to `probability`, of each hidden word, the share of this draw's mean probability.
+    """Add this draw's mean probability of each hidden word, times its share, to `probability`.
 
-    That is the mean of sum_k (n_jk + a_k) / (n_j + alpha) phi_kv, n_jk counting the observed words of
-    the same document. As it is linear in n_jk, the mean of n_jk serves.
+    That is the mean of sum_k (n_jk + a_k) / (n_j + alpha) phi_kv, where n_jk counts the observed words of
+    the same document. It is linear in n_jk, so the mean of n_jk is enough.
     """
     for j in range(begin, end):
         n_here = _visit(key, observed, topics, scratch, settings, j)

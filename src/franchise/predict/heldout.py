@@ -1,10 +1,10 @@
-"""How well topics predict documents that they were not fitted to: held-out likelihood, in nats per word.
+"""Held-out likelihood, in nats per word: how well topics predict new documents.
 
-Two methods, both with the topics of each draw held fixed (`predict.fixed_topics`) and averaged over the draws
-as probabilities, not as logarithms. Document completion is cheap: half of each document is given, the other
-half predicted. Left to right estimates the probability of whole documents, in time that grows with the square
-of their length. The two scores are different numbers, and neither is that of the paper's program
-(`sampling.paper_heldout`).
+There are two methods. Both hold the topics of each draw fixed (`predict.fixed_topics`) and average
+probabilities, not logarithms, over the draws. Document completion is fast: it predicts half of each document
+from the other half. Left to right estimates the probability of whole documents, in time that grows with the
+square of their length. The two scores are different numbers, and both differ from the score of the paper's
+program (`sampling.paper_heldout`).
 """
 
 import math
@@ -41,7 +41,7 @@ from franchise.predict.left_to_right import left_to_right as estimate_log_p
 from franchise.predict.left_to_right import new_left_to_right_scratch
 from franchise.random import FOLD_IN, LEFT_TO_RIGHT, Key
 
-# Streams of FOLD_IN: for the draws of topics, and for cutting documents in two.
+# Streams of FOLD_IN: for drawing topics, and for cutting documents in two.
 _OF_DRAWS, _OF_CUTS = 0, 1
 
 
@@ -52,15 +52,16 @@ class HeldOut:
     Attributes
     ----------
     method
-        How it was found.
+        The name of the method.
     per_word
-        Log probability (natural logarithm) per scored word; the higher, the better.
+        Log probability (natural logarithm) per scored word. Higher is better.
     standard_error
-        Of `per_word`, as the documents are a sample of all documents there could be; NaN for a single one.
+        The standard error of `per_word`, with the documents as a sample of all possible documents; NaN for a
+        single document.
     n_words, n_documents
-        How many words were scored, in how many documents.
+        Number of scored words, and of documents with scored words.
     log_p
-        Log probability of each document's scored words; 0 where there are none.
+        Log probability of the scored words of each document; 0 if it has none.
     """
 
     method: str
@@ -72,7 +73,7 @@ class HeldOut:
 
     @property
     def perplexity(self) -> float:
-        """exp(-per_word): as unsure as among this many equally likely terms."""
+        """exp(-per_word): the number of equally likely terms with the same uncertainty."""
         return math.exp(-self.per_word)
 
     def __str__(self) -> str:
@@ -82,7 +83,7 @@ class HeldOut:
             f"{self.n_words:,} words of {counted(self.n_documents, 'document')} scored"
         )
 
-    __repr__ = __str__  # a session shows the answer
+    __repr__ = __str__  # so that an interactive session shows the answer
 
     def _repr_html_(self) -> str:
         facts = {
@@ -100,18 +101,18 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Densities:
-    """What groups of draws, such as chains, each say of new documents.
+    """The log probabilities of new documents by each group of draws, such as a chain.
 
     Attributes
     ----------
     method
-        How it was found.
+        The name of the method.
     log_p
-        Groups by units: log probability of what the method predicts as one, a word or a document.
+        Groups by units: the log probability of each unit that the method predicts, a word or a document.
     document
         The document of each unit.
     n_j
-        Scored words of each document.
+        Number of scored words in each document.
     """
 
     method: str
@@ -120,11 +121,11 @@ class Densities:
     n_j: Array
 
     def held_out(self, weights: Sequence[float] | Array) -> HeldOut:
-        """Return the score of a mixture of the groups, which is averaged inside the logarithm."""
+        """Return the score of a mixture of the groups, averaged inside the logarithm."""
         return put_together(self.method, self.by_document(weights), self.n_j)
 
     def by_document(self, weights: Sequence[float] | Array) -> Array:
-        """Return the log probability of each document's scored words by a mixture of the groups."""
+        """Return the log probability of the scored words of each document by a mixture of the groups."""
         with np.errstate(divide="ignore"):
             mixed = logsumexp(self.log_p + np.log(weights)[:, None], axis=0)
         return np.bincount(self.document, weights=mixed, minlength=self.n_j.size)
@@ -140,27 +141,28 @@ def completion_densities(
     random_state: RandomState = 0,
     jobs: int = 1,
 ) -> Densities:
-    """Predict half of each document's words from the others, by each group of draws.
+    """Predict half of the words of each document from the other half, by each group of draws.
 
-    Of a document's n words, n // 2 are drawn to be given. Its mixture theta is found from these by Gibbs, and
-    each other word is scored by itself: the logarithm of its probability sum_k theta_k phi_kv, **averaged
-    over draws and kept sweeps inside the logarithm**. (This is the usual score per word. The probability of
-    all hidden words together, whose average is taken over their product, is another number.)
+    At random, n // 2 of the n words of a document are observed. Gibbs sampling estimates its mixture theta
+    from these. Each other word is scored alone: the logarithm of its probability sum_k theta_k phi_kv,
+    **averaged over draws and kept sweeps inside the logarithm**. (This is the usual score per word. The
+    probability of all hidden words together, which averages their product, is another number.)
 
-    A document's cut and score depend on its own words, the draws and the random state alone, to the bit. Too
-    few sweeps give too low a score, the more so with few draws. All documents with words are scored: a single
-    word is scored by the topics' weights.
+    The cut and the score of a document depend only on its own words, the draws and the random state, bit for
+    bit. With too few sweeps the score is too low, especially with few draws. Every document with words is
+    scored: a single word is scored by the weights of the topics.
 
     Parameters
     ----------
     groups
-        Groups of draws, such as those of each chain.
+        Groups of draws, such as the draws of each chain.
     corpus
         The documents, over the vocabulary that the topics were fitted with.
     sweeps, burn_in
-        Gibbs sweeps over the words given, with each draw, and how many of them to leave out of the mean.
+        Gibbs sweeps over the observed words with each draw, and the number of first sweeps left out of the
+        mean.
     random_state
-        Of the cut and of the sweeps: a number, a NumPy Generator or RandomState, or None.
+        The seed of the cut and the sweeps: a number, a NumPy Generator or RandomState, or None.
     jobs
         Number of threads.
     """
@@ -189,18 +191,18 @@ def left_to_right_densities(
     random_state: RandomState = 0,
     jobs: int = 1,
 ) -> Densities:
-    """Estimate the probability of whole documents by the left-to-right method, by each group of draws.
+    """Estimate the probability of whole documents with the left-to-right method, by each group of draws.
 
-    The estimate of a document's probability, averaged over the draws, is unbiased; its logarithm, which is
-    reported, is a little too low, the less so the more particles. A document's estimate depends on its own
-    words, the draws and the random state alone, to the bit.
+    The estimate of a document's probability, averaged over the draws, is unbiased. The reported logarithm is
+    slightly too low; more particles reduce this bias. The estimate of a document depends only on its own
+    words, the draws and the random state, bit for bit.
 
     Parameters
     ----------
     groups, corpus, random_state, jobs
         As for `completion_densities`.
     particles
-        How many go through each document with each draw.
+        Number of particles per document and draw.
     """
     draws = [draw for group in groups for draw in group]
     documents, seed = new_documents(draws, corpus), seed_of(random_state)
@@ -224,7 +226,7 @@ _METHODS: dict[str, Callable[..., Densities]] = {
 def densities(
     groups: Sequence[Sequence[Draw]], corpus: Corpus | CorpusArrays, method: str, **options: Any
 ) -> Densities:
-    """Return what groups of draws say of new documents, by a method and its options."""
+    """Return the log probabilities of new documents by each group of draws, for a method and its options."""
     if not is_one_of(method, _METHODS):
         raise SettingsError(
             f"method={method!r}: give 'completion' or 'left-to-right'; 'paper' scores one state, not chains",
@@ -234,7 +236,7 @@ def densities(
 
 
 def _cut(documents: NewDocuments, n_terms: int, seed: int) -> tuple[NewDocuments, NewDocuments]:
-    """Cut each document at random in two, the first half having n // 2 of its n words."""
+    """Cut each document in two at random; the first half has n // 2 of its n words."""
     with interrupts_deferred():
         shuffle_words(Key(seed, _OF_CUTS, 0, FOLD_IN), documents, np.zeros(4, np.uint64))
     n_j = np.diff(documents.doc_ptr)
@@ -246,14 +248,14 @@ def _cut(documents: NewDocuments, n_terms: int, seed: int) -> tuple[NewDocuments
 
 
 def put_together(method: str, log_p: Array, n_j: Array) -> HeldOut:
-    """Put the documents' log probabilities together; the error is that of a ratio (delta method).
+    """Combine the log probabilities of documents; the error is that of a ratio (delta method).
 
-    Given differences of log probabilities, these are the difference per word and its paired error.
+    For differences of log probabilities, the result is the difference per word and its paired error.
     """
     n_words, n_documents = int(n_j.sum()), int(np.count_nonzero(n_j))
     if n_words == 0:
         raise FranchiseError(
-            "there is nothing to score: no document has a word; give documents with words",
+            "nothing to score: no document has a word; give documents with words",
             code="empty-corpus",
         )
     per_word = float(log_p.sum()) / n_words

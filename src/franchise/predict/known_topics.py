@@ -1,4 +1,4 @@
-"""The topics of a fitted model for new documents: the one way to their mixtures and scores."""
+"""The topics of a fitted model, for mixtures and scores of new documents."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 
 class LogPByDraw(NamedTuple):
-    """What single draws say of new documents."""
+    """The log probabilities of new documents by single draws."""
 
     log_p: Array  # (chain, draw, document), by left to right
-    chains: list[int]  # their numbers
+    chains: list[int]  # the numbers of the chains
     sweeps: Array  # (chain, draw)
     n_j: Array  # words of each document
     document_names: tuple[str, ...]
 
     def as_dataset(self) -> "xr.Dataset":
-        """Return it as an xarray Dataset."""
+        """Return the log probabilities as an xarray Dataset."""
         with needed("a DataTree", "arviz"):
             import xarray as xr
 
@@ -56,22 +56,23 @@ class LogPByDraw(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class KnownTopics:
-    """Topics that new documents can be compared with, from several draws.
+    """Topics from several draws, for new documents.
 
     Parameters
     ----------
     corpus
-        Whose terms new documents are brought into (`franchise.corpus.documents.encode`).
+        The corpus with the terms into which new documents are encoded (`franchise.corpus.documents.encode`).
     draws
         Draws of the topics.
     columns
-        For each draw the column of each of its topics, -1 for one that is not listed.
+        For each draw, the column of each of its topics; -1 if it is not listed.
     n_topics
-        How many topics are listed.
+        Number of listed topics.
     paper
-        Computes the number of the paper's program for new documents; None where the model's own are missing.
+        A function that computes the number of the paper's program for new documents; None if the model's own
+        documents are missing.
     chains
-        The draws of each chain, to compare the chains.
+        The draws of each chain, to compare chains.
     """
 
     corpus: Corpus
@@ -82,17 +83,17 @@ class KnownTopics:
     chains: Sequence[OfChain] = ()
 
     def mixtures(self, new: Encoded, jobs: int | None = -1) -> Array:
-        """Return the proportions of the listed topics, one row per document, summing to one."""
+        """Return the proportions of the listed topics, one row per document; each row sums to one."""
         ((_, theta),) = self.mixtures_of_blocks([new], jobs)
         return theta
 
     def mixtures_of_blocks(
         self, blocks: Iterable[Encoded], jobs: int | None = -1
     ) -> Iterator[tuple[Encoded, Array]]:
-        """Yield each block of documents with its `mixtures`; the bits do not depend on the blocks."""
+        """Yield each block of documents with its `mixtures`, which do not depend on the blocks."""
         find = mixtures_with(self.draws, self.columns, self.n_topics + 1)
         for block in blocks:
-            listed = find(block.arrays, _threads(block, jobs))[:, :-1]  # what no listed topic has is left out
+            listed = find(block.arrays, _threads(block, jobs))[:, :-1]  # without the share of unlisted topics
             yield block, listed / listed.sum(axis=1, keepdims=True)
 
     def sparse_mixtures(self, new: Encoded, top: int | None = None, jobs: int | None = -1) -> "csr_array":
@@ -126,7 +127,7 @@ class KnownTopics:
         jobs
             Threads; -1 for all cores, None for one.
         chain_weights
-            How much each chain counts; None: as much as it has draws.
+            Weights of the chains; None weights each chain by its number of draws.
         options
             More options of the method.
         """
@@ -149,7 +150,7 @@ class KnownTopics:
     def stacked(
         self, new: Encoded, method: str = "completion", jobs: int | None = -1, **options: Any
     ) -> Stacked:
-        """Return how well each chain predicts, and weights of the chains (`predict.stacking`)."""
+        """Return the score of each chain, and weights of the chains (`predict.stacking`)."""
         if not self.chains:
             raise SettingsError(
                 "there are no chains to compare: give a model folder", code="incomplete-model"
@@ -178,7 +179,7 @@ class KnownTopics:
 
 def _warn_of(doc_ptr: Array) -> None:
     for doubt in held_out_warnings(doc_ptr):
-        warnings.warn(doubt, stacklevel=4)  # where the user's call is, by way of the estimator
+        warnings.warn(doubt, stacklevel=4)  # the user's call, which goes through the estimator
 
 
 def _threads(new: Encoded, jobs: int | None) -> int:

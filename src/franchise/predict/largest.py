@@ -1,7 +1,6 @@
-"""The largest topics of documents, and mixtures as sparse matrices that hold these alone.
+"""The largest topics of documents, and mixtures as sparse matrices with only these topics.
 
-A share that is left out counts as zero; those that are kept stay as they are, so a row then sums to less than
-one.
+Other shares become zero and kept shares do not change, so a row then sums to less than one.
 """
 
 from collections.abc import Iterator
@@ -17,11 +16,11 @@ from franchise.corpus.documents import Encoded
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-DOCUMENTS, WORDS = 10_000, 1_000_000  # of a block, at most: some seconds of inference
+DOCUMENTS, WORDS = 10_000, 1_000_000  # per block, at most: a few seconds of inference
 
 
 def largest_topics(theta: Floats, top: int) -> npt.NDArray[np.int64]:
-    """Return the `top` largest topics of each document, largest first; of equal ones, the first.
+    """Return the `top` largest topics of each document, largest first; ties go to the lower number.
 
     Examples
     --------
@@ -33,7 +32,7 @@ def largest_topics(theta: Floats, top: int) -> npt.NDArray[np.int64]:
 
 
 def sparse_rows(theta: Floats, top: int | None = None) -> "csr_array":
-    """Return mixtures as a CSR matrix without the zeros; with `top`, only the largest of each document.
+    """Return mixtures as a CSR matrix without zeros; with `top`, only the largest of each document.
 
     Examples
     --------
@@ -53,7 +52,7 @@ def sparse_rows(theta: Floats, top: int | None = None) -> "csr_array":
 
 
 def blocks_of(new: Encoded) -> Iterator[Encoded]:
-    """Cut documents into blocks, so that not all of their mixtures need be in memory."""
+    """Yield documents in blocks, so that their mixtures need not all be in memory."""
     x, doc_ptr, n_terms = new.arrays
     for first, last in ranges_of(doc_ptr, WORDS):
         for begin in range(first, last, DOCUMENTS):

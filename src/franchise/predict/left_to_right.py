@@ -1,17 +1,17 @@
-"""The probability of a new document, the topics held fixed, by the left-to-right estimator.
+"""The probability of a new document with fixed topics, by the left-to-right estimator.
 
 Particles go through the words side by side, from left to right (Wallach, Murray, Salakhutdinov & Mimno
-2009). Before each word a particle draws the topics of all words so far again, a Gibbs pass, and then that
-of the word itself, which has, with i words before it and n_jk counting these, the probability::
+2009). Before each word, a particle redraws the topics of all earlier words (a Gibbs pass) and then draws the
+topic of the word itself. If n_jk counts the i earlier words, the probability of the word is::
 
     p_i = sum_k (n_jk + a_k) / (i + alpha) phi_kv
 
-The product of a particle's p_i is an unbiased estimate of p(document), because the passes leave the
-distribution of the topics so far as it is (Buntine 2009); so is the mean over particles. But products of many
-factors lie far apart, and a few lucky particles are the mean. So, when the particles' shares of the mean have
-become uneven, particles are drawn again in proportion to these (systematic resampling), and continue with
-equal shares. The estimate, the product over the words of the means weighed by the shares, stays unbiased
-(sequential Monte Carlo), and 20 particles do better than 400 would without it.
+The product of a particle's p_i is an unbiased estimate of p(document), because the passes do not change the
+distribution of the earlier topics (Buntine 2009); so is the mean over particles. But products of many factors
+vary widely, and a few lucky particles dominate the mean. Therefore, once the particles' shares of the mean
+are uneven, particles are redrawn in proportion to their shares (systematic resampling), and continue with
+equal shares. The estimate, a product over words of means weighted by the shares, stays unbiased (sequential
+Monte Carlo), and 20 particles do better than 400 without resampling.
 
 The time grows with the square of the document's length.
 """
@@ -39,14 +39,14 @@ _FEWEST_EFFECTIVE = 0.5  # of the particles, by 1 / (sum of squared shares)
 class LeftToRightScratch(NamedTuple):
     """Working memory for one document at a time."""
 
-    one: FoldInScratch  # for the particle at hand
+    one: FoldInScratch  # for the current particle
     z: Array  # (particle, word): the topics that each particle has drawn
-    z_kept: Array  # as they were before drawing particles again
+    z_kept: Array  # a copy of z before particles are redrawn
     share: Array  # of each particle, summing to one
 
 
 def new_left_to_right_scratch(topics: Any, longest: int, particles: int) -> LeftToRightScratch:
-    """Allocate working memory for these topics, documents of at most `longest` words, and the particles."""
+    """Allocate working memory for these topics, documents of at most `longest` words, and `particles`."""
     return LeftToRightScratch(
         one=new_fold_in_scratch(topics, longest),
         z=np.zeros((particles, longest), np.int32),
@@ -57,7 +57,7 @@ def new_left_to_right_scratch(topics: Any, longest: int, particles: int) -> Left
 
 @inlined
 def _take_on(topics, one, z, n):
-    """Make a particle with topics z[:n] the one at hand; return how many topics it has."""
+    """Load a particle with topics z[:n] into `one`; return its number of topics."""
     n_here = np.int64(0)
     for i in range(n):
         k = z[i]
@@ -70,7 +70,7 @@ def _take_on(topics, one, z, n):
 
 @helper
 def _advance(documents, topics, one, z, first, last):
-    """Draw the topics of a particle's words up to `last`, which is new; return that word's p_i."""
+    """Draw the topics of a particle's words up to the new word `last`; return p_i of that word."""
     n_here = _take_on(topics, one, z, last)
     part_document = document_part(topics, one, n_here)
     one.z[last] = -1
@@ -85,7 +85,7 @@ def _advance(documents, topics, one, z, first, last):
 
 @inlined
 def _is_uneven(share):
-    """Return whether few particles have most of the shares."""
+    """Return whether a few particles have most of the weight."""
     squares = 0.0
     for r in range(share.size):
         squares += share[r] * share[r]
@@ -94,7 +94,7 @@ def _is_uneven(share):
 
 @inlined
 def _draw_particles(scratch, n):
-    """Draw the particles again by their shares, with the topics of their first n words; make shares equal."""
+    """Redraw the particles, with the topics of their first n words, by their shares; make shares equal."""
     n_particles = scratch.share.size
     for r in range(n_particles):
         for i in range(n):

@@ -1,9 +1,9 @@
-"""Mixtures of new documents as tables and files, written block by block, so that they need not fit in memory.
+"""Mixtures of new documents as tables and files, written in blocks, so that they need not fit in memory.
 
-A file has its name only when it is complete: until then it grows under a temporary name beside it. CSV and
-Parquet have a row per document. An ``.npz`` has the shares alone, as ``scipy.sparse.load_npz`` reads them,
-and arrays that SciPy does not mind: ``words``, ``unknown``, ``topics`` (the names of the columns) and, where
-documents have names that fit, ``document_names``.
+A file gets its name when it is complete; until then it has a temporary name in the same folder. CSV and
+Parquet have a row per document. An ``.npz`` has the shares for ``scipy.sparse.load_npz``, and further arrays
+that SciPy ignores: ``words``, ``unknown``, ``topics`` (the names of the columns) and, if the documents have
+names that fit, ``document_names``.
 """
 
 import csv
@@ -29,23 +29,23 @@ from franchise.errors import FranchiseError, FranchiseWarning, SettingsError
 from franchise.predict.largest import largest_topics, sparse_rows
 
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".npz")
-_MOST_NAMES = 2**28  # bytes of the array of names, in which each has the room of the longest
-_AT_ONCE = 2**20  # bytes that are copied at once
+_MOST_NAMES = 2**28  # bytes of the array of names, in which every name takes the room of the longest
+_AT_ONCE = 2**20  # bytes to copy at once
 
 Blocks = Iterable[tuple[Encoded, Array]]
 
 
 class MixtureTable(NamedTuple):
-    """What a table of mixtures has of each document.
+    """The columns of a table of mixtures.
 
     Attributes
     ----------
     topics
-        What the column of each topic is called.
+        The column name of each topic.
     is_named
-        Whether some topics have names of their own, which a table of the largest topics has as well.
+        Whether some topics have labels. A table of the largest topics then includes them.
     top
-        How many topics of each document, the largest; None for all.
+        Number of largest topics per document; None for all topics.
     digits
         Digits of a share after the point; None for all.
     """
@@ -56,7 +56,7 @@ class MixtureTable(NamedTuple):
     digits: int | None = None
 
     def rounded(self, theta: Array) -> Array:
-        """Return shares with as many digits as are wanted."""
+        """Return shares rounded to `digits`."""
         return theta if self.digits is None else np.round(theta, self.digits)
 
     def columns(self, block: Encoded, theta: Array) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class MixtureTable(NamedTuple):
 
 
 def facts_of(block: Encoded) -> dict[str, Any]:
-    """Return what is known of documents without their topics: name, known and unknown words."""
+    """Return facts of documents that do not depend on topics: name, known and unknown words."""
     return {
         "document": [printable(name) for name in block.document_names],
         "words": np.diff(block.arrays.doc_ptr),
@@ -85,7 +85,7 @@ def facts_of(block: Encoded) -> dict[str, Any]:
 
 
 def check_target(path: Path, *, overwrite: bool) -> None:
-    """Refuse, before work that may take long, a file that cannot be written."""
+    """Refuse a file that cannot be written, before any long work begins."""
     if _suffix(path) is None:
         raise SettingsError(
             f"--output {path}: give a name that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}",
@@ -99,7 +99,7 @@ def check_target(path: Path, *, overwrite: bool) -> None:
         )
     if not path.resolve().parent.is_dir():
         raise FranchiseError(
-            f"{path}: there is no such folder; give a name in one that exists", code="no-such-folder"
+            f"{path}: the folder does not exist; give a name in an existing folder", code="no-such-folder"
         )
     if _suffix(path) == ".parquet":
         with needed("writing Parquet", "parquet"):
@@ -107,7 +107,7 @@ def check_target(path: Path, *, overwrite: bool) -> None:
 
 
 def write_mixtures(path: Path, blocks: Blocks, table: MixtureTable) -> None:
-    """Write mixtures to a file of the format that its name says, whole or not at all."""
+    """Write mixtures to a file, whole or not at all. Its suffix decides the format."""
     write = {".csv": _write_csv, ".csv.gz": _write_csv_gz, ".parquet": _write_parquet, ".npz": _write_npz}
     suffix = _suffix(path)
     assert suffix is not None
@@ -116,7 +116,7 @@ def write_mixtures(path: Path, blocks: Blocks, table: MixtureTable) -> None:
             write[suffix](file, blocks, table)
     except OSError as error:
         raise FranchiseError(
-            f"{path}: cannot write it ({error.strerror or error}); nothing was kept. Check the folder, its "
+            f"{path}: cannot write the file ({error.strerror or error}). Check the folder, its "
             "permissions and the free disk space",
             code="cannot-write",
         ) from error
@@ -126,7 +126,7 @@ def write_mixtures(path: Path, blocks: Blocks, table: MixtureTable) -> None:
 
 
 def csv_blocks(blocks: Blocks, table: MixtureTable) -> Iterator[str]:
-    """Yield the lines of each block as one text; the heading is with the first."""
+    """Yield the lines of each block as one text; the first has the heading."""
     for i, (block, theta) in enumerate(blocks):
         columns = table.columns(block, theta)
         lists = (column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values())
@@ -148,7 +148,7 @@ def _write_csv(file: BinaryIO | gzip.GzipFile, blocks: Blocks, table: MixtureTab
 
 
 def _write_csv_gz(file: BinaryIO, blocks: Blocks, table: MixtureTable) -> None:
-    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # the same bytes whenever it is written
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # no time, so equal tables give equal bytes
         _write_csv(packed, blocks, table)
 
 
@@ -171,7 +171,7 @@ def _write_parquet(file: BinaryIO, blocks: Blocks, table: MixtureTable) -> None:
 
 
 class _Column:
-    """Numbers that are gathered in a file without a name, as the archive takes one array after the other."""
+    """Numbers collected in an unnamed file, because the archive takes one array after another."""
 
     def __init__(self, folder: str, kind: str) -> None:
         self.dtype, self.size = np.dtype(kind), 0
@@ -183,7 +183,7 @@ class _Column:
         self.size += numbers.size
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield all bytes, some at a time."""
+        """Yield all bytes in chunks."""
         self._file.seek(0)
         return iter(lambda: self._file.read(_AT_ONCE), b"")
 
@@ -193,7 +193,7 @@ class _Column:
 
 
 class _Names(_Column):
-    """Names of documents, of which the longest is known only at the end."""
+    """Names of documents. The longest is known only at the end."""
 
     def __init__(self, folder: str) -> None:
         super().__init__(folder, "<U1")
@@ -213,7 +213,7 @@ class _Names(_Column):
 
     @property
     def are_kept(self) -> bool:
-        """Whether they belong into the archive; row numbers do not, and a warning says what does not fit."""
+        """Whether the archive includes the names: not row numbers, and not if too long, with a warning."""
         fit = self._are_whole and self.size * self.dtype.itemsize <= _MOST_NAMES
         if not fit and not self._are_numbers:
             message = (
@@ -224,7 +224,7 @@ class _Names(_Column):
         return fit and not self._are_numbers
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield all names in the room of the longest, some at a time."""
+        """Yield all names, padded to the longest, in chunks."""
         self._file.seek(0)
         for n_bytes, dtype in self._blocks:
             yield np.frombuffer(self._file.read(n_bytes), dtype).astype(self.dtype).tobytes()
@@ -249,7 +249,7 @@ def _write_npz(file: BinaryIO, blocks: Blocks, table: MixtureTable) -> None:
             own["document_names"] = names
         few = {
             "shape": np.array([own["words"].size, len(table.topics)], "<i8"),
-            "format": np.array(b"csr"),  # SciPy asks for it
+            "format": np.array(b"csr"),  # required by SciPy
             "topics": np.array(table.topics, np.str_),
         }
         with zipfile.ZipFile(file, "w") as archive:
@@ -262,8 +262,8 @@ def _write_npz(file: BinaryIO, blocks: Blocks, table: MixtureTable) -> None:
 def _add(
     archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], chunks: Iterable[bytes]
 ) -> None:
-    """Add an array as NumPy does."""
-    entry = zipfile.ZipInfo(f"{name}.npy")  # without the time: the same bytes whenever it is written
+    """Add an array in NumPy's format."""
+    entry = zipfile.ZipInfo(f"{name}.npy")  # without the time, so equal tables give equal bytes
     entry.compress_type = zipfile.ZIP_DEFLATED
     with archive.open(entry, "w", force_zip64=True) as file:
         about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}

@@ -1,15 +1,15 @@
-"""How well each chain predicts new documents, and weights of the chains that predict best together.
+"""Scores of chains on new documents, and the weights with which the chains predict best together.
 
-Chains that have settled in different modes are not draws from one posterior in the right proportions: pooling
-them gives every mode as many chains as happened to start near it. Stacking (Yao, Vehtari & Gelman, JMLR 2022)
-weighs them by what they predict instead. With p_ci the probability that chain c gives to unit i (a held-out
-word or document), the weights maximise the score of the mixture::
+Chains that have settled in different modes do not represent one posterior in the right proportions: if they
+are pooled, the weight of a mode depends on how many chains happened to start near it. Stacking (Yao, Vehtari
+& Gelman, JMLR 2022) weights chains by their predictions instead. With p_ci the probability that chain c gives
+to unit i (a held-out word or document), the weights maximise the score of the mixture::
 
     sum_i log sum_c w_c p_ci        w_c >= 0, sum_c w_c = 1
 
-This is concave, so there is one best score. There g_c, the mean over i of p_ci / sum_d w_d p_di, is 1 for
-every chain that has a weight, and not above 1 for any. With any weights, no more than the largest g_c - 1 is
-missing from the best score per unit.
+This function is concave, so there is one best score. Let g_c be the mean over i of p_ci / sum_d w_d p_di. At
+the best score, g_c is 1 for every chain with a weight above 0, and at most 1 for the others. For any weights,
+the score per unit is below the best by at most the largest g_c - 1.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _NOTHING = 1e-6  # a weight below this is none
 
 
 class OfChain(NamedTuple):
-    """What is compared of a chain."""
+    """The facts about a chain to compare."""
 
     number: int
     n_topics: int
@@ -42,21 +42,21 @@ class OfChain(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stacked:
-    """How well chains predict, each by itself and together.
+    """Scores of chains, each alone and together.
 
     Attributes
     ----------
     chains
         The chains.
     scores
-        The score of each.
+        The score of each chain.
     weights
-        Their weights in the mixture that predicts best; they sum to one.
+        The weights of the chains in the mixture that predicts best. They sum to one.
     pooled
-        The score of all together, each with the same weight.
+        The score of all chains together with equal weights.
     weighted
-        The score of all together, by the weights. It is a little too good on the documents that the weights
-        were found with.
+        The score of all chains together with `weights`. It is slightly too high on the documents that
+        determined the weights.
     """
 
     chains: Sequence[OfChain]
@@ -81,9 +81,9 @@ class Stacked:
 
 
 def stacked(chains: Sequence[OfChain], found: Densities) -> Stacked:
-    """Compare chains by what they say of new documents, and weigh them."""
+    """Compare chains by their predictions of new documents, and weight them."""
     n = len(chains)
-    pooled = found.held_out(np.full(n, 1.0 / n))  # first: there may be nothing to score
+    pooled = found.held_out(np.full(n, 1.0 / n))  # first, because it fails if there is nothing to score
     weights = best_weights(found.log_p)
     return Stacked(
         chains=chains,
@@ -95,7 +95,7 @@ def stacked(chains: Sequence[OfChain], found: Densities) -> Stacked:
 
 
 def best_weights(log_p: Array) -> Array:
-    """Return the weights of the mixture of rows whose log probability, summed over columns, is largest."""
+    """Return the weights that maximise the log probability of the mixture of rows, summed over columns."""
     p = np.exp(log_p - log_p.max(axis=0))
     n = len(p)
     if n == 1:
@@ -115,7 +115,7 @@ def best_weights(log_p: Array) -> Array:
         constraints=sums_to_one,
         options={"maxiter": 500, "ftol": 1e-14},
     ).x
-    # Where it stopped early, a little of every chain lets EM, which never lowers the score, go on.
+    # If the solver stopped early, EM continues. It never lowers the score, but needs weights above 0.
     weights = _normed(np.maximum(found, 1e-9))
     for _ in range(_MOST_STEPS):
         gains = -missed(weights)[1]
@@ -126,9 +126,9 @@ def best_weights(log_p: Array) -> Array:
 
 
 def mixture_weights(given: object, n_chains: int) -> Array:
-    """Return weights of chains, summing to one, or say what is wrong with them.
+    """Return weights of chains that sum to one; refuse invalid weights.
 
-    A table such as `Stacked.as_frame` gives stands for its weights.
+    A table of `Stacked.as_frame` is accepted for its weights.
     """
     if hasattr(given, "columns") and "weight" in given.columns:
         given = given["weight"].tolist()  # type: ignore[index]

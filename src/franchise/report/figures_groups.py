@@ -202,11 +202,12 @@ def _panels(
     fits = len(panels) == len(parts)
     check(fits, f"there are {len(panels)} axes for {len(parts)} topics: give one per topic", "wrong-length")
     handles: list[Any] = []
+    longest = _LONGEST_TITLE if len(panels) > 1 else 2 * _LONGEST_TITLE
     for panel, (topic, part) in zip(panels, parts.items(), strict=True):
         handles = _groups_within(panel, part)
         panel.set_ylim(bottom=0.0)
         percent_ticks(panel.yaxis)
-        title = "\n".join([shortened(_title(topic, part), _LONGEST_TITLE), *said.get(topic, [])])
+        title = "\n".join([shortened(_title(topic, part), longest), *said.get(topic, [])])
         panel.set_title(title, fontsize=panel.xaxis.label.get_fontsize(), loc="left", parse_math=False)
     if note:
         handles.append(Line2D([], [], linestyle="", label=note))

@@ -81,6 +81,8 @@ def dressed(ax: Axes) -> Axes:
     """Give new axes the text sizes and the frame of a figure in print."""
     for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
         text.set_fontsize(_LABEL_SIZE)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_offset_text().set_fontsize(small(ax))
     ax.tick_params(which="both", labelsize=small(ax), width=0.6, length=2.5)
     ax.tick_params(which="minor", length=1.5)
     ax.spines[["top", "right"]].set_visible(False)

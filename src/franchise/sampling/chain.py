@@ -38,8 +38,8 @@ from franchise.sampling.trials import Event, Trial, events_of, trials_of
 class Chain:
     """A Markov chain over the franchises of a corpus.
 
-    The same corpus, settings, random state and number give the same chain, to the bit, whether it runs in
-    one piece or sweep by sweep.
+    The same corpus, settings, random state and number give the same chain, bit for bit, whether it runs at
+    once or sweep by sweep.
 
     Parameters
     ----------
@@ -48,34 +48,34 @@ class Chain:
     priors
         The concentrations, fixed or with priors.
     schedule, sweeps, burn_in, random_state, engine, n_jobs
-        As for `HDPTopicModel`. (A `Timetable` is a schedule that says the sweeps and the burn-in too.)
+        As for `HDPTopicModel`. (A `Timetable` is a schedule that includes the sweeps and the burn-in.)
     number
-        Which chain of a run this is; chains of one random state are independent of each other.
+        The number of this chain in its run. Chains with the same random state are independent.
     init
         As for `HDPTopicModel`: ``"sequential"``, ``"fitted"``, ``"documents"``, ``"one"``, a number of random
         topics, or `GivenTopics`. The other starts need several chains.
     capacity
-        Room for topics to begin with. It grows as needed and changes nothing.
+        Initial room for topics. It grows as needed and does not affect results.
 
     Attributes
     ----------
     trace
         One row of numbers per sweep.
     draws
-        What the schedule keeps of the states. In a run (`sampling.run`), large ones come to lie on disk.
+        The states that the schedule keeps. In a run (`sampling.run`), large draws are moved to disk.
     events
-        The family tree of topics: which was born, died, was split from or merged into which, and when.
+        The family tree of topics: births, deaths, splits and merges, with their sweeps.
     trials
-        Every split-merge trial, where the schedule asks for it (`SplitMerge.keep_trials`).
+        Every split-merge trial, if the schedule keeps them (`SplitMerge.keep_trials`).
     mode
-        The draw of the highest log joint, priors included, after the burn-in (the paper's mode); None
-        before.
+        The draw with the highest log joint, priors included, after the burn-in (the paper's mode); None
+        during the burn-in.
     first_topics
-        Topics to start from, where the chains of a run have found them together; None after the start.
+        The topics to start from, if the chains of a run share them; None after the start.
     runs
-        The topics of the short runs that the start was found by, if there were any.
+        The topics of the short runs that found the start, if there were any.
     sweeps_done
-        Complete sweeps made.
+        Number of complete sweeps.
     state
         The current state.
 
@@ -111,7 +111,7 @@ class Chain:
             is_fixed = not isinstance(self.priors.eta, tuple)
             schedule = (schedule or Schedule()).timetable(sweeps, burn_in, init, eta_is_fixed=is_fixed)
         self.schedule = schedule
-        # One type for all seeds, or every kernel would be compiled again.
+        # The same type for every seed: another type would compile every kernel again.
         self.seed = seed_of(random_state)
         self.number = whole_number("number", number, 0, LARGEST_SEED)
         self.first_topics: StartingTopics | None = None
@@ -124,7 +124,7 @@ class Chain:
         self.mode: Draw | None = None
         self.mode_log_joint = -math.inf
         self._cut_off = False
-        self._take_up: Callable[[Engine], None] | None = None
+        self._load: Callable[[Engine], None] | None = None
         made_by = engine_named(engine_for(engine, corpus, in_turn=init == "sequential"))
         self._engine: Engine = made_by.new(
             corpus,
@@ -138,25 +138,25 @@ class Chain:
 
     @property
     def started_from(self) -> str | int:
-        """Where it began: `init`, or of given topics which kind."""
+        """Where the chain started: `init`, or the kind of the given topics."""
         return self.init.kind if isinstance(self.init, GivenTopics) else self.init
 
     @property
     def engine(self) -> Engine:
-        """What makes the sweeps."""
-        if self._take_up is not None:
-            self._take_up(self._engine)
-            self._take_up = None
+        """The engine that makes the sweeps."""
+        if self._load is not None:
+            self._load(self._engine)
+            self._load = None
         return self._engine
 
     @property
     def engine_name(self) -> str:
-        """The name of the engine; it does not ask for its state, as `engine` does."""
+        """The name of the engine. Unlike `engine`, this does not load its state."""
         return self._engine.name
 
-    def take_up_later(self, take_up: Callable[[Engine], None]) -> None:
-        """Let the engine take up a state when it is first asked for: most questions do not need it."""
-        self._take_up = take_up
+    def load_later(self, load: Callable[[Engine], None]) -> None:
+        """Load the state of the engine with `load` when it is first needed, which may be never."""
+        self._load = load
 
     @property
     def state(self) -> State:
@@ -165,39 +165,39 @@ class Chain:
 
     @property
     def progress(self) -> float:
-        """The share of the sweep under way that is done, about."""
-        return self._engine.progress  # asked for by another thread, which must not take up a state
+        """The approximate share of the current sweep that is done."""
+        return self._engine.progress  # read by another thread, which must not load a state
 
     def use_threads(self, number: int) -> None:
-        """Make sweeps in this many threads from now on, where the engine can."""
+        """Use this many threads from now on, if the engine can."""
         self._engine.use_threads(whole_number("threads", number, 1))
 
     def use_workers(self, workers: Any) -> None:
-        """Let workers hold the documents, where the engine is made for that; None: leave them."""
+        """Let these workers hold the documents, if the engine supports it; None releases the workers."""
         if self.is_whole:
             self.engine.use_workers(workers, self.number)
 
     @property
     def at_once(self) -> int | None:
-        """How many chains of this engine make sweeps at a time, at most; None: as many as there are cores."""
+        """The largest number of chains that the engine can sweep at once; None for no limit but the cores."""
         return self._engine.at_once
 
     def rest(self) -> None:
-        """Leave to other chains what they may need, until the next sweep; it changes no bit."""
+        """Release shared resources to other chains until the next sweep. Results do not change."""
         if self.is_whole:
             self._engine.rest()
 
     def keep_in(self, folder: Path | None) -> None:
-        """Let the engine write what lives elsewhere, and is to be kept, somewhere in this folder."""
+        """Let the engine save in this folder what it keeps outside this process."""
         self._engine.keep_in(folder)
 
     @property
     def is_whole(self) -> bool:
-        """False after an error in the middle of a sweep: nothing that the chain holds may be kept then."""
+        """False after an error inside a sweep. Nothing in the chain may be saved then."""
         return not self._cut_off
 
     def start(self) -> None:
-        """Seat every word for the first time; `run` and `sweep` do it when it has not been done."""
+        """Seat every word for the first time. `run` and `sweep` do this if necessary."""
         self._start(lambda: self.engine.start(self._key(0), self._first_topics()))
 
     def _first_topics(self) -> str | int | StartingTopics:
@@ -205,14 +205,14 @@ class Chain:
             return self.first_topics
         if self.init in SHARED:
             raise FranchiseError(
-                f"init={self.init!r}: these topics are found before the chains of a run start; "
+                f"init={self.init!r}: the chains of a run find these topics together before they start; "
                 "make the chain with run_chains, or fit a model",
                 code="start-not-prepared",
             )
         return first_topics(self.init, self.corpus, self.priors, self.seed)
 
     def start_at(self, state: State | dict[str, Array]) -> None:
-        """Start from a state that comes from elsewhere, in which every word is seated, or from its arrays."""
+        """Start from a given state, in which every word is seated, or from its arrays."""
         is_state = isinstance(state, State)
         self._start(lambda: self.engine.seat(state) if is_state else self.engine.restore(state))  # type: ignore[arg-type]
 
@@ -225,14 +225,14 @@ class Chain:
         with self._whole_or_not_at_all():
             began = time.perf_counter()
             seat()
-            self.first_topics = None  # large, and of no use any more
+            self.first_topics = None  # large, and no longer needed
             self._record(0, {}, began)
 
     @interrupts_deferred()
     def sweep(self) -> None:
-        """Make one sweep and add its row to the trace, and its draw to the draws if it is kept.
+        """Make one sweep, add its row to the trace, and keep its draw if the schedule says so.
 
-        Ctrl-C takes effect after the sweep. After an error inside a sweep the chain cannot continue.
+        Ctrl-C takes effect after the sweep. After an error inside a sweep, the chain cannot continue.
         """
         if not len(self.trace):
             self.start()
@@ -259,7 +259,7 @@ class Chain:
         self._cut_off = False
 
     def run(self, sweeps: int | None = None, callback: Callable[["Chain"], None] | None = None) -> None:
-        """Make `sweeps` more sweeps, by default those that the schedule still has.
+        """Make `sweeps` more sweeps; by default, all remaining sweeps of the schedule.
 
         `callback` is called with the chain after the start and after every sweep.
         """
@@ -276,11 +276,11 @@ class Chain:
                 callback(self)
 
     def reschedule(self, schedule: Timetable) -> None:
-        """Continue by a timetable with another number of sweeps, burn-in or thinning.
+        """Continue with a timetable that has another number of sweeps, burn-in or thinning.
 
-        Of the draws so far, those stay that the new schedule keeps; draws that it would have kept but the
-        old one did not cannot be had any more. The mode stays if it is after the new burn-in; else it is the
-        best of the draws that stay, until a sweep is better.
+        Draws that the new schedule does not keep are dropped. Draws that only the new schedule would have
+        kept cannot be recovered. The mode stays if it comes after the new burn-in; otherwise the best
+        remaining draw becomes the mode, until a sweep is better.
         """
         self.schedule = schedule
         self.draws = [draw for draw in self.draws if schedule.keeps(draw.sweep)]
@@ -292,17 +292,17 @@ class Chain:
 
     @interrupts_deferred()  # it calls compiled code
     def remembered(self) -> Callable[[], "Chain"]:
-        """Return a function that makes this chain again as it is now, whatever happens to it meanwhile."""
+        """Return a function that recreates this chain as it is now, even if the chain changes later."""
         names = ["first_topics", "runs", "sweeps_done", "trace", "draws", "trials", "events"]
         names += ["mode", "mode_log_joint"]
         results = {name: getattr(self, name) for name in names}
-        take_up, schedule = self._take_up, self.schedule
-        if take_up is None and len(self.trace):
+        load, schedule = self._load, self.schedule
+        if load is None and len(self.trace):
             try:
-                take_up = self._engine.remembered()
-            except ClusterError:  # its workers are gone, and only the next ones can make its state again
+                load = self._engine.remembered()
+            except ClusterError:  # its workers are gone; only new workers can restore its state
                 return lambda: self
-        # The present lists may be in use elsewhere, so the chain continues with copies.
+        # The current lists may be in use elsewhere, so the chain continues with copies.
         self.trace = Trace.from_array(self.trace.as_array(), self.trace.columns)
         self.draws, self.trials, self.events = [*self.draws], [*self.trials], [*self.events]
 
@@ -317,21 +317,21 @@ class Chain:
                 engine=self.engine_name,
             )
             vars(chain).update(results)
-            if take_up is not None:
-                chain.take_up_later(take_up)
+            if load is not None:
+                chain.load_later(load)
             return chain
 
         return again
 
     @interrupts_deferred()  # it calls compiled code
     def draw(self) -> Draw:
-        """Gather topics and mixtures of the current state."""
+        """Return the topics and mixtures of the current state."""
         if self.draws and self.draws[-1].sweep == self.sweeps_done:
-            return self.draws[-1]  # no need to ask for the state, which may still be on disk
+            return self.draws[-1]  # without loading the state, which may still be on disk
         return Draw(self.sweeps_done, *self.engine.counts())
 
     def exchange(self, draw: Draw, same: Draw) -> None:
-        """Let the same draw, kept elsewhere, take the place of one."""
+        """Replace a draw by the same draw stored elsewhere."""
         self.draws[:] = [same if one is draw else one for one in self.draws]
         if self.mode is draw:
             self.mode = same
@@ -342,7 +342,7 @@ class Chain:
         return Trials(number, setting.as_array()) if setting and number else None
 
     def _held_eta(self, sweep: int) -> float | None:
-        """Return the eta of a sweep of the warm-up, None for one that is made with the chain's own."""
+        """Return the eta of a sweep in the warm-up; None for a sweep with the chain's own eta."""
         share = self.schedule.eta_share(sweep)
         return None if share is None else share * float(self.priors.initial()[ETA])
 

@@ -1,4 +1,4 @@
-"""What ``"auto"`` stands for: the start and the eta that suit some documents, and why, in a few words."""
+"""The meaning of ``"auto"``: the start and the eta that suit a corpus, with the reason in a few words."""
 
 from typing import NamedTuple
 
@@ -8,40 +8,40 @@ from franchise.corpus.count_tables import is_count_table
 from franchise.engines import Start
 from franchise.sampling.short_runs import FEWEST_DOCUMENTS
 
-# Of count tables with about a hundred terms, and of text. Sentences are predicted as well with 0.3 as with
-# 0.1, and fits then agree on 92% of the words instead of 70%; longer texts are predicted better with 0.1.
+# For count tables with about a hundred terms, and for text. With 0.3, sentences are predicted as well as with
+# 0.1, and fits agree on 92% of the words instead of 70%. Longer texts are predicted better with 0.1.
 ETA_OF_COUNTS, ETA_OF_TEXT, ETA_OF_SHORT_TEXT = 1.0, 0.1, 0.3
 _SHORT = 25  # words per document
-_MANY_WORDS = 1_000_000  # from which on short runs would take too long
+_MANY_WORDS = 1_000_000  # with this many words or more, short runs take too long
 
 _A_TABLE = "a count table"
 _TOO_FEW = f"fewer than {FEWEST_DOCUMENTS} documents"
 
 
 class _Choice(NamedTuple):
-    """A value, and what about the documents it follows from."""
+    """A value, and the property of the documents that it follows from."""
 
     value: object
     why: str
 
 
 def start_for(init: Start, corpus: Corpus) -> Start:
-    """Return the start that ``"auto"`` stands for with these documents, or the start that was given.
+    """Return the start that ``"auto"`` means for these documents; return any other `init` unchanged.
 
-    Text starts from what short runs agree on, as long as that takes minutes; count tables from as many topics
-    as predict their counts best; a million words or more from topics that begin at documents; other documents
-    from topics that EM finds.
+    Text starts from the topics that short runs agree on, if these take only minutes. Count tables start from
+    the number of topics that predicts their counts best, corpora with a million words or more from topics
+    that begin at documents, and other documents from topics found by EM.
     """
     return _start(corpus).value if is_one_of(init, ["auto"]) else init  # type: ignore[return-value]
 
 
 def eta_for(eta: object, corpus: Corpus) -> object:
-    """Return the eta that ``"auto"`` stands for with these documents, or the eta that was given."""
+    """Return the eta that ``"auto"`` means for these documents; return any other `eta` unchanged."""
     return _eta(corpus).value if is_one_of(eta, ["auto"]) else eta
 
 
 def why_chosen(init: object, eta: object, corpus: Corpus) -> dict[str, str]:
-    """Return, for each of the two settings that is ``"auto"``, its value here and why, in words."""
+    """Return, for each of the two settings that is ``"auto"``, its value and the reason in words."""
     choices = {"eta": (eta, _eta), "init": (init, _start)}
     found = {name: choose(corpus) for name, (given, choose) in choices.items() if is_one_of(given, ["auto"])}
     return {name: f"{choice.value} ({choice.why})" for name, choice in found.items()}

@@ -1,6 +1,6 @@
-"""Chains on a corpus that has grown, which continue from the states of earlier ones (`engines.enlarged`).
+"""Chains on a corpus that has grown, which continue from the states of earlier chains (`engines.enlarged`).
 
-That is a start for the posterior of the larger corpus and nothing else: a new burn-in follows.
+The earlier states only serve as a start: a new burn-in follows.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,17 @@ from franchise.sampling.plan import Plan
 
 
 def continued(plan: Plan, corpus: Corpus, earlier: Sequence[Chain]) -> list[Chain]:
-    """Return chains of a plan that have started from the states of earlier ones, one for each.
+    """Return chains of a plan, each started from the state of an earlier chain.
 
     Parameters
     ----------
     plan
-        What the chains do. The engine takes the same kind of documents as that of the earlier chains.
+        The plan of the new chains. Its engine takes the same kind of documents as the engine of the earlier
+        chains.
     corpus
-        The documents of the earlier chains, and behind them new ones (`corpus.more_documents`).
+        The documents of the earlier chains, followed by new documents (`corpus.more_documents`).
     earlier
-        Chains that have started; they are not changed.
+        The earlier chains, which have started. They are not changed.
     """
     chains = plan.chains(corpus)
     for chain, before in zip(chains, earlier, strict=True):

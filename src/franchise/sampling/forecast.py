@@ -1,4 +1,4 @@
-"""The time and memory that a run will take, from a few sweeps over some of its documents."""
+"""A forecast of the time and memory of a run, from a few sweeps over some of its documents."""
 
 import time
 from dataclasses import replace
@@ -20,10 +20,10 @@ from franchise.sampling.schedule import SHARED
 from franchise.sampling.short_runs import NUMBER, SHARE, SWEEPS
 
 _SWEEPS = 3
-_MOST = 100_000  # words, or cells: what a few sweeps take a second or two for
-# A GPU is quicker, and does not do the same in every sweep, but in every ten.
+_MOST = 100_000  # words, or cells: a few sweeps over them take a second or two
+# A GPU is faster, and its work repeats every ten sweeps, not every sweep.
 _SWEEPS_ON_GPU, _MOST_ON_GPU = 10, 2_000_000
-_LARGE_DRAWS = 3  # that a chain has in memory: one that is kept, one that is written, and the mode
+_LARGE_DRAWS = 3  # in memory per chain: one being kept, one being written, and the mode
 
 
 class Forecast(NamedTuple):
@@ -42,7 +42,7 @@ class Forecast(NamedTuple):
 
 
 class _Timed(NamedTuple):
-    """What a few sweeps over a part of the documents took."""
+    """The time of a few sweeps over a part of the documents."""
 
     chain: Chain
     size: int  # words, or cells
@@ -51,18 +51,18 @@ class _Timed(NamedTuple):
 
 
 def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
-    """Make a few sweeps of the first chain, and estimate what all sweeps of all chains will take.
+    """Make a few sweeps of the first chain, and estimate the time and memory of the whole run.
 
-    Of a large corpus only some documents are looked at, so that this takes a few seconds at most once the
-    sampler has been compiled. Where some of the time does not grow with the documents, two such parts tell
-    how much. For an engine on a cluster, it is what this machine alone would take.
+    Only some documents of a large corpus are used, so this takes a few seconds at most once the sampler is
+    compiled. If some of the time does not depend on the number of documents, two parts of different size
+    show how much. For an engine on a cluster, the forecast is for this machine alone.
     """
-    engine = plan.engine_of(corpus)  # not by the size of a part
-    # What a cluster would take depends on its machines; this one makes the same chain by itself.
+    engine = plan.engine_of(corpus)  # chosen by the whole corpus, not by a part of it
+    # The time on a cluster depends on its machines. This machine makes the same chain alone.
     here = {"ray": "parallel", RAY_GPU: GPU}
     starts = [start_for(start, corpus) for start in plan.starts]
     has_short_runs = any(is_one_of(start, ["consensus"]) for start in starts)
-    # A chain alone cannot start from what chains of a run find together.
+    # A single chain cannot start from topics that the chains of a run find together.
     starts = ["fitted" if is_one_of(start, SHARED) else start for start in starts]
     plan = replace(plan, engine=here.get(engine, engine), starts=tuple(starts))
     few = Chain(FEW_WORDS, plan.priors, plan.schedule, engine=plan.engine, init="one", random_state=0)
@@ -89,7 +89,7 @@ def forecast(plan: Plan, corpus: Corpus, jobs: int | None) -> Forecast:
 
 
 def _of_short_runs(plan: Plan, corpus: Corpus, jobs: int | None) -> float:
-    """Return the seconds of the short runs before the chains, which have an engine of their own."""
+    """Return the seconds of the short runs before the chains. They have an engine of their own."""
     plan = replace(plan, engine="collapsed")
     one = _timed(plan, _part_of(plan, corpus, _MOST), 1)
     each = _size(plan, corpus) / one.size * (one.start + SWEEPS * one.sweep)
@@ -109,12 +109,12 @@ def _timed(plan: Plan, part: Corpus, own_threads: int) -> _Timed:
 
 
 def _size(plan: Plan, corpus: Corpus) -> int:
-    """Return how many there are of what a sweep goes through."""
+    """Return the number of words, or of cells, that a sweep goes through."""
     return corpus.cells.terms.size if plan.engine == "cells" else corpus.n_words
 
 
 def _part_of(plan: Plan, corpus: Corpus, most: int) -> Corpus:
-    """Return documents at equal distances that have no more words, or cells, in all than can be looked at."""
+    """Return evenly spaced documents with at most `most` words, or cells, in all."""
     n_documents = int(corpus.n_documents * min(1.0, most / _size(plan, corpus)))
     if n_documents == corpus.n_documents:
         return corpus
@@ -132,7 +132,7 @@ def _part_of(plan: Plan, corpus: Corpus, most: int) -> Corpus:
 
 
 def _bytes_of(chain: Chain, larger: float) -> int:
-    """Return the memory of a chain and its draws; of large ones, few are in memory at a time."""
+    """Return the memory of a chain and its draws. Only a few large draws are in memory at a time."""
     draw, schedule = chain.draw(), chain.schedule
     kept = sum(schedule.keeps(sweep) for sweep in range(1, schedule.sweeps + 1))
     if larger * draw.n_bytes >= LARGE_DRAW:

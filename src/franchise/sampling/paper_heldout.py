@@ -1,12 +1,12 @@
-"""The held-out number of the paper's program (its test mode), for comparison with published ones.
+"""The held-out number of the paper's program (its test mode), for comparison with published numbers.
 
-The test documents join the training documents: their words are seated by Gibbs, and change the topics'
-counts, while the seats of the training words and the concentrations stay. After each sweep this is recorded::
+The test documents join the training documents. Gibbs sampling seats their words, which changes the counts of
+the topics; the seats of the training words and the concentrations stay. Each sweep records::
 
     log p(x, t, k of training and test) - log p(x, t, k of training)
 
-That is the probability of the test words **and of one seating of them**, not of the words alone: it rises as
-the sweeps find better seatings, and gives no perplexity. To compare models use `predict.heldout`.
+That is the probability of the test words **and one seating of them**, not of the words alone. It rises as
+the sweeps find better seatings, and it is not a perplexity. To compare models, use `predict.heldout`.
 """
 
 from dataclasses import dataclass
@@ -32,14 +32,14 @@ _ON_TOPIC_AXIS = ("n_k", "m_k", "name_k", "live", "place", "dead", "totals", "co
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperHeldOut:
-    """What the paper's program writes in test mode.
+    """The results of the test mode of the paper's program.
 
     Attributes
     ----------
     log_p
-        After each sweep, the log joint of training and test documents less that of the training documents.
+        Per sweep, the log joint of training and test documents minus that of the training documents.
     n_topics, n_tables
-        After each sweep, of training and test documents together.
+        Per sweep, the numbers of topics and tables of training and test documents together.
     n_words
         Number of test words.
     corpus, state
@@ -60,7 +60,7 @@ class PaperHeldOut:
 
     @property
     def per_word(self) -> float:
-        """The best, per test word."""
+        """`best` per test word."""
         return self.best / self.n_words
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class PaperHeldOut:
 
 
 def held_out_of_chain(chain: Chain, new: Encoded, sweeps: int = _SWEEPS, **options: Any) -> PaperHeldOut:
-    """Compute the number for new documents, from the present state of a chain."""
+    """Compute the number for new documents from the current state of a chain."""
     test = Corpus(new.arrays.x, new.arrays.doc_ptr, chain.corpus.vocabulary, new.document_names)
     return paper_held_out(chain.corpus, chain.state, chain.priors, test, sweeps=sweeps, **options)
 
@@ -87,15 +87,15 @@ def paper_held_out(
     corpus
         The training documents.
     state
-        A state of theirs, all words seated, as a chain has it. It is not changed.
+        The state of a chain on the training documents, with every word seated. It is not changed.
     priors
-        Of that chain.
+        The priors of that chain.
     test
         The test documents, over the same vocabulary.
     sweeps
-        How many sweeps over the test documents.
+        Number of sweeps over the test documents.
     random_state
-        Of the sweeps: a number, a NumPy Generator or RandomState, or None.
+        The seed of the sweeps: a number, a NumPy Generator or RandomState, or None.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _with_room(together: Corpus, state: State) -> State:
     for name in ("t_ji", "n_jt", "k_jt", "m_j", "row_len"):
         getattr(wider, name)[: getattr(state, name).size] = getattr(state, name)
     wider = wider._replace(**{name: getattr(state, name).copy() for name in _ON_TOPIC_AXIS})
-    # A term's pairs stand at the beginning of its places, of which there are more now.
+    # A term's pairs are at the beginning of its places. There are more places now.
     old, new = (places_of(ptr[:-1], state.row_len) for ptr in (state.row_ptr, wider.row_ptr))
     wider.row_k[new], wider.row_n[new] = state.row_k[old], state.row_n[old]
     return wider

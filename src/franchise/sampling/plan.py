@@ -1,4 +1,4 @@
-"""The plan of a run: what every chain of it is to do."""
+"""The plan of a run: what each of its chains does."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ from franchise.model import Priors
 from franchise.sampling.chain import Chain
 from franchise.sampling.schedule import Timetable
 
-# In turn: what chains from all of them agree on does not depend on the start.
+# Taken in turn: results on which chains from all these starts agree do not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
-# By name; "auto" stands for one that suits the documents, "apart" for several.
+# Starts with a name. "auto" means one that suits the documents, "apart" several.
 STARTS = ("auto", "consensus", "counts", "documents", "fitted", "apart", "sequential", "one")
 
 
 def starts_of(init: Start, chains: int) -> tuple[Start, ...]:
-    """Return where each chain starts; ``"apart"`` takes different starts in turn."""
+    """Return the start of each chain; ``"apart"`` takes different starts in turn."""
     chains = whole_number("chains", chains, 1)
     choices = _APART if is_one_of(init, ["apart"]) else (_start(init),)
     return tuple(choices[i % len(choices)] for i in range(chains))
@@ -48,13 +48,13 @@ class Plan:
     priors
         The concentrations, fixed or with priors.
     schedule
-        Which moves, how many sweeps, what is kept.
+        The moves, the number of sweeps, and the draws to keep.
     starts
-        Where each chain starts (`Chain`); there are as many chains.
+        The start of each chain (`Chain`), one per chain.
     seed
-        Of all random numbers.
+        The seed of all random numbers.
     engine
-        How sweeps are made (`Chain`).
+        The engine that makes the sweeps (`Chain`).
     """
 
     priors: Priors
@@ -71,7 +71,7 @@ class Plan:
         return engine_named(engine).seats_in_turn or set(self.starts) != {"sequential"}
 
     def check(self, corpus: Corpus) -> None:
-        """Refuse documents that the chains could not start with."""
+        """Refuse documents with which the chains cannot start."""
         if not self._can_start(name := self.engine_of(corpus)):
             raise SettingsError(
                 f"init='sequential': engine={name!r} seats many words at once, not one after another; start "
@@ -83,15 +83,15 @@ class Plan:
                 start.check(corpus)
 
     def starts_on(self, corpus: Corpus) -> list[Start]:
-        """Return where each chain starts with these documents."""
-        # Where starts differ, "sequential" gives way on an engine that does not seat words in turn.
+        """Return the start of each chain with these documents."""
+        # If starts differ, "sequential" is replaced on an engine that does not seat words in turn.
         replaced = ["auto"]
         if not engine_named(self.engine_of(corpus)).seats_in_turn and len(set(self.starts)) > 1:
             replaced.append("sequential")
         return ["fitted" if is_one_of(start, replaced) else start for start in self.starts]
 
     def chains(self, corpus: Corpus, saved: Mapping[int, Chain] = MappingProxyType({})) -> list[Chain]:
-        """Return the chains: those that were saved, by their numbers, and new ones for the others."""
+        """Return the chains of the plan: saved chains, by number, and new ones in place of the others."""
         engine = self.engine_of(corpus)
         return [
             saved[i]
@@ -113,7 +113,7 @@ class Plan:
 def extend(
     chains: Sequence[Chain], sweeps: int, *, burn_in: int | None = None, thin: int | None = None
 ) -> None:
-    """Add sweeps to what the chains are still to make, perhaps with another burn-in and thinning."""
+    """Add sweeps to the schedules of the chains; optionally change the burn-in and the thinning."""
     for chain, schedule in zip(chains, extended(chains, sweeps, burn_in, thin), strict=True):
         chain.reschedule(schedule)
 
@@ -121,14 +121,14 @@ def extend(
 def extended(
     chains: Sequence[Chain], sweeps: int, burn_in: int | None = None, thin: int | None = None
 ) -> list[Timetable]:
-    """Return the schedules of chains that are to make more sweeps; the chains are not changed.
+    """Return schedules with more sweeps for these chains. The chains are not changed.
 
-    What a sweep does stays the same, only which of them are kept may be other ones.
+    Each sweep does what it did before; only the choice of sweeps to keep may change.
 
     Raises
     ------
     SettingsError
-        If they cannot be carried out, or sweeps would be counted that must not be.
+        If a schedule is impossible, or would keep sweeps that must not count.
     """
     whole_number("sweeps", sweeps, 0)
     total = max(chain.schedule.sweeps for chain in chains) + sweeps
@@ -148,35 +148,35 @@ def extended(
 
 
 def check_burn_in(schedule: Timetable, burn_in: int) -> None:
-    """Refuse another burn-in, with which sweeps would be counted that must not be."""
+    """Refuse a burn-in that would keep sweeps that must not count."""
     least = least_burn_in(schedule)
     if whole_number("burn_in", burn_in, 0) < least:
         raise SettingsError(
-            f"burn_in={burn_in}: give {least} or more; the sweeps up to there differ from the others, and "
-            "must not be counted",
+            f"burn_in={burn_in}: give {least} or more; earlier sweeps differ from the others and must not "
+            "be counted",
             code="out-of-range",
         )
 
 
 def check_thin(chain: Chain, schedule: Timetable) -> None:
-    """Refuse a schedule whose thinning would leave few of the draws that a chain has."""
+    """Refuse a thinning that would drop most draws of a chain."""
     old, new = chain.schedule.thin, schedule.thin
     if not new % old or not old % new:
         return
     if any(draw.sweep > schedule.burn_in for draw in chain.draws):
         raise SettingsError(
-            f"thin={new}: give a multiple or a divisor of {old}; that is how the draws so far were kept, and "
-            "most of them would be lost",
+            f"thin={new}: give a multiple or a divisor of {old}, the thinning of the draws so far; "
+            "with another, most of them would be lost",
             code="incompatible-thin",
         )
 
 
 def least_burn_in(schedule: Timetable) -> int:
-    """Return the last sweep that is other than those counted: no later burn-in may be shorter.
+    """Return the last sweep that differs from the sweeps that count: the shortest possible burn-in.
 
-    That is the last one of the warm-up, in which the number of split-merge trials adapts, after which copies
-    of topics are merged, or with trials where they end with the burn-in. (Where they end later, the user
-    wanted both kinds to be counted.)
+    Sweeps differ if they belong to the warm-up, adapt the number of split-merge trials, come before a merge
+    of copies of topics, or have trials that end with the burn-in. (If trials end later, the user wants sweeps
+    with and without trials to count.)
     """
     last = [schedule.warm_up, *schedule.merges]
     if schedule.split_merge:

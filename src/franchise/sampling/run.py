@@ -1,7 +1,7 @@
 """Several chains side by side: threads, checkpoints, Ctrl-C, a time budget.
 
-Threads change how long a run takes and nothing else: a chain's random streams are its own. The chain that is
-furthest behind goes next, so that a run that is stopped early leaves chains of nearly equal length.
+The number of threads changes only how long a run takes: each chain has its own random streams. The chain that
+is furthest behind goes next, so a run that is stopped early leaves chains of nearly equal length.
 """
 
 import heapq
@@ -25,25 +25,25 @@ from franchise.sampling.short_runs import prepare
 Callback = Callable[[Chain], object]
 Ending = Literal["complete", "interrupted", "out of time"]
 
-_NOT_KEPT = (ModelError, ClusterError, GpuError)  # errors in keeping a chain, wherever it lives
+_NOT_KEPT = (ModelError, ClusterError, GpuError)  # errors when saving a chain, wherever it is
 _SECONDS_A_LOOK = 1.0
-# Before a thread checks whether another chain is further behind. Chains of which only some work at a time may
-# have to make room for each other, which takes a while: they have longer turns.
+# Time before a thread checks whether another chain is further behind. If only some chains can work at a time,
+# they must make room for each other, which takes a while, so they have longer turns.
 _SECONDS_A_TURN, _SECONDS_A_LONG_TURN = 0.25, 5.0
-_SECONDS_TO_START = 1.0  # left by a time budget that ran out while starting topics were found
+_SECONDS_TO_START = 1.0  # if a time budget ran out while starting topics were found
 
 
 class Keeper(Protocol):
-    """What keeps the chains of a run, so that they survive it (`storage.checkpoints`)."""
+    """Saves the chains of a run, so that they outlive it (`storage.checkpoints`)."""
 
     def keeping(self, chains: Sequence[Chain]) -> AbstractContextManager[None]:
-        """Make ready to keep these chains, for as long as the run lasts."""
+        """Prepare to save these chains while the run lasts."""
 
     def save(self, chain: Chain, *, now: bool) -> None:
-        """Keep a chain that is whole and has something new: now, or if it is time."""
+        """Save a chain that is whole and has something new: now, or if it is time."""
 
     def save_runs(self, chain: Chain) -> None:
-        """Keep the short runs that the start of a chain was found by."""
+        """Save the short runs that found the start of a chain."""
 
 
 class _NoKeeper:
@@ -58,16 +58,16 @@ class _NoKeeper:
 
 
 def shares(jobs: int | None, chains: int, at_once: int | None = None) -> tuple[int, int]:
-    """Return how many chains run side by side, and how many threads each has; neither changes a bit.
+    """Return the number of chains that run side by side, and the threads of each. Results do not change.
 
     Parameters
     ----------
     jobs
         Threads in all; -1 for all cores, None for one.
     chains
-        How many there are.
+        Number of chains.
     at_once
-        How many may run side by side (`Engine.at_once`); None: any number.
+        The most chains that may run side by side (`Engine.at_once`); None for no limit.
     """
     workers = threads(jobs, chains if at_once is None else min(chains, at_once))
     return workers, threads(jobs, MOST_THREADS) // workers
@@ -83,32 +83,32 @@ def run_chains(
     time_budget: float | None = None,
     workers: object = None,
 ) -> Ending:
-    """Let every chain make the sweeps that its schedule still has.
+    """Make the remaining sweeps of every chain.
 
-    Ctrl-C ends the run after the sweeps under way; it raises nothing. An error ends it too: it is raised
-    again when every intact chain has been kept. Of one that was stopped inside a sweep, the last
-    checkpoint stays.
+    Ctrl-C ends the run after the current sweeps and raises nothing. An error also ends the run; it is raised
+    after every intact chain has been saved. A chain that was stopped inside a sweep keeps its last
+    checkpoint.
 
     Parameters
     ----------
     chains
-        The chains; they are changed in place.
+        The chains. They are changed in place.
     jobs
-        Threads: -1 for all cores, None for one. Chains run side by side; what is left over is shared
-        by the documents of each, where its engine can use it. Of an engine that shares something else, such
-        as a GPU, only some run side by side, and have the threads of all.
+        Threads: -1 for all cores, None for one. Chains run side by side. If there are more threads than
+        chains, each chain uses several, if its engine can. If chains share something scarce, such as a GPU,
+        only some run side by side and share all threads.
     monitor
-        What shows how far the run is.
+        Shows the progress of the run.
     callback
         Called with a chain after its start and after each of its sweeps, one call at a time. An exception
-        from it ends the run after the sweeps under way, and is raised again.
+        in it ends the run after the current sweeps, and is raised again.
     keeper
-        What keeps the chains now and then, and at the end; nothing by default.
+        Saves the chains at intervals and at the end; by default, nothing is saved.
     time_budget
-        Seconds after which no new sweep is begun. Nor is a chain started that, to judge by the others, would
-        not have started by then. Finding the topics to start from is not cut short.
+        Seconds after which no new sweep begins. A chain is not started if, judging by the other chains, it
+        could not start in time. The search for topics to start from is not cut short.
     workers
-        Those of a cluster, for chains whose documents they hold (`engines.pools.workers`).
+        The workers of a cluster, for chains whose documents they hold (`engines.pools.workers`).
 
     Returns
     -------
@@ -124,7 +124,7 @@ def run_chains(
             chain.use_workers(workers)
     keeper = keeper or _NoKeeper()
     run = _Run(chains, monitor or Monitor(), callback, keeper, time_budget)
-    # A second Ctrl-C must not cut off the saving.
+    # A second Ctrl-C must not interrupt saving.
     with keeper.keeping(chains), _interrupts_end(run):
         run.monitor.begin(chains)
         try:
@@ -149,13 +149,13 @@ def run_chains(
 
 
 def _chosen_gpu(chains: Sequence[Chain]) -> Callable[[], object] | None:
-    """Return what a thread calls first, so that chains on a GPU are on the one that the caller has chosen."""
+    """Return a function for each thread to call first: it selects the caller's GPU for chains on a GPU."""
     return choice_of_gpu() if any(chain.engine_name == GPU for chain in chains) else None
 
 
 @contextmanager
 def _interrupts_end(run: "_Run") -> Iterator[None]:
-    """Let Ctrl-C end the run instead of raising an exception somewhere in it."""
+    """Let Ctrl-C end the run instead of raising an exception."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield
@@ -168,7 +168,7 @@ def _interrupts_end(run: "_Run") -> Iterator[None]:
 
 
 class _Run:
-    """What the threads of a run share."""
+    """The state that the threads of a run share."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class _Run:
         self._lock, self._callback_lock = threading.Lock(), threading.Lock()
 
     def prepare(self, jobs: int | None) -> None:
-        """Find the topics that the chains start from together; that is part of the start, however long."""
+        """Find the topics that chains share as a start. The time budget does not cut this short."""
         chains = [chain for _, _, chain in self._waiting if chain.init in SHARED]
         chains = [chain for chain in chains if not len(chain.trace) and chain.first_topics is None]
         if not chains:
@@ -211,7 +211,7 @@ class _Run:
         self.monitor.look()
 
     def work(self) -> None:
-        """Take the chain that is furthest behind, let it run for a while, and again, to the end."""
+        """Run the chain that is furthest behind for a while, again and again until the run ends."""
         try:
             while turn := self._next():
                 _, i, chain = turn
@@ -227,19 +227,19 @@ class _Run:
             raise
 
     def _make_room(self, chain: Chain) -> None:
-        """Let a chain leave to those that wait for their turn what they may need."""
+        """Let a chain release shared resources, if other chains wait for their turn."""
         if self._waiting:
             chain.rest()
 
     def interrupt(self) -> None:
         """Begin no new sweep."""
-        if any(map(_is_open, self._chains)):  # not while a complete run is saved
+        if any(map(_is_open, self._chains)):  # not while a complete run is being saved
             self.ending = "interrupted"
         self._stop.set()
         self.monitor.interrupted()
 
     def save_all(self) -> None:
-        """Save what has not been saved yet; where one chain cannot be saved, the others are all the same."""
+        """Save every chain with something new, even if one of them cannot be saved."""
         errors = []
         for chain in self._chains:
             try:
@@ -259,7 +259,7 @@ class _Run:
             return None
 
     def _has_time_to_start(self) -> bool:
-        """Return whether a chain can start before the time is out; a start takes longer than a sweep."""
+        """Return whether a chain can start before the time is up. A start takes longer than a sweep."""
         return self._deadline is None or time.monotonic() + self._longest_start <= self._deadline
 
     def _take_turn(self, chain: Chain) -> None:

@@ -1,4 +1,4 @@
-"""Which moves a chain makes, and when: as users say it, and with all that they leave open filled in."""
+"""The moves of a chain and when it makes them: as users give it, and with every choice filled in."""
 
 from __future__ import annotations
 
@@ -13,42 +13,45 @@ from franchise.sampling.trials import SplitMerge
 
 CONCENTRATION_METHODS = ("slice", "auxiliary")
 SHARED = ("consensus", "counts")  # starts that the chains of a run find together
-_DRAWS_A_CHAIN = 25  # kept by default, at least, if there are as many sweeps
-# Sweeps of the warm-up, and the share of eta that it begins with. More sweeps hardly help, and cost time
-# while topics are many. Topics that begin at single documents separate only at a very small eta.
+_DRAWS_A_CHAIN = 25  # the least kept by default, if there are that many sweeps
+# Sweeps of the warm-up, and the share of eta that it begins with. More sweeps hardly help, and they are slow
+# because there are many topics. Topics that begin at single documents separate only at a very small eta.
 _WARM_UP, _WARM_UP_OF_DOCUMENTS = (40, 0.3), (60, 0.1)
-# Sweeps after which copies of topics are merged; later ones find few that trials have not.
+# Sweeps after which copies of topics are merged. Later merges find few copies that trials have missed.
 _MERGES = (45, 60, 80, 120, 200)
-_ADAPT = 100  # sweeps, in which the number of split-merge trials adapts
+_ADAPT = 100  # sweeps during which the number of split-merge trials adapts
 _OF_THE_RUN = "it to HDPTopicModel or Chain"
 
 
 @moved(sweeps=_OF_THE_RUN, burn_in=_OF_THE_RUN)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """Which moves a chain makes in its sweeps, and what is kept; None leaves a choice to the library.
+    """The moves of a chain and the draws to keep. None leaves a choice to the library.
 
     Parameters
     ----------
     thin
-        Keep every `thin`-th sweep, counted from the first, of those after the burn-in; by default such that
-        25 to 50 are kept.
+        Keep every `thin`-th sweep after the burn-in, counted from the first sweep. The default keeps 25 to
+        50 draws.
     warm_up
-        In this many of the first sweeps eta is held low and rises to its value: many narrow topics form,
-        and the surplus ones disappear again. They belong to the burn-in. By default 40 from fitted topics
-        and seed words, 60 from documents, at most half of the burn-in; else, and if eta has a prior, 0.
+        Number of first sweeps in which eta starts low and rises to its value. Many narrow topics form, and
+        the surplus ones disappear again. The warm-up is part of the burn-in. The default is 40 from fitted
+        topics and seed words, and 60 from documents, but at most half of the burn-in; it is 0 for other
+        starts, and if eta has a prior.
     warm_up_from
-        The share of eta that the warm-up begins with; by default 0.3, from documents 0.1.
+        The share of eta that the warm-up begins with; by default 0.3, or 0.1 from documents.
     merges
-        After these sweeps, topics that are copies of each other are merged: pairs whose merge raises the log
-        joint clearly. This is no Markov move, so they belong to the burn-in; () for none. By default 45, 60,
-        80, 120 and 200, if after the warm-up, where chains start from topics found in the documents.
+        Sweeps after which topics that are copies of each other are merged: pairs whose merge clearly raises
+        the log joint. A merge is not a Markov move, so these sweeps are part of the burn-in; () for none. The
+        default is 45, 60, 80, 120 and 200, as far as they come after the warm-up, if chains start from topics
+        found in the documents.
     split_merge
         When whole topics are split and merged: ``"always"`` (the default), ``"burn-in"``, ``"off"``, or a
-        `SplitMerge`. Without one, the number of trials adapts in the first 100 sweeps of the burn-in.
+        `SplitMerge`. Unless you give a `SplitMerge`, the number of trials adapts in the first 100 sweeps of
+        the burn-in.
     concentrations
-        ``"slice"``: slice sampling; ``"auxiliary"``: the paper's auxiliary variables for alpha and
-        gamma (there are none for eta, which is drawn by slice sampling either way).
+        ``"slice"`` for slice sampling; ``"auxiliary"`` for the paper's auxiliary variables, which exist for
+        alpha and gamma only (eta is always drawn by slice sampling).
 
     Examples
     --------
@@ -64,7 +67,7 @@ class Schedule:
     concentrations: str = "slice"
 
     def timetable(self, sweeps: int, burn_in: int | None, init: Start, *, eta_is_fixed: bool) -> Timetable:
-        """Return the schedule of a chain with this many sweeps and this start, nothing left open."""
+        """Return the complete schedule of a chain with this many sweeps and this start."""
         sweeps = whole_number("sweeps", sweeps, 0)
         burn_in = sweeps // 2 if burn_in is None else whole_number("burn_in", burn_in, 0)
         are_seeds = isinstance(init, GivenTopics) and init.kind == SEED_WORDS
@@ -72,7 +75,7 @@ class Schedule:
         most, warm_up_from = _WARM_UP_OF_DOCUMENTS if is_one_of(init, ["documents"]) else _WARM_UP
         warm_up = self.warm_up
         if warm_up is None:
-            # To an eta that is only to be found, there is nowhere to rise.
+            # An eta with a prior has no known value to rise to.
             warm_up = min(most, burn_in // 2) if is_fitted and eta_is_fixed else 0
         warm_up = whole_number("warm_up", warm_up, 0)
         merges = self.merges
@@ -97,10 +100,10 @@ class Schedule:
 
 
 def usual_thin(sweeps: int, burn_in: int) -> int:
-    """Return the thinning where none is given.
+    """Return the default thinning.
 
-    It is a power of two. So what a longer run keeps of its first sweeps, a shorter one has kept too, and
-    chains that are made longer have the draws of ones that were longer from the beginning.
+    It is a power of two. A shorter run therefore keeps every early sweep that a longer run keeps, and an
+    extended chain has the same draws as a chain that was longer from the beginning.
     """
     return 1 << max(1, (sweeps - burn_in) // _DRAWS_A_CHAIN).bit_length() - 1
 
@@ -129,10 +132,10 @@ class Timetable:
     Parameters
     ----------
     sweeps
-        How many sweeps a run takes. One sweep draws every word's table, every table's topic, makes
+        Number of sweeps. One sweep draws the table of every word and the topic of every table, makes
         split-merge trials, and draws the concentrations.
     burn_in
-        How many of them to leave out of what is kept.
+        Number of first sweeps that are not kept.
     split_merge
         When and how split-merge trials are made; None for none.
     thin, warm_up, warm_up_from, merges, concentrations
@@ -149,7 +152,7 @@ class Timetable:
     concentrations: str = "slice"
 
     def __post_init__(self) -> None:
-        """Refuse schedules that cannot be carried out."""
+        """Refuse impossible schedules."""
         for name, least in (("sweeps", 0), ("burn_in", 0), ("thin", 1), ("warm_up", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
         if self.burn_in > self.sweeps:
@@ -169,8 +172,8 @@ class Timetable:
         object.__setattr__(self, "merges", _sweeps("merges", self.merges))
         if self.merges and self.merges[-1] > self.burn_in:
             raise SettingsError(
-                f"merges={self.merges}: give no sweep after burn_in={self.burn_in}; a merge is no Markov "
-                "move, and sweeps up to the last one do not count",
+                f"merges={self.merges}: give no sweep after burn_in={self.burn_in}; a merge is not a Markov "
+                "move, so sweeps up to the last merge do not count",
                 code="out-of-range",
             )
         if self.split_merge is not None and not isinstance(self.split_merge, SplitMerge):
@@ -195,14 +198,14 @@ class Timetable:
         return cls(**facts | {"split_merge": SplitMerge.from_json(facts["split_merge"])})
 
     def eta_share(self, sweep: int) -> float | None:
-        """Return the share of eta that this sweep (the first is 1) is made with; None after the warm-up."""
+        """Return the share of eta in this sweep (the first is 1); None after the warm-up."""
         if sweep > self.warm_up:
             return None
         return float(self.warm_up_from ** (1.0 - sweep / self.warm_up))
 
     def keeps(self, sweep: int) -> bool:
         """Return whether the draw after this sweep (the first is 1) is kept."""
-        # Counted from the first sweep, not from the burn-in: another burn-in then keeps no other ones.
+        # Counted from the first sweep, not from the burn-in, so another burn-in keeps the same sweeps.
         return sweep > self.burn_in and sweep % self.thin == 0
 
 

@@ -1,4 +1,4 @@
-"""The settings of a model: one object for the estimator, the plan of its chains and ``model.json``."""
+"""The settings of a model: one object for the estimator, the plan of its chains, and ``model.json``."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from franchise.sampling.choices import ETA_OF_TEXT
 from franchise.sampling.plan import Plan, starts_of
 from franchise.sampling.schedule import Schedule
 
-_BESIDE = ("in_place", "in_use", "chosen")  # what a model adds to its settings (`HDPTopicModel.settings_`)
+_BESIDE = ("in_place", "in_use", "chosen")  # added to the settings of a model (`HDPTopicModel.settings_`)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings of `HDPTopicModel`, checked, and the seed.
 
-    Two differ from what users give: `init` has topics in place of a model or a table (`estimator.starts`),
-    and `engine` is a name, without the place of a cluster. When the documents are known, ``"auto"`` is
-    replaced by what it stands for (`estimator.plans.settled`).
+    Two settings differ from those that users give: `init` has topics in place of a model or a table
+    (`estimator.starts`), and `engine` is a name, without the address of a cluster. When the documents are
+    known, ``"auto"`` is replaced by its value (`estimator.plans.settled`).
     """
 
     seed: int
@@ -47,7 +47,7 @@ class Settings:
     verbose: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be; the documents may refuse more (`Plan.check`)."""
+        """Refuse invalid settings. `Plan.check` compares them with the documents."""
         for name in ("alpha", "gamma", "eta"):
             value = getattr(self, name)
             if not is_one_of(value, ["auto"]) or name != "eta":
@@ -79,14 +79,14 @@ class Settings:
         )
 
     def to_json(self) -> Facts:
-        """Return the settings as JSON can hold them; of given topics, how many and their digest."""
+        """Return the settings for JSON; of given topics, only their number and digest."""
         facts = {field.name: getattr(self, field.name) for field in fields(self)}
         own = {"init": start_to_json(self.init), "schedule": asdict(self.schedule)}
         return {name: _plain(value) for name, value in (facts | own).items()}
 
     @classmethod
     def from_json(cls, facts: Facts) -> Settings:
-        """Return the settings that `to_json` has turned into facts; what a model adds to them is ignored."""
+        """Return the settings from the facts of `to_json`. Facts that a model adds to them are ignored."""
         if "alpha_prior" in facts:
             facts = _of_version_0_2(facts)
         given = {name: value for name, value in facts.items() if name not in _BESIDE}
@@ -99,7 +99,7 @@ class Settings:
 
 
 def _checked(name: str, value: Any) -> Setting:
-    """Return the number that fixes a concentration, or the pair of its prior."""
+    """Return the fixed value of a concentration, or the pair of its prior."""
     prior = pair(value)
     if prior is not None:
         return prior
@@ -128,7 +128,7 @@ def _plain(value: Any) -> Any:
 
 
 def _of_version_0_2(facts: Facts) -> Facts:
-    """Return the settings that version 0.2 has written under their present names."""
+    """Return settings written by version 0.2 under their present names."""
     facts = dict(facts)
     for name in ("alpha", "gamma"):
         prior = facts.pop(f"{name}_prior")
@@ -143,14 +143,14 @@ def _of_version_0_2(facts: Facts) -> Facts:
 
 
 def start_to_json(start: Start) -> Any:
-    """Return where a chain starts as JSON can hold it; of given topics, how many and their digest."""
+    """Return the start of a chain for JSON; of given topics, only their number and digest."""
     if not isinstance(start, GivenTopics):
         return start
     return {"given": start.kind, "topics": start.n_topics, "digest": start.digest}
 
 
 def start_from_json(facts: Any) -> Start:
-    """Return the start that `start_to_json` has turned into facts, without the topics themselves."""
+    """Return the start from the facts of `start_to_json`, without the topics themselves."""
     if not isinstance(facts, dict):
         return facts  # type: ignore[no-any-return]
     return GivenTopics(facts["given"], None, n_topics=facts["topics"], digest=facts["digest"])

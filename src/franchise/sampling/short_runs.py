@@ -20,14 +20,14 @@ from franchise.sampling.schedule import Timetable
 from franchise.sampling.trials import SplitMerge
 
 NUMBER, SWEEPS, SHARE = 24, 40, 0.9
-FEWEST_DOCUMENTS = 100  # below this, a tenth of the documents is too few to tell anything
+FEWEST_DOCUMENTS = 100  # with fewer, a tenth of the documents is too small a sample
 _WARM_UP = 26  # sweeps at a low eta, so that many narrow topics form first
 _FIRST = 2**32  # number of the first run: chains of a fit have smaller ones
 _SECONDS_A_LOOK = 1.0
 
 
 def short_run(corpus: Corpus, priors: Priors, seed: int, number: int) -> Chain:
-    """Return the chain of a run: on documents, in an order and from topics of its own."""
+    """Return the chain of a run, which has its own documents, order and starting topics."""
     documents = in_random_order(np.flatnonzero(corpus.document_lengths), seed, 1 + number)
     schedule = Timetable(
         sweeps=SWEEPS, burn_in=SWEEPS, thin=1, warm_up=_WARM_UP, split_merge=SplitMerge(adapt=SWEEPS)
@@ -47,18 +47,18 @@ def short_run(corpus: Corpus, priors: Priors, seed: int, number: int) -> Chain:
 def prepare(
     chains: Sequence[Chain], threads: int, must_end: Callable[[], bool], tell: Callable[[str], None]
 ) -> None:
-    """Find the topics that the chains of a run start from together.
+    """Find the topics that all chains of a run start from.
 
     Parameters
     ----------
     chains
-        Chains of one corpus, seed and priors that have not started.
+        Chains with the same corpus, seed and priors, which have not started.
     threads
-        How many to use; they change no bit.
+        Number of threads. Results do not depend on it.
     must_end
-        Asked between sweeps; if it is true, nothing is found, and the chains stay as they are.
+        Called between sweeps. If it returns True, the search ends and the chains stay as they are.
     tell
-        Called about every second with a line that says how far it is.
+        Called about every second with a line about the progress.
     """
     first = chains[0]
     if first.init == "counts":
@@ -82,16 +82,16 @@ def prepare(
 def topics_of_runs(
     chain: Chain, threads: int, must_end: Callable[[], bool], look: Callable[[int], None]
 ) -> list[sp.csr_array] | None:
-    """Make the short runs for a chain, in threads; return the words of each by topic and term.
+    """Make the short runs for a chain in threads; return the counts of each run by topic and term.
 
-    `must_end` is asked between sweeps; None is returned if it is true. `look` is called about every second
-    with the number of finished runs. An error in one run ends the others too, and is raised.
+    `must_end` is called between sweeps; if it returns True, the result is None. `look` is called about every
+    second with the number of finished runs. An error in one run ends the others and is raised.
     """
     failed = threading.Event()
 
     def work(number: int) -> sp.csr_array | None:
         try:
-            # Made here, and not before: states of all runs together would take much memory.
+            # Made only now: the states of all runs together would take much memory.
             run = short_run(chain.corpus, chain.priors, chain.seed, number)
             while run.sweeps_done < run.schedule.sweeps:
                 if must_end() or failed.is_set():

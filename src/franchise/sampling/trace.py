@@ -1,4 +1,4 @@
-"""What a chain leaves behind for each sweep: a row of numbers."""
+"""The trace of a chain: a row of numbers per sweep."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,17 +28,17 @@ class Trace:
     """One row of numbers per sweep; row 0 is the start.
 
     The first columns are the same for every run (`log_joint` is log_p_tables + log_p_topics +
-    log_p_words); what the moves report follows, as ``<move>.<number>``.
+    log_p_words). The numbers that moves report follow as ``<move>.<number>``.
     """
 
     def __init__(self) -> None:
         self._columns: dict[str, int] = {name: i for i, name in enumerate(_COLUMNS)}
         self._n_rows = 0
-        # Rows by columns, with room for more of both, so that a row costs the same at any length.
+        # Rows by columns, with room for more of both, so adding a row costs the same at any length.
         self._numbers = np.full((16, 2 * len(_COLUMNS)), np.nan)
 
     def append(self, numbers: dict[str, float], infos: dict[str, Any]) -> None:
-        """Add a row: the common columns, and an Info for each move that was made."""
+        """Add a row: the common columns, and an Info for each move."""
         row = {name: numbers[name] for name in _COLUMNS}
         for move, info in infos.items():
             row |= {f"{move}.{name}": x for name, x in info._asdict().items() if name != "complete"}
@@ -61,7 +61,7 @@ class Trace:
         return self._n_rows
 
     def __getitem__(self, column: str) -> Array:
-        """Return one column; a move that was not made in a sweep has NaN there."""
+        """Return one column, with NaN in sweeps that do not have it."""
         if column not in self._columns:
             raise KeyError(f"{column!r} is not in the trace; it has {', '.join(self.columns)}")
         values = self._numbers[: self._n_rows, self._columns[column]]
@@ -79,7 +79,7 @@ class Trace:
 
     @property
     def rows(self) -> tuple[dict[str, float], ...]:
-        """All rows, each with the numbers that its sweep has."""
+        """All rows, each with the numbers of its sweep."""
         return tuple(self._row(i) for i in range(self._n_rows))
 
     def _row(self, i: int) -> dict[str, float]:
@@ -87,12 +87,12 @@ class Trace:
         return {name: int(x) if name in _WHOLE else x for name, x in values if x == x}
 
     def as_array(self) -> Array:
-        """Return the trace as one array, rows by `columns`, NaN for what a sweep does not have; a view."""
+        """Return a view of the trace as one array, rows by `columns`, with NaN for missing numbers."""
         return self._numbers[: self._n_rows, : len(self._columns)]
 
     @classmethod
     def from_array(cls, numbers: Array, columns: Sequence[str]) -> "Trace":
-        """Return the trace that `as_array` and `columns` were taken from."""
+        """Return the trace with these numbers (`as_array`) and `columns`."""
         if numbers.shape[1:] != (len(columns),):
             raise ValueError(f"the trace has {numbers.shape[1:]} columns and {len(columns)} names for them")
         trace = cls()

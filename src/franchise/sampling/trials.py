@@ -1,4 +1,4 @@
-"""Settings of split-merge, and what its trials leave behind."""
+"""The settings of split-merge, and the records of its trials."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ class Proposal:
     Parameters
     ----------
     anchors
-        How the two tables that decide whether to split or merge are chosen: ``"uniform"`` (the
-        paper), ``"balanced"`` (as many splits as merges), or ``"similar"`` (the same, and topics to merge
-        are chosen by similarity).
+        How to choose the two tables that decide whether to split or merge: ``"uniform"`` (the paper),
+        ``"balanced"`` (as many splits as merges), or ``"similar"`` (balanced, with topics to merge chosen by
+        similarity).
     scans
-        Restricted Gibbs scans after the sequential allocation (Jain & Neal); 0 is the paper's.
+        Restricted Gibbs scans after the sequential allocation (Jain & Neal); the paper has 0.
     weight
-        How often this proposal is taken, relative to the others.
+        The frequency of this proposal relative to the others.
     """
 
     anchors: str = "uniform"
@@ -34,7 +34,7 @@ class Proposal:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what does not exist."""
+        """Refuse invalid settings."""
         if not is_one_of(self.anchors, ANCHOR_KINDS):
             choices = ", ".join(repr(choice) for choice in ANCHOR_KINDS)
             raise SettingsError(f"anchors={self.anchors!r}: give one of {choices}", code="unknown-choice")
@@ -42,9 +42,9 @@ class Proposal:
         object.__setattr__(self, "weight", positive_number("weight", self.weight))
 
 
-# Restricted scans are what makes splits of large topics succeed, and balanced anchors what makes half of the
-# trials splits. Large topics that are alike merge without scans only: those lead to another division of the
-# two than the one there is (docs/explanation/split-merge.md has the measurements).
+# Splits of large topics succeed thanks to restricted scans, and half of the trials are splits thanks to
+# balanced anchors. Large similar topics merge only without scans, because scans lead to a division that
+# differs from the current one (measurements: docs/explanation/split-merge.md).
 _MIXTURE = (
     Proposal(anchors="balanced", scans=3, weight=2.0),
     Proposal(anchors="similar", scans=3, weight=1.0),
@@ -52,30 +52,30 @@ _MIXTURE = (
 )
 
 
-# Where trials mend a bad state they move one word in a hundred that they visit; where there is nothing to
-# mend, one in a hundred thousand.
+# In a bad state, trials move one in a hundred of the words that they visit; in a good state, one in a hundred
+# thousand.
 _WORTH = 1e-4
-_BLOCK = 10  # sweeps, after which it is judged
+_BLOCK = 10  # sweeps between two decisions about the number of trials
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitMerge:
-    """When split-merge trials are made, how many, and of which kinds.
+    """When to make split-merge trials, how many, and of which kinds.
 
     Parameters
     ----------
     trials
-        Trials per sweep; the most of them where their number adapts.
+        Trials per sweep; the largest number if it adapts.
     adapt
-        In so many of the first sweeps, which must belong to the burn-in, the number of trials adapts to what
-        they change: it is halved after ten sweeps in which they moved few of the words that they went
-        through, and doubled after ten in which they moved many. From then on it stays as it is.
+        Number of first sweeps during which the number of trials adapts; they must be part of the burn-in.
+        After every ten sweeps the number is halved if trials moved few of the words that they visited, and
+        doubled otherwise. After that, it is fixed.
     until
         The last sweep with trials (the paper: 50 of 500 on text); None for all.
     proposals
-        Kinds of trials; each trial takes one at random.
+        The kinds of trials. Each trial takes one at random.
     keep_trials
-        Keep a record of every trial (`Chain.trials`), not only sums in the trace.
+        Keep a record of every trial (`Chain.trials`), not only totals in the trace.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class SplitMerge:
     adapt: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be carried out."""
+        """Refuse invalid settings."""
         object.__setattr__(self, "trials", whole_number("trials", self.trials, 1))
         if self.until is not None:
             object.__setattr__(self, "until", whole_number("until", self.until, 0))
@@ -108,13 +108,13 @@ class SplitMerge:
 
     @classmethod
     def from_json(cls, facts: Any) -> Any:
-        """Return the setting that `dataclasses.asdict` has turned into facts; other values are returned."""
+        """Return the setting from the facts of `dataclasses.asdict`; return any other value unchanged."""
         if not isinstance(facts, dict):
             return facts
         return cls(**{**facts, "proposals": tuple(Proposal(**one) for one in facts["proposals"])})
 
     def trials_in(self, sweep: int, trace: Trace | None = None) -> int:
-        """Return how many trials this sweep (the first is 1) has, after the sweeps in the trace."""
+        """Return the number of trials in this sweep (the first is 1), given the trace of earlier sweeps."""
         if self.until is not None and sweep > self.until:
             return 0
         number = self.trials
@@ -134,10 +134,10 @@ class SplitMerge:
 
 
 def _is_worth_it(trace: Trace | None, begin: int) -> bool:
-    """Return whether the trials of the block of sweeps from `begin` on moved enough words."""
+    """Return whether the trials in the block of sweeps that starts at `begin` moved enough words."""
     if trace is None or "split_merge.words_moved" not in trace.columns:
         return True
-    # A view: whole columns would be copied in every sweep of a long chain.
+    # A view, because copying whole columns in every sweep of a long chain would be slow.
     block = trace.as_array()[begin : begin + _BLOCK]
     moved, visited = (
         np.nansum(block[:, trace.columns.index(f"split_merge.{name}")])
@@ -147,15 +147,15 @@ def _is_worth_it(trace: Trace | None, begin: int) -> bool:
 
 
 class Trial(NamedTuple):
-    """One split-merge trial. Of a rejected one, `topic` and `other` are the topics of the two anchors."""
+    """One split-merge trial. If it was rejected, `topic` and `other` are the topics of the two anchors."""
 
     sweep: int
     proposal: int  # which of the proposals
-    kind: str  # "split", "merge", or "none" where the state allowed no trial of this proposal
+    kind: str  # "split", "merge", or "none" if the state allowed no trial of this proposal
     accepted: bool
     log_acceptance: float
-    topic: int  # the name of the topic split, or of the one that lives on after a merge
-    other: int  # the name of the new topic, or of the one merged into `topic`
+    topic: int  # the name of the topic that was split, or that remains after a merge
+    other: int  # the name of the new topic, or of the topic merged into `topic`
     tables: int  # of the topics concerned
     words: int  # of the topics concerned
     words_moved: int
@@ -200,11 +200,10 @@ def events_of(
     trials: list[Trial],
     copies: Sequence[tuple[int, int]] = (),
 ) -> list[Event]:
-    """Return what happened to the topics in a sweep, from their names before and after it.
+    """Return the events of a sweep, from the names of the topics before and after it.
 
-    The trials are those that were accepted, in their order; then copies of topics were merged, each into
-    another (`Schedule.merges`). Topics that Gibbs moves gave birth to and buried again within the sweep leave
-    no event.
+    `trials` are the accepted trials in order. `copies` are the merges of copies of topics that followed
+    (`Schedule.merges`). A topic that Gibbs moves create and remove within the sweep leaves no event.
     """
     events = []
     for trial in trials:

@@ -1,1 +1,1 @@
-"""What is on disk: a corpus, a chain, the folder of a model."""
+"""Models, chains and draws on disk."""

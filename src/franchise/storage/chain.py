@@ -1,19 +1,20 @@
-"""A chain on disk: saved whole or not at all, resumed to the bit.
+"""A chain on disk: saved whole or not at all, resumed bit for bit.
 
 A chain's folder::
 
-    chain.safetensors             the engine's arrays, the settings, and how much of the other files counts
-    trace-28.rows, events.rows, trials.rows    one row per sweep (of 28 numbers), event, trial; they only grow
-    draws/000150.safetensors      one file per kept draw; of many documents, more (`storage.draws`)
-    mode/000150.safetensors       the draw of the highest log joint
-    seats/000180/00007.safetensors    the seating of a chain on a cluster, a file for every shard
+    chain.safetensors             the engine's arrays, the settings, and how much of the other files is valid
+    trace-28.rows, events.rows, trials.rows    one row per sweep (28 numbers), event or trial; they only grow
+    draws/000150.safetensors      one file per kept draw; more if there are many documents (`storage.draws`)
+    mode/000150.safetensors       the draw with the highest log joint
+    seats/000180/00007.safetensors    the seating of a chain on a cluster, one file per shard
 
-The first file is written last and decides: anything that it does not mention is left over from a run that was
-killed, and is ignored. So a checkpoint costs the state and what is new. Random numbers are not stored: their
-streams are named by seed, chain and sweep (`franchise.random`).
+The first file is written last and decides what is valid: anything that it does not mention was left by a run
+that was killed, and is ignored. A checkpoint therefore writes only the state and new rows and draws. Random
+numbers are not stored, because seed, chain and sweep name their streams (`franchise.random`).
 
-What `take` returns can be written while the chain continues. A large chain that is loaded has its draws
-mapped, and reads its state when the next sweep needs it; so does a chain whose seating is in its own files.
+The result of `take` can be written while the chain continues. When a large chain is loaded, its draws are
+mapped and its state is read only when the next sweep needs it. So is the state of a chain whose seating has
+files of its own.
 """
 
 import shutil
@@ -47,55 +48,55 @@ from franchise.storage.rows import RowFile, checksum, read_rows
 _KIND, _FILE, _DRAWS, _MODE, _SEATS = "chain", "chain.safetensors", "draws", "mode", "seats"
 _EVENT_KINDS = ("born", "died", "split", "merged")
 _TRIAL_KINDS = ("split", "merge", "none")
-_LARGE = 2**24  # bytes: a larger state is read when the next sweep needs it
+_LARGE = 2**24  # bytes: a larger state is read only when a sweep needs it
 
 
 class Taken(NamedTuple):
-    """What a checkpoint writes of a chain, in arrays that the chain does not change."""
+    """The contents of a checkpoint of a chain, in arrays that the chain does not change."""
 
     facts: Facts
     arrays: dict[str, Array]
-    rows: dict[str, Array]  # new ones, by the name of their file
-    draws: list[Draw]  # new ones
+    rows: dict[str, Array]  # new rows, by the name of their file
+    draws: list[Draw]  # new draws
     mode: Draw | None  # if it is new
     corpus: Corpus
 
     @property
     def n_bytes(self) -> int:
-        """Size of what will be written, without draws."""
+        """Bytes to write, without draws."""
         return sum(array.nbytes for array in (*self.arrays.values(), *self.rows.values()))
 
 
 class ChainWriter:
-    """Saves one chain again and again, and writes only what is new.
+    """Saves one chain repeatedly, and writes only new data.
 
     Parameters
     ----------
     folder
         The chain's folder.
     since
-        The sweep up to which the folder already has the chain's draws; -1 for none.
+        The last sweep whose draws are already in the folder; -1 for none.
     """
 
     def __init__(self, folder: Path, since: int = -1) -> None:
         self._folder, self._since = folder, since
         self._rows: dict[str, RowFile] = {}
-        self._ahead: set[int] = set()  # draws since then that are already there
-        self._mode: int | None = None  # of the last checkpoint that was written here
-        self._draws: set[int] | None = None  # that it mentions
+        self._ahead: set[int] = set()  # later draws that are already in the folder
+        self._mode: int | None = None  # the mode of the last checkpoint written here
+        self._draws: set[int] | None = None  # the draws that it mentions
         self._used: set[Path] = set()  # other files that it mentions
 
     def save(self, chain: Chain) -> None:
-        """Save a chain; refuse one that an error stopped in the middle of a sweep."""
+        """Save a chain; refuse a chain that an error stopped inside a sweep."""
         self.write(self.take(chain))
 
     @interrupts_deferred()  # it calls compiled code
     def take(self, chain: Chain) -> Taken:
-        """Return what `write` writes, so that the chain can continue meanwhile; refuse as `save` does."""
+        """Copy the data for `write`, so that the chain can continue meanwhile; refuse as `save` does."""
         if not chain.is_whole:
             raise ModelError(
-                f"{self._folder}: an error stopped chain {chain.number} in the middle of a sweep; there is "
-                "nothing complete to save",
+                f"{self._folder}: an error stopped chain {chain.number} inside a sweep; there is nothing "
+                "complete to save",
                 code="nothing-to-save",
             )
         seats = self._write_seats(chain)
@@ -116,16 +117,16 @@ class ChainWriter:
         )
 
     def _write_seats(self, chain: Chain) -> str | None:
-        """Let an engine write seating that is elsewhere; return the name of its folder, or None."""
+        """Let the engine write seating that is elsewhere; return the name of its folder, or None."""
         name = f"{chain.sweeps_done:06d}"
         return name if chain.engine.write_seating(self._folder / _SEATS / name) else None
 
     def new_draws(self, chain: Chain) -> list[Draw]:
-        """Return the draws that the folder does not have yet."""
+        """Return the draws that are not in the folder yet."""
         return [draw for draw in chain.draws if draw.sweep > self._since and draw.sweep not in self._ahead]
 
     def write(self, taken: Taken) -> list[tuple[Draw, Draw]]:
-        """Write what was taken; return each large draw with the mapped draw that replaces it.
+        """Write a checkpoint; return each large draw with the mapped draw that replaces it.
 
         Call `take` again only after this.
         """
@@ -134,23 +135,23 @@ class ChainWriter:
             placed += _placed(self._folder / _MODE, [taken.mode], taken.corpus)
         rows = {name: self._rows[name].add(new) for name, new in taken.rows.items()}
         write_arrays(self._folder / _FILE, _KIND, taken.arrays, {**taken.facts, "rows": rows})
-        keep_after(self._folder / PARTS, self._since)  # all up to there has been written
+        keep_after(self._folder / PARTS, self._since)  # everything up to there is written
         used = {self._folder / f"{name}.rows" for name in rows}
         if taken.facts["mode_sweep"] is not None:
             used |= files_of_draw(self._folder / _MODE, taken.facts["mode_sweep"])
         if taken.facts["seats"]:
             used.add(self._folder / _SEATS / taken.facts["seats"])
-        if self._used:  # the checkpoint before, which someone may be reading, keeps its files
+        if self._used:  # another process may be reading the previous checkpoint, so its files stay
             there = (self._folder.glob(pattern) for pattern in ("*.rows", f"{_MODE}/*", f"{_SEATS}/*"))
             remove(set().union(*there) - self._used - used)
         self._used, self._mode = used, taken.facts["mode_sweep"]
-        # Last: from now on `new_draws` leaves these out, and the chain no longer waits for them.
+        # Last, because from now on `new_draws` leaves these out and the chain no longer waits for them.
         self._since, self._draws = taken.facts["sweeps_done"], set(taken.facts["draws"])
         self._ahead.clear()
         return placed
 
     def write_draws(self, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[Draw, Draw]]:
-        """Write draws ahead of the checkpoint that will mention them; return what `write` returns."""
+        """Write draws before the checkpoint that will mention them; return the same as `write`."""
         placed = _placed(self._folder / _DRAWS, draws, corpus)
         self._ahead |= {draw.sweep for draw in draws}
         return placed
@@ -161,9 +162,9 @@ class ChainWriter:
         return _coded(new, kinds) if kinds else new.copy()
 
     def forget_dropped(self) -> None:
-        """Remove draws and rows that the last checkpoint no longer has (`Chain.reschedule`, `_trace_name`).
+        """Remove draws and rows that are not in the last checkpoint (`Chain.reschedule`, `_trace_name`).
 
-        Only at the end of a run: until then, someone may be reading the checkpoint before.
+        Call this only at the end of a run: before, another process may be reading an earlier checkpoint.
         """
         if self._draws is not None:
             draws = self._folder / _DRAWS
@@ -174,21 +175,21 @@ class ChainWriter:
 
 
 def save_chain(chain: Chain, folder: Path) -> None:
-    """Save a chain in a folder that has nothing of it yet."""
+    """Save a chain in a folder that has none of its files yet."""
     ChainWriter(folder).save(chain)
 
 
 def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) -> Chain:
-    """Load the chain of a folder.
+    """Load the chain in a folder.
 
     Parameters
     ----------
     folder
-        Where it was saved.
+        The folder of the chain.
     corpus
-        Its documents.
+        The documents of the chain.
     schedule
-        A schedule to continue with; its own when not given.
+        The schedule to continue with; by default, the chain's own.
 
     Raises
     ------
@@ -203,7 +204,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) 
     with _sound(path):
         if facts["corpus"] != corpus.fingerprint():
             raise ModelError(
-                f"{path}: the chain was made for another corpus; give the one that it was made for",
+                f"{path}: the chain was made for another corpus; give that corpus",
                 code="corpus-mismatch",
             )
         chain = Chain(
@@ -218,7 +219,7 @@ def load_chain(folder: Path, corpus: Corpus, schedule: Timetable | None = None) 
         )
         _fill(chain, folder, facts)
     seats = folder / _SEATS / facts["seats"] if facts["seats"] else None
-    chain.take_up_later(partial(_restore, path, state, seats))
+    chain.load_later(partial(_restore, path, state, seats))
     if not (is_large or seats):
         chain.engine  # noqa: B018 (takes up the state)
     return chain
@@ -236,13 +237,13 @@ def _sound(path: Path) -> Iterator[None]:
         yield
     except (KeyError, IndexError, TypeError, ValueError, SettingsError) as error:
         raise ModelError(
-            f"{path}: the file does not hold what a chain needs ({error}); restore it from a copy",
+            f"{path}: the file is not a complete chain ({error}); restore it from a copy",
             code="damaged-file",
         ) from error
 
 
 def _fill(chain: Chain, folder: Path, facts: Facts) -> None:
-    """Give a new chain the results of the one that was saved."""
+    """Give a new chain the results of the saved chain."""
     rows = {name: read_rows(folder / f"{name}.rows", about) for name, about in facts["rows"].items()}
     columns = facts["trace_columns"]
     chain.sweeps_done = facts["sweeps_done"]
@@ -258,12 +259,12 @@ def _fill(chain: Chain, folder: Path, facts: Facts) -> None:
 
 
 def sweeps_saved(folder: Path, chain: Chain) -> int:
-    """Return up to which sweep a folder has a chain, -1 for not at all.
+    """Return the last sweep of a chain that its folder has, or -1 for none.
 
     Raises
     ------
     ModelError
-        If the folder has another chain, or more sweeps of this one: another run has continued it.
+        If the folder has another chain, or more sweeps of this chain because another run has continued it.
     """
     path = folder / _FILE
     if not path.is_file():
@@ -276,7 +277,7 @@ def sweeps_saved(folder: Path, chain: Chain) -> int:
             return int(facts["sweeps_done"])
     except (KeyError, TypeError) as error:
         raise ModelError(
-            f"{path}: the file does not hold what a chain needs; restore it from a copy", code="damaged-file"
+            f"{path}: the file is not a complete chain; restore it from a copy", code="damaged-file"
         ) from error
     raise ModelError(
         f"{folder}: another run has continued or replaced the chain there; load that chain, or give another "
@@ -286,17 +287,17 @@ def sweeps_saved(folder: Path, chain: Chain) -> int:
 
 
 def draws_saved(folder: Path) -> set[int]:
-    """Return the sweeps of the draws that the chain of a folder has."""
+    """Return the sweeps of the draws of the chain in a folder."""
     return set(read_facts(folder / _FILE, _KIND).get("draws", ()))
 
 
 def saved_chains(folder: Path) -> list[int]:
-    """Return the numbers of the chains that were saved in a folder."""
+    """Return the numbers of the chains saved in a folder."""
     return sorted(int(path.parent.name) for path in folder.glob(f"*/{_FILE}") if path.parent.name.isdecimal())
 
 
 def saved_sweeps(folder: Path) -> int:
-    """Return how many sweeps of a chain were saved in its folder."""
+    """Return the number of saved sweeps of the chain in a folder."""
     return int(read_facts(folder / _FILE, _KIND)["sweeps_done"])
 
 
@@ -329,7 +330,7 @@ def _placed(folder: Path, draws: Sequence[Draw], corpus: Corpus) -> list[tuple[D
 
 
 def _trace_name(columns: Sequence[str]) -> str:
-    """Return a name for the file of the trace, which changes when the number of columns grows."""
+    """Return the name of the trace file, which contains the number of columns because that can grow."""
     return f"trace-{len(columns)}"
 
 

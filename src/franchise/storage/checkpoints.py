@@ -1,8 +1,9 @@
-"""What a run writes while it goes on: checkpoints of its chains in one folder, or only their large draws.
+"""Saving during a run: checkpoints of its chains in one folder, or only their large draws.
 
-A checkpoint of a large corpus takes seconds to write. So its contents are taken from the chain at once, and a
-thread writes them while the chain continues; the next checkpoint waits for it. Large draws are written as
-soon as they are kept, in the same way, and the chain continues with what is mapped from their files.
+A checkpoint of a large corpus takes seconds to write. Its contents are therefore copied from the chain at
+once, and a thread writes them while the chain continues; the next checkpoint waits for that thread. Large
+draws are written in the same way as soon as they are kept, and the chain continues with draws mapped from
+their files.
 """
 
 import tempfile
@@ -26,33 +27,33 @@ from franchise.storage.runs import load_runs, save_runs
 
 _SECONDS_BETWEEN = 30.0
 _LARGE = 2**24  # bytes: smaller checkpoints are written at once
-_MOST_DRAWS = 3  # large ones of a chain that wait in memory for being written
+_MOST_DRAWS = 3  # large draws per chain that may wait in memory until they are written
 _OTHER = "give another folder, or the settings that it was made with"
 
-_Placed = list[tuple[Draw, Draw]]  # draws, each with what takes its place
+_Placed = list[tuple[Draw, Draw]]  # draws, each with its replacement
 
 
 class Checkpoints:
-    """Keeps the chains of a run (`sampling.run.Keeper`).
+    """Saves the chains of a run (`sampling.run.Keeper`).
 
     Parameters
     ----------
     folder
-        Where to save the chains, each in a folder of its number.
+        The folder for the chains; each has a subfolder named by its number.
     seconds
-        Time between two checkpoints of a chain; 0: one after every sweep.
+        Time between two checkpoints of a chain; 0 for a checkpoint after every sweep.
     """
 
     def __init__(self, folder: Path, seconds: float = _SECONDS_BETWEEN) -> None:
         self._folder, self._seconds = folder, seconds
         self._writers: dict[int, ChainWriter] = {}
-        self._saved: dict[int, tuple[int, float]] = {}  # by chain: the sweeps saved, and when
-        self._under_way: dict[int, Future[_Placed]] = {}  # by chain: what is being written
+        self._saved: dict[int, tuple[int, float]] = {}  # by chain: the number of saved sweeps, and the time
+        self._under_way: dict[int, Future[_Placed]] = {}  # by chain: the write in progress
         self._pool: ThreadPoolExecutor
 
     @contextmanager
     def keeping(self, chains: Sequence[Chain]) -> Iterator[None]:
-        """Keep others from writing in the folder while these chains run."""
+        """Lock the folder while these chains run."""
         with locked(self._folder), ThreadPoolExecutor(max(1, len(chains)), "checkpoints") as self._pool:
             for chain in chains:
                 own = self._folder / str(chain.number)
@@ -60,7 +61,7 @@ class Checkpoints:
                 sweep = sweeps_saved(own, chain)
                 writer = self._writers[chain.number] = ChainWriter(own, sweep)
                 if sweep >= 0 and chain.is_whole and draws_saved(own) - {draw.sweep for draw in chain.draws}:
-                    writer.save(chain)  # what is dropped from now on, or the folder would still count it
+                    writer.save(chain)  # or else the folder would still count dropped draws
                     sweep = chain.sweeps_done
                 self._saved[chain.number] = sweep, time.monotonic()
             yield
@@ -70,8 +71,8 @@ class Checkpoints:
     def save(self, chain: Chain, *, now: bool) -> None:
         """Save a chain that is whole and has something new, if it is time.
 
-        The chain may continue while the checkpoint is written; with `now` it has been written when this
-        returns. An error of writing is raised here, or at the next call for the chain.
+        The chain may continue while the checkpoint is written; with `now`, it is complete when this method
+        returns. A write error is raised here or at the next call for the chain.
         """
         writer = self._writers[chain.number]
         large = [draw for draw in writer.new_draws(chain) if is_large(draw)]
@@ -98,7 +99,7 @@ class Checkpoints:
             self._under_way[chain.number] = self._pool.submit(write)
 
     def _is_free(self, chain: Chain, *, wait: bool) -> bool:
-        """Return whether the last write of a chain has ended; raise its error."""
+        """Return whether the last write of a chain has ended, and raise its error."""
         future = self._under_way.get(chain.number)
         if future is None:
             return True
@@ -108,7 +109,7 @@ class Checkpoints:
         try:
             _exchange(chain, future.result())
         except BaseException:
-            self._saved[chain.number] = -1, self._saved[chain.number][1]  # it has to be written again
+            self._saved[chain.number] = -1, self._saved[chain.number][1]  # must be written again
             raise
         return True
 
@@ -119,21 +120,21 @@ def _exchange(chain: Chain, placed: _Placed) -> None:
 
 
 class Overflow:
-    """Keeps the large draws of chains in temporary files, and nothing else (`sampling.run.Keeper`).
+    """Keeps only the large draws of chains, in temporary files (`sampling.run.Keeper`).
 
-    For a run without a folder. A file is removed as soon as it is mapped: its contents last as long as the
-    draw does, or the process. If the disk is full, draws stay in memory. Draws in parts are on disk already.
+    This is for runs without a folder. A file is removed as soon as it is mapped; its contents last as long as
+    the draw or the process. If the disk is full, draws stay in memory. Draws in parts are already on disk.
     """
 
     def keeping(self, chains: Sequence[Chain]) -> AbstractContextManager[None]:
-        """Do nothing: others cannot get in the way."""
+        """Do nothing: no other process uses these files."""
         return nullcontext()
 
     def save_runs(self, chain: Chain) -> None:
-        """Keep nothing: they are small."""
+        """Do nothing: short runs are small."""
 
     def save(self, chain: Chain, *, now: bool) -> None:
-        """Put a large draw on disk that the chain has just kept."""
+        """Move the draw that the chain has just kept to disk, if it is large."""
         for draw in chain.draws[-1:]:
             in_parts = isinstance(draw.document_counts, PartsOfDraw)
             if draw.sweep == chain.sweeps_done and is_large(draw) and not in_parts:
@@ -148,31 +149,31 @@ def _on_disk(draw: Draw, chain: Chain) -> Draw:
 
 
 def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = False) -> list[Chain]:
-    """Return the chains of a plan: those saved in a folder, and new ones for the others.
+    """Return the chains of a plan: saved chains from a folder, and new ones in place of the others.
 
     Parameters
     ----------
     plan
-        What the chains do.
+        The plan of the chains.
     folder
-        The folder.
+        The folder of the chains.
     corpus
         The documents.
     resumed
-        Use the burn-in and the thinning of the plan: a saved chain may have been saved before they changed.
+        Use the burn-in and the thinning of the plan, which may have changed since a chain was saved.
 
     Raises
     ------
     ModelError
-        If a saved chain cannot be read, or follows another plan (except for the number of sweeps).
+        If a saved chain cannot be read, or follows another plan (the number of sweeps may differ).
     SettingsError
-        If few of its draws would be left by the thinning of the plan.
+        If the thinning of the plan would drop most of its draws.
     """
     saved = {}
     for i in saved_chains(folder):
         if i >= len(plan.starts):
             raise ModelError(
-                f"{folder}: there is a chain {i}, but the plan has {len(plan.starts)}; {_OTHER}",
+                f"{folder}: it has a chain {i}, but the number of chains is {len(plan.starts)}; {_OTHER}",
                 code="settings-mismatch",
             )
         saved[i] = chain = load_chain(folder / str(i), corpus)
@@ -192,7 +193,7 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
 
 
 def _difference(chain: Chain, plan: Plan) -> str:
-    """Return the setting in which a chain differs from its plan; nothing if there is none."""
+    """Return the settings in which a chain differs from its plan, as text; empty if there are none."""
     schedule = ("burn_in", "thin", "warm_up", "warm_up_from", "merges", "concentrations", "split_merge")
     pairs = {
         "seed": (chain.seed, plan.seed),

@@ -1,13 +1,13 @@
-"""Draws on disk: one file each, which never changes.
+"""Draws on disk, each in a file that never changes.
 
-A large draw is mapped, not read: only what is used comes into memory. The counts by document are most of it;
-columns and counts are stored in the narrowest type that holds them all, and are read in the usual width.
+A large draw is mapped, not read: only the parts in use are in memory. The counts by document are most of it.
+Columns and counts are stored in the narrowest type that holds them, and widened when they are read.
 
 The counts by document may be in parts (`_draws`), written by several workers::
 
-    draws/000150.safetensors                 all else, and the list of parts; written after them
-    draws/000150/000000000000.safetensors    the documents from the first on
-    draws/000150/000000081920.safetensors    those from 81,920 on, and so forth
+    draws/000150.safetensors                 everything else, and the list of parts; written after them
+    draws/000150/000000000000.safetensors    the documents from number 0
+    draws/000150/000000081920.safetensors    the documents from number 81,920, and so on
 """
 
 import os
@@ -35,25 +35,25 @@ from franchise.corpus import Corpus
 
 _KIND = "draw"
 _PARTS = ("data", "indices", "indptr")
-_WIDER = 4  # times: what a draw takes in memory, at most, of what it takes on disk
+_WIDER = 4  # a draw takes at most this many times more space in memory than on disk
 
 
 def draw_path(folder: Path, sweep: int) -> Path:
-    """Return where the draw of a sweep is."""
+    """Return the path of the draw of a sweep."""
     return folder / f"{sweep:06d}.safetensors"
 
 
 def is_large(draw: Draw) -> bool:
-    """Return whether a draw takes so much memory that it should be on disk, and is not.
+    """Return whether a draw in memory is so large that it should be on disk.
 
-    A draw in parts is there for the most part, and should be there as a whole.
+    This is True for a draw in parts: most of it is already on disk, and the rest should be.
     """
     in_parts = isinstance(draw.document_counts, PartsOfDraw)
     return not draw.is_stored and (in_parts or draw.n_bytes >= LARGE_DRAW)
 
 
 def write_draw(folder: Path, draw: Draw) -> None:
-    """Write a draw, whole or not at all, with its parts."""
+    """Write a draw and its parts, whole or not at all."""
     arrays = {"names": draw.names, "m_k": draw.m_k, "concentrations": draw.concentrations}
     arrays |= {f"topic_terms.{part}": getattr(draw.topic_terms, part) for part in _PARTS}
     facts: dict[str, Any] = {"version": VERSION, "sweep": draw.sweep}
@@ -66,7 +66,7 @@ def write_draw(folder: Path, draw: Draw) -> None:
 
 
 def _bring(parts: PartsOfDraw, folder: Path) -> None:
-    """Put the files of all parts where the draw of this folder has them, and remove others."""
+    """Put the files of all parts into the folder for the draw's parts, and remove all other files there."""
     place = parts_folder(folder, parts.sweep)
     parts.check_files()
     try:
@@ -75,7 +75,7 @@ def _bring(parts: PartsOfDraw, folder: Path) -> None:
             source, target = parts.path(part), part_path(folder, parts.sweep, part)
             if not (target.exists() and source.samefile(target)):
                 _link_or_copy(source, target)
-        # A run with other ranges of documents may have been killed there.
+        # A killed run with other ranges of documents may have left files.
         for path in set(place.iterdir()) - {part_path(folder, parts.sweep, part) for part in parts.parts}:
             path.unlink()
     except OSError as error:
@@ -83,19 +83,19 @@ def _bring(parts: PartsOfDraw, folder: Path) -> None:
 
 
 def _link_or_copy(source: Path, target: Path) -> None:
-    """Give a file that never changes a second name; copy it if that fails."""
+    """Link a file that never changes under a second name; copy it if that fails."""
     target.unlink(missing_ok=True)
     try:
         os.link(source, target)
-    except OSError:  # on another disk, or a system that knows no second names
+    except OSError:  # on another disk, or on a file system without links
         with open(source, "rb") as content, whole_file(target) as file:
             shutil.copyfileobj(content, file, 2**20)
 
 
 def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
-    """Read the draw of a sweep, or map it if it is large; ValueError and KeyError say what does not fit.
+    """Read the draw of a sweep, or map it if it is large; raise ValueError or KeyError if it is damaged.
 
-    Parts must be there. They are read when their documents are needed.
+    All parts must exist. Each is read when its documents are needed.
     """
     path = draw_path(folder, sweep)
     mapped = path.is_file() and path.stat().st_size >= LARGE_DRAW / _WIDER
@@ -133,17 +133,17 @@ def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
 
 
 def files_of_draw(folder: Path, sweep: int) -> set[Path]:
-    """Return where the draw of a sweep is, and where its parts are, if it has any."""
+    """Return the paths of the draw of a sweep and of its parts, if it has any."""
     return {draw_path(folder, sweep), parts_folder(folder, sweep)}
 
 
 def keep_after(folder: Path, sweep: int) -> None:
-    """Remove the parts of draws up to a sweep."""
+    """Remove the parts of draws up to and including a sweep."""
     remove({path for path in folder.glob("*") if path.name.isdecimal() and int(path.name) <= sweep})
 
 
 def remove(paths: set[Path]) -> None:
-    """Remove files, then folders: a draw that lacks parts would be damaged, parts alone do no harm."""
+    """Remove files before folders: parts without a draw are harmless; a draw without its parts is damaged."""
     with suppress(OSError):
         for path in sorted(paths, key=Path.is_dir):
             if path.is_dir():

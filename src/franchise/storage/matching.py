@@ -1,8 +1,8 @@
-"""Which topics of different draws are the same (`posterior.align`), in a file beside the chains.
+"""The matching of topics between draws (`posterior.align`), in a file next to the chains.
 
-Matching takes longer than anything else that a question about a model needs, and its answer follows from the
-draws. So it is stored with a key of what it was computed from. A matching with another key, or one that
-cannot be read, counts as missing, and is computed again by those who need it.
+Matching is the slowest step of most questions about a model, and depends only on the draws. It is therefore
+stored, with a key of those draws. A matching that has another key or cannot be read counts as missing, and is
+computed again when needed.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _FILE, _KIND = "matching.safetensors", "topic matching"
 
 
 def write_matching(folder: Path, chains: Sequence[Chain], matching: Alignment) -> None:
-    """Write the matching of the draws of some chains into the folder of their model."""
+    """Write the matching of the draws of these chains into the folder of their model."""
     arrays = {
         "clusters": np.concatenate(matching.clusters).astype(np.int32),
         "n_topics": np.array([one.size for one in matching.clusters], np.int32),
@@ -32,7 +32,7 @@ def write_matching(folder: Path, chains: Sequence[Chain], matching: Alignment) -
 
 
 def read_matching(folder: Path, chains: Sequence[Chain]) -> Alignment | None:
-    """Read the matching of the draws of these chains; None if there is none, or another, or a damaged one."""
+    """Read the matching of the draws of these chains; return None if it is missing, outdated or damaged."""
     try:
         arrays, facts = read_arrays(folder / _FILE, _KIND)
         if facts["key"] != _key(chains):
@@ -44,9 +44,9 @@ def read_matching(folder: Path, chains: Sequence[Chain]) -> Alignment | None:
 
 
 def _key(chains: Sequence[Chain]) -> str:
-    """Name what a matching follows from: how it is made, the chains, and which of their draws are kept.
+    """Return a key of everything that a matching depends on: its method, the chains, and their kept draws.
 
-    No two chains have the same trace, which has the seconds of every sweep.
+    The traces identify the chains: they record the seconds of every sweep, so no two are equal.
     """
     about = {
         str(chain.number): [checksum(chain.trace.as_array()), [draw.sweep for draw in chain.draws]]

@@ -1,21 +1,22 @@
-"""A model as a folder: what a person reads, and what a program continues from.
+"""A model as a folder, with files for people and files to continue from.
 
 ::
 
     model.json           format, version, settings, versions of libraries, the corpus in numbers
     corpus.safetensors   words, documents, vocabulary, texts, metadata
-    corpus.json          in its place, where these lie in shards: where, and which
-    start.safetensors    the topics that chains start from, where some were given
+    corpus.json          instead, if the documents are in shards: the place and digest of the shards
+    start.safetensors    the topics that chains start from, if they were given
     chains/0/            each chain with its draws (`storage.chain`)
-    chains/runs.safetensors    the short runs that the start was found by, if there were any (`storage.runs`)
-    matching.safetensors    which topics of different draws are the same (`storage.matching`)
-    names.json           what people call topics and terms, where they did (`storage.names`)
-    config.toml          options of ``franchise fit``, where it made the model
+    chains/runs.safetensors    the short runs that found the start, if there were any (`storage.runs`)
+    matching.safetensors    the matching of topics between draws (`storage.matching`)
+    names.json           names that people gave to topics and terms (`storage.names`)
+    config.toml          options of ``franchise fit``, if it made the model
     vocabulary.txt, topics.csv, topic_map.csv, trace.csv, README.md    for people and other programs; never
                          read back
 
-The folder appears whole, under its name, with no chain in it; each file in it is replaced whole from then
-on. So it can be loaded at any moment, and a run that was killed continues from it. Loading runs no code.
+The folder appears whole, under its name, without chains. After that, each file is only replaced as a whole.
+The model can therefore be loaded at any moment, and a run that was killed continues from it. Loading runs no
+code from the folder.
 """
 
 import json
@@ -61,15 +62,15 @@ _BEGUN_SHORTER = (
 
 
 class Stored(NamedTuple):
-    """What a model folder holds, except for its chains."""
+    """The contents of a model folder, without its chains."""
 
     corpus: Corpus
-    settings: Facts  # where chains start from given topics, `init` is these
-    stamp: str  # distinguishes the model from any that takes its place later
+    settings: Facts  # `init` holds the given topics, if chains start from some
+    stamp: str  # distinguishes the model from a later replacement
 
 
 def is_model(folder: Path) -> bool:
-    """Return whether a folder holds a model; one whose replacement was cut off is put back first."""
+    """Return whether a folder holds a model, after undoing an interrupted replacement."""
     put_back(folder, _has_model)
     return _has_model(folder)
 
@@ -79,7 +80,7 @@ def _has_model(folder: Path) -> bool:
 
 
 def chains_folder(folder: Path) -> Path:
-    """Return where the chains are, each in a folder of its number."""
+    """Return the folder of the chains; each has a subfolder named by its number."""
     return folder / _CHAINS
 
 
@@ -89,7 +90,7 @@ def has_chains(folder: Path) -> bool:
 
 
 def sweeps_kept(folder: Path) -> tuple[int, int]:
-    """Return how many sweeps of every chain a model has saved, and how many are planned."""
+    """Return how many sweeps are saved of every chain, and how many are planned."""
     path, chains = folder / _MODEL, chains_folder(folder)
     settings = from_json(read_text(path), path)["settings"]
     saved = {i: saved_sweeps(chains / str(i)) for i in saved_chains(chains)}
@@ -97,7 +98,7 @@ def sweeps_kept(folder: Path) -> tuple[int, int]:
 
 
 def writing(folder: Path | None) -> AbstractContextManager[None]:
-    """Be the only process that makes, replaces or fills the folder of a model; refuse if another does.
+    """Lock the folder of a model against other processes; refuse if another process has locked it.
 
     Without a folder, do nothing.
     """
@@ -115,12 +116,12 @@ def create(
 ) -> None:
     """Make the folder of a model, whole or not at all.
 
-    `fill` may add to it before it gets its name; a `start` from given topics is kept there. With
-    `overwrite` it takes the place of another model; nothing but a model is ever replaced. The caller is
-    alone there (`writing`).
+    `fill` may add files before the folder gets its name. A `start` from given topics is saved in it. With
+    `overwrite`, the folder may replace another model, but never anything else. The caller must hold the lock
+    (`writing`).
     """
     refuse_to_replace(folder, overwrite)
-    folder = folder.resolve()  # of a link, what it points to
+    folder = folder.resolve()  # follow links
     with new_folder(folder) as temporary:
         try:
             if isinstance(corpus, ShardedCorpus) and not corpus.changes:
@@ -141,7 +142,7 @@ def create(
 
 
 def refuse_to_replace(folder: Path, overwrite: bool) -> None:
-    """Refuse to write where something already exists, except for a model that may be replaced."""
+    """Refuse to write over anything except a model that may be replaced."""
     if is_model(folder):
         if not overwrite:
             raise ModelError(
@@ -149,12 +150,12 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
                 code="folder-exists",
             )
     elif folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise ModelError(f"{folder}: what is there is not a model; give another name", code="not-a-model")
+        raise ModelError(f"{folder}: exists and is not a model; give another name", code="not-a-model")
 
 
 @contextmanager
 def _no_chains_running(folder: Path) -> Iterator[None]:
-    """Refuse while a process that has not made the model runs chains in it."""
+    """Refuse while a process that did not make the model runs chains in it."""
     if not is_model(folder):
         yield
         return
@@ -162,7 +163,7 @@ def _no_chains_running(folder: Path) -> Iterator[None]:
         if os.name != "nt":
             yield
             return
-    yield  # Windows renames no folder with an open file in it, be it this lock or another process's
+    yield  # after unlocking: Windows cannot rename a folder with an open file in it, such as the lock
 
 
 def read(folder: Path) -> Stored:
@@ -202,7 +203,7 @@ def read(folder: Path) -> Stored:
     corpus = read_reference(folder) if is_reference(folder) else read_stored(folder / _CORPUS)
     if facts["corpus"]["fingerprint"] != corpus.fingerprint():
         raise ModelError(
-            f"{path}: it does not belong to the corpus beside it; restore both from a copy",
+            f"{path}: it belongs to another corpus than the one in this folder; restore both from a copy",
             code="corpus-mismatch",
         )
     settings = facts["settings"]
@@ -212,20 +213,20 @@ def read(folder: Path) -> Stored:
 
 
 def stamp(folder: Path) -> str:
-    """Return the stamp of the model that is there now."""
+    """Return the stamp of the model that is in the folder now."""
     path = folder / _MODEL
-    return str(from_json(read_text(path), path).get("checksum"))  # it covers the time of creation
+    return str(from_json(read_text(path), path).get("checksum"))  # which covers the time of creation
 
 
 def versions_of(folder: Path) -> dict[str, str]:
-    """Return the versions that the model in a folder was begun with."""
+    """Return the versions of libraries with which the fit of a model began."""
     path = folder / _MODEL
     versions: dict[str, str] = from_json(read_text(path), path)["versions"]
     return versions
 
 
 def change_settings(folder: Path, settings: Facts) -> None:
-    """Replace the settings of the model that is there, also in its config.toml; its stamp changes."""
+    """Replace the settings of a saved model, also in its config.toml. This changes its stamp."""
     path = folder / _MODEL
     facts = from_json(read_text(path), path) | {"settings": settings}
     facts.pop("checksum", None)
@@ -236,7 +237,7 @@ def change_settings(folder: Path, settings: Facts) -> None:
 def write_for_people(
     folder: Path, *, topics_csv: str, trace_csv: str, card: str, topic_map_csv: str | None
 ) -> None:
-    """Write what people and other programs read."""
+    """Write the files for people and other programs."""
     if topic_map_csv is not None:
         write_text(folder / "topic_map.csv", topic_map_csv)
     write_text(folder / "topics.csv", topics_csv)
@@ -269,7 +270,7 @@ def _corpus_facts(corpus: Corpus) -> Facts:
 
 def _write_start(folder: Path, topics: GivenTopics) -> None:
     """Write given topics into the folder of a model."""
-    assert topics.phi is not None  # the model's own, not a chain's
+    assert topics.phi is not None  # a model's topics have it, a chain's do not
     arrays = {"phi": topics.phi} | (packed("terms", topics.terms) if topics.terms is not None else {})
     names = {str(k): name for k, name in topics.names.items()}
     about = {"version": VERSION, "given": topics.kind, "names": names}
@@ -277,12 +278,12 @@ def _write_start(folder: Path, topics: GivenTopics) -> None:
 
 
 def _read_start(folder: Path, facts: dict[str, Any]) -> GivenTopics:
-    """Read the given topics that a model's settings speak of (`sampling.settings.start_to_json`).
+    """Read the given topics to which a model's settings refer (`sampling.settings.start_to_json`).
 
     Raises
     ------
     ModelError
-        If they are missing, damaged, or other ones.
+        If they are missing, damaged, or not the same.
     """
     path = folder / _START
     arrays, about = read_arrays(path, _START_KIND)
@@ -299,7 +300,7 @@ def _read_start(folder: Path, facts: dict[str, Any]) -> GivenTopics:
 
 
 def write_config(folder: Path, options: dict[str, Any], note: str = "") -> None:
-    """Write the options of a fit; those that are None are left out."""
+    """Write the options of a fit, except options that are None."""
     # TOML reads strings, numbers, true, false and lists of these as JSON writes them.
     lines = [
         f"{name.replace('_', '-')} = {json.dumps(value)}\n"
@@ -310,19 +311,19 @@ def write_config(folder: Path, options: dict[str, Any], note: str = "") -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Return the options of the fit, under the names of their parameters; none where they are not known."""
+    """Return the options of the fit by the names of their parameters; empty if they are unknown."""
     path = folder / _CONFIG
     if not path.is_file():
         return {}
     try:
         options = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError:
-        return {}  # someone has edited it, and it is for people alone
+        return {}  # a person has edited it; no program depends on it
     return {name.replace("-", "_"): value for name, value in options.items()}
 
 
 def update_config(folder: Path, settings: Facts) -> None:
-    """Let the options, if they are there, follow the settings of a fit that was made longer."""
+    """Update the options, if there are any, to the settings of an extended fit."""
     if not (options := read_config(folder)):
         return
     schedule = settings["schedule"]

@@ -1,4 +1,4 @@
-"""What people call topics and terms of a model, and which topics they merge or hide: ``names.json``."""
+"""Names of topics and terms, and topics that are merged or hidden: ``names.json``."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ def write_names(
     terms: tuple[str, ...] | None,
     reading: RememberedReading = RememberedReading(),  # noqa: B008 (it never changes)
 ) -> None:
-    """Write the names of topics and of terms, and what is merged or hidden; without any, remove the file."""
+    """Write names of topics and terms, and merged or hidden topics; remove the file if there are none."""
     path = folder / _NAMES
     if not topics and terms is None and not any(reading):
         path.unlink(missing_ok=True)
@@ -37,7 +37,7 @@ def write_names(
 
 
 def read_names(folder: Path) -> tuple[list[Named], tuple[str, ...] | None, RememberedReading]:
-    """Return the names of topics, with the terms that they were given for, the names of terms, the reading.
+    """Return the names of topics (with the terms that they were given for), of terms, and the reading.
 
     Raises
     ------

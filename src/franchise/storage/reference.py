@@ -1,7 +1,7 @@
-"""Where the documents of a model are, if they are in shards: they are not copied into its folder.
+"""The place of a model's documents if they are in shards, which are not copied into its folder.
 
-The path is stored relative to the model's folder, and absolute: a model finds its shards whether it is moved
-with them or alone.
+The path is stored both relative to the model's folder and absolute, so a model finds its shards whether it is
+moved with them or alone.
 """
 
 import os
@@ -17,12 +17,12 @@ _FILE, _FORMAT = "corpus.json", "franchise corpus in shards"
 
 
 def is_reference(folder: Path) -> bool:
-    """Return whether the documents of a model lie elsewhere."""
+    """Return whether the documents of a model are outside its folder."""
     return (folder / _FILE).is_file()
 
 
 def write_reference(folder: Path, corpus: ShardedCorpus, name: Path) -> None:
-    """Write where the documents are into a folder that will have this name."""
+    """Write the place of the documents into a folder that will later be renamed to `name`."""
     place = corpus.folder.resolve()
     paths = [str(place)]
     with suppress(ValueError):  # on another drive
@@ -32,7 +32,7 @@ def write_reference(folder: Path, corpus: ShardedCorpus, name: Path) -> None:
 
 
 def read_reference(folder: Path) -> ShardedCorpus:
-    """Open the documents of a model where they are.
+    """Open the documents of a model outside its folder.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def read_reference(folder: Path) -> ShardedCorpus:
         reasons.append(f"{place}: another corpus is there now")
         code = "corpus-mismatch"
     raise ModelError(
-        f"{folder}: the documents of the model lie in shards, and are not where they were "
+        f"{folder}: the shards with the documents of the model are not where they were "
         f"({'; '.join(reasons)}); put the folder of shards back, or write it again with `franchise shard`",
         code=code,
     )

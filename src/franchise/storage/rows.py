@@ -1,7 +1,7 @@
-"""Rows of numbers in a file that only grows: a checkpoint adds new rows and leaves the others alone.
+"""Rows of numbers in a file that only grows: a checkpoint adds new rows and does not touch the others.
 
-Another file, which is written after it, says how many of its rows count, and their checksum. Rows after these
-are left over from a run that was killed.
+Another file, written afterwards, stores the number of valid rows and their checksum. Any further rows were
+left by a run that was killed.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _NUMBER = np.dtype("<f8")
 
 
 def checksum(rows: Array) -> str:
-    """Return the checksum of rows, as `RowFile.add` describes them."""
+    """Return the checksum of rows, as in the facts of `RowFile.add`."""
     return hashlib.blake2b(np.ascontiguousarray(rows, _NUMBER).tobytes(), digest_size=16).hexdigest()
 
 
@@ -28,7 +28,7 @@ class RowFile:
     Parameters
     ----------
     path
-        The file. Rows that it already has are not written again.
+        The file. Its existing rows are not written again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +49,7 @@ class RowFile:
             raise cannot_write(self.path, error) from error
         digest, n_bytes, n_rows = self._digest.copy(), self._n_bytes + len(content), self.n_rows + len(rows)
         digest.update(content)
-        # Last: after an error the same rows are added again, and must not be counted twice.
+        # Last, because after an error the same rows are added again and must not be counted twice.
         self._digest, self._n_bytes, self.n_rows = digest, n_bytes, n_rows
         return {"rows": n_rows, "width": rows.shape[1], "checksum": digest.hexdigest()}
 
@@ -74,7 +74,7 @@ class RowFile:
 
 
 def read_rows(path: Path, facts: Facts) -> Array:
-    """Read the rows that count, as `RowFile.add` described them."""
+    """Read the valid rows, given the facts of `RowFile.add`."""
     n_rows, width = facts["rows"], facts["width"]
     try:
         with open(path, "rb") as file:

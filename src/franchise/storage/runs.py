@@ -49,8 +49,7 @@ def load_runs(folder: Path, chains: Sequence[Chain]) -> None:
         runs = _runs_of(arrays, chains[0].corpus.n_terms)
     except (KeyError, ValueError) as error:
         raise ModelError(
-            f"{path}: the file is damaged, its topics are not those of short runs ({error}); restore it from "
-            "a copy",
+            f"{path}: the file is damaged: it has no topics of short runs ({error}); restore it from a copy",
             code="damaged-file",
         ) from error
     for chain in chains:

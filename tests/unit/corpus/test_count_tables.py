@@ -10,8 +10,9 @@ import pytest
 from franchise import HDPTopicModel, from_counts
 from franchise.corpus import encode, read_corpus, read_new
 from franchise.corpus.formats import count_tables
+from franchise.corpus.large_arrays import Growing
 from franchise.errors import CorpusError, SettingsError
-from tests.raising import raises
+from tests.raising import raises, warns
 
 TERMS = ["ant", "bee", "cat", "dog", "eel"]
 NAMES = ["s1", "s2", "s3"]
@@ -89,6 +90,22 @@ def test_columns_of_texts_are_metadata(write):
     assert again.metadata["kind"].tolist() == ["x", "y", "x"]
     with raises(CorpusError, "unknown-column", "'agee'", "'age'"):
         read_corpus(path, counts=True, metadata=["agee"])
+
+
+def test_numbers_that_are_no_counts(write):
+    """Years and totals would be the largest terms by far."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.poisson(3, (30, 5)), columns=TERMS, index=[f"s{i}" for i in range(30)])
+    path = write(frame.assign(year=2000 + np.arange(30) % 20))
+    with warns("not-counts", "counts.csv", "'year'", "years", "metadata=['year']"):
+        read_corpus(path)
+    assert read_corpus(path, metadata=["year"]).vocabulary == tuple(TERMS)
+    with warns("not-counts", "'total'", "sums"):
+        read_corpus(write(frame.assign(total=frame.sum(axis=1)), "counts.parquet"), counts=True)
+    large = pd.DataFrame(rng.integers(1950, 2050, (30, 5)), columns=TERMS)
+    two = pd.DataFrame({"ant": [1, 2, 3, 4, 5, 6], "bee": [1, 2, 3, 4, 5, 6]})
+    for quiet in (frame, large, two):
+        assert read_corpus(write(quiet), counts=True).n_terms == quiet.shape[1]
 
 
 def test_mutations_as_they_are_published(write):
@@ -224,14 +241,17 @@ def test_zeros_take_no_memory(write, monkeypatch):
     counts = rng.binomial(3, 0.02, (300, 400))
     frame = pd.DataFrame(counts, columns=[f"t{v}" for v in range(400)])
     handed = []
-    add = count_tables.Gathering.add
+
+    class Watched(Growing):
+        def extend(self, values):
+            handed.append(len(values))
+            super().extend(values)
+
     monkeypatch.setattr(count_tables, "_AT_ONCE", 500)
-    monkeypatch.setattr(
-        count_tables.Gathering, "add", lambda self, e: (handed.append(len(e.counts)), add(self, e))[1]
-    )
+    monkeypatch.setattr(count_tables, "Growing", Watched)
     corpus = read_corpus(write(frame))
     assert (corpus.to_counts().toarray() == counts).all()
-    assert sum(handed) == np.count_nonzero(counts)
+    assert sum(handed) == 3 * np.count_nonzero(counts)  # documents, terms, counts
     assert max(handed) < 550
 
 

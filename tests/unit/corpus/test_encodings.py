@@ -152,6 +152,11 @@ def test_mallet(tmp_path):
     corpus = read_corpus(path, format="mallet")
     assert corpus.document_names == ("a", "b", "c")
     assert corpus.texts == ("The ant, the bee", "two  bees", "")
+    assert corpus.metadata["label"].tolist() == ["en", "X", "en"]
+    assert read_corpus(path, format="mallet", metadata=["label"]).metadata.columns.tolist() == ["label"]
+    assert read_corpus(path, format="mallet", metadata=[]).metadata is None
+    with raises(CorpusError, "unknown-column", "'year'", "'label'"):
+        read_corpus(path, format="mallet", metadata=["year"])
     path.write_text("a en ant\nbroken\n")
     with raises(CorpusError, "bad-line", "txt:2"):
         read_corpus(path, format="mallet")

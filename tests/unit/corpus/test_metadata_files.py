@@ -108,5 +108,12 @@ def test_options_that_have_no_effect(folder):
         ReadOptions(metadata=[], metadata_file="about.csv")
     with raises(SettingsError, "does-not-apply", "metadata", "ldac"):
         read_corpus(folder / "counts.ldac", metadata=["age"])
+    with raises(SettingsError, "conflicting-settings", "'age'", "metadata_file"):
+        ReadOptions(metadata=["age"], transpose=True)
+    (folder / "about.xlsx").write_bytes(b"PK\x03\x04 a workbook")
+    with raises(CorpusError, "unsupported-format", "about.xlsx", "CSV"):
+        read_corpus(folder / "counts.ldac", metadata_file=folder / "about.xlsx")
+    with raises(CorpusError, "wrong-format", "counts.mtx", "csv"):
+        read_corpus(folder / "counts.ldac", metadata_file=folder / "counts.mtx")
     with raises(CorpusError, "no-such-file", "nowhere.csv"):
         read_corpus(folder / "counts.ldac", metadata_file=folder / "nowhere.csv")

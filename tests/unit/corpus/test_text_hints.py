@@ -205,6 +205,7 @@ def test_new_texts_lose_html_too():
         plain = [without_html(text) for text in texts]
         assert (model.transform(texts[:5]) == model.transform(plain[:5])).all()
     assert list(model.corpus_.texts) == plain
+    assert "HTML" in model.methods()
 
 
 # ---------------------------------------------------------------- duplicates and few documents

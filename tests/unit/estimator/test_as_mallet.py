@@ -158,6 +158,9 @@ def test_on_the_command_line(fitted, tmp_path, corpus):
     call("words", fitted, "--chain", "5", ending=2)
     shown = list(csv.DictReader(io.StringIO(call("topics", fitted, "--diagnostics", "--format", "csv"))))
     assert float(shown[0]["eff_num_words"]) > 1
+    assert "rank_1_docs" in call("topics", fitted, "--diagnostics").split("\n")[0]
+    shown = call("topics", fitted, "--diagnostics", "--columns", "topic,coherence", "--format", "csv")
+    assert shown.startswith("topic,coherence\n")
     call("topics", fitted, "--diagnostics", "--find", "t1", ending=2)
 
 

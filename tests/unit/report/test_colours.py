@@ -4,7 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from franchise._version import versions_here
 from franchise.posterior.diagnostics import diagnose
+from franchise.posterior.methods import Made
 from franchise.report import render
 from franchise.report.data import page_data
 from franchise.report.topics import N_TOPIC_COLOURS, topic_colours
@@ -53,7 +55,7 @@ def test_neighbours_on_the_page_differ():
     corpus, chains = large_model(60, 300)
     posterior = posterior_of(corpus, chains)
     diagnosis = diagnose(posterior, [chain.trace for chain in chains], chains[0].schedule)
-    data = page_data(posterior, corpus, chains, diagnosis, SETTINGS, None, {})
+    data = page_data(Made(posterior, corpus, chains, diagnosis, SETTINGS, versions_here()), None, {})
     topics = data["page"]["topics"]
     colours = [topic["colour"] for topic in topics]
     assert [row["colour"] for row in data["words"]["rows"]] == colours

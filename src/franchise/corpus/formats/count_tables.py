@@ -7,11 +7,14 @@ Only counts that are not 0 are kept, so the memory that reading takes goes by th
 from __future__ import annotations
 
 import re
+import warnings
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from franchise.corpus.checks import numbered
 from franchise.corpus.corpus import Corpus
@@ -21,6 +24,7 @@ from franchise.corpus.formats.coordinates import REAL, Complaint, Entries, corpu
 from franchise.corpus.formats.delimited import table
 from franchise.corpus.formats.parquet import is_unfit, opened, values_of
 from franchise.corpus.large_arrays import Growing
+from franchise.errors import FranchiseWarning
 
 if TYPE_CHECKING:
     from franchise.corpus.read_options import ReadOptions
@@ -31,7 +35,8 @@ _REMEMBERED = 100_000  # numbers and how they are spelled
 
 # A table is surely one of counts if all columns but the first are, this many or more, and names are short.
 _SURELY, _WORDS_OF_A_NAME = 5, 3
-_CONSECUTIVE = 5  # rows that are numbered
+_CONSECUTIVE = 5  # rows that are numbered, or have years
+_YEARS = 1900, 2100
 
 _MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "<na>", "inf", "-inf", "#n/a"])
 # What a column is called that names rows, also by numbers.
@@ -54,7 +59,7 @@ Rows = Iterable[tuple[int, Sequence[Any]]]  # each after its line, or number
 
 def read_delimited(source: Source, options: ReadOptions, elsewhere: Sequence[str], delimiter: str) -> Corpus:
     """Read a table of counts from CSV or TSV; columns that are `elsewhere` need not be in it."""
-    line, header, rows = table(source, delimiter)
+    line, header, rows = table(source, delimiter, of_counts=True)
     first = list(islice(rows, _LOOKED_AT))
     columns = list(zip(*(row for _, row in first))) or [()] * len(header)
     kinds = [_kind_of(values) for values in columns]
@@ -159,7 +164,33 @@ def _layout(
     counts = [i for i, kind in enumerate(kinds) if kind == "count" and i not in (*names, *about)]
     if not counts:
         raise source.fault(f"no column holds counts; {listed(header)}", line, code="no-counts")
+    if not options.transpose:
+        _warn_of_others(source, header, columns, counts)
     return _Layout(names, about, counts)
+
+
+def _warn_of_others(
+    source: Source, header: Sequence[str], columns: Sequence[Sequence[str]], counts: Sequence[int]
+) -> None:
+    """Warn of columns of whole numbers that are not counts: years, and sums of the others."""
+    try:
+        rows = np.array([columns[i] for i in counts], float).T
+    except ValueError:
+        return  # a bad cell, which is found where counts are read
+    if len(rows) < _CONSECUTIVE:
+        return
+    are_years = np.all((rows >= _YEARS[0]) & (rows <= _YEARS[1]), axis=0)
+    are_sums = np.all(2 * rows == rows.sum(axis=1, keepdims=True), axis=0) & (rows.sum(axis=0) > 0)
+    if len(counts) <= 2 or are_years.all():
+        return
+    for which, what in ((are_years, "years"), (are_sums, "sums of the other columns")):
+        for i in np.flatnonzero(which).tolist():
+            name = header[counts[i]]
+            message = (
+                f"{source.name}: the column {name!r} looks like {what}, not like counts; if so, name it in "
+                f"metadata=[{name!r}]"
+            )
+            warnings.warn(FranchiseWarning(message, code="not-counts"), stacklevel=2)
 
 
 def _are_numbered(values: Sequence[str]) -> bool:

@@ -39,10 +39,13 @@ def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
         yield row[text], None if name is None else row[name]
 
 
-def table(source: Source, delimiter: str) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+def table(
+    source: Source, delimiter: str, *, of_counts: bool = False
+) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
     """Return the line and the fields of the column names, and the rows, each after its line.
 
-    R leaves out the name of the first column, where the rows have their names; it is then empty.
+    For a table of counts, R leaves out the name of the first column, where the rows have their names; it is
+    then empty.
     """
     # The limit is the process's; raised, and never lowered, it disturbs no one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
@@ -57,7 +60,7 @@ def table(source: Source, delimiter: str) -> tuple[int, list[str], Iterator[tupl
     first = next(rows, None)
     if first is None:
         return line, header, iter(())
-    if len(header) > 1 and len(first[1]) == len(header) + 1:
+    if of_counts and len(first[1]) == len(header) + 1:
         header = ["", *header]
     return line, header, _whole(source, header, chain([first], rows))
 

@@ -25,7 +25,7 @@ _KIND = "part of a draw"
 # In the folder of a chain: the place of parts of draws that are not written yet, and may never be.
 PARTS = "parts"
 _ARRAYS = ("data", "indices", "indptr")
-LARGE_DRAW = 2**22  # bytes: larger draws are kept on disk
+LARGE_DRAW = 2**22  # bytes: draws of this size or more are kept on disk
 
 
 class NarrowCounts(NamedTuple):
@@ -140,7 +140,7 @@ def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.c
 
 
 class PartsOfDraw:
-    """The counts n_j.k of a draw in parts: small, and can be pickled.
+    """The counts n_j.k of a draw whose parts are in files: small, and can be pickled.
 
     Parameters
     ----------

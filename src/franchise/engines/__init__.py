@@ -20,7 +20,7 @@ class EngineKind(NamedTuple):
 
     name: str
     new: Callable[[Corpus, EngineSettings], Engine]
-    at_once: int | None = None  # how many chains can sweep at the same time; None: one per core
+    at_once: int | None = None  # how many chains can sweep at the same time; None: as cores allow
     seats_in_turn: bool = True  # it can seat words one by one (the sequential start)
 
 

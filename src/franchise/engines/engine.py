@@ -65,7 +65,7 @@ class Engine(Protocol):
     """
 
     name: str
-    at_once: int | None  # how many chains can sweep at the same time; None: one per core
+    at_once: int | None  # how many chains can sweep at the same time; None: as cores allow
 
     @property
     def progress(self) -> float:

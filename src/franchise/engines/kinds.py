@@ -20,7 +20,7 @@ class Kind(NamedTuple):
     name: str
     partition: str  # "host", "cells" or "cuda" (`partitions`)
     pool: str = "local"  # or "ray" (`pools`)
-    at_once: int | None = None  # how many chains can sweep at the same time; None: one per core
+    at_once: int | None = None  # how many chains can sweep at the same time; None: as cores allow
     # With up to a tenth of this number of words, the trials of ten sweeps are made at once. Larger corpora
     # have fewer trials, as their topics are larger.
     most_at_once: int = 20_000_000

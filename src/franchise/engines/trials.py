@@ -206,7 +206,7 @@ class _Trials:
     def _carry_out_first(self) -> None:
         """Carry out the first accepted trial; those before it are done."""
         accepted, few = self._accepted, _FEW * self._maker.threads.number
-        # Accepted trials tend to follow each other, so fewer are made at once now.
+        # After an accepted trial, more may be accepted: with fewer at once, fewer are made again.
         self._at_once = min(few if accepted else _FEW * self._at_once, self._maker.at_once)
         if accepted is None:
             self.number += self._end

@@ -1,8 +1,8 @@
 """Topic numbers: birth, death, more room, and numbering without gaps.
 
 Only the topic axis grows. A kernel that might need a new number checks `is_full` before it draws anything. If
-there is none, it returns to the driver, which doubles the room and calls it again. The order in which numbers
-are assigned does not depend on the room.
+no number is left, it returns to the driver, which doubles the room and calls it again. The order in which
+numbers are assigned does not depend on the room.
 
 Moves loop over all numbers, dead ones too. So a sweep ends with `compact`, and a chain that once had many
 topics stops paying for them.
@@ -103,7 +103,7 @@ def grown(state: State) -> State:
 
 
 def _wider_rows(state: State) -> dict[str, Array]:
-    """Return the rows with more room for terms that have no more of it than there are topics."""
+    """Return the rows, with twice the room for terms with as much room as there are topics."""
     room = np.diff(state.row_ptr)
     row_ptr = offsets_of(np.where(room == state.n_k.size, 2 * room, room))
     old, new = (places_of(ptr[:-1], state.row_len) for ptr in (state.row_ptr, row_ptr))

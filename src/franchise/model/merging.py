@@ -23,8 +23,8 @@ from franchise.model.state import TOPICS
 def changes_by_merging(row_ptr, terms, counts, n_k, m_k, lg, lgv, eta, v_eta, gamma, pairs, changes):
     """Set `changes` to the changes of the log joint if the topics of each pair were merged.
 
-    Topics are sparse rows of counts, terms in increasing order. `lg` and `lgv` are tables of lnG(n + eta) and
-    lnG(n + V eta).
+    Topics are sparse rows of counts, terms in increasing order. `lg` and `lgv` are the first values of
+    lnG(n + eta) and lnG(n + V eta).
     """
     for i in range(changes.size):
         a, b = pairs[i, 0], pairs[i, 1]

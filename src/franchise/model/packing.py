@@ -76,7 +76,7 @@ def _in_use(corpus: CorpusArrays, state: State) -> tuple[tuple[tuple[str, ...], 
 
 
 def _one_type(array: Array) -> Array:
-    """Return the type that the kernels below take: signed numbers in a writeable array."""
+    """Return the array in the type that the kernels below take: signed numbers, writeable."""
     if not array.flags.writeable:
         return array.copy()  # one number per document
     return array.view(np.int32) if array.dtype == np.uint32 else array

@@ -4,7 +4,8 @@ A single run finds some topics by chance: with the documents in another order, o
 finds others. So 24 short runs are made first, each on its own random 90% of the documents
 (`sampling.short_runs`), and their topics are compared. The topic that most runs have is taken first, with its
 nearest topic in each run; then the next, until too few runs have it. All chains begin with the topics that
-the runs agree on. The share of the runs that have a topic measures its certainty without a shared start:
+the runs agree on. The share of the runs that have a topic measures its certainty independently of a shared
+start:
 topics that nearly all runs have come back in another fit; topics of few runs do not.
 """
 

@@ -43,8 +43,8 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) 
         Counts of documents by terms.
     topics
         Topics by terms that suit the table, such as `Choice.most_detailed`.
+    seed
         Seed for the choice of hidden cells.
-        Seed of which cells are hidden.
 
     Returns
     -------

@@ -78,7 +78,7 @@ class Choice:
     Attributes
     ----------
     number
-        That number of topics, by terms, fitted to all cells; rows sum to one.
+        The smallest number whose score is within a standard error of the best.
     topics
         That number of topics by terms, fitted to all cells; rows sum to one.
     scores

@@ -5,7 +5,7 @@ probability rho of the pair enters the acceptance ratio only as far as it depend
 changes::
 
     uniform   any two tables (the paper)                                        rho cancels
-    balanced  a by its words; then b, each with probability 1/2: any other table of a's topic (split), or any
+    balanced  a by its words; then b: with probability 1/2 any other table of a's topic (split), else any
               table of another topic (merge), all other topics being equally likely
     similar   as balanced, but the topic to merge with is chosen by its similarity to a's: in proportion to
               the fourth power of the cosine of their counts, mixed with a share `_EVENLY` of equal chances

@@ -152,7 +152,8 @@ def new_scratch_for_some(
 ) -> Scratch:
     """Allocate working memory for a state with the counts of all documents and the seating of some.
 
-    `lengths` has the different lengths of all documents and the number of documents of each.
+    `lengths` has the different lengths of all documents and the number of documents of each;
+    `largest_count` is the largest count of a term.
     """
     longest, n_words = int(lengths[0].max(initial=0)), int(lengths[0] @ lengths[1])
     tables = _table_scratch(corpus, state, longest, largest_count, n_words)

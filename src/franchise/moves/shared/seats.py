@@ -1,8 +1,9 @@
 """Seat the words of a document again, given their topics and G_0.
 
-The words of one topic in one document sit at tables as in a Chinese restaurant with concentration c = alpha
-beta_k: after n words, the next opens a table with probability c / (c + n), else it joins the table of one of
-the n. So no word after the first a, up to the first b, opens one with probability S(b) / S(a), where::
+The words of one topic in one document sit at tables as in a Chinese restaurant with concentration
+c = alpha beta_k: after n words, the next opens a table with probability c / (c + n), else it joins the table
+of one of the n. So no word after the first a, up to the first b, opens one with probability S(b) / S(a),
+where::
 
     S(n) = 1 / (c + 1) * 2 / (c + 2) * ... * (n - 1) / (c + n - 1)
 

@@ -127,8 +127,8 @@ def memory_in_words() -> Iterator[None]:
             raise  # the memory of the machine
         raise GpuError(
             f"the memory of the GPU does not suffice ({error}): check what else runs on it (nvidia-smi), "
-            "leave out rare terms (--min-df), or use engine='parallel'; what was saved is whole, and resume "
-            "goes on",
+            "leave out rare terms (--min-df), or use engine='parallel'. What was saved is complete, "
+            "and `resume` continues it",
             code="gpu-memory",
         ) from error
 

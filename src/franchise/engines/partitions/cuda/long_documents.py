@@ -91,11 +91,11 @@ def write_long_seats(
     """Write out the seating after an update with the same key; return the tables of each document."""
     xp, listed, seat_key = device.xp, long.listed, counter_key(key, "seats")
     number, n_words, slots = number[long.ranks], int(long.owner.size), _slots(device, long)
-    nobody = [xp.zeros(n, np.uint64) for n in (given.columns, given.columns, int(long.length.max()) + 1)]
+    unused = [xp.zeros(n, np.uint64) for n in (given.columns, given.columns, int(long.length.max()) + 1)]
     tables, scratch = xp.empty(listed.shape, np.int32), xp.empty(n_words, np.int32)
     device.launch(
         "seat_long", listed.size, seat_key, given.columns, number, listed, slots, given.mass, given.survival,
-        given.known, scratch, *nobody, tables,
+        given.known, scratch, *unused, tables,
     )  # fmt: skip
     ends = xp.cumsum(tables, axis=1, dtype=np.int32)
     t_ji, k_jt, n_jt = (seats[name][long.places] for name in ("t_ji", "k_jt", "n_jt"))

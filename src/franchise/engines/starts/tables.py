@@ -22,6 +22,9 @@ from franchise.engines.starts.starting_topics import StartingTopics
 _FEWEST_WITH_NOISE = 12  # that can tell noise from topics
 # That a document can have in the choice of the number: those with millions of counts would decide it alone.
 _MOST_COUNTS = 5_000.0
+# That a document can have in a chain. No mixture of topics fits a document of millions exactly, and a chain
+# would answer each misfit with more topics.
+MOST_USED = 20_000
 _HARDLY_ANY = 1e-9  # share of common words: a table has no words that belong to no topic
 
 
@@ -39,14 +42,16 @@ def effective_table(corpus: Corpus, seed: int) -> Effective:
     choice = _choice(corpus, seed)
     # Of the plausible numbers of topics the largest: what too few topics miss would look like noise.
     concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed)
-    if math.isinf(concentration):
-        return Effective(corpus, concentration)
-    return Effective(scaled_down(corpus, concentration, seed), concentration)
+    if not math.isinf(concentration):
+        return Effective(scaled_down(corpus, concentration, seed), concentration)
+    if corpus.document_lengths.max() > MOST_USED:
+        corpus = corpus.downsampled(MOST_USED, random_state=seed, evenly=True)
+    return Effective(corpus, concentration)
 
 
 def scaled_down(corpus: Corpus, concentration: float, seed: int) -> Corpus:
-    """Scale counts down to what documents of this concentration are worth."""
-    limits = effective_counts(corpus.document_lengths, concentration)
+    """Scale counts down to the independent counts of documents with this concentration, at most MOST_USED."""
+    limits = np.minimum(effective_counts(corpus.document_lengths, concentration), MOST_USED)
     fewer = corpus.downsampled(limits, random_state=seed, evenly=True)
     assert fewer.downsampling is not None
     make, parts = fewer.__reduce__()

@@ -28,7 +28,6 @@ def test_a_row_has_a_cell_for_every_column():
 
 
 def test_a_small_run(capsys):
-    update.main(
-        ["--documents", "60", "--batches", "3", "--sweeps", "4", "--update-sweeps", "2", "--chains", "1"]
-    )
+    small = {"documents": 60, "batches": 3, "sweeps": 4, "update-sweeps": 2, "chains": 1}
+    update.main([f"--{name}={value}" for name, value in small.items()])
     assert len(capsys.readouterr().out.splitlines()) == 2 + 2 + 1

@@ -61,7 +61,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value  # the next look-up does not come here
+    globals()[name] = value  # so this function is not called again
     return value
 
 

@@ -1,4 +1,4 @@
-"""Arrays that all packages share: those of the documents, as kernels take them, and ranges of an array."""
+"""Arrays that all packages share: those of documents, in the form of kernels, and ranges of an array."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COUNTED_AT_ONCE = 2**20
 
 
 class CorpusArrays(NamedTuple):
-    """What compiled kernels take: the corpus without its names.
+    """A corpus for compiled kernels: without names.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class CorpusArrays(NamedTuple):
 
 
 class CellArrays(NamedTuple):
-    """What compiled kernels take of a corpus of counts.
+    """A corpus of counts for compiled kernels.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class CellArrays(NamedTuple):
 
     @property
     def n_words(self) -> int:
-        """Number of words of all cells together."""
+        """Number of words of all cells."""
         return int(self.doc_ptr[-1])
 
     def has_same(self, other: CellArrays) -> bool:
@@ -70,7 +70,7 @@ class CellArrays(NamedTuple):
 
 
 def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
-    """Count the words of each term; in blocks, as NumPy widens what it counts to 64 bits."""
+    """Count the words of each term; in blocks, because NumPy widens what it counts to 64 bits."""
     counts = np.zeros(n_terms, np.int64)
     for begin in range(0, x.size, _COUNTED_AT_ONCE):
         counts += np.bincount(x[begin : begin + _COUNTED_AT_ONCE], minlength=n_terms)
@@ -78,7 +78,7 @@ def count_terms(x: npt.NDArray[Any], n_terms: int) -> npt.NDArray[np.int64]:
 
 
 def offsets_of(lengths: Integers) -> npt.NDArray[np.int64]:
-    """Return the offsets of ranges of these lengths laid end to end, and where the last one ends.
+    """Return the offsets of consecutive ranges of these lengths, and the end of the last.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def offsets_of(lengths: Integers) -> npt.NDArray[np.int64]:
 
 
 def places_of(first: Integers, lengths: Integers) -> npt.NDArray[np.int64]:
-    """Return the places of ranges, one range after another: each begins at `first` and has its length.
+    """Return the places in consecutive ranges; each begins at `first` and has its length.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def places_of(first: Integers, lengths: Integers) -> npt.NDArray[np.int64]:
 
 
 def ranges_of(offsets: Integers, most: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of items, in order, that have no more than `most` together, or are one item.
+    """Yield ranges of items, in order, with at most `most` together, or of a single larger item.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def ranges_of(offsets: Integers, most: int) -> Iterator[tuple[int, int]]:
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a copy in the narrowest type of numbers from 0 that holds all of them, if there is one."""
+    """Return a copy in the narrowest unsigned type that holds all numbers, if any does."""
     if not array.size or array.min() < 0:
         return array.copy()
     kind = np.min_scalar_type(int(array.max()))

@@ -1,8 +1,8 @@
-"""A draw: what is kept of a state. Its counts of documents by topic may be in files.
+"""A draw: the kept part of a state. Its counts of documents by topic may be in files.
 
-A file may have all documents or a part of them, a range that one worker holds and writes; the parts are not
-gathered. `PartsOfDraw` knows where they are, and reads those with the documents that are asked for. In files,
-columns and counts have the narrowest type that holds them all; they are read in the usual width.
+A file has all documents or a part of them: a range that one worker holds and writes. The parts are not
+gathered. `PartsOfDraw` knows their files, and reads the ones with the requested documents. In files, columns
+and counts have the narrowest type that holds them all; they are read in the usual width.
 """
 
 import hashlib
@@ -19,17 +19,17 @@ from franchise._files import Facts, read_arrays, write_arrays
 from franchise._version import VERSION, check_version
 from franchise.errors import ModelError
 
-Documents = slice | Array  # which documents: a range, or numbers
+Documents = slice | Array  # a range of documents, or their numbers
 
 _KIND = "part of a draw"
-# In the folder of a chain: where parts lie of draws that are not written yet, and may never be.
+# In the folder of a chain: the place of parts of draws that are not written yet, and may never be.
 PARTS = "parts"
 _ARRAYS = ("data", "indices", "indptr")
-LARGE_DRAW = 2**22  # bytes: from this size on, draws that are kept are on disk
+LARGE_DRAW = 2**22  # bytes: draws of this size or more are kept on disk
 
 
 class NarrowCounts(NamedTuple):
-    """The counts of documents as they lie in a file: rows as of a `csr_array`."""
+    """The counts of documents as in a file: rows as in a `csr_array`."""
 
     data: Array
     indices: Array
@@ -56,7 +56,7 @@ class NarrowCounts(NamedTuple):
         return _wide(self.data[places], self.indices[places], indptr, self.n_topics)
 
     def check(self, n_documents: int) -> None:
-        """Refuse counts in which SciPy would look for numbers where there are none, by ValueError."""
+        """Refuse counts in which SciPy would read out of bounds: ValueError."""
         data, indices, indptr, n_topics = self
         if (
             indptr.shape != (n_documents + 1,)
@@ -67,7 +67,7 @@ class NarrowCounts(NamedTuple):
             or np.any(indptr[1:] < indptr[:-1])
             or (indices.size and (indices.min() < 0 or indices.max() >= n_topics))
         ):
-            raise ValueError("the topics of documents do not fit together")
+            raise ValueError("the arrays of the topics of documents do not match")
 
 
 def narrow_arrays(counts: sp.csr_array) -> dict[str, Array]:
@@ -80,7 +80,7 @@ def narrow_arrays(counts: sp.csr_array) -> dict[str, Array]:
 
 
 class DrawPart(NamedTuple):
-    """A file with the counts of a range of documents, as others know it."""
+    """The facts about a file with the counts of a range of documents."""
 
     first_document: int
     n_documents: int
@@ -89,7 +89,7 @@ class DrawPart(NamedTuple):
 
 
 def parts_folder(folder: Path, sweep: int) -> Path:
-    """Return where the parts of the draw of a sweep are, in a folder of draws."""
+    """Return the place of the parts of the draw of a sweep, in a folder of draws."""
     return folder / f"{sweep:06d}"
 
 
@@ -99,7 +99,7 @@ def part_path(folder: Path, sweep: int, part: DrawPart) -> Path:
 
 
 def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.csr_array) -> DrawPart:
-    """Write n_j.k of a range of documents, whole or not at all.
+    """Write n_j.k of a range of documents, completely or not at all.
 
     Parameters
     ----------
@@ -110,17 +110,17 @@ def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.c
     first_document
         The number of the first document.
     counts
-        Its counts and those of the documents after it, documents by topics, topics as in the draw.
+        The counts of consecutive documents, documents by topics, topics as in the draw.
 
     Returns
     -------
     DrawPart
-        What `PartsOfDraw` needs to read the file.
+        The facts with which `PartsOfDraw` reads the file.
 
     Raises
     ------
     ModelError
-        If it cannot be written.
+        If the file cannot be written.
     """
     arrays = narrow_arrays(counts)
     digest = hashlib.blake2b(digest_size=16)
@@ -140,7 +140,7 @@ def write_part(folder: str | Path, sweep: int, first_document: int, counts: sp.c
 
 
 class PartsOfDraw:
-    """Stands in the place of n_j.k where this lies in parts; small, and can be pickled.
+    """The counts n_j.k of a draw whose parts are in files: small, and can be pickled.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class PartsOfDraw:
     sweep
         The sweep of the draw.
     parts
-        What `write_part` returned, in any order. Together they have every document once.
+        The results of `write_part`, in any order. Together they have every document once.
     n_topics
         Number of topics.
 
@@ -166,8 +166,8 @@ class PartsOfDraw:
         if not parts or [part.first_document for part in self.parts] != ends[:-1].tolist():
             raise ValueError("the parts of a draw do not have every document once")
         self._ends = ends
-        self._sound: set[int] = set()  # parts that were looked at
-        # The last one that was asked for, mapped: documents come in their order, mostly.
+        self._sound: set[int] = set()  # parts that were checked
+        # The last part used, mapped: documents are mostly read in order.
         self._last: tuple[int, NarrowCounts] | None = None
 
     @property
@@ -177,7 +177,7 @@ class PartsOfDraw:
 
     @property
     def n_bytes(self) -> int:
-        """What they take on disk."""
+        """Size of the files."""
         return sum(part.n_bytes for part in self.parts)
 
     def path(self, part: DrawPart) -> Path:
@@ -185,12 +185,12 @@ class PartsOfDraw:
         return part_path(self.folder, self.sweep, part)
 
     def check_files(self) -> None:
-        """Look whether all files are there, and as long as they were.
+        """Check that all files are present and have their original length.
 
         Raises
         ------
         ModelError
-            If one is not.
+            If a file is missing or has another length.
         """
         for part in self.parts:
             path = self.path(part)
@@ -204,10 +204,10 @@ class PartsOfDraw:
                     code="no-such-file" if isinstance(error, FileNotFoundError) else "cannot-read",
                 ) from error
             if not is_whole:
-                raise _damaged(path, "it is not as long as it was")
+                raise _damaged(path, "its length has changed")
 
     def rows(self, documents: Documents) -> sp.csr_array:
-        """Return n_j.k of some documents, a range or numbers; only parts that have some are read.
+        """Return n_j.k of some documents, a range or numbers; only the parts with these are read.
 
         Raises
         ------
@@ -218,7 +218,7 @@ class PartsOfDraw:
             begin, end, _ = documents.indices(self.shape[0])
             return self._joined(self._of_range(begin, end))
         numbers = np.asarray(documents, np.int64)
-        order = np.argsort(numbers, kind="stable")  # so that every part is looked at once
+        order = np.argsort(numbers, kind="stable")  # so that every part is read once
         return self._joined(self._of_increasing(numbers[order]))[np.argsort(order, kind="stable")]
 
     def _of_range(self, begin: int, end: int) -> Iterator[sp.csr_array]:
@@ -254,7 +254,7 @@ class PartsOfDraw:
         )
 
     def _counts(self, i: int) -> NarrowCounts:
-        """Map a part; what it holds is checked the first time."""
+        """Map a part; its contents are checked the first time."""
         if self._last is None or self._last[0] != i:
             part, is_new = self.parts[i], i not in self._sound
             path = self.path(part)
@@ -277,7 +277,7 @@ class PartsOfDraw:
         counts.check(part.n_documents)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is mapped."""
+        """Leave out the mapped part."""
         return vars(self) | {"_last": None}
 
 
@@ -296,10 +296,10 @@ def _wide(data: Array, indices: Array, indptr: Array, n_topics: int) -> sp.csr_a
 
 
 class MergedCounts(NamedTuple):
-    """Counts of documents in which some topics are taken for one."""
+    """Counts of documents in which some topics are merged."""
 
     counts: "sp.csr_array | NarrowCounts | PartsOfDraw"
-    place: Array  # of each topic, what it is taken for
+    place: Array  # of each topic, the topic that it counts as
     n_topics: int
 
     def rows(self, documents: Documents) -> sp.csr_array:
@@ -314,7 +314,7 @@ class MergedCounts(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """What is kept of a state: all that topics, weights and mixtures are computed from.
+    """The kept part of a state, from which topics, weights and mixtures are computed.
 
     Topics are ordered by their number of words, largest first.
     """
@@ -329,14 +329,14 @@ class Draw(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """What its counts take in memory."""
+        """Memory of the counts."""
         tables = [self.topic_terms, self.document_counts]
         in_memory = [table for table in tables if isinstance(table, sp.csr_array)]
         return sum(part.nbytes for table in in_memory for part in (table.data, table.indices, table.indptr))
 
     @property
     def document_topics(self) -> sp.csr_array:
-        """All of n_j.k; if it lies in files, `of_documents` takes less memory."""
+        """All of n_j.k; if it is in files, `of_documents` takes less memory."""
         counts = self.document_counts
         return counts if isinstance(counts, sp.csr_array) else counts.rows(slice(None))
 

@@ -1,4 +1,4 @@
-"""Packages that only some users need: where one is missing, the error says what to install."""
+"""Packages that only some users need: if one is missing, the error says what to install."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from franchise.errors import MissingPackageError
 
 @contextmanager
 def needed(what: str, extra: str) -> Iterator[None]:
-    """Import the packages of an extra in this block; a missing one is named, with the command to install it.
+    """Import the packages of an extra in this block; the error for a missing one says how to install it.
 
     A package that is there but fails to load is not caught: installing it again would not help.
     """

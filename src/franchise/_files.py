@@ -1,8 +1,8 @@
-"""Files that are complete or not there, and that are trusted only after a look at their checksum.
+"""Files that are complete or absent, and are read only if their checksum is right.
 
-Arrays go into safetensors files, whose loading runs no code, together with facts (JSON) that say what
-the file is. Text goes into plain files. Everything is written under a temporary name and renamed, so that
-a process killed at any moment leaves the old file or the new one.
+Arrays are stored in safetensors files, whose loading runs no code, together with facts (JSON) that say what
+the file is. Text is stored in plain files. Everything is written under a temporary name and renamed, so a
+process killed at any moment leaves the old file or the new one.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ from franchise.errors import ModelError
 
 Facts = dict[str, Any]
 
-# The one entry of a file's metadata: safetensors writes several in any order.
+# The only entry of a file's metadata, because safetensors writes several in any order.
 _ABOUT = "franchise"
-# How safetensors calls the types of numbers, all little-endian.
+# Names of number types in safetensors, all little-endian.
 _TYPES = {
     "BOOL": "|b1",
     "U8": "|u1",
@@ -42,12 +42,12 @@ _NAMES_OF_TYPES = {kind: name for name, kind in _TYPES.items()}
 
 
 def write_arrays(path: Path, kind: str, arrays: Mapping[str, Array], facts: Facts) -> None:
-    """Write arrays and facts as one safetensors file; `kind` says what the file holds."""
+    """Write arrays and facts as one safetensors file; `kind` names the contents of the file."""
     write_pieces(path, pieces_of_arrays(kind, arrays, facts))
 
 
 def pieces_of_arrays(kind: str, arrays: Mapping[str, Array], facts: Facts) -> Iterator[bytes | memoryview]:
-    """Return the bytes of such a file, in pieces."""
+    """Return the bytes of a file of `write_arrays`, in pieces."""
     ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
     ordered = {name: one.astype(one.dtype.newbyteorder("<"), copy=False) for name, one in ordered.items()}
     about = to_json({"kind": kind, "facts": facts, "checksum": _checksum(kind, facts, ordered)})
@@ -56,7 +56,7 @@ def pieces_of_arrays(kind: str, arrays: Mapping[str, Array], facts: Facts) -> It
 
 def _pieces_of(arrays: dict[str, Array], about: str) -> Iterator[bytes | memoryview]:
     """Yield a safetensors file piece by piece; the library would hold all of it twice more in memory."""
-    # The widest first, so that each begins where numbers of its width may lie in memory.
+    # The widest first, so that each array is aligned in memory.
     in_file = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     header: Facts = {"__metadata__": {_ABOUT: about}}
     end = 0
@@ -74,11 +74,11 @@ def _pieces_of(arrays: dict[str, Array], about: str) -> Iterator[bytes | memoryv
 def read_arrays(
     path: Path, kind: str, *, mapped: bool = False, verified: bool = False
 ) -> tuple[dict[str, Array], Facts]:
-    """Read what `write_arrays` wrote.
+    """Read a file of `write_arrays`.
 
-    With `mapped`, the arrays lie in the file, and only what is looked at is brought into memory, from which
-    it can be dropped again. They stay what they are when the file is removed or replaced. Of a file that was
-    `verified` before, the checksum is not compared again, which would read all of it.
+    With `mapped`, the arrays stay in the file: parts are read into memory when used, and can be dropped
+    again. They do not change when the file is removed or replaced. If `verified`, the checksum, which would
+    take reading the whole file, is not compared again.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def read_arrays(
     )
     if not is_sound:
         raise ModelError(
-            f"{path}: the file is damaged, its contents do not match its checksum; {_RESTORE}",
+            f"{path}: the file is damaged: its contents do not match its checksum; {_RESTORE}",
             code="damaged-file",
         )
     if about["kind"] != kind:
@@ -116,7 +116,7 @@ def read_arrays(
 
 
 def _mapped(path: Path, names: list[str]) -> dict[str, Array]:
-    """Return the arrays of a file that safetensors has found to be in order, where they lie in it."""
+    """Map the arrays of a file that safetensors has found valid."""
     with open(path, "rb") as file:
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     first = 8 + int.from_bytes(content[:8], "little")
@@ -130,7 +130,7 @@ def _mapped(path: Path, names: list[str]) -> dict[str, Array]:
 
 
 def read_facts(path: Path, kind: str) -> Facts:
-    """Read the facts of a file that `write_arrays` wrote, without a look at its arrays."""
+    """Read the facts of a file of `write_arrays`, but not its arrays."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -145,12 +145,12 @@ def read_facts(path: Path, kind: str) -> Facts:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, UTF-8, whole or not at all."""
+    """Write a text file in UTF-8, completely or not at all."""
     write_pieces(path, [text.encode("utf-8", "surrogatepass")])
 
 
 def read_text(path: Path) -> str:
-    """Read a text file, UTF-8."""
+    """Read a text file in UTF-8."""
     try:
         return path.read_bytes().decode("utf-8", "surrogatepass")
     except (OSError, UnicodeDecodeError) as error:
@@ -158,7 +158,7 @@ def read_text(path: Path) -> str:
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    """Write a file, whole or not at all, in a folder that is created if needed."""
+    """Write a file, completely or not at all; create its folder if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
@@ -172,7 +172,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file; when it is complete, flush it to disk, and rename it to `path`."""
     temporary = path.with_name(
         f".{path.name}.tmp"
-    )  # always this name: what a killed process left is overwritten
+    )  # always the same name: remains of a killed process are overwritten
     try:
         with open(temporary, "wb") as file:
             yield file
@@ -185,12 +185,12 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def to_json(facts: Facts) -> str:
-    """Write facts as JSON, the same text for the same facts."""
+    """Write facts as JSON; equal facts give equal text."""
     return json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
 
 
 def checksum_of(facts: Facts) -> str:
-    """Return a checksum of facts, by which a file that was edited is told."""
+    """Return a checksum of facts, which shows whether a file was edited."""
     return hashlib.blake2b(to_json(facts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -201,9 +201,7 @@ def from_json(text: str, path: Path) -> Facts:
     except (ValueError, RecursionError) as error:
         raise _cannot_read(path, error) from error
     if not isinstance(facts, dict):
-        raise ModelError(
-            f"{path}: the file is damaged, it holds no settings; {_RESTORE}", code="damaged-file"
-        )
+        raise ModelError(f"{path}: the file is damaged: it has no settings; {_RESTORE}", code="damaged-file")
     return facts
 
 

@@ -1,6 +1,6 @@
-"""Folders that are complete or not there, and locks that keep other processes from writing in them.
+"""Folders that are complete or absent, and locks that keep other processes from writing in them.
 
-A folder is written under a temporary name beside its own. To replace another one, four names are used::
+A folder is written under a temporary name next to its own. Replacing another one takes four names::
 
     name          what readers see
     .name.tmp     the new folder while it is written
@@ -8,7 +8,7 @@ A folder is written under a temporary name beside its own. To replace another on
     .name.gone    the old folder while it is removed
     .name.lock    the lock of `locked_name`
 
-A process can be killed at any moment. If it had taken the name from the old folder and not yet given it to
+A process can be killed at any moment. If it has taken the name from the old folder but not yet given it to
 the new one, the next reader (`put_back`) or writer (`writing_in`) gives it back to the old one.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from franchise._files import cannot_write
 from franchise.errors import ModelError
 
-Holds = Callable[[Path], bool]  # says whether a folder holds what belongs there, without changing anything
+Holds = Callable[[Path], bool]  # says whether a folder has the expected contents, without changing anything
 
 _LEASE = 120.0  # seconds
 _WINDOWS = os.name == "nt"
@@ -34,7 +34,7 @@ _WINDOWS = os.name == "nt"
 def writing_in(folder: Path, holds: Holds) -> Iterator[None]:
     """Be the only process that makes, replaces or fills a folder; refuse if another does.
 
-    Remains of a process that was killed there are tidied up first.
+    Remains of a killed process are removed first.
     """
     with locked_name(folder):
         try:
@@ -45,12 +45,12 @@ def writing_in(folder: Path, holds: Holds) -> Iterator[None]:
 
 
 def put_back(folder: Path, holds: Holds) -> None:
-    """Give a folder its name back, if a process was killed before it could give that name to another one.
+    """Give a folder its name back, if a process was killed before it could give the name to another one.
 
     Raises
     ------
     ModelError
-        If that is not possible, or the process still runs.
+        If that is not possible, or the process is still running.
     """
     old = _beside(folder, "old")
     if folder.exists() or not holds(old):
@@ -61,7 +61,7 @@ def put_back(folder: Path, holds: Holds) -> None:
     except ModelError as error:
         raise ModelError(
             f"{folder}: another process is replacing it, or was killed while it did. "
-            f"Wait for it, or rename {old} to {folder.name} if no process runs.",
+            f"Wait for it, or, if no process is running, rename {old} to {folder.name}.",
             code="replacement-cut-off",
         ) from error
 
@@ -70,7 +70,7 @@ def put_back(folder: Path, holds: Holds) -> None:
 def new_folder(folder: Path) -> Iterator[Path]:
     """Make the temporary folder in which `folder` is written; remove it at the end if it is still there.
 
-    The caller is alone there (`writing_in`), and calls `take_place` when all is written.
+    The caller has exclusive access (`writing_in`), and calls `take_place` when everything is written.
     """
     temporary = _beside(folder, "tmp")
     try:
@@ -84,7 +84,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def take_place(temporary: Path, folder: Path) -> None:
-    """Give a temporary folder its name; one that has the name now is removed after that."""
+    """Give a temporary folder its final name, then remove the folder that had the name."""
     old = _beside(folder, "old")
     try:
         try:
@@ -109,13 +109,13 @@ def _tidy(folder: Path, holds: Holds) -> None:
         if folder.exists():
             folder.rmdir()
         old.rename(folder)
-    # Otherwise something else has the name, and the old folder may be the only copy: it stays.
+    # Otherwise another folder has the name, and the old folder may be the only copy: keep it.
     for kind in ("tmp", "gone"):
         shutil.rmtree(_beside(folder, kind), ignore_errors=True)
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove the old folder under another name: what is called old is complete."""
+    """Remove the old folder under another name, because the name `.old` is for complete folders."""
     gone = _beside(folder, "gone")
     shutil.rmtree(gone, ignore_errors=True)
     with suppress(OSError):  # the next process that writes there tries again
@@ -124,7 +124,7 @@ def _remove_old(folder: Path) -> None:
 
 
 def _beside(folder: Path, kind: str) -> Path:
-    folder = Path(os.path.realpath(folder))  # of a link, what it points to
+    folder = Path(os.path.realpath(folder))  # the target of a link
     return folder.with_name(f".{folder.name}.{kind}")
 
 
@@ -137,11 +137,11 @@ def _is_empty(folder: Path) -> bool:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing in a folder at the same time; one that dies releases the lock.
+    """Keep other processes from writing in a folder at the same time; a dead process releases the lock.
 
-    Some network file systems (Lustre and NFS, depending on how they are mounted) have no such locks. There
-    the process renews a file, ``.lock.held``, while it works. Other processes keep away until it is removed,
-    or has not been renewed for two minutes.
+    Some network file systems (Lustre and NFS, depending on how they are mounted) do not have such locks.
+    There the process renews a file, ``.lock.held``, while it works. Other processes wait until the file is
+    removed or has not been renewed for two minutes.
     """
     with _locked(folder / ".lock", folder):
         yield
@@ -151,12 +151,12 @@ def locked(folder: Path) -> Iterator[None]:
 def locked_name(folder: Path) -> Iterator[None]:
     """Keep other processes from creating, replacing or filling the folder at the same time.
 
-    A lock inside the folder goes away with it when the folder is replaced; this one lies
-    next to it, and is removed at the end.
+    A lock inside the folder would disappear when the folder is replaced; this one is next to it, and is
+    removed at the end.
     """
     folder = folder.resolve()
     if folder.is_dir() and not os.access(folder.parent, os.W_OK):
-        yield  # where nothing can be written beside the folder, it cannot be replaced either
+        yield  # if nothing can be written next to the folder, it cannot be replaced either
         return
     path = _beside(folder, "lock")
     with _locked(path, folder):
@@ -172,7 +172,7 @@ def locked_name(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(path: Path, folder: Path) -> Iterator[None]:
-    from filelock import lock_descriptor, unlock_descriptor  # not before a folder is written
+    from filelock import lock_descriptor, unlock_descriptor  # imported only when a folder is written
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -198,7 +198,7 @@ def _locked(path: Path, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _leased(path: Path, folder: Path) -> Iterator[None]:
-    """Hold a lock that is a file: made by one process alone, and renewed by a thread of it."""
+    """Hold a lock that is a file: only one process can make it, and a thread renews it."""
     from filelock import SoftFileLease, Timeout
 
     lease = SoftFileLease(path, lease_duration=_LEASE, timeout=0, thread_local=False)
@@ -222,10 +222,10 @@ def _leased(path: Path, folder: Path) -> Iterator[None]:
 
 
 def _is_out_of_date(path: Path) -> bool:
-    """Return whether a lock was last renewed longer ago than it is valid, by the file system's clock."""
+    """Return whether a lock's last renewal is older than its validity, by the file system's clock."""
     probe = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        # Opened, as a network file system may remember an earlier time of a file that is only looked at.
+        # Opened, because a network file system may cache the time of a file that is only stat'ed.
         with open(path, "rb") as file, open(probe, "wb") as new:
             return os.fstat(new.fileno()).st_mtime - os.fstat(file.fileno()).st_mtime > _LEASE
     except FileNotFoundError:

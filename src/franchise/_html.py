@@ -1,14 +1,14 @@
-"""Small pieces of HTML, for notebooks: what is shown there is short, and takes the colours of the page."""
+"""Small pieces of HTML for notebooks: short, and in the colours of the page."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
 _CELL = "text-align:left;vertical-align:top;padding:2px 14px 2px 0"
-_SHORT = 14  # characters that are not broken into lines
+_SHORT = 14  # longest cell that is not broken into lines
 
 
 def block(*parts: str) -> str:
-    """Return parts that stand one below another."""
+    """Return parts in lines below each other."""
     return f'<div class="franchise">{"".join(parts)}</div>'
 
 

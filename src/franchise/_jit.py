@@ -1,20 +1,21 @@
 """Every Numba option of the library, in one place.
 
-No ``fastmath``: sums keep the order in which they are written, so a seed gives the same chain
-with the compiler on and off (log densities may differ in the last digit, as Numba's lgamma is not
-Python's). No explicit signatures: they would compile at import. No reference
-counts (``_nrt``): a kernel that allocates does not compile, and one that takes its arrays in
-NamedTuples would otherwise spend nine tenths of its time counting references to them. No way in
-from Python (``no_cpython_wrapper``) to what only kernels call, nor from C to anything: code that
-unpacks arguments of fifty arrays, which nobody calls, took over a quarter of the time to compile. No machine
-code of helpers: a kernel contains those that it calls, and is optimized with them. The garbage collector is
-off while something is compiled: it would go through Numba's many objects again and again, and find nothing.
+- No ``fastmath``: sums keep the order in which they are written, so a seed gives the same chain with the
+  compiler on and off. (Log densities may differ in the last digit, as Numba's lgamma is not Python's.)
+- No explicit signatures: they would compile at import.
+- No reference counts (``_nrt``): a kernel that allocates does not compile, and one that takes its arrays in
+  NamedTuples would otherwise spend nine tenths of its time counting references to them.
+- No entry from Python (``no_cpython_wrapper``) to functions that only kernels call, nor from C to any
+  function: code that unpacks fifty arrays, never called, took over a quarter of the time to compile.
+- No machine code of helpers: a kernel contains the helpers that it calls, and is optimized with them.
+- No garbage collection while something is compiled: it would scan Numba's many objects repeatedly, and find
+  nothing.
 
 Some of these options, and the cache below, are not part of Numba's public interface. So only tested
 versions are accepted.
 
-Numba's own cache on disk notices a change only in a function's own file. The cache here belongs to the
-contents of every file that may hold compiled code, so machine code is never older than what it calls.
+Numba's own cache on disk notices a change only in a function's own file. The cache here depends on the
+contents of every file that may contain compiled code, so machine code is never older than what it calls.
 """
 
 import gc
@@ -33,7 +34,7 @@ from franchise.errors import MissingPackageError
 
 _OLDEST, _NEWEST = (0, 60), (0, 68)  # of Numba; as in pyproject.toml
 _PACKAGE = Path(__file__).parent
-# Where kernels are, and what they call or take constants from.
+# Files and folders with kernels, and with the functions and constants that these use.
 _SOURCES = [
     "_jit.py",
     "random.py",
@@ -57,7 +58,7 @@ def _check_version(version: str) -> None:
         oldest, newest = (f"{major}.{minor}" for major, minor in (_OLDEST, _NEWEST))
         too_new = f"{_NEWEST[0]}.{_NEWEST[1] + 1}"
         raise MissingPackageError(
-            f"Franchise works with Numba {oldest} to {newest}, and {version} is installed. "
+            f"Franchise works with Numba {oldest} to {newest}, but {version} is installed. "
             f'Install another one: pip install "numba>={oldest},<{too_new}"',
             code="numba-version",
             name="numba",
@@ -75,7 +76,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrap
 
 
 def kernel(function: _F) -> _F:
-    """Compile a function that Python calls: cached on disk, free of the interpreter's lock."""
+    """Compile a function that Python calls: cached on disk, and without the interpreter's lock."""
     dispatcher: _Dispatcher = numba.njit(pipeline_class=_compilers()[0], **_OPTIONS)(function)
     if not numba.config.DISABLE_JIT:
         dispatcher._cache = _cache_class()(function)  # as Numba's enable_caching does
@@ -83,13 +84,13 @@ def kernel(function: _F) -> _F:
 
 
 def is_cached(function: Callable[..., Any]) -> bool:
-    """Return whether machine code of a kernel is on disk, and of the present sources."""
+    """Return whether machine code of a kernel for the present sources is on disk."""
     return numba.config.DISABLE_JIT or cast(_Dispatcher, function)._cache.is_filled()
 
 
 @cache
 def _compilers() -> tuple[Any, Any]:
-    """Return the compilers of kernels and of helpers; these stop before there is machine code."""
+    """Return the compilers of kernels and of helpers; that of helpers stops before machine code."""
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler, DefaultPassBuilder
     from numba.core.compiler_machinery import register_pass
@@ -107,7 +108,7 @@ def _compilers() -> tuple[Any, Any]:
 
     class HelperCode(JITCodeLibrary):  # type: ignore[misc]
         def _optimize_final_module(self) -> None:
-            pass  # kernels are optimized with what they call
+            pass  # kernels are optimized together with their helpers
 
         def _finalize_final_module(self) -> None:
             self._finalized = True
@@ -139,14 +140,14 @@ def _compilers() -> tuple[Any, Any]:
 
 
 class _Dispatcher(Protocol):
-    """What is used here of a function compiled by Numba that is not public."""
+    """The private parts of a function compiled by Numba that are used here."""
 
     _cache: Any
 
 
 @cache
 def _cache_class() -> Any:
-    """Return the class of kernels' caches on disk: Numba's own, but for the stamp and the names of files.
+    """Return the class of kernels' caches on disk: Numba's own, with another stamp and other file names.
 
     An index with another stamp counts as empty and is overwritten. The names lack the line number, which
     would leave old files behind after edits.
@@ -155,7 +156,7 @@ def _cache_class() -> Any:
 
     class KernelFiles(IndexDataCacheFile):  # type: ignore[misc]
         def _load_index(self) -> Any:
-            # The index of another version may name classes that have moved: it cannot be read to the stamp.
+            # The index of another version may name classes that have moved: not even its stamp can be read.
             with suppress(ImportError, AttributeError):
                 return super()._load_index()
             return {}
@@ -186,12 +187,12 @@ def _digest_of_sources() -> str:
     return digest.hexdigest()
 
 
-# Taken once, before kernels are imported: what is compiled after a later edit must not count as up to date.
+# Taken once, before kernels are imported: code compiled after a later edit must not count as up to date.
 _DIGEST = _digest_of_sources()
 
 
 def helper(function: _F) -> _F:
-    """Compile a function that kernels call, on its own: for what is called from several places."""
+    """Compile a function that kernels call, on its own: for functions with several callers."""
     dispatcher = numba.njit(pipeline_class=_compilers()[1], no_cpython_wrapper=True, **_OPTIONS)(function)
     if not numba.config.DISABLE_JIT:
         dispatcher.__class__ = _helper_class()
@@ -202,14 +203,14 @@ def helper(function: _F) -> _F:
 def _helper_class() -> Any:
     """Return the class of helpers: Numba's own, but safe to call from Python, as tests do.
 
-    It is not compiled once more for an argument that is a constant.
+    A helper is not compiled again for a constant argument.
     """
     from numba.core.types.misc import unliteral
 
     base: Any = type(numba.njit(kernel))
 
     def call(self: Any, *arguments: Any) -> Any:
-        return _with_way_in(self.py_func)(*arguments)  # without one, it would jump to nowhere
+        return _with_way_in(self.py_func)(*arguments)  # without one, it would jump to an invalid address
 
     def get_call_template(self: Any, arguments: Any, keywords: Any) -> Any:
         return base.get_call_template(self, tuple(map(unliteral, arguments)), keywords)
@@ -230,14 +231,14 @@ def inlined(function: _F) -> _F:
 if numba.config.DISABLE_JIT:
 
     def prefetch(array: Any, index: int) -> None:
-        """Do nothing, as there is no compiled code to help."""
+        """Do nothing: without compiled code there is nothing to gain."""
 
 else:
     from numba.extending import intrinsic
 
     @intrinsic
     def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-        """Ask for array[index] to be brought near the processor; it changes nothing else."""
+        """Load array[index] into the caches; this changes nothing else."""
         from llvmlite import ir
         from numba.core import cgutils, types
 
@@ -249,7 +250,7 @@ else:
             flag = ir.IntType(32)
             kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, flag, flag, flag])
             instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            # To read, into all caches, data rather than code.
+            # Arguments: read, all caches, data.
             builder.call(instruction, [address, flag(0), flag(3), flag(1)])
             return context.get_dummy_value()
 

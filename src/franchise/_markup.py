@@ -1,4 +1,4 @@
-"""Text and tables as LaTeX and Markdown write them, whatever characters are in the text."""
+"""Text and tables in LaTeX and Markdown, with any characters in the text."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LATEX = {
     "η": r"$\eta$",
     **{one: f"\\{one}" for one in "&%$#_{}"},
 }
-_LONG = 30  # characters of a column whose cells break into lines
-_WIDEST = 0.55  # of the text, such a column
+_LONG = 30  # characters of a column whose cells are broken into lines
+_WIDEST = 0.55  # of the width of the text, for such a column
 _ON_A_PAGE = 35  # rows
 
 
 def latex(text: str) -> str:
-    r"""Return a text for LaTeX.
+    r"""Escape a text for LaTeX.
 
     Examples
     --------
@@ -35,12 +35,12 @@ def latex(text: str) -> str:
 
 
 def latex_code(text: str) -> str:
-    """Return characters that stand for themselves, such as a regular expression, for LaTeX."""
+    """Escape literal characters, such as a regular expression, for LaTeX."""
     return rf"\texttt{{{latex(text)}}}"
 
 
 def markdown(text: str) -> str:
-    r"""Return a text for Markdown.
+    r"""Escape a text for Markdown.
 
     Examples
     --------
@@ -51,21 +51,21 @@ def markdown(text: str) -> str:
 
 
 def markdown_code(text: str) -> str:
-    """Return characters that stand for themselves, such as a regular expression, for Markdown."""
+    """Escape literal characters, such as a regular expression, for Markdown."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence, room = "`" * (longest + 1), " " * bool(longest)
     return f"{fence}{room}{text}{room}{fence}"
 
 
 def markdown_table(names: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
-    """Return a table for Markdown; `numbers` says which columns stand at the right."""
+    """Return a table in Markdown; `numbers` says which columns are right-aligned."""
     lines = [[markdown(" ".join(cell.split())) for cell in row] for row in (names, *rows)]
     lines.insert(1, ["---:" if number else "---" for number in numbers])
     return "".join(f"| {' | '.join(row)} |\n" for row in lines)
 
 
 def latex_table(names: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
-    """Return a table for LaTeX, with rules of booktabs; one longer than a page is a longtable."""
+    """Return a table in LaTeX with booktabs; a table longer than a page is a longtable."""
     widths = [max(map(len, column)) for column in zip(names, *rows)]
     long = [width > _LONG and not number for width, number in zip(widths, numbers)]
     wide = _WIDEST / max(1, sum(long))

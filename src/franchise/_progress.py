@@ -1,7 +1,8 @@
-"""Progress, for everything that takes time: of the chains of a run, or a bar for all else.
+"""Progress of everything that takes time: the chains of a run, or a bar for other work.
 
-It goes to standard error. An error in the display is not shown and stops nothing; Ctrl-C passes through.
-Chains are shown live on a terminal and in a notebook, elsewhere as lines of a log; bars on a terminal only.
+It is written to standard error. An error in the display is not shown and stops nothing; Ctrl-C passes
+through. Chains are shown live on a terminal and in a notebook, and elsewhere as lines of a log; bars only on
+a terminal.
 """
 
 from __future__ import annotations
@@ -25,51 +26,51 @@ if TYPE_CHECKING:
 
     from franchise.sampling import Chain
 
-_PATIENCE = 2.0  # seconds that something may last without being shown
+_PATIENCE = 2.0  # seconds without display at the beginning
 _SECONDS_A_LINE = 10.0
 _LONG_SWEEP = 2.0  # seconds
-_START, _COMPILER = -1, -2  # stand for what has no number, where chains have theirs
+_START, _COMPILER = -1, -2  # in place of the number of a chain
 _ENDING = "stopping after this sweep"
 _COMPILING = "compiling the sampler (first run only, about half a minute)"
-# Columns that a narrow terminal does without, the first first.
+# Columns that a narrow terminal omits, in this order.
 _DISPENSABLE = ("words/s", "merges", "splits", "joint/word", "phase", "left")
 
 _around: ContextVar[Bar | None] = ContextVar("bar around the work", default=None)
 
 
 def advance(steps: int = 1) -> None:
-    """Count steps as done on the bar that the caller is inside of, if there is one."""
+    """Count steps as done on the surrounding bar, if any."""
     if (bar := _around.get()) is not None:
         bar.advance(steps)
 
 
 class Monitor:
-    """Watches a run in silence; the others differ in what they show."""
+    """Watches a run in silence; subclasses show it."""
 
     def begin(self, chains: Sequence[Chain]) -> None:
-        """Take note that a run begins."""
+        """Note that a run begins."""
 
     def swept(self, chain: Chain) -> None:
-        """Take note that a chain has started, or made a sweep. Called from several threads."""
+        """Note that a chain has started, or made a sweep. Called from several threads."""
 
     def preparing(self, what: str) -> None:
-        """Take note of what is done before the chains start; "" if it is done."""
+        """Note what is done before the chains start; "" when it is done."""
 
     def look(self) -> None:
-        """Show how far the run is now. Called about every second, by the thread that waits for it."""
+        """Show the progress. Called about every second, by the thread that waits for the run."""
 
     def interrupted(self) -> None:
-        """Take note that the user wants the run to end."""
+        """Note that the user wants the run to end."""
 
     def end(self) -> None:
-        """Take note that the run has ended."""
+        """Note that the run has ended."""
 
 
 class Bar(Monitor):
-    """A bar on a terminal, once the work has lasted a moment; elsewhere only what is noted.
+    """A bar on a terminal, once the work has lasted a moment; elsewhere only notes are written.
 
-    It may watch runs too: then its steps are sweeps. `total` is the number of steps, None if it is not known;
-    nothing at all is shown if `verbose` is 0.
+    It can also watch runs: then its steps are sweeps. `total` is the number of steps, None if unknown;
+    nothing is shown if `verbose` is 0.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class Bar(Monitor):
                 progress.TimeRemainingColumn(),
                 console=console,
                 transient=True,
-                redirect_stdout=False,  # or what is printed meanwhile would go to standard error
+                redirect_stdout=False,  # otherwise printed text would go to standard error
                 disable=not (console.is_terminal or console.is_jupyter),
             )
             self._task = self._bar.add_task(what, total=total)
@@ -113,13 +114,13 @@ class Bar(Monitor):
                 self._bar.stop()
 
     def advance(self, steps: int = 1) -> None:
-        """Count steps as done; any thread may."""
+        """Count steps as done; any thread may call this."""
         with suppress(Exception):
             self._bar.advance(self._task, steps)
             self._show_if_due()
 
     def update(self, done: float | None, total: float | None, what: str) -> None:
-        """Say what is being done, and how much of it is done; None leaves a number as it is."""
+        """Set what is being done, and how much of it; None leaves a number unchanged."""
         with suppress(Exception):
             self._bar.update(self._task, completed=done, total=total, description=what)
             self._show_if_due()
@@ -130,12 +131,12 @@ class Bar(Monitor):
                 self._bar.start()
 
     def swept(self, chain: Chain) -> None:
-        """Count a sweep; the start of a chain is none."""
+        """Count a sweep; the start of a chain does not count."""
         if chain.sweeps_done:
             self.advance()
 
     def interrupted(self) -> None:
-        """Say that the run is about to end."""
+        """Show that the run is about to end."""
         self.note(_ENDING)
 
     def note(self, text: str) -> None:
@@ -143,12 +144,12 @@ class Bar(Monitor):
         with suppress(Exception):
             if not self._bar.disable:
                 self._bar.console.print(text, highlight=False)
-            else:  # lines are not to be broken
+            else:  # lines are not broken
                 print(text, file=self._bar.console.file, flush=True)
 
 
 def monitor_for(verbose: int | bool, stream: IO[str] | None = None, heading: str = "") -> Monitor:
-    """Return what shows a run and, before everything else, a heading: live, or as lines of a log."""
+    """Return a monitor that shows a heading and then a run: live, or as lines of a log."""
     if not verbose:
         return Monitor()
     from rich.console import Console
@@ -160,7 +161,7 @@ def monitor_for(verbose: int | bool, stream: IO[str] | None = None, heading: str
 
 
 class Progress:
-    """How far one chain of a run is, in numbers for people."""
+    """The progress of one chain, in readable numbers."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
@@ -177,14 +178,14 @@ class Progress:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What to show: name of the column, and text."""
+        """Names and texts of columns to show."""
         chain, n_words = self.chain, self.chain.corpus.n_words
         facts = {"chain": str(chain.number), "phase": self.phase}
         if not len(chain.trace):
-            self.begun = time.monotonic()  # what comes before the start says nothing of the sweeps
+            self.begun = time.monotonic()  # exclude the time before the start
             return facts
         last = chain.trace.last
-        # A long run has very many events: each is looked at once.
+        # A long run has very many events: count each only once.
         self._kinds.update(event.kind for event in chain.events[self._kinds.total() :])
         return facts | {
             "sweep": f"{self._sweeps}/{chain.schedule.sweeps}",
@@ -198,15 +199,15 @@ class Progress:
 
     @property
     def _sweeps(self) -> str:
-        """The sweeps made; with the part of the one under way, where sweeps take seconds."""
-        done, part = self.chain.sweeps_done, self.chain.progress  # 0 too where the engine cannot tell
+        """The completed sweeps, with a fraction of the present one if sweeps take seconds."""
+        done, part = self.chain.sweeps_done, self.chain.progress  # 0 if the engine does not know
         is_long = part and self.phase != "done" and self.chain.trace.last["seconds"] >= _LONG_SWEEP
         return f"{done + min(part, 0.9):.1f}" if is_long else str(done)
 
     def _left(self) -> str:
         done = self.chain.sweeps_done - self.first_sweep
         to_go = self.chain.schedule.sweeps - self.chain.sweeps_done
-        if to_go > 0 and done <= 1:  # the first sweep may have been compiling
+        if to_go > 0 and done <= 1:  # the first sweep may include compiling
             return "?"
         seconds = (time.monotonic() - self.begun) / done * to_go if to_go > 0 else 0
         return str(timedelta(seconds=round(seconds))).removeprefix("0:").removeprefix("0")
@@ -218,7 +219,7 @@ def _short(number: float) -> str:
 
 
 class _Showing(Monitor):
-    """What monitors that show something share: the chains, and when the run began."""
+    """Base of monitors that show something: it holds the chains, and the time when the run began."""
 
     def __init__(self, heading: str = "") -> None:
         from franchise.engines.compiling import CompilingWatch
@@ -237,7 +238,7 @@ class _Showing(Monitor):
         self._preparing = what
 
     def interrupted(self) -> None:
-        self._note = _ENDING  # shown at the next look: this may be in the middle of one
+        self._note = _ENDING  # shown with the next update, as one may be in progress
 
     def end(self) -> None:
         self._compiling.end()
@@ -246,7 +247,7 @@ class _Showing(Monitor):
         return time.monotonic() - self._begun >= seconds
 
     def _shown(self) -> tuple[list[dict[str, str]], list[str], str]:
-        """Return the facts of each chain, the columns of a table of these, and what to say below it."""
+        """Return the facts of each chain, the columns of their table, and a note below it."""
         facts = [row.facts for row in self._rows.values()]
         note = self._note
         if not note and self._compiling.is_compiling:
@@ -265,7 +266,7 @@ class LogMonitor(_Showing):
         self._written: dict[int, tuple[str, float]] = {}  # phase and time of the last line, by chain
 
     def swept(self, chain: Chain) -> None:
-        """Write how far the chain is, once the run has lasted a moment."""
+        """Write the chain's progress, once the run has lasted a moment."""
         with suppress(Exception), self._lock:
             row = self._rows[chain.number]
             if not chain.sweeps_done:
@@ -275,7 +276,7 @@ class LogMonitor(_Showing):
             self._write_if_due(row.chain.number, row.phase, row)
 
     def look(self) -> None:
-        """Write how far chains are that take long to start, or for a sweep, and whether they compile."""
+        """Write the progress of chains that take long to start, or for a sweep, and of compilation."""
         with suppress(Exception), self._lock:
             watch = self._compiling
             if _COMPILER not in self._written and watch.is_compiling and watch.seconds >= _PATIENCE:
@@ -288,12 +289,12 @@ class LogMonitor(_Showing):
                         self._write_if_due(row.chain.number, row.phase, row)
 
     def interrupted(self) -> None:
-        """Say that the run is about to end."""
+        """Write that the run is about to end."""
         with suppress(Exception):
             print(_ENDING, file=self._stream, flush=True)
 
     def end(self) -> None:
-        """Write where each chain ended, unless that was said."""
+        """Write the final state of each chain, unless it has been written."""
         super().end()
         with suppress(Exception):
             for number, row in self._rows.items():
@@ -317,7 +318,7 @@ class LogMonitor(_Showing):
 
 
 class LiveMonitor(_Showing):
-    """Keeps a table on the terminal, one row per chain; it looks at the chains by itself."""
+    """Shows a table on the terminal, one row per chain, and updates it by itself."""
 
     _live: Any = None
 
@@ -335,7 +336,7 @@ class LiveMonitor(_Showing):
             self._live.start()
 
     def end(self) -> None:
-        """Leave the table as it stands."""
+        """Leave the table as it is."""
         super().end()
         with suppress(Exception):
             self._live.stop()
@@ -359,33 +360,33 @@ class LiveMonitor(_Showing):
             table.add_column(name, justify="left" if name in ("chain", "phase") else "right", no_wrap=True)
         for fact in facts:
             table.add_row(*(fact.get(name, "") for name in columns))
-        # A title and a caption of the table would be as narrow as the table.
+        # Rich would make a title or caption as narrow as the table.
         above = [Text(self._heading)] if self._heading else []
         return Group(*above, table, *([Text(note, style="italic")] if note else []))
 
 
 class NotebookMonitor(_Showing):
-    """Keeps one table below the cell of a notebook and changes it in its place; it needs no widgets."""
+    """Shows one table below the cell of a notebook and updates it in place; it needs no widgets."""
 
     _handle: Any = None
 
     def begin(self, chains: Sequence[Chain]) -> None:
-        """Take a place below the cell, empty until the run has lasted a moment."""
+        """Open the display below the cell, empty until the run has lasted a moment."""
         super().begin(chains)
         with suppress(Exception):
             from IPython.display import HTML, display
 
-            # From here: the threads of the chains do not know which cell they belong to.
+            # Created here, because the threads of chains do not know their cell.
             self._handle = display(HTML(""), display_id=True)
 
     def look(self) -> None:
-        """Show how far the chains are, once the run has lasted a moment."""
+        """Show the progress, once the run has lasted a moment."""
         with suppress(Exception):
             if self._lasts(_PATIENCE):
                 self._show()
 
     def end(self) -> None:
-        """Leave the table as it stands."""
+        """Leave the table as it is."""
         super().end()
         self.look()
 

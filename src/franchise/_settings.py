@@ -1,4 +1,4 @@
-"""Check settings: an error names the setting, its value and what to give instead."""
+"""Checks of settings: an error names the setting, its value and the allowed values."""
 
 import math
 import operator
@@ -12,13 +12,13 @@ import numpy as np
 from franchise.errors import MovedSettingError, SettingsError
 
 LARGEST_SEED = 2**63 - 1
-# What users may give as a random state.
+# The random states that users may give.
 RandomState = int | np.random.Generator | np.random.RandomState | None
 _Called = TypeVar("_Called", bound=Callable[..., Any])
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return the value as an int, or say that it is not a whole number in the range.
+    """Return the value as an int; the error says that it is not a whole number in the range.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
 
 
 def positive_number(name: str, value: object) -> float:
-    """Return the value as a float, or say that it is not a positive number.
+    """Return the value as a float; the error says that it is not a positive number.
 
     Examples
     --------
@@ -53,30 +53,30 @@ def positive_number(name: str, value: object) -> float:
 
 
 def is_positive(value: object) -> bool:
-    """Return whether this is a positive number, finite, and not a bool."""
+    """Return whether the value is a positive, finite number, and not a bool."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     try:
         return 0 < float(value) < math.inf
-    except OverflowError:  # a whole number that no float can hold
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def flag(name: str, value: object) -> bool:
-    """Return the value as a bool, or say that it is neither True nor False."""
+    """Return the value as a bool; the error says that it is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise SettingsError(f"{name}={value!r}: give True or False", code="not-a-flag")
     return bool(value)
 
 
 def is_one_of(value: object, known: Collection[str]) -> bool:
-    """Return whether this is one of some words; it may be anything, such as a list."""
+    """Return whether the value is one of some words; it may have any type, such as a list."""
     return isinstance(value, str) and value in known
 
 
 def cores() -> int:
-    """Return how many cores affinity and the limits of a container leave to this process."""
-    from joblib import cpu_count  # which takes long to import
+    """Return the number of cores that affinity and container limits leave to this process."""
+    from joblib import cpu_count  # its import takes long
 
     try:
         return int(cpu_count())
@@ -89,12 +89,12 @@ def cores() -> int:
 
 
 def seed_of(random_state: object) -> int:
-    """Return the seed that a random state stands for; any for None.
+    """Return the seed of a random state; a random one for None.
 
     Raises
     ------
     SettingsError
-        If it is neither a whole number from 0 nor one of NumPy's generators.
+        If it is neither a whole number from 0 nor a NumPy generator.
     """
     if random_state is None:
         return int.from_bytes(os.urandom(7), "little")
@@ -121,14 +121,14 @@ def pair(value: object) -> tuple[float, float] | None:
 
 
 def refuse_moved(places: Mapping[str, str], given: Collection[str]) -> None:
-    """Refuse parameters that have another name or place; `places` says which."""
+    """Refuse parameters that have another name or place now, which `places` has."""
     for name in given:
         if name in places:
             raise MovedSettingError(f"{name} is not a parameter: give {places[name]}", code="moved-setting")
 
 
 def moved(**places: str) -> Callable[[_Called], _Called]:
-    """Let a class or a function refuse parameters that have moved: of each, what to give instead."""
+    """Make a class or function refuse moved parameters; the value of each is what to give instead."""
 
     def decorate(target: _Called) -> _Called:
         make: Any = target.__init__ if isinstance(target, type) else target  # type: ignore[misc]

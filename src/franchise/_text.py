@@ -1,8 +1,8 @@
-"""Small helpers for text that people read, so that it is the same everywhere."""
+"""Helpers for text that people read, so that it is the same everywhere."""
 
 
 def counted(n: int, thing: str) -> str:
-    """Return a number and what it counts, in the plural where it is not one.
+    """Return a number with the thing that it counts, in the plural unless it is one.
 
     Examples
     --------
@@ -13,7 +13,7 @@ def counted(n: int, thing: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text that any file can hold: halves of surrogate pairs are joined, or replaced by U+FFFD."""
+    """Return a text that any file can hold: surrogate halves are joined, or replaced by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -1,4 +1,4 @@
-"""How many threads to use, and Ctrl-C while compiled code runs."""
+"""The number of threads to use, and Ctrl-C while compiled code runs."""
 
 import signal
 import threading
@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from franchise._settings import cores, whole_number
 from franchise.errors import SettingsError
 
-MOST_THREADS = 1024  # more are never of use
+MOST_THREADS = 1024  # more never help
 
 
 def threads(jobs: int | None, most: int) -> int:
-    """Return how many threads `n_jobs` asks for, never more than there is work for.
+    """Return the number of threads that `n_jobs` requests, at most the number of tasks.
 
-    As in scikit-learn, None is 1, or what a surrounding `joblib.parallel_config` says; -1 is all cores, -2
-    all but one.
+    As in scikit-learn, None is 1, or the setting of a surrounding `joblib.parallel_config`; -1 is all cores,
+    -2 all but one.
     """
     if jobs is None:
         from joblib import effective_n_jobs
@@ -39,8 +39,8 @@ def threads(jobs: int | None, most: int) -> int:
 def interrupts_deferred() -> Iterator[None]:
     """Hold back Ctrl-C until the end of the block.
 
-    A KeyboardInterrupt while Numba hands over arguments or results would crash the interpreter, and one
-    between two moves would leave a sweep half made.
+    A KeyboardInterrupt while Numba converts arguments or results would crash the interpreter, and one between
+    two moves would leave a sweep incomplete.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # other threads are never interrupted

@@ -1,4 +1,4 @@
-"""Versions: of all files that are read back, of Python and the libraries."""
+"""Versions: of file formats, of Python and of libraries."""
 
 import platform
 from importlib.metadata import version
@@ -16,12 +16,12 @@ def check_version(path: Path, facts: Facts) -> None:
     found = facts.get("version")
     if not isinstance(found, int) or found < 1:
         raise ModelError(
-            f"{path}: the file does not say its version; it is damaged or not a Franchise file",
+            f"{path}: the file does not state its version; it is damaged or not a Franchise file",
             code="damaged-file",
         )
     if found > VERSION:
         raise ModelError(
-            f"{path}: the file has format version {found}, and this Franchise reads version {VERSION}; "
+            f"{path}: the file has format version {found}, but this Franchise reads version {VERSION}; "
             "install a newer Franchise",
             code="newer-format",
         )
@@ -34,5 +34,5 @@ def check_version(path: Path, facts: Facts) -> None:
 
 
 def versions_here() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that decide the answer."""
+    """Return the versions of Python and of the libraries that results depend on."""
     return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}

@@ -1,4 +1,4 @@
-"""Data that come with the package, to try things out on."""
+"""Data that come with the package, for first tries."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def arxiv_abstracts() -> list[str]:
 def arxiv_months() -> pd.DataFrame:
     """Return 1,280 arXiv abstracts, 80 of each month from March 2025 to June 2026, as words (CC0).
 
-    Most are on computer vision, language and artificial intelligence. What was kept of an abstract is how
-    often it has each word, so its words are in alphabetical order.
+    Most are on computer vision, language and artificial intelligence. Only the counts of words of an abstract
+    were kept, so its words are in alphabetical order.
 
     Returns
     -------

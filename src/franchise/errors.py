@@ -1,9 +1,8 @@
 """The errors that Franchise raises on purpose, and its warnings.
 
-Every one descends from `FranchiseError`, so a caller can catch them all at
-once; those about input and settings are `ValueError` as well, and a missing
-package is an `ImportError`. Each, and each `FranchiseWarning`, has a short `code` that names the kind of
-fault and stays the same when the message is reworded.
+All errors descend from `FranchiseError`, so a caller can catch them together. Those about input and settings
+are also `ValueError`, and a missing package is an `ImportError`. Each error, and each `FranchiseWarning`, has
+a short `code` that names the kind of fault and stays the same when the message is reworded.
 """
 
 from functools import partial
@@ -28,7 +27,7 @@ class FranchiseError(Exception):
     Parameters
     ----------
     message : str
-        What happened, where, and what to do; written for people, and reworded freely.
+        What happened, where, and what to do; the wording may change.
     code : str
         Short, stable name of the fault in lower case with hyphens, such as ``"unknown-column"``.
     """
@@ -43,22 +42,21 @@ class FranchiseError(Exception):
 
 
 class ClusterError(FranchiseError):
-    """A cluster that cannot be reached, or cannot do what is asked of it.
+    """A cluster cannot be reached, or cannot do what was requested.
 
     The message says what is missing there and what to do.
     """
 
 
 class CorpusError(FranchiseError, ValueError):
-    """Input that cannot be a corpus.
+    """Input cannot be read as a corpus.
 
-    The message names the offending document or line, and what was expected
-    there.
+    The message names the offending document or line, and what was expected there.
     """
 
 
 class GpuError(FranchiseError):
-    """A GPU that is not there, or cannot do what is asked of it.
+    """A GPU is missing, or cannot do what was requested.
 
     The message says what is missing and what to do.
     """
@@ -67,7 +65,7 @@ class GpuError(FranchiseError):
 class MissingPackageError(FranchiseError, ImportError):
     """A package that this part of the library needs is not installed.
 
-    The message names the package and the command that installs it; `name` is the module that is missing.
+    The message names the package and the command that installs it; `name` is the missing module.
     """
 
     def __init__(self, message: str, *, code: str = "missing-package", name: str | None = None) -> None:
@@ -79,39 +77,39 @@ class MissingPackageError(FranchiseError, ImportError):
 
 
 class ModelError(FranchiseError):
-    """A model folder that cannot be read or written.
+    """A model folder cannot be read or written.
 
     The message names the file, what is wrong with it and what to do.
     """
 
 
 class SettingsError(FranchiseError, ValueError):
-    """A setting outside its range.
+    """A setting is outside its range.
 
-    The message names the setting, the value given and the range allowed.
+    The message names the setting, its value and the allowed range.
     """
 
 
 class MovedSettingError(SettingsError, TypeError):
-    """A parameter that has another name or another place now.
+    """A parameter has a new name or place.
 
     The message names the new place.
     """
 
 
 class FranchiseWarning(UserWarning):
-    r"""Something that is probably not what was meant, or that the reader should know.
+    r"""Something is probably not what you meant, or worth knowing.
 
     Parameters
     ----------
     message : str
-        What was seen, and what to do about it; reworded freely.
+        What was found, and what to do about it; the wording may change.
     code : str
-        Short, stable name of what was seen, in lower case with hyphens.
+        Short, stable name of the finding, in lower case with hyphens.
 
     Notes
     -----
-    Printed, a warning ends in its code, so that a filter can leave it out:
+    When printed, a warning ends in its code, so that a filter can ignore it:
 
     >>> import warnings
     >>> warnings.filterwarnings("ignore", r".*\[html-in-texts\]", FranchiseWarning)
@@ -122,7 +120,7 @@ class FranchiseWarning(UserWarning):
         self.code = code
 
     def __str__(self) -> str:
-        """Return the message, with the code at its end."""
+        """Return the message, followed by the code."""
         return f"{super().__str__()} [{self.code}]"
 
     def __reduce__(self) -> Any:

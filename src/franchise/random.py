@@ -1,8 +1,8 @@
-"""Keyed random streams and the distributions that are drawn inside kernels.
+"""Keyed random streams and the distributions that kernels draw from.
 
-A stream is named by (seed, chain, sweep, move, item). One block of Philox4x64-10 turns the name
-into the 256 bits that start a xoshiro256++ generator, so a stream depends on nothing that
-happened before it: not on order, threads, or a restart.
+A stream is named by (seed, chain, sweep, move, item). One block of Philox4x64-10 turns the name into the 256
+bits that start a xoshiro256++ generator. So a stream depends on nothing that happened before: not on order,
+threads or a restart.
 """
 
 import math
@@ -12,10 +12,10 @@ import numpy as np
 
 from franchise._jit import helper
 
-# What a stream is for: one number per move, never reused.
+# The purposes of streams: one number per move, never reused.
 INITIALIZE, WORD_TABLES, TABLE_TOPICS, CONCENTRATIONS, SPLIT_MERGE = 0, 1, 2, 3, 4
 FOLD_IN, LEFT_TO_RIGHT = 5, 6
-REVEAL, TOPIC_TERMS, DOCUMENTS, CELLS = 7, 8, 9, 10
+TOPIC_WEIGHTS, TOPIC_TERMS, DOCUMENTS, CELLS = 7, 8, 9, 10
 START_DOCUMENTS = 11
 
 
@@ -78,7 +78,7 @@ def next_bits(stream):
 
 @helper
 def fill_with_bits(stream, bits, n):
-    """Put the next n results of `next_bits` in `bits`, in a third of the time."""
+    """Put the next n results of `next_bits` in `bits`, three times as fast."""
     s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
     for i in range(n):
         bits[i], s0, s1, s2, s3 = _step(s0, s1, s2, s3)
@@ -107,7 +107,7 @@ def uniform(stream):
 
 @helper
 def integer(stream, n):
-    """Draw from 0, ..., n - 1. The bias is below n / 2**53."""
+    """Draw from 0, ..., n - 1; the bias is below n / 2**53."""
     return int(uniform(stream) * n)
 
 
@@ -121,7 +121,7 @@ def shuffle(stream, values):
 
 @helper
 def normal(stream):
-    """Draw a standard normal (Box-Muller; the second value is thrown away)."""
+    """Draw a standard normal variable (Box-Muller; the second value is thrown away)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - uniform(stream)))
     return radius * math.cos(2.0 * math.pi * uniform(stream))
 
@@ -130,7 +130,7 @@ def normal(stream):
 def log_gamma_variate(stream, shape):
     """Draw the logarithm of a Gamma(shape, 1) variable.
 
-    In logarithms, because a shape far below one gives values below the smallest double.
+    Logarithms are needed because a shape far below one gives values below the smallest double.
     """
     boost = 0.0
     if shape < 1.0:
@@ -141,9 +141,10 @@ def log_gamma_variate(stream, shape):
 
 @helper
 def gamma_variate(stream, shape):
-    """Draw a Gamma(shape, 1) variable; 0 where it is below the smallest double.
+    """Draw a Gamma(shape, 1) variable; 0 if it is below the smallest double.
 
-    Below one by Ahrens & Dieter (1974), with a squeeze. Many of one shape: `moves.shared.small_gammas`.
+    Shapes below one use Ahrens & Dieter (1974), with a squeeze. For many of one shape, see
+    `moves.shared.small_gammas`.
     """
     if shape >= 1.0:
         return _large_gamma(stream, shape)
@@ -163,7 +164,7 @@ def gamma_variate(stream, shape):
 
 @helper
 def _large_gamma(stream, shape):
-    """Draw a Gamma(shape, 1) variable of a shape of 1 or more (Marsaglia & Tsang 2000)."""
+    """Draw a Gamma(shape, 1) variable with shape >= 1 (Marsaglia & Tsang 2000)."""
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
@@ -173,7 +174,9 @@ def _large_gamma(stream, shape):
         if v <= 0.0:
             continue
         u, square = 1.0 - uniform(stream), z * z
-        if u < 1.0 - 0.0331 * square * square:  # their squeeze: it saves logarithms, and changes nothing
+        if (
+            u < 1.0 - 0.0331 * square * square
+        ):  # the authors' squeeze: it saves logarithms, and changes nothing
             return d * v
         if math.log(u) < 0.5 * square + d - d * v + d * math.log(v):
             return d * v
@@ -181,7 +184,7 @@ def _large_gamma(stream, shape):
 
 @helper
 def log_beta_variate(stream, a, b):
-    """Draw the logarithm of a Beta(a, b) variable, to full precision also where a is far above b."""
+    """Draw the logarithm of a Beta(a, b) variable, to full precision even if a is far above b."""
     x = log_gamma_variate(stream, a)
     y = log_gamma_variate(stream, b)
     if x > y:
@@ -189,15 +192,15 @@ def log_beta_variate(stream, a, b):
     return (x - y) - math.log1p(math.exp(x - y))
 
 
-# Counts. Logarithms only of numbers that Python and compiled code round alike, so no lgamma.
-_SMALL_MEAN = 10.0  # below it counts are found by adding up probabilities from 0
-_FEW = 10  # so many are drawn from an urn one by one
+# Counts. Logarithms only of numbers that Python and compiled code round in the same way, so no lgamma.
+_SMALL_MEAN = 10.0  # for smaller means, probabilities are added up from 0
+_FEW = 10  # up to this number are drawn from an urn one by one
 _LOG_FACTORIALS = tuple(math.log(float(math.factorial(k))) for k in range(16))
 
 
 @helper
 def _log_factorial(k):
-    """Return log k!, by Stirling's series where it is right to 15 digits."""
+    """Return log k!, by Stirling's series where it has 15 digits."""
     if k < 16:
         return _LOG_FACTORIALS[k]
     x = k + 1.0
@@ -208,7 +211,7 @@ def _log_factorial(k):
 
 @helper
 def binomial(stream, n, yes, no):
-    """Draw how many of n are yes, each with probability yes / (yes + no): weights, so that none is lost."""
+    """Draw how many of n are yes, each with probability yes / (yes + no); weights lose no precision."""
     if n <= 0 or yes <= 0.0:
         return 0
     if no <= 0.0:
@@ -220,10 +223,10 @@ def binomial(stream, n, yes, no):
 
 @helper
 def _few_of(stream, n, p):
-    """Draw a binomial count of a small mean by inversion; p is at most 1/2."""
+    """Draw a binomial count with a small mean by inversion; p is at most 1/2."""
     while True:
         u = uniform(stream)
-        if u < 1.0 - n * p:  # below the probability of 0, whatever that is
+        if u < 1.0 - n * p:  # less than the probability of 0, whatever that is
             return 0
         chance = math.exp(n * math.log1p(-p))
         odds = p / (1.0 - p)
@@ -232,12 +235,12 @@ def _few_of(stream, n, p):
                 return k
             u -= chance
             chance *= odds * (n - k) / (k + 1)
-        # Rounding has left something of u: once in 10**15.
+        # Rounding has left some of u: once in 10**15.
 
 
 @helper
 def _many_of(stream, n, p):
-    """Draw a binomial count of a mean of 10 or more by transformed rejection (Hoermann 1993, BTRS)."""
+    """Draw a binomial count with a mean of 10 or more by transformed rejection (Hoermann 1993, BTRS)."""
     spread = math.sqrt(n * p * (1.0 - p))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p
@@ -266,7 +269,7 @@ def _many_of(stream, n, p):
 
 @helper
 def hypergeometric(stream, good, bad, n):
-    """Draw how many are good of n that are taken, without replacement, from an urn of good and bad ones."""
+    """Draw how many of n are good, taken without replacement from an urn of good and bad ones."""
     if n <= 0 or good <= 0:
         return 0
     if bad <= 0:
@@ -274,7 +277,7 @@ def hypergeometric(stream, good, bad, n):
     total = good + bad
     if n >= total:
         return good
-    taken = min(n, total - n)  # or those that stay
+    taken = min(n, total - n)  # or the number that stays
     fewer, more = min(good, bad), max(good, bad)
     k = _one_by_one(stream, fewer, total, taken) if taken <= _FEW else _urn(stream, fewer, more, taken)
     if good > bad:

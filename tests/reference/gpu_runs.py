@@ -63,7 +63,7 @@ def visited(
         for sweep in range(1, burn_in + sweeps + 1):
             engine.sweep(Key(seed, 0, sweep, 0), trials_of(KINDS))
             if sweep > burn_in:
-                seats = documents_of(engine).seats()
+                seats = documents_of(engine).seating()
                 states.append(np.concatenate([seats["t_ji"], seats["k_jt"][begins + seats["t_ji"]]]))
     kinds, which = np.unique(states, axis=0, return_inverse=True)
     numbers = [posterior.number[seating(corpus.arrays, *np.split(row, 2))] for row in kinds]

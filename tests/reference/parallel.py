@@ -14,7 +14,7 @@ from franchise.engines.partially_collapsed import PartiallyCollapsedEngine
 from franchise.model import Priors, State
 from franchise.model.measure import FREE, Measure
 from franchise.model.state import TOPICS, word_topics
-from franchise.moves.reveal import finish_terms
+from franchise.moves.instantiation import finish_terms
 from franchise.moves.shared.seats import fill_survival
 from franchise.random import Key
 from franchise.sampling.trials import Proposal, SplitMerge

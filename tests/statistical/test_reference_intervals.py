@@ -17,7 +17,7 @@ MIXED = (0.05, 0.2, 0.5, 1.0)
 def test_intervals_of_words_of_one_topic(seed):
     """The topic is drawn from Dirichlet(0.3), and its words from it; references are it, mixed with another.
 
-    If 95% of the intervals cover, fewer than `fewest` of N do so once in 10^6 times, for each of the references.
+    If 95% of the intervals cover, fewer than `fewest` of N do so once in 10^6 times, for each reference.
     A coverage of 84% is noticed in 99 of 100 cases.
     """
     rng = np.random.default_rng(seed)

@@ -1,1 +1,1 @@
-"""Drop-in replacement for the paper's program: its options, files and numbers, this library's sampler."""
+"""A drop-in replacement for the paper's program: its options, files and numbers, but our sampler."""

@@ -1,13 +1,13 @@
-"""The files of the paper's program, to the byte.
+"""The files of the paper's program, byte for byte.
 
 =========================  =======================================================================
-``*-topics.dat``           one line per topic: its words of each term, at least five digits, then a blank
+``*-topics.dat``           one line per topic: its count of each term, at least five digits, then a blank
 ``*-word-assignments.dat``  ``d w z t``, then one line per word: document, term, topic, table
-``*.bin``                  sizes, concentrations, tables and counts of each topic; little-endian, no mark
+``*.bin``                  sizes, concentrations, tables and counts of each topic; little-endian, no magic
 =========================  =======================================================================
 
-The logs are in `compat.logs`. Only the binary file is read back. Reading believes nothing: what cannot have
-been written by the program, or by this library, is an error that names the file and the place.
+The logs are in `compat.logs`. Only the binary file is read back. Reading checks everything: content that
+neither the program nor this library can have written is an error that names the file and the place.
 """
 
 import struct
@@ -29,7 +29,7 @@ _ROWS_A_PIECE = 100_000
 
 
 def write_state(directory: Path, name: str, state: SavedState) -> None:
-    """Write the three files of a state, ``<name>-topics.dat`` and so on; each is whole or not there."""
+    """Write the three files of a state, ``<name>-topics.dat`` and so on, each whole or not at all."""
     write_topics(directory / f"{name}-topics.dat", state.model.topic_terms)
     write_assignments(directory / f"{name}-word-assignments.dat", state.assignments)
     write_bin(directory / f"{name}.bin", state.model)
@@ -39,12 +39,12 @@ def write_state(directory: Path, name: str, state: SavedState) -> None:
 
 
 def write_topics(path: Path, topic_terms: sp.csr_array) -> None:
-    """Write the words of each term in each topic as text."""
+    """Write the count of each term in each topic as text."""
     write_pieces(path, _topic_lines(topic_terms))
 
 
 def _topic_lines(topic_terms: sp.csr_array) -> Iterator[bytes]:
-    """Yield the lines of the topics; only counts above 0 are turned into digits."""
+    """Yield the lines of the topics; only counts above 0 are converted to digits."""
     n_terms = topic_terms.shape[1]
     for terms, counts in _rows(topic_terms):
         if counts.max(initial=0) > 99_999:  # wider than the rest
@@ -83,7 +83,7 @@ def _assignment_lines(assignments: Array) -> Iterator[bytes]:
 
 
 def write_bin(path: Path, model: SavedModel) -> None:
-    """Write the topics as the binary file that a test starts from."""
+    """Write the topics as the binary file from which a test starts."""
     write_pieces(path, _bin_pieces(model))
 
 
@@ -93,7 +93,7 @@ def read_bin(path: Path) -> SavedModel:
     Raises
     ------
     ModelError
-        If the file is missing, cut short, or its numbers do not add up.
+        If the file is missing or truncated, or if its numbers do not add up.
     """
     content = _read(path)
     if len(content) < _HEADER.size:
@@ -152,18 +152,18 @@ def _bin_pieces(model: SavedModel) -> Iterator[bytes]:
 
 
 class Saver:
-    """Saves states every so often, the best so far as the mode, and the last.
+    """Saves states at intervals, the best so far as the mode, and the last.
 
     Parameters
     ----------
     directory
-        Where to.
+        The folder for the files.
     prefix
-        What the names begin with: ``""`` in training, ``"test-"`` in a test.
+        The beginning of file names: ``""`` in training, ``"test-"`` in a test.
     save_lag
         Iterations 0, save_lag, 2 save_lag, ... are saved; -1 for none.
     likelihood
-        Of the start: a state must be better to be the mode.
+        The likelihood of the start: a state must exceed it to become the mode.
     """
 
     def __init__(self, directory: Path, prefix: str, save_lag: int, likelihood: float) -> None:
@@ -173,7 +173,7 @@ class Saver:
         self._best = likelihood
 
     def save(self, iteration: int, likelihood: float, gather: Callable[[], SavedState]) -> None:
-        """Save what is to be saved after an iteration; `gather` is called only if something is."""
+        """Save the state after an iteration, if it is due or the best; only then call `gather`."""
         names = []
         if self._save_lag > 0 and iteration % self._save_lag == 0:
             names.append(f"{iteration:05d}")

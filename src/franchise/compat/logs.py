@@ -9,9 +9,9 @@ from franchise._files import cannot_write
 
 
 class TrainLine(NamedTuple):
-    """What ``state.log`` says of an iteration.
+    """One line of ``state.log``, for one iteration.
 
-    All but the last three is of the state before the iteration's split-merge trials.
+    All fields except the last three describe the state before the split-merge trials of the iteration.
     """
 
     seconds: float  # since the first iteration began
@@ -27,7 +27,7 @@ class TrainLine(NamedTuple):
 
 
 class HeldOutLine(NamedTuple):
-    """What ``test.log`` says of an iteration; topics and tables are of training and test together."""
+    """One line of ``test.log``, for one iteration. Topics and tables include training and test documents."""
 
     seconds: float
     iteration: int
@@ -45,13 +45,13 @@ _TEMPLATES: dict[type, str] = {
 
 
 def format_line(line: TrainLine | HeldOutLine) -> str:
-    """Return a line of the log, without its end."""
+    """Return a line of the log, without the line end."""
     return _TEMPLATES[type(line)] % line
 
 
 @contextmanager
 def log_file(path: Path, kind: type[Any]) -> Iterator[Callable[[TrainLine | HeldOutLine], None]]:
-    """Begin a log; what is yielded adds a line, which is in the file from then on."""
+    """Begin a log; yield a function that adds a line and writes it to disk at once."""
     try:
         with open(path, "w", encoding="ascii", newline="\n") as file:
 

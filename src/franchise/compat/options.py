@@ -1,6 +1,6 @@
-"""The command line of the paper's own program (blei-lab/hdp): every option, its default, what it may be.
+"""The command line of the paper's own program (blei-lab/hdp): its options, defaults and valid values.
 
-`DIFFERENCES` lists where this library differs from that program on purpose.
+`DIFFERENCES` lists intended differences from that program.
 """
 
 import math
@@ -17,27 +17,27 @@ ALGORITHMS = ("train", "test")
 _MOST_TOPICS = 2**31 - 1
 
 DIFFERENCES = (
-    "The same seed gives different random numbers from the original's, but the same ones on every machine.",
-    "Without a seed the clock supplies one, as in the original; give one to be able to repeat the run.",
+    "A seed gives other random numbers than in the original, but the same numbers on every machine.",
+    "Without a seed, the clock supplies one, as in the original; give a seed to make the run repeatable.",
     "A sweep draws the tables of all words, then the topics of all tables, not both document by document.",
-    "A table of one word gets its topic with the word, and is not drawn again.",
-    "With --sample_hyper yes, gamma gets 20 steps per sweep, as alpha does; in the original, one.",
+    "A table with one word gets its topic with the word, and its topic is not drawn again.",
+    "With --sample_hyper yes, gamma gets 20 steps per sweep, like alpha; in the original, one.",
     "The last state is saved too, as final-* or test-final-*, even after Ctrl-C.",
-    "Lines of state.log and test.log reach the disk as iterations end; in the original, when the run ends.",
+    "Lines of state.log and test.log are written after each iteration; in the original, when the run ends.",
     "Times in the logs have hundredths of a second; in the original, whole seconds.",
-    "Files are replaced whole: a run that is killed never leaves half a file.",
-    "Word assignments are in order of document, then of term; in the original, in random order.",
-    "Topics are in order of birth; in test mode those of the model come first.",
-    "A line of the data file is a document, without words if empty; the original ignores line ends.",
+    "Files are replaced as a whole: a run that is killed never leaves half a file.",
+    "Word assignments are in order of document, then term; in the original, in random order.",
+    "Topics are in order of birth; in test mode, topics of the model come first.",
+    "Each line of the data file is a document, also an empty line; the original ignores line ends.",
     "Documents without words are allowed; the original crashes on them.",
-    "Malformed input is an error that says where and why; the original hangs, crashes or goes on.",
+    "Malformed input is an error with place and reason; the original hangs, crashes or ignores it.",
     "Test documents with terms that the model does not know are an error; the original misreads memory.",
-    "In test mode --sample_hyper yes is refused: a saved model lacks what alpha depends on.",
+    "In test mode, --sample_hyper yes is refused: a saved model lacks the documents that alpha depends on.",
     "--sample_hyper and --split_merge take yes, YES, no, NO; in the original any other word means no.",
-    "--random_seed is 0 or more, and numbers must be numbers; the original reads '12x' as 12.",
-    "--init_topics below 0 gives each document any topic, as in the original, which intended a similar one.",
-    "The screen shows one line per iteration, and the acceptance rate, but no line per split-merge trial.",
-    "The folder is created with its parents; two runs cannot write to one folder at the same time.",
+    "--random_seed is 0 or more, and '12x' is not a number; the original reads it as 12.",
+    "--init_topics below 0 gives each document a random topic; the original does so too, unintentionally.",
+    "The screen shows one line per iteration and the acceptance rate, but no line per split-merge trial.",
+    "The folder is created with its parents, and two runs cannot write to it at the same time.",
     "Failures end with an exit status other than 0.",
 )
 
@@ -57,29 +57,29 @@ class HdpOptions:
     data
         The documents, in LDA-C format.
     directory
-        Where everything is written.
+        The folder for all output.
     max_iter
-        How many sweeps follow the start.
+        Number of sweeps after the start.
     save_lag
-        The state is saved once in this many iterations, starting with the first; -1 for never.
+        Save the state every `save_lag` iterations, starting with the first; -1 for never.
     random_seed
-        The seed; by default the clock's seconds.
+        The seed; by default, the seconds of the clock.
     init_topics
-        0: words are seated one after another; n > 0: n random documents are a topic each, and the words of
-        the others are seated after them; n < 0: each document is one table of one of -n topics.
+        0: words are seated one after another. n > 0: n random documents become a topic each, then the words
+        of the others are seated. n < 0: each document becomes one table with one of -n topics.
     gamma_a, gamma_b, alpha_a, alpha_b
-        Shape and scale of the Gamma priors of gamma and alpha, whose means are where both start.
+        Shape and scale of the Gamma priors of gamma and alpha. Both start at their prior means.
     sample_hyper
         Draw gamma and alpha after each sweep.
     eta
         The Dirichlet parameter of a topic's terms.
     split_merge
-        Make split-merge trials, fifteen of them, after the first sweep.
+        Make fifteen split-merge trials after the first sweep.
     restrict_scan
-        Restricted Gibbs scans between launch and last scan of a trial; -1 for the sequential allocation of
-        the paper, without any scan.
+        Restricted Gibbs scans between launch and last scan of a trial; -1 for the paper's sequential
+        allocation, without scans.
     saved_model
-        The ``.bin`` to test; needed for ``"test"`` and read by it only.
+        The ``.bin`` to test. Only ``"test"`` reads it.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class HdpOptions:
     saved_model: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be carried out."""
+        """Refuse invalid options."""
         if self.algorithm not in ALGORITHMS:
             raise SettingsError(
                 f"algorithm={self.algorithm!r}: give 'train' or 'test'", code="unknown-choice"
@@ -115,7 +115,9 @@ class HdpOptions:
             try:
                 whole_number("save_lag", self.save_lag, 1)
             except SettingsError as error:
-                raise SettingsError(f"{error}, or -1 to save nothing on the way", code=error.code) from None
+                raise SettingsError(
+                    f"{error}, or -1 to save nothing during the run", code=error.code
+                ) from None
         whole_number("random_seed", self.random_seed, 0, LARGEST_SEED)
         whole_number("init_topics", self.init_topics, -_MOST_TOPICS, _MOST_TOPICS)
         whole_number("restrict_scan", self.restrict_scan, -1)
@@ -133,8 +135,8 @@ class HdpOptions:
             )
         if self.sample_hyper:
             raise SettingsError(
-                "sample_hyper=True: a saved model lacks what alpha depends on; leave it out in a test, "
-                "where gamma and alpha are those of the model",
+                "sample_hyper=True: a saved model lacks the documents that alpha depends on; leave the "
+                "option out in a test, which uses gamma and alpha of the model",
                 code="conflicting-settings",
             )
 
@@ -167,15 +169,15 @@ def _yes_or_no(name: str, text: str) -> bool:
     return text.lower() == "yes"
 
 
-# How the text of each option is read, and what the option is for.
+# For each option, a function that reads its text, and its help.
 _OPTIONS: dict[str, tuple[Callable[[str, str], Any], str]] = {
     "algorithm": (_text, "train or test"),
     "data": (_path, "the documents, LDA-C: one line 'M term:count term:count ...' each"),
     "directory": (_path, "where to write the files"),
     "max_iter": (_whole, "sweeps after the start"),
-    "save_lag": (_whole, "save once in this many iterations; -1: never"),
+    "save_lag": (_whole, "iterations between two saved states; -1: never"),
     "random_seed": (_whole, "seed of the random numbers"),
-    "init_topics": (_whole, "0: seat word by word; n: begin with n documents as topics; -n: n topics"),
+    "init_topics": (_whole, "0: seat word by word; n: start from n documents as topics; -n: n topics"),
     "gamma_a": (_number, "gamma: shape of its Gamma prior"),
     "gamma_b": (_number, "gamma: scale of its Gamma prior"),
     "alpha_a": (_number, "alpha: shape of its Gamma prior"),
@@ -194,12 +196,12 @@ def parse(argv: Sequence[str]) -> HdpOptions:
     Parameters
     ----------
     argv
-        The words after the program's name. Of an option given twice the last counts.
+        The words after the program's name. If an option is given twice, the last value counts.
 
     Raises
     ------
     SettingsError
-        If an option is unknown, lacks its value, is missing, or has a value that it cannot have.
+        If an option is unknown or missing, or its value is missing or invalid.
 
     Examples
     --------
@@ -213,7 +215,7 @@ def parse(argv: Sequence[str]) -> HdpOptions:
         if not word.startswith("--") or name not in _OPTIONS:
             known = " ".join(f"--{option}" for option in _OPTIONS)
             raise SettingsError(
-                f"{word}: there is no such option; the options, each with a value, are {known}",
+                f"{word}: no such option; the options, each with a value, are {known}",
                 code="unknown-option",
             )
         text = next(words, None)
@@ -224,14 +226,14 @@ def parse(argv: Sequence[str]) -> HdpOptions:
     missing = [f"--{name}" for name in ("algorithm", "data", "directory") if name not in given]
     if missing:
         raise SettingsError(
-            f"{' '.join(missing)} is missing; --algorithm, --data and --directory are needed",
+            f"{' '.join(missing)} is missing; --algorithm, --data and --directory are required",
             code="missing-setting",
         )
     return HdpOptions(**given)
 
 
 def usage() -> str:
-    """Return the options, their defaults, and the differences from the program, as a text to show."""
+    """Return a text with the options, their defaults, and the differences from the program."""
     lines = ["--algorithm train|test --data FILE --directory FOLDER [--name value ...]", ""]
     defaults = {one.name: one.default for one in fields(HdpOptions)} | {"random_seed": "the clock"}
     for name, (_, meaning) in _OPTIONS.items():

@@ -1,7 +1,7 @@
-"""What the paper's program saves of a state, whichever of its three files it stands in.
+"""The parts of a state that the paper's program saves, in all of its three files together.
 
-The binary file holds the topics (`SavedModel`); a state (`SavedState`) has the topic and table of every word
-as well. No file says how many documents there were, nor holds documents without words.
+The binary file holds the topics (`SavedModel`). A state (`SavedState`) also has the topic and table of every
+word. No file has the number of documents, or any documents without words.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class SavedModel:
     Attributes
     ----------
     topic_terms
-        n_..k^v: words of each term in each topic, topics in the order of the file.
+        n_..k^v: the count of each term in each topic, with topics in the order of the file.
     m_k
-        Tables of each topic.
+        Number of tables of each topic.
     alpha, gamma, eta
         The concentrations.
     """
@@ -38,7 +38,7 @@ class SavedModel:
 
     @property
     def n_topics(self) -> int:
-        """Number of topics, those without tables included."""
+        """Number of topics, including topics without tables."""
         return int(self.topic_terms.shape[0])
 
     @property
@@ -48,11 +48,11 @@ class SavedModel:
 
     @property
     def n_k(self) -> Array:
-        """Words of each topic."""
+        """Number of words of each topic."""
         return np.asarray(self.topic_terms.sum(axis=1, dtype=np.int64)).ravel()
 
     def in_use(self) -> "SavedModel":
-        """Return the model without the topics that have no tables: merged away, but not yet removed."""
+        """Return the model without topics that have no tables, which a merge left behind."""
         rows = np.flatnonzero(self.m_k)
         return SavedModel(
             topic_terms=self.topic_terms[rows],
@@ -63,9 +63,9 @@ class SavedModel:
         )
 
     def as_draw(self) -> Draw:
-        """Return the topics as a draw, which new documents can be folded into.
+        """Return the topics as a draw, for folding in new documents.
 
-        It has no documents. A topic's name is its row in the file.
+        The draw has no documents. The name of a topic is its row in the file.
         """
         n_k = self.n_k
         rows = np.flatnonzero(self.m_k)
@@ -82,15 +82,15 @@ class SavedModel:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SavedState:
-    """The topics of a state and the place of every word.
+    """The topics of a state and the seat of every word.
 
     Attributes
     ----------
     model
         The topics.
     assignments
-        One row per word: document, term, topic, table within the document. In a test, the words of the test
-        documents only, though the topics hold the training words as well.
+        One row per word: document, term, topic, table within the document. In a test, only words of test
+        documents are listed, although the topics also hold the training words.
     """
 
     model: SavedModel
@@ -98,14 +98,14 @@ class SavedState:
 
 
 def saved_state(corpus: CorpusArrays, state: State, first_document: int = 0) -> SavedState:
-    """Gather what is saved of a state, topics in the order of their birth.
+    """Return the parts of a state to save, with topics in order of birth.
 
     Parameters
     ----------
     corpus, state
         Documents and their seating.
     first_document
-        The documents before it are counted in the topics, but their words are not listed.
+        The first document whose words are listed. Earlier documents only count in the topics.
     """
     live = state.live[: state.totals[TOPICS]]
     live = live[np.argsort(state.name_k[live])]

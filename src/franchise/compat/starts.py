@@ -1,4 +1,4 @@
-"""Where the paper's program starts (``--init_topics``)."""
+"""The starts of the paper's program (``--init_topics``)."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from franchise.model import State, empty_state
 from franchise.model.seating import seat_all
 from franchise.random import WORD_TABLES, Key
 
-_CAPACITY = 64  # room for topics to begin with
+_CAPACITY = 64  # initial room for topics
 
 
 def start(corpus: Corpus, concentrations: Array, init_topics: int, seed: int) -> State:
@@ -23,16 +23,16 @@ def start(corpus: Corpus, concentrations: Array, init_topics: int, seed: int) ->
     concentrations
         alpha, gamma, eta.
     init_topics
-        0: word after word, documents in random order; n > 0: n random documents become a table and a topic
-        each, then the words of the others follow; n < 0: each document becomes one table, its topic drawn
-        from -n.
+        0: words are seated one after another, with documents in random order. n > 0: n random documents
+        become a table and a topic each, then the words of the others follow. n < 0: each document becomes one
+        table, with a topic drawn from -n topics.
     seed
-        Of the random numbers.
+        The seed of the random numbers.
 
     Raises
     ------
     SettingsError
-        If there are fewer documents with words than topics to begin with.
+        If there are fewer documents with words than starting topics.
     """
     random = np.random.default_rng(seed)
     documents = random.permutation(np.flatnonzero(corpus.document_lengths))
@@ -42,7 +42,7 @@ def start(corpus: Corpus, concentrations: Array, init_topics: int, seed: int) ->
     if init_topics > documents.size:
         raise SettingsError(
             f"init_topics={init_topics}: only {documents.size} documents have words to start a topic from; "
-            "give no more than that",
+            "give at most that number",
             code="too-few-documents",
         )
     state = empty_state(corpus.arrays, max(_CAPACITY, init_topics))
@@ -57,7 +57,7 @@ def start(corpus: Corpus, concentrations: Array, init_topics: int, seed: int) ->
 
 
 def _documents_as_tables(corpus: Corpus, concentrations: Array, documents: Array, topics: Array) -> State:
-    """Make each document a table of the topic drawn for it."""
+    """Make each document one table of its drawn topic."""
     drawn, topics = np.unique(topics, return_inverse=True)
     state = empty_state(corpus.arrays, max(_CAPACITY, drawn.size))
     state.concentrations[:] = concentrations
@@ -68,7 +68,7 @@ def _documents_as_tables(corpus: Corpus, concentrations: Array, documents: Array
 
 
 def some_documents(corpus: CorpusArrays, state: State, first: int, end: int) -> tuple[CorpusArrays, State]:
-    """Return a view of the documents from `first` to before `end`; the counts of topics are shared."""
+    """Return a view of documents `first` to `end - 1`; it shares the counts of topics."""
     return (
         corpus._replace(doc_ptr=corpus.doc_ptr[first : end + 1]),
         state._replace(m_j=state.m_j[first:end]),
@@ -76,8 +76,8 @@ def some_documents(corpus: CorpusArrays, state: State, first: int, end: int) -> 
 
 
 def seat(corpus: CorpusArrays, state: State, first: int, end: int, n_topics: int) -> None:
-    """Count the documents from `first` to before `end`, whose t_ji and k_jt are set, whose topics are new.
+    """Count documents `first` to `end - 1`, whose t_ji and k_jt are set, and whose topics are new.
 
-    The topics must be numbered from that of the next topic to be born.
+    The numbers of the topics must start at the number of the next topic to be born.
     """
     seat_all(*some_documents(corpus, state, first, end), n_topics)

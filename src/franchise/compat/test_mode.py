@@ -1,13 +1,13 @@
-"""Testing as the paper's program does it: new documents are seated on top of the topics of a saved model.
+"""The test mode of the paper's program: new documents are seated on top of the topics of a saved model.
 
-A saved model has no documents, and none are needed: the moves look at documents other than their own through
-the counts of the topics alone. So each topic becomes a document that holds its words, at as many tables as
-the topic has; these are never visited (`engines.collapsed_sampler`). The likelihood is ::
+A saved model has no documents, and needs none: the moves depend on other documents only through the counts of
+the topics. Therefore each topic becomes a document with its words and its number of tables; the moves never
+visit these documents (`engines.collapsed_sampler`). The likelihood is ::
 
     log p(t of the test) + log p(k of all) + log p(x of all) - log p(k of the model) - log p(x of the model)
 
-that is, log p(test words, their tables, the tables' topics | counts of the model), of one state. It grows as
-the chain finds better states: it is not a held-out likelihood (`predict.heldout` has those).
+that is, log p(test words, their tables, the tables' topics | counts of the model) for one state. It grows as
+the chain finds better states, so it is not a held-out likelihood (see `predict.heldout`).
 """
 
 import time
@@ -33,24 +33,24 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TABLES, TOPICS
 from franchise.random import WORD_TABLES, Key
 
 
-def test(  # the program's name for it, though no test of ours
+def test(  # the program's name for it; not one of our tests
     options: HdpOptions,
     *,
     progress: Callable[[str], None] | None = None,  # noqa: PT028
 ) -> None:
-    """Seat the documents on top of a saved model; everything is left in files of ``options.directory``.
+    """Seat the documents on top of a saved model, and write all results to ``options.directory``.
 
     Parameters
     ----------
     options
-        What to do; of the settings of the model those of ``options.saved_model`` count.
+        The options. The settings of the model come from ``options.saved_model``.
     progress
-        Is called with the text of each iteration, as the program shows it.
+        Called with the program's text for each iteration.
 
     Raises
     ------
     FranchiseError
-        If the documents or the model cannot be read, do not fit each other, or a file cannot be written.
+        If the documents or the model cannot be read or do not match, or a file cannot be written.
     """
     if options.saved_model is None:
         raise SettingsError(
@@ -115,11 +115,11 @@ class Guests:
     Parameters
     ----------
     model
-        The topics, each with tables.
+        The topics, each with at least one table.
     documents
-        The test documents, over the model's terms.
+        The test documents, over the terms of the model.
     seed
-        Of the random numbers.
+        The seed of the random numbers.
     """
 
     def __init__(self, model: SavedModel, documents: Corpus, seed: int) -> None:
@@ -149,7 +149,7 @@ class Guests:
         return joint(self._corpus, self.state, self._priors).log_joint - self._likelihood_of_model
 
     def saved(self) -> SavedState:
-        """Return what is saved: topics with the words of both, and the places of the test words."""
+        """Return the state to save: topics with training and test words, and the seats of the test words."""
         return saved_state(self._corpus, self.state, first_document=self._n_hosts)
 
 
@@ -167,7 +167,7 @@ def _seated(model: SavedModel, corpus: CorpusArrays) -> State:
     state.concentrations[[ALPHA, GAMMA, ETA]] = model.alpha, model.gamma, model.eta
     for k in range(model.n_topics):
         first, end = corpus.doc_ptr[k], corpus.doc_ptr[k + 1]
-        # A word at each table, and the rest of the words at the last: which sits where does not matter.
+        # One word per table, and all other words at the last table: the choice does not matter.
         state.t_ji[first:end] = np.minimum(np.arange(end - first), model.m_k[k] - 1)
         state.k_jt[first : first + model.m_k[k]] = k
     seat(corpus, state, 0, model.n_topics, model.n_topics)

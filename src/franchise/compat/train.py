@@ -1,8 +1,8 @@
-"""Training as the paper's program does it, by this library's chain.
+"""The training mode of the paper's program, with this library's chain.
 
-An iteration is a sweep and a line of the log; the first has fifteen split-merge trials after its sweep. The
-numbers of the line, and the files of the iteration, are of the state before the trials; the line's last three
-say how these ended.
+An iteration is a sweep and a line of the log. The first iteration has fifteen split-merge trials after its
+sweep. The numbers and files of an iteration describe the state before the trials, except for the last three
+numbers of the line, which are the results of the trials.
 """
 
 import time
@@ -27,19 +27,19 @@ _TRIALS = 15  # in the first iteration, none later
 
 
 def train(options: HdpOptions, *, progress: Callable[[str], None] | None = None) -> None:
-    """Fit topics to documents; everything is left in files of ``options.directory``.
+    """Fit topics to documents, and write all results to ``options.directory``.
 
     Parameters
     ----------
     options
-        What to do.
+        The options.
     progress
-        Is called with the text of each iteration, as the program shows it.
+        Called with the program's text for each iteration.
 
     Raises
     ------
     FranchiseError
-        If the documents cannot be read, an option does not suit them, or a file cannot be written.
+        If the documents cannot be read or an option does not suit them, or a file cannot be written.
     """
     show = progress or _show_nothing
     chain = started_chain(read_ldac(options.data), options)
@@ -61,7 +61,7 @@ def _iterate(
     add_line: Callable[[TrainLine], None],
     show: Callable[[str], None],
 ) -> int:
-    """Make the iterations; return how many trials were accepted."""
+    """Make the iterations; return the number of accepted trials."""
     accepted = 0
     began = time.monotonic()
     for iteration in range(options.max_iter):
@@ -81,11 +81,11 @@ def _iterate(
 
 
 def started_chain(corpus: Corpus, options: HdpOptions) -> Chain:
-    """Return a chain of the program's settings, from the program's start."""
+    """Return a chain with the settings and the start of the program."""
     schedule = Timetable(
         sweeps=options.max_iter,
-        burn_in=options.max_iter,  # the chain keeps nothing: states are saved here
-        split_merge=None,  # its trials would come before the concentrations, the program's come after
+        burn_in=options.max_iter,  # the chain keeps no draws: states are saved here
+        split_merge=None,  # its trials would precede the concentrations, the program's trials follow them
         concentrations="auxiliary",
     )
     chain = Chain(
@@ -96,7 +96,7 @@ def started_chain(corpus: Corpus, options: HdpOptions) -> Chain:
 
 
 def priors_of(options: HdpOptions) -> Priors:
-    """Return the priors, which the program takes by shape and scale, this library by shape and rate."""
+    """Return the priors. The program gives shape and scale, this library takes shape and rate."""
     if options.sample_hyper:
         return Priors(
             alpha=(options.alpha_a, 1.0 / options.alpha_b),
@@ -109,7 +109,7 @@ def priors_of(options: HdpOptions) -> Priors:
 
 
 def trials_of(options: HdpOptions) -> SplitMerge:
-    """Return the program's split-merge; its scans do not count the last, ours do."""
+    """Return the program's split-merge. Its number of scans omits the last one, ours includes it."""
     proposal = Proposal(scans=options.restrict_scan + 1)
     return SplitMerge(trials=_TRIALS, proposals=(proposal,))
 

@@ -1,9 +1,9 @@
 """Documents in, one immutable :class:`Corpus` of flat arrays out.
 
-``corpus`` holds the class. Documents come from files (``reading``, in any of ``formats``, which writes them,
-too), from texts and lists of words (``batches``), counts (``counts``), objects of other libraries
+``corpus`` holds the class. Documents come from files (``reading``, in any of the ``formats``, which are also
+written), from texts and lists of words (``batches``), counts (``counts``), objects of other libraries
 (``other_libraries``) or any of these (``documents``); ``synthetic`` draws a corpus from a known model.
-``metadata`` is what else is known of documents, and ``groups`` puts them into groups by that. Corpora larger
+``metadata`` holds further columns about documents, and ``groups`` groups documents by them. Corpora larger
 than memory are in ``shards``.
 """
 

@@ -1,7 +1,7 @@
-"""Corpora from texts and from lists of words, of which not all need be in memory at a time.
+"""Corpora from texts and lists of words, which need not all be in memory at once.
 
-A `Batch` has the documents of one file, or some of a list, with terms of its own. One batch becomes a corpus
-(`corpus_of`); many become shards (``shards.writing``) when the terms of all are known (`TermsOfAll`).
+A `Batch` has the documents of one file, or a part of a list, with its own terms. One batch becomes a corpus
+(`corpus_of`); many become shards (``shards.writing``) once all their terms are known (`TermsOfAll`).
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from franchise.errors import CorpusError
 
 _CORPORA, _TEXTS, _LISTS = "a corpus", "a text", "a list of words"
 _KINDS: dict[str, Any] = {_CORPORA: Corpus, _TEXTS: str, _LISTS: (list, tuple, np.ndarray)}
-_BATCH = 20_000  # documents of a list
+_BATCH = 20_000  # documents per batch of a list
 
 
 class Batch(NamedTuple):
-    """Documents as a corpus has them, but there may be no words, and no documents.
+    """The arrays of a corpus, perhaps without words or documents.
 
-    The terms are all words of texts, from which terms are chosen later (`kind` is "texts"), all words of
-    lists ("lists"), or a vocabulary that stays as it is ("vocabulary").
+    The terms are all words of texts, before the choice of terms (`kind` is "texts"), all words of lists
+    ("lists"), or a fixed vocabulary ("vocabulary").
     """
 
     x: npt.NDArray[np.int32]
@@ -70,7 +70,7 @@ def batch_of(corpus: Corpus) -> Batch:
 
 
 def batch_of_texts(texts: Iterable[str], options: TextOptions, keep_texts: bool | int) -> Batch:
-    """Split texts into words; their documents have no names yet."""
+    """Split texts into words; return a batch without names."""
     most = int(keep_texts) if isinstance(keep_texts, bool) else whole_number("keep_texts", keep_texts, 0)
     kept = GrowingTexts(math.inf if keep_texts is True else most or -1)
     words = learn_vocabulary(split_texts(texts, options, kept))
@@ -78,14 +78,14 @@ def batch_of_texts(texts: Iterable[str], options: TextOptions, keep_texts: bool 
 
 
 def batch_of_lists(documents: Iterable[Any], vocabulary: Sequence[str] | None, first: int = 0) -> Batch:
-    """Take lists of words, or with a vocabulary of term ids, as they are; documents have no names yet."""
+    """Make a batch of lists of words, or with a vocabulary, of term ids, without names."""
     if vocabulary is None:
         return Batch(*learn_vocabulary(documents, first), "lists")
     return Batch(*apply_vocabulary(documents, vocabulary), vocabulary, "vocabulary")
 
 
 def corpus_of(batch: Batch) -> Corpus:
-    """Make a corpus of one batch; the terms of texts are chosen now."""
+    """Make a corpus of one batch; choose the terms of texts."""
     x, doc_ptr, terms = batch.x, batch.doc_ptr, batch.terms
     if batch.kind == "texts":
         all_terms = TermsOfAll()
@@ -118,19 +118,19 @@ def from_texts(
     document_names
         One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
     keep_texts
-        Keep the texts in the corpus, to show them beside topics; a number keeps them only if they have no
-        more characters than that in all. Otherwise only their words are kept.
+        Keep the texts in the corpus, to show them with topics. A number keeps them only if they have at most
+        that many characters in all. Otherwise only their words are kept.
     text_options
-        How texts become words.
+        The options for splitting texts.
     metadata
-        What else is known of each document, as :class:`Corpus` takes it: ``df[["year", "category"]]``.
+        Further columns about the documents, as for :class:`Corpus`, such as ``df[["year", "category"]]``.
     **options
-        Single options, instead of ``text_options``: see :class:`TextOptions`.
+        Single options of :class:`TextOptions`, instead of ``text_options``.
 
     Returns
     -------
     Corpus
-        Words in the order of the text, terms in alphabetical order; documents without words are kept.
+        Words in the order of the text and terms in alphabetical order. Documents without words are kept.
 
     Examples
     --------
@@ -162,12 +162,12 @@ def from_tokens(
     document_names
         One name per document. By default, a Series' index, otherwise ``"0"``, ``"1"``, and so on.
     metadata
-        What else is known of each document, as :class:`Corpus` takes it.
+        Further columns about the documents, as for :class:`Corpus`.
 
     Returns
     -------
     Corpus
-        Words in the order given; empty documents are kept.
+        Words in the given order. Empty documents are kept.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def from_tokens(
 def batches_of_documents(documents: Any, options: TextOptions) -> Iterator[Batch]:
     """Cut an iterable of texts, of lists of words or of corpora into batches."""
     left, first, kind = iterate(documents, "documents"), 0, ""
-    # One corpus is a batch, and so is the first document, which shows what there is.
+    # A corpus is one batch. The first document is a batch of its own, because it shows the kind.
     while some := list(islice(left, _BATCH if kind in (_TEXTS, _LISTS) else 1)):
         for j, document in enumerate(some, start=first):
             found = next((name for name, types in _KINDS.items() if isinstance(document, types)), "")
@@ -194,7 +194,7 @@ def batches_of_documents(documents: Any, options: TextOptions) -> Iterator[Batch
                 shown = found or f"{shortened(document)} ({type(document).__name__})"
                 before = f", after {kind}" if kind else ""
                 raise CorpusError(
-                    f"document {j} is {shown}{before}; give texts, lists of words, or corpora: one kind",
+                    f"document {j} is {shown}{before}; give only texts, only lists of words, or only corpora",
                     code="mixed-documents" if found else "wrong-type",
                 )
             kind = found
@@ -206,7 +206,7 @@ def batches_of_documents(documents: Any, options: TextOptions) -> Iterator[Batch
 
 
 class TermsOfAll:
-    """The terms of all batches, with how many words and documents have each."""
+    """The terms of all batches, with the numbers of words and documents of each."""
 
     def __init__(self) -> None:
         self._index: dict[str, int] = {}
@@ -232,8 +232,8 @@ class TermsOfAll:
         """Return the vocabulary of all batches together, and the number of words of each term."""
         if len(self._kinds) > 1:
             raise CorpusError(
-                "some of the documents are texts, whose terms are still to be chosen, and others are counts "
-                "with a vocabulary; give texts or counts, not both",
+                "some documents are texts, and others are counts with a fixed vocabulary; give texts or "
+                "counts, not both",
                 code="mixed-documents",
             )
         vocabulary = tuple(self._index)
@@ -253,11 +253,11 @@ class TermsOfAll:
 
     @property
     def text_options(self) -> TextOptions | None:
-        """How texts became words, if all were treated alike."""
+        """The text options, if they are equal for all batches."""
         return next(iter(self._options)) if len(self._options) == 1 else None
 
 
 def numbers_in(vocabulary: Sequence[str], terms: Sequence[str]) -> npt.NDArray[np.int32]:
-    """Return the number of each term in a vocabulary, -1 where it is not there."""
+    """Return the number of each term in a vocabulary, or -1 if it is not in it."""
     index = {term: v for v, term in enumerate(vocabulary)}
     return np.array([index.get(term, -1) for term in terms], np.int32)

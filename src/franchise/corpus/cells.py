@@ -1,7 +1,7 @@
-"""A corpus as cells (document, term, count), for counts in the thousands; no words are laid out.
+"""A corpus as cells (document, term, count), for counts in the thousands, without laying out words.
 
-A document's cells are in the order of their terms. Words that are needed after all are laid out cell by cell,
-so the same counts give the same words in either form.
+The cells of a document are in the order of their terms. If words are needed, they are laid out cell by cell,
+so equal counts give equal words in both forms.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from franchise.corpus.checks import MAX_WORDS, check_words, frozen, integers
 from franchise.corpus.large_arrays import BLOCK, blocks_of_documents
 from franchise.errors import CorpusError
 
-# A word takes four bytes and a cell eight: from here on, cells take a quarter of the memory or less.
+# A word takes four bytes and a cell eight: with this many words per cell, cells take a quarter of the memory.
 _WORDS_PER_CELL = 8
 
 
 def cells_pay(n_words: int, n_cells: int) -> bool:
-    """Return whether cells take so much less memory than words that words would be a waste."""
+    """Return whether cells take much less memory than words."""
     return n_words >= _WORDS_PER_CELL * n_cells
 
 
 def cells_of(corpus: CorpusArrays) -> CellArrays:
-    """Count the words of each term in each document, in little more memory than the cells themselves."""
+    """Count the words of each term in each document, with little more memory than the cells."""
     blocks = [(block.cell_ptr[1:], block.terms, block.counts) for _, block in blocks_of_cells(corpus)]
     sizes = offsets_of(np.array([terms.size for _, terms, _ in blocks], dtype=np.int64))
     ends = [np.zeros(1, np.int64), *(own + before for (own, _, _), before in zip(blocks, sizes))]
@@ -36,7 +36,7 @@ def cells_of(corpus: CorpusArrays) -> CellArrays:
 
 
 def blocks_of_cells(corpus: CorpusArrays) -> Iterator[tuple[int, CellArrays]]:
-    """Yield the cells of some documents at a time, each block after the number of its first document."""
+    """Yield the cells in blocks of documents, each with the number of its first document."""
     doc_ptr = corpus.doc_ptr
     for first, last in blocks_of_documents(doc_ptr):
         lengths = np.diff(doc_ptr[first : last + 1])
@@ -59,8 +59,8 @@ def cells_from(
     n_documents: int,
     n_terms: int,
 ) -> CellArrays:
-    """Gather entries, documents in increasing order, into cells; those of one cell add up."""
-    check_sum(int(counts.sum(dtype=np.float64)))  # integers could wrap around before the check
+    """Return the cells of entries with increasing documents; entries of the same cell add up."""
+    check_sum(int(counts.sum(dtype=np.float64)))  # integers could overflow before the check
     if not np.all((documents[1:] > documents[:-1]) | (terms[1:] >= terms[:-1])):
         order = np.lexsort((terms, documents))
         documents, terms, counts = documents[order], terms[order], counts[order]
@@ -78,7 +78,7 @@ def cells_from(
 
 
 def check_sum(n_words: int) -> None:
-    """Refuse more words than 32-bit counts hold."""
+    """Refuse more words than 32-bit counts can hold."""
     if n_words > MAX_WORDS:
         raise CorpusError(
             f"the counts add up to {n_words:,} words, more than the {MAX_WORDS:,} that 32-bit counts hold",
@@ -94,7 +94,7 @@ def words_of(cells: CellArrays) -> npt.NDArray[np.int32]:
 
 
 def blocks_of_words(cells: CellArrays, block: int = BLOCK) -> Iterator[npt.NDArray[np.int32]]:
-    """Lay out the words, a block at a time."""
+    """Lay out the words in blocks."""
     ends = np.cumsum(cells.counts, dtype=np.int64)
     for begin in range(0, cells.n_words, block):
         end = min(begin + block, cells.n_words)
@@ -107,7 +107,7 @@ def selected(cells: CellArrays, documents: npt.NDArray[np.int64]) -> CellArrays:
     """Return the cells of some documents, in the order given."""
     sizes = np.diff(cells.cell_ptr)[documents]
     cell_ptr = offsets_of(sizes)
-    # A cell of the result sits in its old document at the same distance from that document's start.
+    # A cell of the result has the same distance from the start of its document as before.
     places = places_of(cells.cell_ptr[documents], sizes)
     doc_ptr = offsets_of(np.diff(cells.doc_ptr)[documents])
     chosen = CellArrays(doc_ptr, cell_ptr, cells.terms[places], cells.counts[places], cells.n_terms)
@@ -115,7 +115,7 @@ def selected(cells: CellArrays, documents: npt.NDArray[np.int64]) -> CellArrays:
 
 
 def checked(cells: CellArrays) -> CellArrays:
-    """Return cells that fit together and that no one can change, or say what is wrong."""
+    """Check that cells fit together; return them read-only."""
     names = cells._fields[:4]
     doc_ptr, cell_ptr, terms, counts = (integers(getattr(cells, name), name) for name in names)
     if not len(cell_ptr) == len(doc_ptr) > 0 or cell_ptr[0] != 0 or np.any(np.diff(cell_ptr) < 0):

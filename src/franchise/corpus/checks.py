@@ -1,4 +1,4 @@
-"""Checks of what a corpus is made of, before it reaches a compiled kernel; and its fingerprint."""
+"""Checks of the parts of a corpus, before they reach a compiled kernel, and its fingerprint."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy.typing as npt
 from franchise.corpus.large_arrays import PackedTexts
 from franchise.errors import CorpusError
 
-# Counts of words are 32-bit in the sampler's state, and none of them can exceed the number of words.
+# Counts of words are 32-bit in the sampler's state, and no count can exceed the number of words.
 MAX_WORDS = 2**31 - 1
 
 
 def numbered(n: int) -> tuple[str, ...]:
-    """Name ``n`` terms or documents ``"0"``, ``"1"``, ..., the default."""
+    """Return the default names ``"0"``, ``"1"``, ... of ``n`` terms or documents."""
     return tuple(map(str, range(n)))
 
 
 def iterate(documents: Any, what: str) -> Iterator[Any]:
-    """Start to read documents; refuse what has no order, and a lone string."""
+    """Return an iterator over documents; refuse a single string, and collections without order."""
     if isinstance(documents, str | bytes):
         raise CorpusError(
             f"the {what} are a single string; give a list of texts, one string per document",
@@ -45,19 +45,19 @@ def iterate(documents: Any, what: str) -> Iterator[Any]:
 
 
 def names_of(documents: Any) -> list[str] | None:
-    """Return the labels of the rows of a Series or DataFrame, or None for what has no index."""
+    """Return the row labels of a Series or DataFrame, or None for objects without an index."""
     index = getattr(documents, "index", None)
     # A list has a method of this name.
     return None if index is None or callable(index) else [str(label) for label in index]
 
 
 def is_frame(data: Any) -> bool:
-    """Return whether this is a DataFrame; any library's will do."""
+    """Return whether this is a DataFrame of any library."""
     return hasattr(data, "to_numpy") and hasattr(data, "columns")
 
 
 def integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-    """Return a flat array of integers, or say what it is instead."""
+    """Return a flat array of integers; refuse other arrays."""
     array = np.asarray(values)
     if array.ndim != 1:
         raise CorpusError(
@@ -71,7 +71,7 @@ def integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
 
 
 def check_offsets(doc_ptr: npt.NDArray[Any], n_words: int) -> None:
-    """Refuse offsets that do not cut this many words into documents."""
+    """Refuse offsets that do not divide this many words into documents."""
     if len(doc_ptr) == 0 or doc_ptr[0] != 0:
         raise CorpusError(
             "doc_ptr must start at 0; give the offset of each document's first word, then the end",
@@ -93,7 +93,10 @@ def check_offsets(doc_ptr: npt.NDArray[Any], n_words: int) -> None:
 
 
 def check_words(x: npt.NDArray[Any], n_terms: int, words_before: npt.NDArray[Any] | None = None) -> None:
-    """Refuse no words, too many, and words (or cells, with the number of words before each) of no term."""
+    """Refuse no words, too many words, and term ids of words, or of cells, outside the vocabulary.
+
+    `words_before` has the number of words before each cell.
+    """
     if len(x) == 0:
         raise no_words()
     n_words = len(x) if words_before is None else int(words_before[-1])
@@ -115,12 +118,12 @@ def check_words(x: npt.NDArray[Any], n_terms: int, words_before: npt.NDArray[Any
 def no_words() -> CorpusError:
     """Return the error for a corpus without words."""
     return CorpusError(
-        "there are no words at all: every document is empty; give at least one word", code="empty-corpus"
+        "the corpus has no words: every document is empty; give at least one word", code="empty-corpus"
     )
 
 
 def strings(values: Iterable[str], name: str, item: str) -> tuple[str, ...]:
-    """Return the values as plain strings; refuse a lone string, and whatever is not a string."""
+    """Return the values as plain strings; refuse a single string, and values that are not strings."""
     if isinstance(values, str | bytes):
         raise CorpusError(
             f"{name} is a single string; give a list with one string per {item}", code="single-string"
@@ -135,7 +138,7 @@ def strings(values: Iterable[str], name: str, item: str) -> tuple[str, ...]:
 
 
 def check_distinct(vocabulary: tuple[str, ...]) -> None:
-    """Refuse a term that is there twice."""
+    """Refuse a vocabulary with a repeated term."""
     if len(set(vocabulary)) == len(vocabulary):
         return
     first: dict[str, int] = {}
@@ -150,7 +153,7 @@ def check_distinct(vocabulary: tuple[str, ...]) -> None:
 
 
 def terms_for(vocabulary: Iterable[str], n_terms: int) -> tuple[str, ...]:
-    """Return other names for this many terms."""
+    """Return other names for the terms; refuse a wrong number of names."""
     terms = strings(vocabulary, "vocabulary", "term")
     check_distinct(terms)
     if len(terms) != n_terms:
@@ -161,7 +164,7 @@ def terms_for(vocabulary: Iterable[str], n_terms: int) -> tuple[str, ...]:
 
 
 def one_each(values: Iterable[str] | None, name: str, n_documents: int) -> Sequence[str] | None:
-    """Return one name or text per document, if there are any; texts that are packed stay so."""
+    """Return one name or text per document, if there are any. Packed texts stay packed."""
     if values is None:
         return None
     given = values if isinstance(values, PackedTexts) else strings(values, name, "document")
@@ -174,7 +177,7 @@ def one_each(values: Iterable[str] | None, name: str, n_documents: int) -> Seque
 
 
 def frozen(values: npt.NDArray[Any], dtype: type[np.integer[Any]]) -> npt.NDArray[Any]:
-    """Return an array that no one can change; one that no one could change before is not copied."""
+    """Return a read-only array; copy it only if it could be changed."""
     array = np.ascontiguousarray(values, dtype=dtype)
     if np.may_share_memory(array, values) and _changeable(array):
         array = array.copy()
@@ -183,7 +186,7 @@ def frozen(values: npt.NDArray[Any], dtype: type[np.integer[Any]]) -> npt.NDArra
 
 
 def _changeable(array: npt.NDArray[Any]) -> bool:
-    # A read-only view can still change under us through the writable array that it looks at.
+    # A read-only view of a writable array can still change.
     owner: Any = array
     while isinstance(owner, np.ndarray):
         if owner.flags.writeable:
@@ -193,13 +196,13 @@ def _changeable(array: npt.NDArray[Any]) -> bool:
 
 
 def no_such_document(j: int, n_documents: int, where: str = "") -> CorpusError:
-    """Return the error for the number of a document that is not there."""
+    """Return the error for a document number outside the corpus."""
     message = f"{where}document {j}: the corpus has documents 0 to {n_documents - 1:,}"
     return CorpusError(message, code="no-such-document")
 
 
 def document_numbers(documents: Sequence[int] | npt.NDArray[Any], n_documents: int) -> npt.NDArray[np.int64]:
-    """Return the numbers of chosen documents, which may be given as a mask."""
+    """Return the numbers of selected documents, given as numbers or as a mask."""
     chosen = np.asarray(documents)
     if chosen.dtype == np.bool_:
         if chosen.shape != (n_documents,):
@@ -217,7 +220,7 @@ def document_numbers(documents: Sequence[int] | npt.NDArray[Any], n_documents: i
 
 
 class Fingerprint:
-    """SHA-256 of these numbers of words, offsets and terms, which come in this order, in blocks of any size.
+    """SHA-256 of words, offsets and terms, added in this order, in blocks of any size.
 
     It is the same on every machine: numbers are hashed little-endian, each part after its length.
     """
@@ -227,15 +230,15 @@ class Fingerprint:
         self._digest.update(np.array([n_words, n_documents, n_terms], dtype="<i8").tobytes())
 
     def add_words(self, x: npt.NDArray[np.int32]) -> None:
-        """Take the next words."""
+        """Add the next words."""
         self._digest.update(np.ascontiguousarray(x, dtype="<i4").data)
 
     def add_offsets(self, doc_ptr: npt.NDArray[np.int64]) -> None:
-        """Take the next offsets, which count words from the first document of all."""
+        """Add the next offsets, which count words from the first document."""
         self._digest.update(np.ascontiguousarray(doc_ptr, dtype="<i8").data)
 
     def of(self, vocabulary: Sequence[str]) -> str:
-        """Take the vocabulary, and return all of it in hexadecimal digits."""
+        """Add the vocabulary, and return the fingerprint in hexadecimal digits."""
         for term in vocabulary:
             encoded = term.encode("utf-8", "surrogatepass")
             self._digest.update(len(encoded).to_bytes(8, "little") + encoded)

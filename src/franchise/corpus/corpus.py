@@ -1,8 +1,8 @@
-"""The corpus: every word of every document in one flat array, immutable once made.
+"""The corpus: all words of all documents in one flat, immutable array.
 
 The paper's x_ji is ``x[doc_ptr[j] + i]``. A *word* is a token; a *term* is an entry of the vocabulary.
-Where counts are large, cells (document, term, count) are held instead, and words are laid out only when they
-are asked for (``cells``). What a corpus must be is in ``checks``; reading and converting are not here.
+For large counts, the corpus holds cells (document, term, count) instead, and lays out words only when needed
+(``cells``). ``checks`` validates a corpus; reading and converting are not here.
 """
 
 from __future__ import annotations
@@ -37,33 +37,34 @@ class Corpus:
     Parameters
     ----------
     x
-        Term id of each word, documents laid end to end.
+        Term id of each word, with documents end to end.
     doc_ptr
         Offsets: document j is ``x[doc_ptr[j]:doc_ptr[j + 1]]``. Empty documents are kept.
     vocabulary
-        The terms, all different; term ``v`` is ``vocabulary[v]``. Terms that no word uses still count.
+        The terms, all different; term ``v`` is ``vocabulary[v]``. It may have terms that no word uses.
     document_names
         One name per document; by default ``"0"``, ``"1"``, and so on.
     texts
-        The raw text of each document, where the corpus was made from texts.
+        The raw text of each document, if the corpus was made from texts.
     text_options
-        How texts became words, where the corpus was made from texts; new texts are split in the same way.
+        The options for splitting texts, if the corpus was made from texts. New texts are split in the same
+        way.
     metadata
-        What else is known of each document: a DataFrame, a Series with a name, or a dict of columns, with
-        one value per document. It becomes a DataFrame of numbers, dates and categories
-        (`franchise.corpus.metadata` says how values are read).
+        Further columns about the documents: a DataFrame, a Series with a name, or a dict of columns, with one
+        value per document. They become a DataFrame of numbers, dates and categories
+        (`franchise.corpus.metadata` describes how values are read).
     downsampling
-        How words were left out, where `downsampled` has made the corpus.
+        The record of omitted words, if `downsampled` made the corpus.
 
     Raises
     ------
     CorpusError
-        If the arrays, the vocabulary and the names do not fit together, or there are no words at all.
+        If arrays, vocabulary and names do not fit together, or there are no words.
 
     Notes
     -----
-    Two corpora are equal when their words, vocabularies and names are; ``texts``, ``text_options``,
-    ``metadata`` and ``downsampling`` only say where the words came from.
+    Two corpora are equal if their words, vocabularies and names are equal; ``texts``, ``text_options``,
+    ``metadata`` and ``downsampling`` do not matter.
 
     Examples
     --------
@@ -78,10 +79,10 @@ class Corpus:
     text_options: TextOptions | None
     metadata: pd.DataFrame | None
     downsampling: Downsampling | None
-    keeps_cells: bool  # made from cells: words are laid out only when they are asked for
+    keeps_cells: bool  # made from cells: words are laid out only when needed
     _x: npt.NDArray[np.int32] | None
     _cells: CellArrays | None
-    _fingerprint: str  # once it has been asked for: every checkpoint names its corpus
+    _fingerprint: str  # cached, because every checkpoint names its corpus
 
     def __init__(
         self,
@@ -116,12 +117,12 @@ class Corpus:
         """Make a corpus from cells (document, term, count).
 
         It equals the corpus of these words in the order of documents and terms, but holds the cells. The
-        other arguments are as the constructor takes them; there may be more terms than in the cells.
+        other arguments are as for the constructor. The vocabulary may have terms that no cell has.
         """
         terms = checks.strings(vocabulary, "vocabulary", "term")
         given = checked(cells._replace(n_terms=len(terms)))
         checks.check_distinct(terms)
-        corpus = Corpus.__new__(Corpus)  # of shards, too
+        corpus = Corpus.__new__(Corpus)  # also for subclasses, such as corpora in shards
         corpus._set(_x=None, _cells=given, keeps_cells=True, doc_ptr=given.doc_ptr, vocabulary=terms)
         corpus._describe(document_names, **about)
         return corpus
@@ -146,7 +147,7 @@ class Corpus:
 
     @property
     def x(self) -> npt.NDArray[np.int32]:
-        """Term of each word, documents laid end to end; laid out now if only cells are held."""
+        """Term of each word, with documents end to end; laid out now if the corpus holds cells."""
         if self._x is None:
             assert self._cells is not None
             self._set(_x=words_of(self._cells))
@@ -155,7 +156,7 @@ class Corpus:
 
     @property
     def cells(self) -> CellArrays:
-        """The number of words of each term in each document; counted once, if words are held."""
+        """The number of words of each term in each document; counted once if the corpus holds words."""
         if self._cells is None:
             self._set(_cells=cells_of(self.arrays))
         assert self._cells is not None
@@ -163,17 +164,17 @@ class Corpus:
 
     @property
     def n_documents(self) -> int:
-        """Number of documents, empty ones included."""
+        """Number of documents, including empty ones."""
         return len(self.doc_ptr) - 1
 
     @property
     def n_words(self) -> int:
-        """Number of words in all documents together."""
+        """Number of words in all documents."""
         return int(self.doc_ptr[-1])
 
     @property
     def n_terms(self) -> int:
-        """Size of the vocabulary, unused terms included."""
+        """Size of the vocabulary, including unused terms."""
         return len(self.vocabulary)
 
     @property
@@ -201,11 +202,11 @@ class Corpus:
 
     @property
     def arrays(self) -> CorpusArrays:
-        """The arrays that compiled kernels take; nothing is copied."""
+        """The arrays for compiled kernels, without copying."""
         return CorpusArrays(self.x, self.doc_ptr, self.n_terms)
 
     def document(self, j: int) -> npt.NDArray[np.int32]:
-        """Term ids of the words of document ``j``, a read-only view."""
+        """Return the term ids of the words of document ``j``, as a read-only view."""
         if not 0 <= j < self.n_documents:
             raise checks.no_such_document(j, self.n_documents)
         if self.keeps_cells and self._x is None:
@@ -213,7 +214,7 @@ class Corpus:
         return self.x[self.doc_ptr[j] : self.doc_ptr[j + 1]]
 
     def runs(self, j: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """Return the terms of document ``j`` in the order of its words, and how often each follows itself."""
+        """Return the runs of equal words of document ``j``: the term and the length of each."""
         if self.keeps_cells and self._x is None:
             cells = selected(self.cells, checks.document_numbers([j], self.n_documents))
             return cells.terms, cells.counts.astype(np.int64)
@@ -222,7 +223,7 @@ class Corpus:
         return words[starts], np.diff(starts, append=words.size)
 
     def select(self, documents: Sequence[int] | npt.NDArray[Any]) -> Corpus:
-        """Keep some documents, in the order given, with the same vocabulary.
+        """Keep some documents, in the given order, with the same vocabulary.
 
         Parameters
         ----------
@@ -238,7 +239,7 @@ class Corpus:
         names = [self.document_names[j] for j in chosen]
         about = self.about() | {
             "texts": None if self.texts is None else [self.texts[j] for j in chosen],
-            # The defaults follow from the number of documents, which has changed.
+            # The defaults depend on the number of documents, which has changed.
             "text_options": self.text_options and self.text_options.resolved(self.n_documents),
             "metadata": rows_of(self.metadata, chosen),
         }
@@ -257,35 +258,35 @@ class Corpus:
         Parameters
         ----------
         words
-            The most words that a document keeps: one number for all documents, or one for each. A document
-            with no more words than that stays as it is.
+            The most words that a document keeps: one number for all documents, or one per document. Shorter
+            documents do not change.
         random_state
-            The same number keeps the same words. What a document keeps depends on the number, its name and
-            its words, and on no other document.
+            The seed: the same number keeps the same words. The kept words of a document depend only on this
+            number, its name and its words.
         evenly
             Scale counts down instead, and round them at random.
 
         Returns
         -------
         Corpus
-            The same documents and vocabulary; of several words of one term the first are kept, in their
-            order. ``downsampling`` says what was done.
+            The same documents and vocabulary. The first words of each term are kept, in order.
+            ``downsampling`` describes the omitted words.
         """
         from franchise.corpus.downsample import downsampled
 
         return downsampled(self, words, seed_of(random_state), evenly=evenly)
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
-        """Return the same documents with other names for the terms, as many as there are."""
+        """Return the same documents with other names for the terms, one per term."""
         return self.with_names(checks.terms_for(vocabulary, self.n_terms), self.document_names)
 
     def with_names(self, vocabulary: Iterable[str], document_names: Iterable[str] | None = None) -> Corpus:
-        """Return the same words under other names, of no fewer terms; documents by default by number."""
+        """Return the same words with other names of terms (perhaps more terms) and of documents."""
         make, (*held, _, _) = self.__reduce__()
         return make(*held, vocabulary, document_names)
 
     def with_metadata(self, metadata: Any) -> Corpus:
-        """Return the same corpus with other metadata, as the constructor takes them; no word is copied."""
+        """Return the same corpus with other metadata, as for the constructor, without copying words."""
         make, parts = self.__reduce__()
         return make(*parts, metadata=metadata)
 
@@ -297,14 +298,14 @@ class Corpus:
         scipy.sparse.csr_array
             Documents by terms, int64, indices sorted and without duplicates.
         """
-        from scipy.sparse import csr_array  # SciPy is slow to import and most runs never need it here
+        from scipy.sparse import csr_array  # SciPy is slow to import and rarely needed here
 
         cells = self._cells or cells_of(self.arrays)
         parts = (cells.counts.astype(np.int64), cells.terms.copy(), cells.cell_ptr.copy())
         return csr_array(parts, shape=(self.n_documents, self.n_terms))
 
     def _blocks(self) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the words, some at a time."""
+        """Yield the words in blocks."""
         if self._x is None:
             yield from blocks_of_words(self.cells)
             return
@@ -312,7 +313,7 @@ class Corpus:
             yield self._x[block]
 
     def fingerprint(self) -> str:
-        """SHA-256 (hexadecimal) of the words, the offsets and the vocabulary; the same on every machine."""
+        """Return the SHA-256 (hexadecimal) of words, offsets and vocabulary; equal on every machine."""
         if not self._fingerprint:
             fingerprint = checks.Fingerprint(self.n_words, self.n_documents, self.n_terms)
             for block in self._blocks():
@@ -322,7 +323,7 @@ class Corpus:
         return self._fingerprint
 
     def about(self) -> dict[str, Any]:
-        """Return what else the constructor takes: where the words came from."""
+        """Return the constructor's other arguments: texts, text options, metadata and downsampling."""
         names = ("texts", "text_options", "metadata", "downsampling")
         return {name: getattr(self, name) for name in names}
 
@@ -349,7 +350,7 @@ class Corpus:
         return hash((self.n_documents, self.n_terms, self.n_words))
 
     def __reduce__(self) -> tuple[Callable[..., Corpus], tuple[Any, ...]]:
-        # Unpickled arrays come back writable; going through the constructor freezes them again.
+        # Unpickled arrays are writable; the constructor makes them read-only again.
         names, about = (self.vocabulary, self.document_names), self.about()
         if self.keeps_cells:
             return partial(Corpus.from_cells, **about), (self.cells, *names)

@@ -1,8 +1,8 @@
-"""Corpora from counts: the same counts give the same corpus, whether they came from a matrix or a file.
+"""Corpora from counts: equal counts from a matrix or a file give equal corpora.
 
-Words of a document are laid in term order, repeats adjacent. The model takes words as exchangeable, so their
-order says nothing about the documents; one fixed order keeps runs reproducible. Where words would take much
-more memory than the counts, they are not laid out before someone asks for them.
+The words of a document are in term order, repeats adjacent. Words are exchangeable in the model, so their
+order has no meaning; a fixed order makes runs reproducible. If words would take much more memory than the
+counts, they are laid out only when needed.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ def from_counts(
     ----------
     counts
         A dense two-dimensional array, any SciPy sparse matrix or array (duplicate entries add up), or a
-        DataFrame. Whole numbers, zero or more, of any numeric dtype.
+        DataFrame, with whole numbers, zero or more, of any numeric dtype.
     vocabulary
         One term per column. By default, a DataFrame's columns, otherwise ``"0"``, ``"1"``, and so on.
     document_names
         One name per row. By default, a DataFrame's index, otherwise ``"0"``, ``"1"``, and so on.
     metadata
-        What else is known of each document, as :class:`Corpus` takes it.
+        Further columns about the documents, as for :class:`Corpus`.
 
     Returns
     -------
     Corpus
-        Words of each document in term order, repeats adjacent; all columns are terms, all rows are documents.
-        Where there are eight words or more per count, the corpus keeps the counts (``keeps_cells``), and lays
-        out its words only when they are asked for.
+        The words of each document in term order, repeats adjacent. All columns are terms, all rows are
+        documents. With eight words or more per count, the corpus keeps the counts (``keeps_cells``) and lays
+        out its words only when needed.
 
     Examples
     --------
@@ -66,19 +66,19 @@ def from_counts(
 
 
 def split_columns(counts: Any) -> tuple[Any, tuple[str, ...] | None]:
-    """Split a DataFrame into its values and column names; anything else has no names."""
+    """Split a DataFrame into its values and column names; return None as names for other objects."""
     if not is_frame(counts):
         return counts, None
     values = counts.to_numpy()
     refuse_texts(values, counts.columns)
     if values.dtype == object:
-        with suppress(TypeError):  # what cannot be numbers is refused with the other matrices
-            values = values.astype(np.float64)  # as pandas returns its nullable integers
+        with suppress(TypeError):  # values that are not numbers are refused later
+            values = values.astype(np.float64)  # for the nullable integers of pandas
     return values, tuple(str(label) for label in counts.columns)
 
 
 def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
-    """Refuse data that have texts or words where counts should be, and say which column they are in."""
+    """Refuse data with texts or words in place of counts; name the column."""
     if values.ndim != 2 or values.dtype.kind not in "OUST":
         return
     labels = range(values.shape[1]) if columns is None else columns
@@ -94,7 +94,7 @@ def refuse_texts(values: Any, columns: Iterable[Any] | None = None) -> None:
 def words_of_counts(
     counts: Any, terms: tuple[str, ...] | None, names: Sequence[str] | None = None
 ) -> tuple[Words, Offsets, tuple[str, ...]]:
-    """Lay out the words of a matrix, which may have none; terms not given are named by number."""
+    """Lay out the words of a matrix, which may have none. By default, terms are named by number."""
     n_documents, entries, terms = _checked_entries(counts, terms, names)
     cells = cells_from(*entries, n_documents, len(terms))
     return words_of(cells), cells.doc_ptr, terms
@@ -103,7 +103,7 @@ def words_of_counts(
 def _checked_entries(
     counts: Any, terms: tuple[str, ...] | None, names: Sequence[str] | None
 ) -> tuple[int, tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int64]], tuple[str, ...]]:
-    """Return the number of documents, what is not zero, and the terms."""
+    """Return the number of documents, the entries that are not zero, and the terms."""
     (n_documents, n_terms), rows, columns, values = _entries(counts)
     terms = numbered(n_terms) if terms is None else terms
     if len(terms) != n_terms:
@@ -119,7 +119,7 @@ def _checked_entries(
 
 
 def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """Shape, rows, columns and values of the entries that are not zero, row by row, columns increasing."""
+    """Return shape, rows, columns and values of nonzero entries, row by row, with increasing columns."""
     sparse = hasattr(counts, "tocsr") and hasattr(counts, "nnz")
     if sparse:
         matrix = counts
@@ -145,7 +145,7 @@ def _entries(counts: Any) -> tuple[tuple[int, int], npt.NDArray[Any], npt.NDArra
     if not sparse:
         rows, columns = np.nonzero(matrix)
         return shape, rows, columns, matrix[rows, columns]
-    # Widen before duplicates are summed: booleans would saturate and 8-bit counts wrap around.
+    # Widen before summing duplicates: booleans would saturate and 8-bit counts overflow.
     csr = matrix.astype(np.float64 if matrix.dtype.kind in "fu" else np.int64).tocsr(copy=True)
     csr.sum_duplicates()
     csr.eliminate_zeros()
@@ -159,7 +159,7 @@ def _check_counts(
     names: Sequence[str] | None,
     terms: Sequence[str],
 ) -> None:
-    """Refuse what is not a count, and say where it is."""
+    """Refuse a value that is not a count; name its place."""
     for passes, code, advice in _CHECKS:
         bad = np.flatnonzero(~passes(values))
         if not bad.size:
@@ -170,8 +170,8 @@ def _check_counts(
 
 
 _CHECKS: tuple[tuple[Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]], str, str], ...] = (
-    (np.isfinite, "count-not-finite", "; give whole numbers, and 0 where there is none"),
-    # scikit-learn's checks look for the first words.
+    (np.isfinite, "count-not-finite", "; give whole numbers, and 0 for no words"),
+    # scikit-learn's checks look for "Negative values in data".
     (lambda v: v >= 0, "negative-count", ". Negative values in data are not counts; give 0 or more"),
     (lambda v: v == np.floor(v), "fractional-count", "; give raw counts, not weights or frequencies"),
     (lambda v: v <= MAX_WORDS, "count-too-large", f", which is too large; counts go up to {MAX_WORDS:,}"),
@@ -179,7 +179,7 @@ _CHECKS: tuple[tuple[Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]], str, s
 
 
 def _place(what: str, number: int, named: str, names: Sequence[str] | None) -> str:
-    """Return the number of a row or column, and its name where it has one."""
+    """Return the number of a row or column, and its name if it has one."""
     name = None if names is None or number >= len(names) else names[number]
     return f"{what} {number}" if name in (None, str(number)) else f"{what} {number} ({named} {name!r})"
 
@@ -197,14 +197,15 @@ def corpus_of_entries(
     *,
     metadata: Any = None,
 ) -> Corpus:
-    """Make a corpus of entries, documents in increasing order; some at a time, and of many, on disk.
+    """Make a corpus of entries with increasing documents, in blocks, and on disk if there are many.
 
-    Entries of the same document and term add up. The rest is as :class:`~franchise.corpus.Corpus` takes it.
+    Entries of the same document and term add up. The other arguments are as for
+    :class:`~franchise.corpus.Corpus`.
     """
     terms_of_all = tuple(vocabulary)
     n_words = sum(int(counts[block].sum(dtype=np.float64)) for block in blocks(len(counts)))
     check_sum(n_words)
-    # Entries that share a cell are so rare that they do not matter here.
+    # Entries that share a cell are rare enough to ignore here.
     as_cells = cells_pay(n_words, len(counts))
     columns = (Growing(), Growing()) if as_cells else (Growing(),)
     lengths, sizes = np.zeros(n_documents, np.int64), np.zeros(n_documents, np.int64)

@@ -1,7 +1,7 @@
-"""Documents in any form that people have: to a corpus, or to the words of a known vocabulary.
+"""Documents in any form, made into a corpus or encoded with a known vocabulary.
 
-Texts, lists of words and counts are told apart by looking at them. The work is done in ``batches`` (texts,
-words) and ``counts``.
+The content shows whether documents are texts, lists of words or counts. The work is done in ``batches``
+(texts, words) and ``counts``.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from franchise.corpus.text_options import TextOptions
 from franchise.corpus.texts import drop_unknown
 from franchise.errors import CorpusError, SettingsError
 
-# The kinds of documents, as messages name them.
+# The kinds of documents, as in messages.
 _TEXTS, _WORDS, _COUNTS = "texts", "lists of words", "rows of counts"
 _PAIRS = "lists of pairs (term id, count)"
-# Kinds of what is one object.
+# Kinds of single objects.
 _CORPUS, _BATCH, _ANNDATA, _MATRIX = "corpus", "batch", "AnnData", "matrix"
 
 _WHAT_IS_ONE = "a document is a text, a list of words or a row of counts"
 
 
 class Encoded(NamedTuple):
-    """Documents in the terms of an existing corpus; they may have no words at all."""
+    """Documents with the terms of an existing corpus. They may have no words."""
 
-    arrays: CorpusArrays  # the words whose terms are known
-    unknown: npt.NDArray[np.int64]  # number of words of each document that were skipped
+    arrays: CorpusArrays  # the words with known terms
+    unknown: npt.NDArray[np.int64]  # number of skipped words in each document
     document_names: tuple[str, ...]
 
 
@@ -57,13 +57,13 @@ def as_corpus(documents: Any, text_options: TextOptions | None = None) -> Corpus
     Parameters
     ----------
     documents
-        One of: a corpus, which is returned as it is; texts or lists of words, in a list, an array, a Series
+        One of: a corpus, which is returned unchanged; texts or lists of words, in a list, an array, a Series
         or an iterator; counts, documents by terms, in a two-dimensional array, nested lists, a SciPy sparse
-        matrix or a DataFrame; AnnData's cells by genes; gensim's bags of words, lists of pairs (term id,
-        count). The index of a Series or DataFrame gives the names of the documents, the columns of a
-        DataFrame give the terms.
+        matrix or a DataFrame; an AnnData object, cells by genes; gensim's bags of words, lists of pairs (term
+        id, count). The index of a Series or DataFrame holds the names of the documents, and the columns of a
+        DataFrame are the terms.
     text_options
-        How texts become words; None for the defaults, and for documents that are not texts.
+        How to split texts into words; None for the defaults, and for documents that are not texts.
 
     Examples
     --------
@@ -105,33 +105,33 @@ _AS_A_WHOLE: dict[str, Callable[[Any], bool]] = {
 
 
 def options_without_texts() -> SettingsError:
-    """Return the error for text options where the documents are not texts."""
+    """Return the error for text options with documents that are not texts."""
     return SettingsError(
-        "text_options: these documents are words or counts already, which no text option applies to; leave "
-        "the options out, or give texts",
+        "text_options: these documents are words or counts, and text options apply only to texts; leave the "
+        "options out, or give texts",
         code="conflicting-settings",
     )
 
 
 def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = None) -> Encoded:
-    """Bring documents of any kind into the terms of a corpus; other words are skipped and counted.
+    """Encode documents of any kind with the terms of a corpus; other words are skipped and counted.
 
     Parameters
     ----------
     documents
-        What :func:`as_corpus` takes. Texts are split as those of ``like`` were. Counts have one column per
-        term of ``like``, in its order; a DataFrame's columns must have the names of the terms. Genes of
-        AnnData are known by their names, pairs of a bag of words by the ids of the terms.
+        Documents as for :func:`as_corpus`. Texts are split like the texts of ``like``. Counts have one column
+        per term of ``like``, in its order; the columns of a DataFrame must be named like the terms. Genes of
+        AnnData are matched by name, pairs of a bag of words by term id.
     like
-        The corpus whose vocabulary is used.
+        The corpus with the vocabulary.
     document_names
         One name per document. By default, the index of a Series or DataFrame, otherwise numbers.
 
     Returns
     -------
     Encoded
-        The words, the number of skipped words and the name of each document. Words that were left out
-        when ``like`` was made, for example by ``min_df``, are skipped too; stop words do not count.
+        The words, the number of skipped words and the name of each document. Words that were left out of
+        ``like``, for example by ``min_df``, are skipped too; stop words are not counted as skipped.
 
     Examples
     --------
@@ -170,10 +170,10 @@ def encode(documents: Any, like: Corpus, document_names: Sequence[str] | None = 
 
 
 def how_split(like: Corpus) -> TextOptions:
-    """Return how the texts of a corpus were split; refuse one that was not made from texts."""
+    """Return the text options of a corpus; refuse a corpus that was not made from texts."""
     if like.text_options is None:
         raise CorpusError(
-            "these are texts, but the corpus was made from words or counts, so how to split them is not "
+            "these are texts, but the corpus was made from words or counts, so no way to split texts is "
             "known; give lists of words, or make the corpus with from_texts",
             code="cannot-split-texts",
         )
@@ -181,10 +181,10 @@ def how_split(like: Corpus) -> TextOptions:
 
 
 def _checked_columns(counts: Any, like: Corpus) -> Any:
-    """Return the values of a matrix; the columns of a DataFrame must be the terms, in their order."""
+    """Return the values of a matrix; refuse a DataFrame whose columns are not the terms, in order."""
     matrix, columns = split_columns(counts)
     if columns is None or len(columns) != like.n_terms:
-        return matrix  # a wrong number is found where the words are laid out
+        return matrix  # a wrong number of columns is refused when the words are laid out
     for i, (column, term) in enumerate(zip(columns, like.vocabulary)):
         if column != term:
             raise CorpusError(
@@ -196,7 +196,7 @@ def _checked_columns(counts: Any, like: Corpus) -> Any:
 
 
 def _tell_kind(documents: Any) -> tuple[str, Iterator[Any]]:
-    """Return the kind of the documents; and the documents, where each is checked as it is read."""
+    """Return the kind of the documents, and the documents, each of which is checked when it is read."""
     for kind, is_so in _AS_A_WHOLE.items():
         if is_so(documents):
             return kind, iter(())
@@ -208,7 +208,7 @@ def _tell_kind(documents: Any) -> tuple[str, Iterator[Any]]:
         found = _kind(document, j)
         if found is not None:
             break
-    # Where every document is an empty list, these are lists of words as well as anything.
+    # If every document is an empty list, they count as lists of words.
     found = found or _WORDS
     return found, _all_of_kind(found, chain(looked_at, iterator))
 
@@ -218,30 +218,30 @@ def _all_of_kind(kind: str, documents: Iterator[Any]) -> Iterator[Any]:
         other = _kind(document, j)
         if other not in (kind, None):
             raise CorpusError(
-                f"document {j} is of a different kind from those before it: {other} after {kind}; "
-                "give documents of one kind",
+                f"document {j} is of a different kind from earlier documents: {other} after {kind}; give "
+                "documents of one kind",
                 code="mixed-documents",
             )
         yield document
 
 
 def _kind(document: Any, j: int) -> str | None:
-    """Return the kind of a document, None for an empty list."""
+    """Return the kind of a document, or None for an empty list."""
     if isinstance(document, str):
         return _TEXTS
     if isinstance(document, AbstractSet | Mapping):
-        return _WORDS  # the message comes from there
+        return _WORDS  # refused later, with a message
     if isinstance(document, bytes):
         raise CorpusError(
             f"document {j} is bytes; decode it first, as in document.decode('utf-8')", code="wrong-type"
         )
     try:
-        # Length first: an iterator has none, and looking at its first item would use that up.
+        # Length first: an iterator has none, and reading its first item would consume it.
         length, items = len(document), iter(document)
     except TypeError:
         raise CorpusError(
             f"document {j} is {shortened(document)} ({type(document).__name__}); {_WHAT_IS_ONE}; "
-            "leave out missing ones, or give an empty one",
+            "leave missing documents out, or give empty ones",
             code="wrong-type",
         ) from None
     if length == 0:

@@ -1,8 +1,8 @@
-"""Fewer words per document, by cells, so that counts in the millions cost nothing.
+"""Fewer words per document, computed on cells, so that counts in the millions are fast.
 
-Words are drawn without replacement: the number of words of each term that a document keeps is multivariate
-hypergeometric. Or counts are scaled down evenly, and only their fractions are rounded at random: that adds
-hardly any noise, where a draw would add its own to that of the counts.
+Words are drawn without replacement: the counts that a document keeps have a multivariate hypergeometric
+distribution. Alternatively, counts are scaled down evenly and only their fractions are rounded at random.
+That adds hardly any noise, while a draw adds its own noise to that of the counts.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from franchise.errors import CorpusError
 if TYPE_CHECKING:
     from franchise.corpus.corpus import Corpus
 
-# NumPy draws from no more words than this at a time.
+# NumPy can draw from at most this many words at a time.
 _MOST_WORDS = 10**9 - 1
 
 
 class Downsampling(NamedTuple):
     """How words were left out of a corpus."""
 
-    words: int  # the most words that any document could keep
-    seed: int  # what the draws began with
+    words: int  # the largest limit of any document
+    seed: int  # the seed of the draws
     n_documents: int  # number of documents that lost words
     n_words_before: int  # number of words of the whole corpus before
-    by_document: bool = False  # each document had a limit of its own, `words` or less
+    by_document: bool = False  # each document had its own limit, `words` or less
     evenly: bool = False  # counts were scaled down instead of drawn
-    # Of documents around mixtures of topics, where that decided how many counts each is worth.
+    # For documents around mixtures of topics, if that decided the limit of each document.
     concentration: float | None = None
 
     def in_words(self) -> str:
-        """Say what was done.
+        """Describe the downsampling.
 
         Examples
         --------
@@ -56,7 +56,7 @@ class Downsampling(NamedTuple):
 
 
 def downsampled(corpus: Corpus, words: int | npt.ArrayLike, seed: int, *, evenly: bool = False) -> Corpus:
-    """Keep no more words of each document than its limit; `Corpus.downsampled` says what comes out."""
+    """Keep at most `words` words of each document; see `Corpus.downsampled`."""
     limits, by_document = _limits(corpus, words)
     changed = np.flatnonzero(corpus.document_lengths > limits)
     done = Downsampling(int(limits.max()), seed, changed.size, corpus.n_words, by_document, evenly)
@@ -75,16 +75,16 @@ def downsampled(corpus: Corpus, words: int | npt.ArrayLike, seed: int, *, evenly
 
 
 def _limits(corpus: Corpus, words: int | npt.ArrayLike) -> tuple[npt.NDArray[np.int64], bool]:
-    """Return the limit of each document, and whether these were given one by one."""
+    """Return the limit of each document, and whether limits were given per document."""
     if np.ndim(words) == 0:
         return np.full(corpus.n_documents, whole_number("words", words, 1, MAX_WORDS)), False
     limits = integers(words, "words")
     if limits.size != corpus.n_documents:
         raise CorpusError(
-            f"words has {limits.size:,} numbers for {corpus.n_documents:,} documents; give one for each",
+            f"words has {limits.size:,} numbers for {corpus.n_documents:,} documents; give one per document",
             code="wrong-length",
         )
-    # A document without words keeps none, whatever its limit.
+    # A document without words keeps none, with any limit.
     wrong = np.flatnonzero((limits < 1) & (corpus.document_lengths > 0))
     if wrong.size:
         j = int(wrong[0])
@@ -115,7 +115,7 @@ def _fewer_words(
         words, last = corpus.document(j), j + 1
         _, cell, counts = np.unique(words, return_inverse=True, return_counts=True)
         kept = _drawn(counts, corpus.document_names[j], int(limits[j]), done)
-        # Which of the words of one term a word is, from 0 on.
+        # The place of each word among the words of its term, from 0.
         order = np.argsort(cell, kind="stable")
         rank = np.empty(words.size, dtype=np.int64)
         rank[order] = np.arange(words.size) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -125,20 +125,20 @@ def _fewer_words(
 
 
 def _drawn(counts: npt.NDArray[Any], name: str, limit: int, done: Downsampling) -> npt.NDArray[np.int64]:
-    """Return how many words of each term a document keeps."""
+    """Return the number of words of each term that a document keeps."""
     n_words = int(counts.sum(dtype=np.int64))
     if n_words > _MOST_WORDS:
         raise CorpusError(
-            f"document {name!r} has {n_words:,} words, and words are drawn from no more than "
+            f"document {name!r} has {n_words:,} words, but words can be drawn from at most "
             f"{_MOST_WORDS:,}; split it",
             code="document-too-long",
         )
-    # Each document has a random stream, so what it keeps does not depend on its place.
+    # Each document has its own random stream, so its words do not depend on its place.
     known_by = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     entropy = [done.seed, n_words, *np.frombuffer(known_by, dtype="<u4").tolist()]
     generator = np.random.Generator(np.random.PCG64(entropy))
     if done.evenly:
-        # Cumulated counts are scaled and rounded down, all from one random fraction: every count keeps its
+        # Cumulated counts are scaled, shifted by one random fraction, and rounded down. Each count keeps its
         # expected value, and the sum is the limit.
         ends = (np.cumsum(counts, dtype=np.int64) * limit + generator.integers(n_words)) // n_words
         return np.diff(ends, prepend=0)

@@ -1,6 +1,6 @@
-"""Bytes from and to disk: gzip read as plain bytes, errors worded, writes whole or not at all; encodings.
+"""Reading and writing bytes: transparent gzip, clear errors, writes whole or not at all, encodings.
 
-What the bytes mean is in ``formats``.
+The meaning of the bytes is in ``formats``.
 """
 
 from __future__ import annotations
@@ -24,31 +24,32 @@ StrPath = str | os.PathLike[str]
 
 
 class Readable(Protocol):
-    """An open file of bytes: all that is needed of one is to read it from here to its end."""
+    """An open binary file that can be read to its end."""
 
     def read(self, size: int, /) -> Any:
-        """Return this many bytes or fewer, none at the end."""
+        """Return at most `size` bytes, none at the end."""
 
 
-# Bytes read so far, and in all if that is known. Of a gzipped file, these are the gzipped bytes.
+# Bytes read so far, and in all if known. For a gzipped file, these are compressed bytes.
 Progress = Callable[[int, int | None], object]
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER = 2**20
 
-_GIVE = "give the encoding that it has"
+_GIVE = "give the encoding of the file"
 
-# Longer than any document, and short enough not to fill the memory where there are no lines at all.
+# Longer than any document, and short enough to protect the memory from a file without lines.
 MAX_LINE = 2**28
 
 
 class Source:
-    """A file being read from its present position on, unzipped, with the words for messages about it.
+    """A file to read from its current position, unzipped, with messages about it.
 
-    Messages call it `name`; `path` is None for standard input and other streams, `encoding` None for UTF-8.
+    `name` is its name in messages. `path` is None for standard input and other streams, `encoding` is None
+    for UTF-8.
     """
 
-    HEAD = 2**16  # bytes that are looked at to find the format
+    HEAD = 2**16  # bytes that decide the format
 
     def __init__(
         self,
@@ -72,17 +73,17 @@ class Source:
             self.stream = io.BufferedReader(_Passage(unpacked.read, self._is_damaged), _BUFFER)
 
     def head(self) -> bytes:
-        """Return how the file starts, without taking it from the stream."""
+        """Return the first bytes of the file, without consuming them."""
         return self.stream.peek()[: self.HEAD]
 
     def lines(self) -> Iterator[bytes]:
-        """Read line by line; a line keeps its end."""
+        """Yield lines with their line ends."""
         for number, line in enumerate(iter(lambda: self.stream.readline(MAX_LINE), b""), start=1):
             self._check_length(line, number)
             yield line
 
     def blocks(self, number: int = 1) -> Iterator[tuple[int, bytes]]:
-        """Read whole lines, about a megabyte at a time, each block after the number of its first line."""
+        """Yield blocks of whole lines, about a megabyte each, with the number of their first line."""
         while block := self.stream.read(_BUFFER):
             rest = self.stream.readline(MAX_LINE)
             n_lines = block.count(b"\n")
@@ -92,7 +93,7 @@ class Source:
             number += n_lines + 1
 
     def text_lines(self) -> Iterator[str]:
-        """Read line by line as text; a line keeps its end, a byte order mark before the first is dropped."""
+        """Yield lines of text with their line ends; drop a byte order mark at the start."""
         return self._utf_8_lines() if self.encoding is None else self._lines_in(self.encoding)
 
     def _utf_8_lines(self) -> Iterator[str]:
@@ -101,7 +102,7 @@ class Source:
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                # The position is into what was decoded, which is without the mark.
+                # The position refers to the decoded bytes, which exclude the mark.
                 i = error.start + len(line) - len(error.object)
                 found = f"not UTF-8 text: the byte at offset {start + i:,} is 0x{line[i]:02x}"
                 raise self._not_utf_8(line, number, found) from None
@@ -128,7 +129,7 @@ class Source:
                 f"not {encoding} text, here or in the lines after it; {_GIVE}", number, code="wrong-encoding"
             ) from None
         finally:
-            # Or it would close the stream, which is closed already where an error ended the reading.
+            # Otherwise it would close the stream, which an error may already have closed.
             if not self.stream.closed:
                 reader.detach()
 
@@ -141,7 +142,7 @@ class Source:
         return self.fault(f"{found}; {advice}", number, code="wrong-encoding")
 
     def random_access(self) -> BinaryIO:
-        """Return the unzipped file so that it can be read in any order; nothing may have been read before."""
+        """Return the unzipped file for random access; nothing may have been read before."""
         if self._is_plain_file():
             file = cast(BinaryIO, self._file)
             file.seek(0)
@@ -149,22 +150,22 @@ class Source:
         return io.BytesIO(self.stream.read())
 
     def plain_path(self) -> Path | None:
-        """Return where the file is on disk; None of what is packed, or a stream."""
+        """Return the path of the file; None if it is compressed or a stream."""
         return self.path if self._is_plain_file() else None
 
     def report(self, share: float) -> None:
-        """Tell how far the reading is, where that is not seen from the stream."""
+        """Report the progress of reading, if the stream does not show it."""
         if self._progress is not None and self._size is not None and self._is_plain_file():
             self._progress(round(share * self._size), self._size)
 
     def fault(self, message: str, line: int | None = None, *, code: str) -> CorpusError:
-        """Return the error that names the file and the line."""
+        """Return an error that names the file and the line."""
         where = self.name if line is None else f"{self.name}:{line}"
         return CorpusError(f"{where}: {message}", code=code)
 
     @contextmanager
     def whole(self, what: str, advice: str) -> Iterator[None]:
-        """Word what a library raises at a damaged file, which fails in a dozen ways."""
+        """Turn any error that a library raises for a damaged file into one message."""
         try:
             yield
         except CorpusError:
@@ -197,7 +198,7 @@ class Source:
 def open_source(
     path: StrPath | Readable, progress: Progress | None = None, encoding: str | None = None
 ) -> Iterator[Source]:
-    """Open a file for reading; ``"-"`` is standard input, an open file of bytes is taken as it is."""
+    """Open a file for reading; ``"-"`` is standard input, and an open binary file is used directly."""
     name = source_name(path)
     if path == "-":
         yield Source(sys.stdin.buffer, name, None, progress, encoding)
@@ -209,7 +210,7 @@ def open_source(
 
 
 def source_name(path: StrPath | Readable) -> str:
-    """Return what messages call a file."""
+    """Return the name of a file for messages."""
     if isinstance(path, str | os.PathLike):
         return "standard input" if path == "-" else str(path)
     name = getattr(path, "name", None)
@@ -217,15 +218,15 @@ def source_name(path: StrPath | Readable) -> str:
 
 
 def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Path:
-    """Write blocks, whole or not at all; pack if the name ends in ``.gz``."""
+    """Write blocks, whole or not at all; gzip them if the name ends in ``.gz``."""
     target = Path(path)
     try:
         with whole_file(target) as file:
             if target.suffix != ".gz":
                 file.writelines(content)
             else:
-                # No clock and no name in the file: the same corpus gives the same bytes. Level 6 is gzip's
-                # own; Python's default of 9 takes several times as long.
+                # No time and no name in the file: equal corpora give equal bytes. Level 6 is gzip's own
+                # default; Python's default of 9 takes several times as long.
                 with gzip.GzipFile("", "wb", 6, file, mtime=0) as zipped:
                     zipped.writelines(content)
     except OSError as error:
@@ -237,7 +238,7 @@ def write_atomically(path: StrPath, content: Iterable[bytes | memoryview]) -> Pa
 
 
 class _Passage(io.RawIOBase):
-    """Passes on what a function reads, always as much as is asked for; words its errors."""
+    """A stream over a function that reads, with full reads and clear errors."""
 
     def __init__(self, read: Callable[[int], bytes], explain: Callable[[Exception], CorpusError]) -> None:
         self._read = read
@@ -249,7 +250,7 @@ class _Passage(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         done = 0
         try:
-            # A pipe gives what it has; looking at the head needs more than that.
+            # A pipe may return less than requested, too little for recognising the format.
             while done < len(buffer) and (data := self._read(len(buffer) - done)):
                 buffer[done : done + len(data)] = data
                 done += len(data)
@@ -266,7 +267,7 @@ def _counted(file: Readable, size: int | None, progress: Progress | None) -> Cal
         data = file.read(n)
         if not isinstance(data, bytes):
             raise CorpusError(
-                f"the open file gives {type(data).__name__}, not bytes; open it with open(path, 'rb')",
+                f"the open file returns {type(data).__name__}, not bytes; open it with open(path, 'rb')",
                 code="wrong-type",
             )
         done += len(data)
@@ -278,8 +279,8 @@ def _counted(file: Readable, size: int | None, progress: Progress | None) -> Cal
 
 
 def _size_of(file: Readable) -> int | None:
-    """Return the number of bytes of a file on disk, None for a pipe and what is not on disk."""
-    # Other files, those of the gzip module for one, have the number of a file of another size.
+    """Return the number of bytes of a file on disk; None for a pipe and other streams."""
+    # Other file objects, such as those of the gzip module, have the descriptor of a file of another size.
     if not isinstance(file, io.FileIO | io.BufferedReader):
         return None
     try:
@@ -290,7 +291,7 @@ def _size_of(file: Readable) -> int | None:
 
 
 def _open(path: Path) -> BinaryIO:
-    if os.path.isdir(path):  # unlike Path's, it takes any name
+    if os.path.isdir(path):  # unlike Path.is_dir, it accepts any name
         raise CorpusError(f"{path}: this is a directory; give the file in it", code="is-a-folder")
     try:
         return open(path, "rb", buffering=0)
@@ -309,7 +310,7 @@ def _reason(error: Exception) -> str:
 
 # ---------------------------------------------------------------- encodings other than UTF-8
 
-# Without a choice, rarer relatives of these are found in short texts.
+# Without this list, rare related encodings would be found in short texts.
 _CANDIDATES = [
     "cp1252", "cp850", "cp1251", "koi8_r", "cp932", "euc_jp", "euc_kr", "gb18030", "big5",
     "utf_16", "utf_16_le", "utf_16_be", "utf_32",
@@ -317,15 +318,15 @@ _CANDIDATES = [
 
 
 def checked_encoding(given: object) -> str | None:
-    """Return the name of an encoding as Python spells it, None for UTF-8."""
+    """Return Python's name of an encoding, or None for UTF-8."""
     if given is None:
         return None
     try:
         name = codecs.lookup(given).name  # type: ignore[arg-type]
-        "a".encode(name)  # what turns bytes into bytes is no encoding of texts
+        "a".encode(name)  # refuses codecs from bytes to bytes
     except (LookupError, TypeError, ValueError):
         raise SettingsError(
-            f"encoding={given!r}: there is no such encoding; give 'utf-8', 'utf-16', 'cp1252' (Western "
+            f"encoding={given!r}: no such encoding; give 'utf-8', 'utf-16', 'cp1252' (Western "
             "European) or another that Python knows",
             code="unknown-encoding",
         ) from None
@@ -333,7 +334,7 @@ def checked_encoding(given: object) -> str | None:
 
 
 def likely_encoding(sample: bytes) -> str | None:
-    """Return the encoding that a piece of a text probably has; None where nothing speaks for any.
+    """Return the probable encoding of a piece of text, or None.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Documents put into groups by what is known of them: a group for each text, number or span of time.
+"""Groups of documents by metadata: one group per text, number or span of time.
 
-Documents whose value is missing are a group of their own, the last one.
+Documents without a value form the last group.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from franchise.errors import CorpusError, SettingsError
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The group of documents whose value is missing.
+#: The group of documents without a value.
 MISSING = "(missing)"
 MOST_GROUPS = 200
-# Without a step, dates get the finest that gives no more groups than this: a line of them can be read.
+# Without a step, dates get the finest step with at most this many groups, which a line chart can still show.
 _MOST_OF_DATES = 60
 
 _STEPS = ("day", "week", "month", "quarter", "year", "decade")
 
 
 class Groups(NamedTuple):
-    """Which documents belong together.
+    """The groups of documents.
 
-    Labels are numbers (with a step, the smallest that may be in the group), dates as text (``"2019-04"``;
-    years are numbers), or texts, in order; `MISSING` comes last.
+    Labels are numbers (with a step, the lower bound of the group), dates as text (``"2019-04"``; years are
+    numbers), or texts, in order; `MISSING` comes last.
     """
 
-    name: str  # what they are grouped by
-    kind: Kind  # "number" and "date" have an order that means something, "text" has none
+    name: str  # the name of the column
+    kind: Kind  # "number" and "date" have a meaningful order, "text" has none
     labels: list[Any]  # of the groups
-    of: npt.NDArray[np.int64]  # the group of each document, its place in `labels`; -1 for one in no group
+    of: npt.NDArray[np.int64]  # the group of each document, its place in `labels`; -1 if it has none
 
 
 def groups_of(corpus: Corpus, by: Any, step: str | float | None = None) -> Groups:
@@ -49,49 +49,49 @@ def groups_of(corpus: Corpus, by: Any, step: str | float | None = None) -> Group
     corpus
         The documents.
     by
-        The name of a column of the corpus's metadata, or values of your own, one per document: a list, an
-        array or a Series. Anything is read as `franchise.corpus.metadata` says: texts, numbers, dates.
+        The name of a column of metadata, or a list, array or Series with one value per document. Values are
+        texts, numbers or dates, read as described in `franchise.corpus.metadata`.
     step
-        How much one group spans. Of dates: ``"day"``, ``"week"``, ``"month"``, ``"quarter"``, ``"year"`` or
-        ``"decade"``; by default the shortest that gives no more than 60 groups. Of numbers: a number, such
-        as 10 for years 1990 to 1999, 2000 to 2009 and so on; by default each number is a group.
+        The span of one group. For dates: ``"day"``, ``"week"``, ``"month"``, ``"quarter"``, ``"year"`` or
+        ``"decade"``; the default is the shortest with at most 60 groups. For numbers: a number, such as 10
+        for years 1990 to 1999, 2000 to 2009 and so on; by default, each number is a group.
 
     Raises
     ------
     CorpusError, SettingsError
-        If there is no such column, the values are not one per document, the step does not fit them, or there
-        are more than 200 groups.
+        If there is no such column, the number of values is not the number of documents, the step does not
+        suit the values, or there are more than 200 groups.
     """
     return group(_column(corpus, by), step)
 
 
 def groupings_of(corpus: Corpus, by: Any, step: Any = None) -> list[Groups]:
-    """Put documents into groups by one column, or by each of two.
+    """Put documents into groups by one column, or by each of two columns.
 
     Parameters
     ----------
     corpus
         The documents.
     by
-        As for `groups_of`; or a list of two names of columns.
+        As for `groups_of`, or a list of two names of columns.
     step
-        As for `groups_of`. Of two columns, a list of two steps, None for no step; or one step, for the column
-        that does not hold texts.
+        As for `groups_of`. For two columns, a list of two steps, with None for no step; or one step, for the
+        column that does not hold texts.
     """
     columns = _columns(corpus, by)
     return [group(column, one) for column, one in zip(columns, _steps_of(columns, step), strict=True)]
 
 
 def crossed(first: Groups, second: Groups) -> Groups:
-    """Return a group for each pair of groups that share documents; its label is the pair of their labels."""
+    """Return one group per pair of groups that share documents; its label is the pair of their labels."""
     n = len(second.labels)
     pair = np.where((first.of < 0) | (second.of < 0), -1, first.of * n + second.of)
     present = np.unique(pair[pair >= 0])
     name = f"{first.name}, {second.name}"
     if len(present) > MOST_GROUPS:
         raise CorpusError(
-            f"{name!r} puts the documents into {len(present):,} groups, more than {MOST_GROUPS}; put "
-            "neighbours together with a longer step (--step), or choose columns with fewer values",
+            f"{name!r} puts the documents into {len(present):,} groups, more than {MOST_GROUPS}; "
+            "merge neighbours with a longer step (--step), or choose columns with fewer values",
             code="too-many-groups",
         )
     labels = [(first.labels[one // n], second.labels[one % n]) for one in present.tolist()]
@@ -99,7 +99,7 @@ def crossed(first: Groups, second: Groups) -> Groups:
 
 
 def place_of(groups: Groups, label: Any) -> int:
-    """Return the place of a group that is given by its label, or by the label as text."""
+    """Return the place of the group with this label, which may be given as text."""
     texts = [str(one) for one in groups.labels]
     if str(label) not in texts:
         raise SettingsError(
@@ -140,7 +140,7 @@ def _steps_of(columns: list[pd.Series], step: Any) -> list[Any]:
             code="wrong-length",
         )
     if not any(ordered):
-        ordered[0] = True  # where the step is refused
+        ordered[0] = True  # which then refuses the step
     return [step if has_step else None for has_step in ordered]
 
 
@@ -150,7 +150,7 @@ def _column(corpus: Corpus, by: Any) -> pd.Series:
         if metadata is None:
             raise CorpusError(
                 f"by={by!r}: the documents have no metadata; keep columns when you fit (metadata=..., "
-                f"--metadata {by}), or give by an array with one value per document",
+                f"--metadata {by}), or pass an array with one value per document as by",
                 code="no-metadata",
             )
         if by not in metadata:
@@ -169,7 +169,7 @@ def _column(corpus: Corpus, by: Any) -> pd.Series:
 
 
 def group(column: pd.Series, step: str | float | None = None) -> Groups:
-    """Put documents into groups by the values of a column; ``step`` is that of :func:`groups_of`."""
+    """Put documents into groups by the values of a column; ``step`` is as for :func:`groups_of`."""
     kind, name = kind_of(column), str(column.name)
     present = column[column.notna()]
     if kind == "text":
@@ -210,14 +210,14 @@ def _stepped(values: npt.NDArray[np.float64], name: str, step: str | float | Non
             f"step={step!r}: {name!r} holds numbers; give how many one group spans, such as 10",
             code="not-a-positive-number",
         ) from None
-    # To the nearest first where division rounds: 0.3 / 0.1 is a little less than 3.
+    # Rounding corrects division errors first: 0.3 / 0.1 is slightly less than 3.
     quotients = values / width
     whole = np.rint(quotients)
     return np.where(np.isclose(quotients, whole, rtol=1e-12, atol=1e-9), whole, np.floor(quotients)) * width
 
 
 def _periods(dates: pd.Series, step: str | float | None) -> npt.NDArray[Any]:
-    """Return the labels of the spans of time that dates are in; they sort as the dates do."""
+    """Return the label of the span of time of each date; labels sort like the dates."""
     if step is not None:
         if not is_one_of(step, _STEPS):
             raise SettingsError(
@@ -225,7 +225,7 @@ def _periods(dates: pd.Series, step: str | float | None) -> npt.NDArray[Any]:
                 code="unknown-choice",
             )
         return _period(dates, str(step))
-    # Dates that were months should not look like days.
+    # Dates given as months must not look like days.
     finest = _STEPS.index("month") if (dates.dt.day == 1).all() else 0
     for one in _STEPS[finest:-1]:
         found = _period(dates, one)
@@ -253,11 +253,11 @@ def _too_many(present: pd.Series, n_groups: int, step: str | float | None) -> st
         return f"{said}; give a longer step than {step!r} (--step), such as 'month' or 'year'"
     if kind == "number":
         width = 10.0 ** math.ceil(math.log10((present.max() - present.min()) / 50))
-        return f"{said}; put neighbours together with a step (--step), such as {width:g}"
+        return f"{said}; merge neighbours with a step (--step), such as {width:g}"
     texts = list(present.cat.categories)
     kinds: list[str] = [kind_of(column_of("", [text])) for text in texts]
     for most, example in (("date", "dates are written 2019-04-30"), ("number", "numbers are written 1234.5")):
         if kinds.count(most) > 0.5 * len(kinds):
             odd = next(text for text, one in zip(texts, kinds) if one != most)
             return f"{said}: most of them are {most}s, but not {odd[:40]!r} ({example}); correct or clear it"
-    return f"{said}; choose a column with fewer values, or give by an array of your own groups"
+    return f"{said}; choose a column with fewer values, or pass an array of your own groups as by"

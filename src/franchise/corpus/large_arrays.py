@@ -1,7 +1,7 @@
-"""Arrays that grow block by block, and strings laid end to end: in memory while small, in a file when large.
+"""Arrays that grow in blocks, and strings stored end to end: in memory while small, in a file when large.
 
-The file is temporary and has no name; it goes away with the array that is mapped onto it. The system reads
-and writes its pages as they are used, so that a hundred million words need not fit in memory.
+The file is temporary and has no name; it disappears with the array that is mapped onto it. The system reads
+and writes its pages when they are used, so a hundred million words need not fit in memory.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from franchise.errors import CorpusError
 
 Ints = npt.NDArray[Any]
 
-# Numbers that are worked on at a time, where a copy of all of them would cost too much.
+# How many numbers to process at a time if a copy of all would take too much memory.
 BLOCK = 2**20
 
-# Bytes from which on numbers go to a file.
+# Arrays with this many bytes or more go to a file.
 MOST_IN_MEMORY = 2**26
 
 
 class Growing:
-    """An array of numbers, of 32 bits unless another type is given, that grows at its end."""
+    """An array of numbers that grows at its end; 32-bit integers by default."""
 
     def __init__(self, dtype: type[np.integer[Any]] = np.int32) -> None:
         self._dtype = np.dtype(dtype)
@@ -51,15 +51,15 @@ class Growing:
             self._file.flush()
         except OSError as error:
             raise CorpusError(
-                f"{tempfile.gettempdir()}: no room there for the corpus ({error.strerror}); name a folder on "
-                "a larger disk in the variable TMPDIR",
+                f"{tempfile.gettempdir()}: no room for the corpus ({error.strerror}); set the variable "
+                "TMPDIR to a folder on a larger disk",
                 code="cannot-write",
             ) from error
 
     def array(self) -> Ints:
-        """Return all numbers, writable; of many, mapped from the file. Nothing can be added after that."""
+        """Return all numbers, writable; a large array is mapped from its file. This ends the growth."""
         if not isinstance(self._file, io.BytesIO):
-            with self._file:  # what is mapped stays open by itself
+            with self._file:  # the mapping stays open
                 return np.memmap(self._file, self._dtype, "r+", shape=(self._size,))
         return np.frombuffer(self._file.getbuffer(), self._dtype) if self._size else np.empty(0, self._dtype)
 
@@ -70,7 +70,7 @@ class Growing:
 
 
 def handed_over(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a read-only view of an array that no one else will use, so that a corpus need not copy it."""
+    """Return a read-only view of an array with no other users, so that a corpus need not copy it."""
     if values.size:
         return np.frombuffer(values.data.toreadonly(), dtype=values.dtype)
     nothing = values.view()
@@ -79,21 +79,21 @@ def handed_over(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def let_go(*mapped: npt.NDArray[Any]) -> None:
-    """Free the memory that reading mapped arrays has taken; their files keep the numbers."""
+    """Free the memory of mapped arrays that have been read; their files keep the numbers."""
     for values in mapped:
         file: object = values.base
-        # Not every system has it, and without it the system frees that memory when it needs some.
+        # Not every system supports this; others free the memory when they need it.
         if isinstance(file, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             file.madvise(mmap.MADV_DONTNEED)
 
 
 def blocks(n: int) -> Iterator[slice]:
-    """Cut n numbers into blocks to work on one at a time."""
+    """Yield the blocks of n numbers, to process one at a time."""
     return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))
 
 
 def blocks_of_documents(doc_ptr: npt.NDArray[Any], size: int | None = None) -> list[tuple[int, int]]:
-    """Cut documents into runs of about a million words each; a longer document is a run of its own."""
+    """Return ranges of documents with about a million words each; a longer document has its own range."""
     size, last = size or BLOCK, len(doc_ptr) - 1
     starts = np.unique(np.searchsorted(doc_ptr, np.arange(size, doc_ptr[-1], size)))
     ends = [0, *starts[(starts > 0) & (starts < last)].tolist(), last]
@@ -103,7 +103,7 @@ def blocks_of_documents(doc_ptr: npt.NDArray[Any], size: int | None = None) -> l
 def ranges_of(
     values: npt.NDArray[Any], begins: npt.NDArray[Any], lengths: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
-    """Return ranges of an array one after the other; in blocks, as their places take more room than they."""
+    """Return ranges of an array end to end; in blocks, because indices take more memory than numbers."""
     ends = np.cumsum(lengths)
     shifts = begins - (ends - lengths)
     total = int(ends[-1]) if ends.size else 0
@@ -111,20 +111,20 @@ def ranges_of(
     cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, total, BLOCK), side="right"), ends.size))
     for begin, end in pairwise(cuts.tolist()):
         first = int(ends[begin] - lengths[begin])
-        # What has place i of the result sits in its range at the same distance from where that begins.
+        # An element of the result has the same distance from the start of its range as before.
         shift = np.repeat(shifts[begin:end], lengths[begin:end])
         found[first : ends[end - 1]] = values[np.arange(first, ends[end - 1]) + shift]
     return found
 
 
-# ---------------------------------------------------------------- strings laid end to end
+# ---------------------------------------------------------------- strings end to end
 
-# A text must come back as it was given, even with half a character in it.
+# A text must come back unchanged, even with half a character in it.
 _AS_GIVEN = "surrogatepass"
 
 
 class PackedTexts(Sequence[str]):
-    """Texts made when one is asked for, from bytes of UTF-8 end to end, perhaps in a file, and their ends."""
+    """Texts decoded on access, from UTF-8 bytes stored end to end (perhaps in a file) and their ends."""
 
     def __init__(self, content: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> None:
         self.content = content
@@ -136,7 +136,7 @@ class PackedTexts(Sequence[str]):
     def __getitem__(self, j: int | slice) -> Any:
         if isinstance(j, slice):
             return tuple(self[i] for i in range(*j.indices(len(self))))
-        i = range(len(self))[j]  # an error where there is none, and from the end where it is negative
+        i = range(len(self))[j]  # raises an error outside the range, and counts negative j from the end
         begin = self.ends[i - 1] if i else 0
         return self.content[begin : self.ends[i]].tobytes().decode("utf-8", _AS_GIVEN)
 
@@ -155,14 +155,14 @@ class PackedTexts(Sequence[str]):
 
 
 def texts_length(texts: Sequence[str]) -> int:
-    """Return the number of characters; of packed texts, that of bytes, which may be a little more."""
+    """Return the number of characters; for packed texts, of bytes, which may be slightly more."""
     return texts.content.size if isinstance(texts, PackedTexts) else sum(map(len, texts))
 
 
 class GrowingTexts:
-    """Texts that come one after the other, in memory while they are short together, and else in a file.
+    """A growing list of texts, in memory while small, in a file when large.
 
-    None is kept once they have more than `most` characters.
+    If they have more than `most` characters in all, none is kept.
     """
 
     def __init__(self, most: float = math.inf) -> None:
@@ -176,7 +176,7 @@ class GrowingTexts:
         """Add a text at the end."""
         self._room -= len(text)
         if self._room < 0:
-            self._content, self._buffer = Growing(np.uint8), bytearray()  # what was kept takes no memory
+            self._content, self._buffer = Growing(np.uint8), bytearray()  # frees the texts so far
             return
         encoded = text.encode("utf-8", _AS_GIVEN)
         self._size += len(encoded)
@@ -190,7 +190,7 @@ class GrowingTexts:
         self._buffer.clear()
 
     def packed(self) -> PackedTexts | None:
-        """Return all texts, if they are kept; none can be added after that."""
+        """Return all texts if they were kept, else None. This ends the growth."""
         if self._room < 0:
             return None
         self._flush()
@@ -198,7 +198,7 @@ class GrowingTexts:
 
 
 def packed(name: str, strings: Iterable[str]) -> dict[str, Array]:
-    """Lay strings end to end, with where each ends."""
+    """Return strings end to end, with the end of each."""
     if isinstance(strings, PackedTexts):
         return {name: strings.content, f"{name}.end": strings.ends}
     encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
@@ -207,6 +207,6 @@ def packed(name: str, strings: Iterable[str]) -> dict[str, Array]:
 
 
 def unpacked(name: str, arrays: dict[str, Array]) -> list[str]:
-    """Return the strings that `packed` laid end to end."""
+    """Return the strings of the arrays from `packed`."""
     content, ends = arrays[name].tobytes(), arrays[f"{name}.end"].tolist()
     return [content[first:end].decode("utf-8", "surrogatepass") for first, end in pairwise([0, *ends])]

@@ -1,12 +1,12 @@
 """Metadata: a pandas DataFrame with one row per document.
 
-A column has the kind that all its values have. Numbers may be written as text (``"2019"``, but not ``"007"``,
-which is a name), dates as ISO 8601 writes them (``2019-04-30``, ``2019-04``, with a time of day or without)
-or as quarters (``2019-Q2``). Years are numbers. None, NaN, blanks, NA, N/A and null are missing values.
+The kind of a column is the kind of all its values. Numbers may be written as text (``"2019"``, but not
+``"007"``, which is a name). Dates follow ISO 8601 (``2019-04-30``, ``2019-04``, with or without a time of
+day) or are quarters (``2019-Q2``). Years are numbers. None, NaN, blanks, NA, N/A and null are missing values.
 
-Numbers are int64 where all are whole and none is missing, else float64; dates are datetime64[s]; texts are
-categories. A column that is categorical already holds texts, whose order stays. Groups of documents are in
-``groups``. pandas is imported where a table is made, as most runs of commands need none.
+Numbers are int64 if all are whole and none is missing, else float64. Dates are datetime64[s], texts are
+categories. A categorical column holds texts and keeps their order. Groups of documents are in ``groups``.
+pandas is imported only when a table is made, because most commands need none.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Kind = Literal["text", "number", "date"]
 
 NOT_VALUES = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
 
-# Columns of files are kept without being asked for if they are small, as `docs/how-to/formats.md` says.
+# Small columns of files are kept by default (`docs/how-to/formats.md`).
 LONGEST_VALUE = 200  # characters
-MOST_CHARACTERS = 10_000_000  # of a column
+MOST_CHARACTERS = 10_000_000  # per column
 MOST_COLUMNS = 50
 
 _MISSING = frozenset(["", "na", "n/a", "nan", "null"])
@@ -42,11 +42,11 @@ _MISSING_OBJECTS = _MISSING | {"none", "nat", "<na>"}  # None, NaT, NA as str() 
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|(?=\.))(\.\d+)?([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?)?")
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])")
-_EXACT = 2.0**53  # beyond it not every whole number is a float; such are names of something anyway
+_EXACT = 2.0**53  # floats cannot hold all larger whole numbers, which are probably names
 
 
 def column_of(name: str, values: Iterable[Any]) -> pd.Series:
-    """Make a column of values of any kind.
+    """Make a column from values of any kind.
 
     Examples
     --------
@@ -72,19 +72,19 @@ def column_of(name: str, values: Iterable[Any]) -> pd.Series:
     if None not in dates.values():
         moments = [None if text is None else dates[text] for text in texts]
         return pd.Series(np.array(moments, "datetime64[s]"), name=name)
-    categories = pd.Index(sorted(different), dtype=object)  # strings of pandas may hold no half characters
+    categories = pd.Index(sorted(different), dtype=object)  # pandas strings cannot hold half characters
     return pd.Series(pd.Categorical(texts, categories), name=name)
 
 
 def table_of(columns: Mapping[str, Any]) -> pd.DataFrame | None:
-    """Return columns as a table; None where there is none."""
+    """Return columns as a table; None if there are none."""
     import pandas as pd
 
     return pd.DataFrame(columns, columns=pd.Index(list(columns), dtype=object)) if columns else None
 
 
 def kind_of(column: pd.Series) -> Kind:
-    """Return what the values of a column are."""
+    """Return the kind of the values of a column."""
     kinds: dict[str, Kind] = {"M": "date", "O": "text"}
     return kinds.get(column.dtype.kind, "number")
 
@@ -93,7 +93,7 @@ def plain_values(column: pd.Series) -> list[Any]:
     """Return the values as str, int, float, datetime, or None where missing."""
     dates = kind_of(column) == "date"
     values = column.to_numpy("datetime64[s]").tolist() if dates else column.tolist()
-    # Years should not be printed as 2019.0.
+    # Years must not be printed as 2019.0.
     return [
         None if x is None or x != x else int(x) if isinstance(x, float) and x.is_integer() else x
         for x in values
@@ -101,19 +101,19 @@ def plain_values(column: pd.Series) -> list[Any]:
 
 
 def described(column: pd.Series) -> str:
-    """Say what a column is, such as ``year (number, 12 values, 3 missing)``."""
+    """Describe a column, such as ``year (number, 12 values, 3 missing)``."""
     n_values, gaps = column.nunique(), int(column.isna().sum())
     missing = f", {gaps:,} missing" if gaps else ""
     return f"{column.name} ({kind_of(column)}, {n_values:,} value{'s' * (n_values != 1)}{missing})"
 
 
 def rows_of(metadata: pd.DataFrame | None, documents: Any) -> pd.DataFrame | None:
-    """Return the rows of some documents (numbers or a slice), in this order."""
+    """Return the rows of some documents (numbers or a slice), in the given order."""
     return None if metadata is None else metadata.iloc[documents].reset_index(drop=True)
 
 
 def as_metadata(given: Any, n_documents: int) -> pd.DataFrame | None:
-    """Return metadata from what people have: a DataFrame, a Series with a name, or a dict of columns."""
+    """Return metadata from a DataFrame, a Series with a name, or a dict of columns."""
     if given is None:
         return None
     name = getattr(given, "name", None)
@@ -143,13 +143,13 @@ def check_length(what: str, n_values: int, n_documents: int) -> None:
     """Refuse columns that do not have one value per document."""
     if n_values != n_documents:
         raise CorpusError(
-            f"{what} has {n_values:,} values for {n_documents:,} documents; give one each",
+            f"{what} has {n_values:,} values for {n_documents:,} documents; give one per document",
             code="wrong-length",
         )
 
 
 def check_same_order(documents: Any, metadata: Any) -> None:
-    """Refuse a table whose rows have the labels of the documents in another order: values go by position."""
+    """Refuse a table with the labels of the documents in another order, because rows match by position."""
     ours, theirs = getattr(documents, "index", None), getattr(metadata, "index", None)
     if ours is None or theirs is None or callable(ours) or callable(theirs) or len(ours) != len(theirs):
         return
@@ -161,7 +161,7 @@ def check_same_order(documents: Any, metadata: Any) -> None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant, or all of them."""
+    """Suggest the known name that was probably meant, or list all of them."""
     known = list(known)
     lower = {one.lower(): one for one in known}
     near = get_close_matches(name.lower(), lower, n=1)
@@ -172,7 +172,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def small_columns(columns: Mapping[str, Iterable[Any]]) -> dict[str, Any]:
-    """Return the columns that are kept without being asked for, none if they are too many."""
+    """Return the columns to keep by default, or none if there are too many."""
     kept = {name: values for name, values in columns.items() if _is_small(values)}
     return kept if len(kept) <= MOST_COLUMNS else {}
 
@@ -191,7 +191,7 @@ def _is_small(values: Iterable[Any]) -> bool:
 
 
 def not_a_value(name: str, value: Any) -> str:
-    """Say that a value is neither text nor number nor date."""
+    """Return the message for a value that is neither text nor number nor date."""
     return (
         f"{name!r} is {shortened(value)} ({type(value).__name__}); metadata are texts, numbers and dates: "
         "leave the column out"
@@ -199,7 +199,7 @@ def not_a_value(name: str, value: Any) -> str:
 
 
 def _text(name: str, value: Any, j: int) -> str | None:
-    """Return a value as text, None if it is missing."""
+    """Return a value as text, or None if it is missing."""
     if isinstance(value, NOT_VALUES):
         raise CorpusError(f"document {j}: {not_a_value(name, value)}", code="wrong-type")
     text = str(value).strip()
@@ -215,7 +215,7 @@ def _numbers(name: str, values: Any) -> pd.Series:
 
 
 def _date(text: str) -> np.datetime64 | None:
-    """Return a date as it is written: in another time zone it could be the day before, and another year."""
+    """Return a date as written, without changing the time zone, which could change the day or year."""
     try:
         if quarter := _QUARTER.fullmatch(text):
             moment = datetime(int(quarter[1]), 3 * int(quarter[2]) - 2, 1)
@@ -232,7 +232,7 @@ def _date(text: str) -> np.datetime64 | None:
 
 
 def settle(kinds: dict[str, set[Kind]] | None, metadata: pd.DataFrame | None) -> dict[str, set[Kind]]:
-    """Add the kinds of the columns of one more table; columns that not all tables have are left out."""
+    """Add the kinds of the columns of another table; drop columns that some table lacks."""
     own: dict[str, set[Kind]] = {}
     for name, column in () if metadata is None else metadata.items():
         own[str(name)] = set() if column.isna().all() else {kind_of(column)}
@@ -241,7 +241,7 @@ def settle(kinds: dict[str, set[Kind]] | None, metadata: pd.DataFrame | None) ->
 
 
 def settled(kinds: dict[str, set[Kind]] | None) -> list[Facts]:
-    """Return name and kind of each column; where tables have several kinds, values are texts."""
+    """Return the name and kind of each column; if its kind differs between tables, it becomes text."""
     return [
         {"name": name, "kind": "text" if len(found) > 1 else next(iter(found), "number")}
         for name, found in (kinds or {}).items()
@@ -249,7 +249,7 @@ def settled(kinds: dict[str, set[Kind]] | None) -> list[Facts]:
 
 
 def joined(tables: Iterable[pd.DataFrame], columns: Sequence[Facts]) -> pd.DataFrame | None:
-    """Return several tables as one, whose columns have these names and kinds."""
+    """Join tables; the columns get these names and kinds."""
     import pandas as pd
 
     if not columns:
@@ -274,7 +274,7 @@ def _in_kind(column: pd.Series, kind: Kind) -> pd.Series:
     if kind == kind_of(column):
         return column.cat.remove_unused_categories() if kind == "text" else column
     if kind == "text":
-        # A day without a time is written as a day.
+        # A day without a time stays a day.
         values = [None if x is None else str(x).removesuffix(" 00:00:00") for x in plain_values(column)]
         categories = pd.Index(sorted({text for text in values if text is not None}), dtype=object)
         return pd.Series(pd.Categorical(values, categories), name=column.name)
@@ -301,7 +301,7 @@ def packed_metadata(metadata: pd.DataFrame) -> tuple[dict[str, Array], list[Fact
 
 
 def unpacked_metadata(arrays: dict[str, Array], columns: Sequence[Facts] | None) -> pd.DataFrame | None:
-    """Return the table that `packed_metadata` has turned into arrays."""
+    """Return the table from the arrays of `packed_metadata`."""
     return table_of({one["name"]: _unpacked(arrays, i, **one) for i, one in enumerate(columns or ())})
 
 

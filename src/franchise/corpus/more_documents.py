@@ -1,8 +1,8 @@
-"""Documents that are added to a corpus: its documents and terms stay what they are, others come behind them.
+"""Adding documents to a corpus: new documents and terms follow the old ones, which do not change.
 
-A term that the corpus does not have joins the vocabulary. Where the corpus was made from texts, it must be in
-as many of the new documents as `min_df` and `max_df` ask for: as if the new documents were fitted alone. The
-words of other terms are left out of the new documents, as rare words were left out of the old ones.
+A term that the corpus does not have joins the vocabulary. If the corpus was made from texts, the number of
+new documents with the term must satisfy `min_df` and `max_df`, as if the new documents were fitted alone.
+Words of other unknown terms are left out, as rare words were left out of the old documents.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ _NAMED = 3  # documents in one message
 
 
 def splitting(corpus: Corpus) -> TextOptions:
-    """Return how new texts become words: as those of the corpus did, with all their terms.
+    """Return the text options for new texts: the options of the corpus, but with all terms kept.
 
-    CorpusError if the corpus was not made from texts.
+    Raise CorpusError if the corpus was not made from texts.
     """
     return replace(how_split(corpus), min_df=1, max_df=1.0, max_features=None)
 
 
 def more_documents(documents: Any, before: Corpus) -> Corpus:
-    """Return new documents in the terms of a corpus and those that join it, under names of their own.
+    """Return new documents with the terms of a corpus and new terms, under distinct names.
 
     Parameters
     ----------
     documents
-        What `as_corpus` takes. Texts are split as those of the corpus were. Counts without names have the
-        terms of the corpus as their columns; a DataFrame's columns are known by their names.
+        Documents as for `as_corpus`. Texts are split like the texts of the corpus. The columns of unnamed
+        counts are the terms of the corpus; columns of a DataFrame have their names.
     before
         The corpus.
 
@@ -68,7 +68,7 @@ def more_documents(documents: Any, before: Corpus) -> Corpus:
     Raises
     ------
     CorpusError
-        If the documents are of no known kind, have names that the corpus has, or no words.
+        If the documents are of no known kind, have names that are already in the corpus, or have no words.
     """
     given = _as_corpus(documents, before)
     number, vocabulary = _numbers(given, before)
@@ -90,17 +90,17 @@ def more_documents(documents: Any, before: Corpus) -> Corpus:
 
 
 def joined(before: Corpus, new: Corpus) -> Corpus:
-    """Return one corpus of the documents of two, in this order; `new` comes from `more_documents`.
+    """Join two corpora, in this order; `new` comes from `more_documents`.
 
-    A column of metadata that only one of them has is missing in the documents of the other. Texts are kept
-    if both have them.
+    If only one of them has a column of metadata, its values are missing in the documents of the other. Texts
+    are kept if both have them.
     """
     texts = None
     if before.texts is not None and new.texts is not None:
         texts = [*before.texts, *new.texts]
     options = before.text_options
     about = {
-        # The defaults follow from the number of documents, which changes.
+        # The defaults depend on the number of documents, which changes.
         "text_options": options and options.resolved(before.n_documents),
         "texts": texts,
         "metadata": _metadata(before, new),
@@ -122,7 +122,7 @@ def joined(before: Corpus, new: Corpus) -> Corpus:
 
 
 def missing_columns(before: Corpus, metadata_names: Sequence[str]) -> list[str]:
-    """Return the columns of metadata that a corpus has and new documents lack."""
+    """Return the columns of metadata that the new documents lack."""
     return [name for name in before.metadata_names if name not in metadata_names]
 
 
@@ -140,7 +140,7 @@ def _as_corpus(documents: Any, before: Corpus) -> Corpus:
         corpus = corpus.with_names(corpus.vocabulary, names)
     if is_frame(documents) or corpus.vocabulary != numbered(corpus.n_terms):
         return corpus
-    # Columns and term ids without names stand for the terms of the corpus.
+    # Unnamed columns and term ids refer to the terms of the corpus.
     if corpus.n_terms != before.n_terms and kind in (_MATRIX, _COUNTS):
         raise CorpusError(
             f"the counts have {corpus.n_terms:,} columns, but the model has {before.n_terms:,} terms; give "
@@ -149,7 +149,7 @@ def _as_corpus(documents: Any, before: Corpus) -> Corpus:
         )
     if corpus.n_terms > before.n_terms:
         raise CorpusError(
-            f"there is the term id {corpus.n_terms - 1:,}, but the model has terms 0 to "
+            f"the documents have the term id {corpus.n_terms - 1:,}, but the model has terms 0 to "
             f"{before.n_terms - 1:,}; give ids of its terms",
             code="term-out-of-range",
         )
@@ -157,7 +157,7 @@ def _as_corpus(documents: Any, before: Corpus) -> Corpus:
 
 
 def _numbers(given: Corpus, before: Corpus) -> tuple[npt.NDArray[np.int32], tuple[str, ...]]:
-    """Return the number of each term of new documents, -1 where it is left out, and all terms."""
+    """Return the number of each term of new documents, -1 if it is left out, and all terms."""
     number = numbers_in(before.vocabulary, given.vocabulary)
     joins = (number < 0) & (given.term_counts > 0)
     if before.text_options is not None:
@@ -170,7 +170,7 @@ def _numbers(given: Corpus, before: Corpus) -> tuple[npt.NDArray[np.int32], tupl
 def _often_enough(
     given: Corpus, options: TextOptions, unknown: npt.NDArray[np.bool_], n_terms: int
 ) -> npt.NDArray[np.bool_]:
-    """Return which terms are in enough of the new documents and in not too many; the most frequent few."""
+    """Return which unknown terms satisfy `min_df`, `max_df` and `max_features` in the new documents."""
     within = document_frequencies(given.x, given.doc_ptr, given.n_terms)
     low, high = (df if isinstance(df, int) else df * given.n_documents for df in _limits(options))
     enough = unknown & (within >= low) & (within <= high)
@@ -188,7 +188,7 @@ def _limits(options: TextOptions) -> tuple[float | int, float | int]:
 
 
 def _names(new: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of new documents; those that only have numbers go on counting."""
+    """Return the names of new documents; default numbers continue the numbers of the old documents."""
     if tuple(new) == numbered(len(new)):
         new = [str(j) for j in range(len(before), len(before) + len(new))]
     known = set(before)
@@ -224,7 +224,7 @@ def _end_to_end(one: npt.NDArray[np.int64], two: npt.NDArray[np.int64]) -> npt.N
 
 
 def _metadata(before: Corpus, new: Corpus) -> pd.DataFrame | None:
-    """Return the tables of both, with a column for each that one of them has."""
+    """Return the joined tables, with every column that either corpus has."""
     import pandas as pd
 
     names = list(dict.fromkeys([*before.metadata_names, *new.metadata_names]))
@@ -239,7 +239,7 @@ def _metadata(before: Corpus, new: Corpus) -> pd.DataFrame | None:
     if table is None or before.metadata is None:
         return table
     for name, column in before.metadata.items():
-        if hasattr(table[name], "cat") and hasattr(column, "cat"):  # in the order they had
+        if hasattr(table[name], "cat") and hasattr(column, "cat"):  # in their original order
             order = _in_order(column.cat.categories, table[name].cat.categories)
             table[name] = table[name].cat.reorder_categories(order)
     return table
@@ -251,7 +251,7 @@ def _in_order(first: Sequence[str], every: Sequence[str]) -> list[str]:
 
 
 def _downsampling(before: Corpus, new: Corpus) -> Any:
-    """Say how words were left out of both together."""
+    """Describe the words left out of both corpora together."""
     ours, theirs = before.downsampling, new.downsampling
     if ours is None or theirs is None:
         return ours

@@ -1,8 +1,8 @@
-"""New documents from a file, in the terms of an existing corpus: all at once, or block by block.
+"""New documents from a file, with the terms of an existing corpus: all at once, or in blocks.
 
-In blocks, the words of all documents need not fit in memory. Texts are read block by block from the file, and
-shards one after the other. The formats of counts are read whole, but their words are laid out in blocks; a
-file of the format franchise stays on disk.
+With blocks, the words of all documents need not fit in memory. Texts are read from the file in blocks, and
+shards one after another. Counts are read as a whole, but their words are laid out in blocks; a file in the
+format franchise stays on disk.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from franchise.corpus.text_options import given_options
 from franchise.corpus.texts import Offsets, Words
 from franchise.errors import CorpusError
 
-_CHARACTERS = 2_000_000  # of a block of texts: some seconds of inference
-_AS_A_WORD = 8  # characters, in a list of words
+_CHARACTERS = 2_000_000  # per block of texts: a few seconds of inference
+_AS_A_WORD = 8  # characters that a word in a list of words counts for
 
 
 def read_new(
@@ -47,15 +47,15 @@ def read_new(
     progress: Progress | None = None,
     **options: Any,
 ) -> Encoded:
-    """Read documents in the terms of an existing corpus; other words are skipped and counted.
+    """Read documents with the terms of an existing corpus; other words are skipped and counted.
 
     Parameters
     ----------
     path, read_options, progress, **options
-        As :func:`read_corpus` takes them.
+        As for :func:`read_corpus`.
     like
-        The corpus whose vocabulary is used; texts are split as its own were. Where it, or a file of counts,
-        names no terms, the numbers of terms are taken to be the same.
+        The corpus with the vocabulary. Texts are split like its own texts. If it or a file of counts has no
+        names for terms, equal term ids mean equal terms.
     """
     chosen = _without_metadata(given_options(ReadOptions, read_options, options, "read_options"))
     found = read_documents(path, chosen, like, progress=progress)
@@ -74,17 +74,17 @@ def read_new_in_blocks(
     documents: int = 10_000,
     progress: Progress | None = None,
 ) -> Iterator[Encoded]:
-    """Read documents as `read_new` does, some at a time.
+    """Read documents like `read_new`, in blocks.
 
     Parameters
     ----------
     path, like, read_options
-        As :func:`read_new` takes them.
+        As for :func:`read_new`.
     documents
-        Most documents of a block; blocks of long documents have fewer.
+        The most documents in a block. Blocks of long documents have fewer.
     progress
-        Called as :func:`read_corpus` calls it. For counts that were read whole, and for shards, it is called
-        before each block with the documents so far, those of the block included, and their number in all.
+        As for :func:`read_corpus`. For shards, and counts that are read as a whole, it is called before each
+        block with the number of documents so far, including the block, and the number of all documents.
     """
     chosen = _without_metadata(read_options or ReadOptions())
     with opened(path, chosen, progress) as found:
@@ -104,15 +104,15 @@ def _without_metadata(options: ReadOptions) -> ReadOptions:
 
 
 def _terms_of(found: Corpus, like: Corpus, options: ReadOptions, name: str) -> Sequence[str]:
-    """Return the terms of counts: those of `like`, if either of the two has no terms but numbers."""
+    """Return the terms of counts: the terms of `like`, if either of the two only has numbers as terms."""
     if options.vocabulary is not None or not any(
         one.vocabulary == numbered(one.n_terms) for one in (found, like)
     ):
         return found.vocabulary
     if found.n_terms > like.n_terms:
         raise CorpusError(
-            f"{name}: there are terms up to number {found.n_terms - 1:,}, but only "
-            f"{like.n_terms:,} are known; give the terms of the file (--vocabulary)",
+            f"{name}: it has terms up to number {found.n_terms - 1:,}, but only {like.n_terms:,} "
+            "are known; give the terms of the file (--vocabulary)",
             code="term-out-of-range",
         )
     return like.vocabulary
@@ -143,10 +143,10 @@ def _taken(rows: Iterable[tuple[Any, Any]], documents: int) -> Iterator[tuple[An
 
 
 class _Part(NamedTuple):
-    """Documents that are in memory, or mapped."""
+    """Documents in memory or mapped."""
 
     doc_ptr: Offsets
-    words: Callable[[int, int], Words]  # of the documents from one number to another
+    words: Callable[[int, int], Words]  # for documents from one number to another
     names: Sequence[str]
 
 
@@ -161,7 +161,7 @@ def _blocks_of_counts(found: Corpus, terms: Sequence[str], documents: int) -> It
 
 
 def _whole(corpus: Corpus) -> _Part:
-    if corpus.keeps_cells:  # whose words are not laid out as a whole
+    if corpus.keeps_cells:  # its words are not laid out all at once
         cells = corpus.cells
 
         def laid_out(begin: int, end: int) -> Words:

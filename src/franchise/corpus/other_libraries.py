@@ -1,6 +1,6 @@
 """Corpora from the objects of other libraries: AnnData, gensim's bags of words, Hugging Face's datasets.
 
-They are known by what they have, and none of these libraries is imported.
+Objects are recognised by their attributes; none of these libraries is imported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from franchise.errors import CorpusError, SettingsError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# A stray huge id would ask for as many names of terms.
+# A single wrong, huge id would create that many names of terms.
 _MOST_TERMS = 50_000_000
 
 
@@ -31,12 +31,12 @@ def from_anndata(data: Any, *, layer: str | None = None, metadata: Sequence[str]
     Parameters
     ----------
     data
-        The object; ``obs_names`` become the names of the documents, ``var_names`` the terms.
+        The object. ``obs_names`` become the names of the documents, ``var_names`` the terms.
     layer
-        Which of its ``layers`` holds the counts; by default they are in ``X``.
+        The layer with the counts (a key of ``layers``); by default, ``X``.
     metadata
-        Which columns of its ``obs`` to keep, ``[]`` for none. By default all that are small: no value of more
-        than 200 characters, no more than 10 million in all, and no more than 50 columns.
+        The columns of ``obs`` to keep, ``[]`` for none. The default keeps all small columns: at most 200
+        characters per value, 10 million characters per column, and 50 columns.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def from_anndata(data: Any, *, layer: str | None = None, metadata: Sequence[str]
     Raises
     ------
     CorpusError
-        If there are no whole counts, as after normalisation, or names of genes are there twice.
+        If counts are not whole numbers, as after normalisation, or gene names are not unique.
     """
     counts, genes = counts_of_anndata(data, layer)
     try:
@@ -60,7 +60,7 @@ def from_anndata(data: Any, *, layer: str | None = None, metadata: Sequence[str]
 
 
 def _kept(data: Any, wanted: Sequence[str] | None) -> dict[str, Any] | None:
-    """Return columns of ``obs``; None if there are none to keep."""
+    """Return the columns of ``obs`` to keep, or None."""
     obs = getattr(data, "obs", None)
     columns = {} if obs is None else {str(label): obs[label] for label in obs.columns}
     for name in wanted or ():
@@ -76,9 +76,7 @@ def counts_of_anndata(data: Any, layer: str | None = None) -> tuple[Any, tuple[s
     """Return the counts, cells by genes, and the names of the genes."""
     if layer is not None and layer not in data.layers:
         known = ", ".join(map(repr, data.layers)) or "none"
-        raise SettingsError(
-            f"layer={layer!r}: there is no such layer; there are {known}", code="unknown-choice"
-        )
+        raise SettingsError(f"layer={layer!r}: no such layer; the layers are {known}", code="unknown-choice")
     counts = data.X if layer is None else data.layers[layer]
     if counts is None:
         raise CorpusError(f"X is empty{_other_layer(data, layer)}", code="no-counts")
@@ -86,7 +84,7 @@ def counts_of_anndata(data: Any, layer: str | None = None) -> tuple[Any, tuple[s
 
 
 def is_anndata(documents: Any) -> bool:
-    """Return whether this is AnnData's object."""
+    """Return whether this is an AnnData object."""
     return all(hasattr(documents, name) for name in ("X", "obs_names", "var_names", "layers"))
 
 
@@ -99,20 +97,20 @@ def _other_layer(data: Any, layer: str | None) -> str:
 
 
 def from_bow(documents: Iterable[Iterable[tuple[int, int]]], dictionary: Any = None) -> Corpus:
-    """Make a corpus from bags of words, as gensim makes them.
+    """Make a corpus from gensim's bags of words.
 
     Parameters
     ----------
     documents
-        For each document its pairs (term id, count); an iterator, such as gensim's corpora, is read once.
+        The pairs (term id, count) of each document. An iterator, such as a gensim corpus, is read once.
     dictionary
-        The terms: gensim's ``Dictionary``, a mapping of ids to terms or of terms to ids, or the terms in the
-        order of their ids. By default they are named ``"0"``, ``"1"``, and so on.
+        The terms: gensim's ``Dictionary``, a mapping of ids to terms or of terms to ids, or a list of terms
+        in the order of their ids. By default, terms are named ``"0"``, ``"1"``, and so on.
 
     Returns
     -------
     Corpus
-        Ids stay as they are; terms of the dictionary that no document has are kept.
+        Ids do not change, and terms of the dictionary that no document has are kept.
 
     Examples
     --------
@@ -125,7 +123,7 @@ def from_bow(documents: Iterable[Iterable[tuple[int, int]]], dictionary: Any = N
 
 
 def counts_of_pairs(documents: Iterable[Any], n_terms: int | None = None) -> csr_array:
-    """Return a matrix, documents by terms, of pairs (term id, count)."""
+    """Return pairs (term id, count) as a matrix, documents by terms."""
     from scipy.sparse import csr_array
 
     ids, counts, ends = array("q"), array("d"), array("q", [0])
@@ -167,7 +165,7 @@ def _terms(dictionary: Any) -> tuple[str, ...]:
         pairs = [(v, k) if isinstance(k, str) else (k, v) for k, v in named.items()]
         if not all(isinstance(i, int | np.integer) and isinstance(term, str) for i, term in pairs):
             raise CorpusError(
-                "the dictionary must have whole numbers and terms; give one or the other first",
+                "the dictionary must map whole numbers to terms, or terms to whole numbers",
                 code="wrong-type",
             )
         terms = list(numbered(max((i for i, _ in pairs), default=-1) + 1))
@@ -187,13 +185,13 @@ def _terms(dictionary: Any) -> tuple[str, ...]:
 
 
 def refuse_tables(documents: Any) -> None:
-    """Refuse one of Hugging Face's datasets as a whole: it has columns, one of which holds the texts."""
+    """Refuse a whole Hugging Face dataset: only one of its columns holds the texts."""
     columns = getattr(documents, "column_names", None)
     if isinstance(documents, Mapping) and isinstance(columns, Mapping):
         split, columns = next(iter(columns.items()), ("train", []))
-        what, advice = "parts", f"give a column of one: dataset[{split!r}]"
+        what, advice = "parts", f"give a column of one part: dataset[{split!r}]"
     elif columns is not None and hasattr(documents, "features"):
-        what, advice = "columns", "give the one of texts, such as dataset"
+        what, advice = "columns", "give the column of texts, such as dataset"
     else:
         return
     listed = ", ".join(map(repr, documents if what == "parts" else columns))

@@ -1,6 +1,6 @@
-"""A corpus as arrays and facts, and as the file of these (``corpus.safetensors`` in the folder of a model).
+"""A corpus as arrays and facts, and their file (``corpus.safetensors`` in the folder of a model).
 
-Cells stay cells, and a large file is mapped, so that only the parts in use take memory.
+Cells stay cells, and a large file is mapped, so only the parts in use take memory.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 _KIND = "corpus"
 
-# Bytes from which on a file is mapped. Smaller ones cost little, and a file that is mapped cannot be removed
-# on every system.
+# Files with this many bytes or more are mapped. Smaller files take little memory, and some systems cannot
+# remove a mapped file.
 LARGE = 2**26
 
 
 class About(NamedTuple):
-    """What is known of documents besides their words: names, texts and metadata, where there are any."""
+    """Names, texts and metadata of documents, if there are any."""
 
     names: Sequence[str] | None = None
     texts: Sequence[str] | None = None
     metadata: pd.DataFrame | None = None
 
     def rows(self, first: int, last: int) -> About:
-        """Return what is known of the documents from `first` to `last` - 1."""
+        """Return the names, texts and metadata of documents `first` to `last - 1`."""
         names, texts = (None if part is None else part[first:last] for part in self[:2])
         return About(names, texts, rows_of(self.metadata, slice(first, last)))
 
@@ -59,14 +59,14 @@ class About(NamedTuple):
 
     @classmethod
     def unpacked(cls, arrays: dict[str, Array], facts: Facts) -> About:
-        """Return what `packed` has turned into arrays; texts are read when they are asked for."""
+        """Return the object from the arrays of `packed`; texts are read when needed."""
         texts = PackedTexts(arrays["texts"], arrays["texts.end"]) if "texts" in arrays else None
         names = tuple(unpacked("names", arrays)) if "names" in arrays else None
         return cls(names, texts, unpacked_metadata(arrays, facts.get("metadata")))
 
 
 def facts_of(text_options: TextOptions | None, downsampling: Downsampling | None) -> Facts:
-    """Return where words came from, as JSON holds it."""
+    """Return text options and downsampling for JSON."""
     return {
         "text_options": text_options.as_dict() if text_options else None,
         "downsampling": downsampling._asdict() if downsampling else None,
@@ -74,7 +74,7 @@ def facts_of(text_options: TextOptions | None, downsampling: Downsampling | None
 
 
 def origin_of(facts: Facts) -> dict[str, Any]:
-    """Return what `facts_of` has turned into facts."""
+    """Return text options and downsampling from the facts of `facts_of`."""
     options, downsampling = facts["text_options"], facts.get("downsampling")
     return {
         "text_options": TextOptions.from_dict(options) if options else None,
@@ -83,7 +83,7 @@ def origin_of(facts: Facts) -> dict[str, Any]:
 
 
 def content_of(corpus: Corpus) -> Iterator[bytes | memoryview]:
-    """Return the bytes of a corpus' file, in blocks."""
+    """Yield the bytes of the file of a corpus in blocks."""
     arrays: dict[str, Array] = {"doc_ptr": corpus.doc_ptr}
     if corpus.keeps_cells:
         cells = corpus.cells
@@ -112,7 +112,7 @@ def read_stored(path: Path) -> Corpus:
         return _corpus_of(arrays, facts)
     except (KeyError, IndexError, TypeError, ValueError, CorpusError, SettingsError) as error:
         raise ModelError(
-            f"{path}: the file does not hold a corpus ({error}); restore it from a copy", code="damaged-file"
+            f"{path}: the file is not a corpus ({error}); restore it from a copy", code="damaged-file"
         ) from error
 
 
@@ -133,17 +133,17 @@ _HEAD = b'{"__metadata__":{"franchise":'
 
 
 def looks_native(head: bytes) -> bool:
-    """Return whether a file that starts like this is in this format."""
+    """Return whether the start of a file is in this format."""
     return head[8 : 8 + len(_HEAD)] == _HEAD
 
 
 def read_native(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
-    """Map the corpus of a file; a vocabulary that is given takes the place of its own."""
+    """Map the corpus of a file; a given vocabulary replaces its own."""
     path = source.plain_path()
     try:
         if path is not None:
             corpus = read_stored(path)
-        else:  # packed, or from a pipe: put into a temporary file, where it stays when the name has gone
+        else:  # gzipped, or from a pipe: copy it to a temporary file, which stays mapped after its removal
             with tempfile.NamedTemporaryFile(prefix="franchise-") as file:
                 shutil.copyfileobj(source.stream, file)
                 file.flush()

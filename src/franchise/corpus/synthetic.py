@@ -1,8 +1,8 @@
 """Corpora drawn from a known model, for learning, testing and measuring.
 
-``five_topics`` is the corpus of the paper's section 4.1, ``planted`` a mixed-membership corpus of any size
-with topics known, ``draw_hdp`` a draw from the HDP itself by the Chinese restaurant franchise of the paper's
-section 2.
+``five_topics`` draws the corpus of the paper's section 4.1, ``planted`` a mixed-membership corpus of any size
+with known topics, and ``draw_hdp`` a corpus from the HDP itself, by the Chinese restaurant franchise of the
+paper's section 2.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TopicArray = npt.NDArray[np.int32]
 
 
 class Planted(NamedTuple):
-    """A corpus, and the truth about it.
+    """A corpus with its true topics.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class HDPDraw(NamedTuple):
         Table of each word, on the axis of ``corpus.x``, numbered from 0 within its document in order of
         appearance.
     k_jt
-        Topic of each table, tables laid end to end document by document, numbered from 0 in order of
+        Topic of each table, with the tables of all documents end to end, numbered from 0 in order of
         appearance.
     """
 
@@ -63,22 +63,22 @@ class HDPDraw(NamedTuple):
 def five_topics(seed: int, *, twin: float = 0.11, mixed: int = 80) -> Planted:
     """Draw the paper's synthetic corpus (section 4.1): 100 documents of 50 words, 12 terms, 5 topics.
 
-    Topics 1 and 2 share terms 3 to 9, an eighth each, and differ only in how they divide the last eighth
-    between terms 1 and 2. Topics 3 to 5 live on terms 10 to 12. Of the documents, `mixed` have two topics,
-    the others one. The mixed ones come in sets of 20, one for each ordered pair of topics: the first set has
-    19 words of the pair's first topic, the second 31, the third 6, the fourth 44, and the rest of the 50 of
-    the other. So each topic has exactly a fifth of all words.
+    Topics 1 and 2 share terms 3 to 9, with an eighth each, and differ only in the division of the last eighth
+    between terms 1 and 2. Topics 3 to 5 use terms 10 to 12. `mixed` documents have two topics, the others
+    have one. Mixed documents come in sets of 20, one per ordered pair of topics. A document of the first set
+    has 19 words of the first topic of its pair, of the second set 31, of the third 6, and of the fourth 44;
+    its other words, up to 50, are from the second topic. Each topic has exactly a fifth of all words.
 
     Parameters
     ----------
     seed
-        Of the random draws.
+        The seed of the random numbers.
     twin
-        Probability of term 1 in topic 1, and of term 2 in topic 2; above 0.0625 (the twins are one topic) and
-        below 0.125 (term 1 tells them apart at once).
+        Probability of term 1 in topic 1, and of term 2 in topic 2; above 0.0625 (where the twins are one
+        topic) and below 0.125 (where term 1 separates them at once).
     mixed
-        How many of the 100 documents have two topics: 0, 20, 40, 60 or 80. (The paper only says that each has
-        at most two.)
+        Number of documents with two topics: 0, 20, 40, 60 or 80. (The paper only says that each document has
+        at most two topics.)
 
     Returns
     -------
@@ -90,7 +90,7 @@ def five_topics(seed: int, *, twin: float = 0.11, mixed: int = 80) -> Planted:
     _require(is_set, f"mixed is {mixed}; give 0, 20, 40, 60 or 80 of the 100 documents")
     rng = np.random.default_rng(seed)
     topics = _five_topics(twin)
-    # With equal halves in every document, fifteen kinds of documents would pass for fifteen topics.
+    # With equal halves in every document, fifteen kinds of documents would look like fifteen topics.
     documents = np.array([(a, b, n) for a in range(5) for b in range(5) for n in (6, 19, 31, 44)])
     documents[~np.isin(documents[:, 2], (19, 31, 6, 44)[: mixed // 20]), 2] = 50
     documents = rng.permutation(documents)
@@ -116,18 +116,18 @@ def planted(
     Parameters
     ----------
     n_topics, n_terms, n_documents
-        Sizes. Terms that no word uses still belong to the vocabulary, and some topic may have no word.
+        Sizes. The vocabulary includes terms that no word uses, and a topic may have no words.
     document_length
         Words in every document, or an array with the length of each.
     seed
-        Of the random draws.
+        The seed of the random numbers.
     topic_concentration
-        Each topic is a draw from the symmetric Dirichlet with this parameter for every term.
+        Each topic is drawn from the symmetric Dirichlet with this parameter for every term.
     document_concentration
-        Topic shares of a document are a draw from the symmetric Dirichlet with this *total* over the topics.
+        The topic shares of a document are drawn from the symmetric Dirichlet with this *total* over topics.
     overlap
-        Above 0, topics (0, 1), (2, 3), ... are similar pairs: each is ``overlap`` times what the pair has in
-        common plus ``1 - overlap`` times a draw of its own.
+        Above 0, topics (0, 1), (2, 3), ... are similar pairs: each topic is ``overlap`` times a draw that the
+        pair shares, plus ``1 - overlap`` times a draw of its own.
 
     Returns
     -------
@@ -162,22 +162,22 @@ def draw_hdp(
 ) -> HDPDraw:
     """Draw a corpus from the HDP topic model by the Chinese restaurant franchise (the paper's section 2).
 
-    A word joins table t of its document with weight n_jt, or a new table with weight alpha; a new table takes
-    topic k with weight m_k (its number of tables in all documents), or a new topic with weight gamma; a topic
-    is a draw from the symmetric Dirichlet(eta) over the terms, and gives each of its words.
+    A word joins table t of its document with weight n_jt, or a new table with weight alpha. A new table takes
+    topic k with weight m_k (its number of tables in all documents), or a new topic with weight gamma. A topic
+    is drawn from the symmetric Dirichlet(eta) over the terms, and each of its words is drawn from the topic.
 
     Parameters
     ----------
     document_lengths
-        Words of each document; 0 is allowed.
+        Number of words in each document; 0 is allowed.
     n_terms
         Size of the vocabulary.
     alpha, gamma
-        Concentrations of the documents' and of the corpus's Dirichlet process.
+        Concentrations of the Dirichlet processes of the documents and of the corpus.
     eta
-        Parameter of the topics' Dirichlet, for every term.
+        Parameter of the Dirichlet of the topics, for every term.
     seed
-        Of the random draws.
+        The seed of the random numbers.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def draw_hdp(
     phi: list[Floats] = []
     for length in lengths.tolist():
         n_jt: list[int] = []
-        first = len(k_jt)  # this document's table t is table first + t of the franchise
+        first = len(k_jt)  # table t of this document is table first + t of the franchise
         for _ in range(length):
             t = _weighted(rng, [*n_jt, alpha])
             if t == len(n_jt):
@@ -217,7 +217,7 @@ def _weighted(rng: np.random.Generator, weights: npt.ArrayLike) -> int:
     """Draw an index with probability proportional to its weight."""
     ends = np.cumsum(weights)
     i = int(np.searchsorted(ends, rng.random() * ends[-1], side="right"))
-    return min(i, len(ends) - 1)  # the product can round up to the total
+    return min(i, len(ends) - 1)  # rounding can make the product equal to the total
 
 
 def _five_topics(twin: float) -> Floats:
@@ -239,7 +239,7 @@ def _plant(
 ) -> Planted:
     """Shuffle the topics of the words within each document, then draw the words."""
     documents = np.repeat(np.arange(len(lengths)), lengths)
-    # Sorting by document plus a uniform number shuffles within documents: in topic order, z would show.
+    # Sorting by document plus a uniform number shuffles within documents, so the order does not reveal z.
     z = z[np.argsort(documents + rng.random(len(z)), kind="stable")]
     x = _words_of_topics(rng, topics, z)
     x.flags.writeable = z.flags.writeable = False
@@ -248,12 +248,12 @@ def _plant(
 
 def _words_of_topics(rng: np.random.Generator, topics: Floats, z: TopicArray) -> npt.NDArray[np.int32]:
     x = np.empty(len(z), dtype=np.int32)
-    # NumPy sorts 16-bit integers by radix, ten times quicker than wider ones.
+    # NumPy sorts 16-bit integers by radix, ten times faster than wider ones.
     keys = z.astype(np.int16) if len(topics) < 2**15 else z
     words = np.split(np.argsort(keys, kind="stable"), np.cumsum(np.bincount(z, minlength=len(topics)))[:-1])
     for topic, places in zip(topics, words, strict=True):
         ends = np.cumsum(topic)
-        ends /= ends[-1]  # exactly 1 at the end, which a uniform number never reaches
+        ends /= ends[-1]  # exactly 1 at the end, which uniform numbers never reach
         x[places] = np.searchsorted(ends, rng.random(len(places)), side="right")
     return x
 

@@ -1,7 +1,7 @@
-"""How texts become words: scikit-learn's options, by its names and with its meanings.
+"""The options for splitting texts into words, with scikit-learn's names and meanings.
 
-Its ``CountVectorizer`` does the splitting; which terms are kept, and how words stay in the order of the text,
-is in ``texts``.
+scikit-learn's ``CountVectorizer`` splits the texts. The choice of terms, and the order of words, is in
+``texts``.
 """
 
 from __future__ import annotations
@@ -24,55 +24,55 @@ if TYPE_CHECKING:
 
 Options = TypeVar("Options")
 
-# Below this number of documents every document counts, so the defaults keep all terms.
+# With fewer documents, each one matters, so the defaults keep all terms.
 _FEW_DOCUMENTS = 50
 
 
 def given_options(
     kind: type[Options], given: Options | None, single: Mapping[str, Any], name: str
 ) -> Options:
-    """Return options that come together as the argument `name`, or one by one."""
+    """Return options given together as the argument `name`, or one by one."""
     if given is not None and single:
         raise SettingsError(
-            f"{', '.join(single)}: give {name}, or single options, not both", code="conflicting-settings"
+            f"{', '.join(single)}: give {name} or single options, not both", code="conflicting-settings"
         )
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for one in single:
         if one not in known:
             what = name.replace("_", " ").removeprefix("read ").removesuffix("s")
             raise SettingsError(
-                f"{one}: there is no such {what}; give {', '.join(known)}", code="unknown-option"
+                f"{one}: no such {what}; give one of {', '.join(known)}", code="unknown-option"
             )
     return given or kind(**single)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    r"""How texts become words, with the option names of scikit-learn's ``CountVectorizer``.
+    r"""Options for splitting texts into words, named as in scikit-learn's ``CountVectorizer``.
 
     Parameters
     ----------
     lowercase
         Convert the text to lower case first.
     token_pattern
-        Regular expression of a word; by default, two or more letters, digits or underscores. With a group,
-        the group is the word.
+        Regular expression of a word; by default, two or more letters, digits or underscores. If it has a
+        group, the group is the word.
     stop_words
         Words to leave out: ``"english"`` for scikit-learn's list, another language
         (:data:`~franchise.corpus.stop_words.LANGUAGES`), a list of your own (in lower case if ``lowercase``),
         or None to leave out none.
     ngram_range
-        Shortest and longest sequence of words that make a term; ``(1, 2)`` takes words and pairs.
+        Shortest and longest sequence of words that form a term; ``(1, 2)`` means words and pairs.
     min_df
         Leave out terms in fewer documents: a number (int), or a share of all documents (float). By default 2,
-        or 1 when there are fewer than 50 documents.
+        or 1 with fewer than 50 documents.
     max_df
         Leave out terms in more documents: a number (int), or a share of all documents (float). By default
-        half of the documents, or all when there are fewer than 50.
+        half of the documents, or all with fewer than 50.
     max_features
-        Keep only this many terms, those with the most words; ties go by the alphabet. By default, all.
+        Keep only this many terms, those with the most words; ties are broken alphabetically. By default, all.
     strip_html
-        Take HTML out of the texts first: tags, comments, scripts and styles are dropped, and entities such as
+        Remove HTML from the texts first: tags, comments, scripts and styles are dropped, and entities such as
         ``&amp;`` become characters.
 
     Raises
@@ -117,17 +117,17 @@ class TextOptions:
             )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the options as JSON can hold them; :meth:`from_dict` takes them back."""
+        """Return the options for JSON; :meth:`from_dict` is the inverse."""
         options = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> TextOptions:
-        """Make options from their names and values; those not given have their defaults."""
+        """Make options from names and values; missing options have their defaults."""
         return given_options(cls, None, options, "text_options")
 
     def vectorizer(self) -> CountVectorizer:
-        """Return scikit-learn's vectorizer, for splitting only."""
+        """Return scikit-learn's vectorizer, used only for splitting."""
         from sklearn.feature_extraction.text import CountVectorizer  # takes a second to import
 
         stop_words = self.stop_words
@@ -141,19 +141,19 @@ class TextOptions:
         )
 
     def build_analyzer(self) -> Callable[[str], list[str]]:
-        """Return the function that splits a text into words (and n-grams), before terms are left out."""
+        """Return the function that splits a text into words (and n-grams), before the choice of terms."""
         analyze: Callable[[str], list[str]] = self.vectorizer().build_analyzer()
         return (lambda text: analyze(without_html(text))) if self.strip_html else analyze
 
     def resolved(self, n_documents: int) -> TextOptions:
-        """Return the options with `min_df` and `max_df` as they are for this many documents."""
+        """Return the options with the values of `min_df` and `max_df` for this many documents."""
         few = n_documents < _FEW_DOCUMENTS
         min_df = (1 if few else 2) if self.min_df is None else self.min_df
         max_df = (1.0 if few else 0.5) if self.max_df is None else self.max_df
         return replace(self, min_df=min_df, max_df=max_df)
 
     def document_limits(self, n_documents: int) -> tuple[float, float]:
-        """Return in how many documents a term must be, at least and at most."""
+        """Return the least and the largest number of documents that a term may be in."""
         options = self.resolved(n_documents)
         min_df, max_df = options.min_df, options.max_df
         assert min_df is not None
@@ -161,7 +161,7 @@ class TextOptions:
         low, high = (df if isinstance(df, int) else df * n_documents for df in (min_df, max_df))
         if low > high:
             raise SettingsError(
-                f"min_df={min_df} asks for terms in {low:g} documents or more, max_df={max_df} in {high:g} "
+                f"min_df={min_df} keeps terms in {low:g} documents or more, max_df={max_df} in {high:g} "
                 f"or fewer, out of {n_documents:,}; lower min_df or raise max_df",
                 code="conflicting-settings",
             )
@@ -197,7 +197,7 @@ def _stop_words(value: object) -> str | tuple[str, ...] | None:
             "None for none",
             code="unknown-stop-words",
         )
-    return tuple(sorted(set(map(str, words))))  # the order says nothing
+    return tuple(sorted(set(map(str, words))))  # the order has no meaning
 
 
 def _range(value: Any) -> tuple[int, int]:
@@ -221,7 +221,7 @@ def _document_share(name: str, value: object) -> float | int | None:
         if 0 <= value <= 1:
             return float(value)
     except SettingsError:
-        pass  # the message below names both ways to say it
+        pass  # the message below explains both forms
     raise SettingsError(
         f"{name}={value!r}: give a share of the documents from 0.0 to 1.0, or their number, 1 or more",
         code="out-of-range",

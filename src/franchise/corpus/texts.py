@@ -1,8 +1,8 @@
-"""From documents to numbered words: lists of words are numbered, texts split, and terms chosen.
+"""From documents to numbered words: number lists of words, split texts, and choose terms.
 
-scikit-learn's ``CountVectorizer`` splits texts, and terms are kept as it keeps them; but words stay in the
-order of the text, where `build_locator` finds them again. Texts are taken as they are: put accents in one
-form (``unicodedata.normalize("NFC", text)``) before, where that matters.
+scikit-learn's ``CountVectorizer`` splits texts, and terms are chosen by its rules. Unlike there, words stay
+in the order of the text, and `build_locator` finds their places. Unicode is not normalised: if accents may
+come in several forms, call ``unicodedata.normalize("NFC", text)`` first.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _SPLIT_FIRST = "a document is a list of words; split the text first"
 
 
 def learn_vocabulary(documents: Iterable[Any], first: int = 0) -> tuple[Words, Offsets, tuple[str, ...]]:
-    """Find all terms of documents, and give each word its term's alphabetical rank.
+    """Find all terms of documents, and number each word by the alphabetical rank of its term.
 
-    There may be no words. The first document has number `first`.
+    There may be no words. `first` is the number of the first document in messages.
     """
     seen: defaultdict[str, int] = defaultdict()
-    seen.default_factory = seen.__len__  # a new word gets the next number
+    seen.default_factory = seen.__len__  # gives a new word the next number
 
     def number(words: list[Any], j: int) -> Iterable[int]:
         if not _all_strings(words):
@@ -63,27 +63,27 @@ def learn_vocabulary(documents: Iterable[Any], first: int = 0) -> tuple[Words, O
 
 def renumber(ids: Words, new: npt.NDArray[np.int32]) -> None:
     """Replace each number by its new one, in place."""
-    # In blocks: NumPy widens what it looks up to 64 bits, which for all at once is three times the words.
+    # In blocks, because NumPy widens indices to 64 bits: three times the memory of the words.
     for block in blocks(len(ids)):
         ids[block] = new[ids[block]]
 
 
 def drop_unknown(ids: Words, doc_ptr: Offsets) -> tuple[Words, Offsets, npt.NDArray[np.int64]]:
-    """Drop the words with number -1, in place; return words, offsets, and how many each document lost."""
+    """Drop the words with number -1, in place; return words, offsets, and the number dropped per document."""
     before, n_kept = np.zeros(len(doc_ptr), dtype=np.int64), 0
     for block in blocks(len(ids)):
         kept = ids[block][ids[block] >= 0]
         gone = np.flatnonzero(ids[block] < 0) + block.start
         first, last = np.searchsorted(doc_ptr, [block.start, block.stop], side="right")
         before[first:last] = block.start - n_kept + np.searchsorted(gone, doc_ptr[first:last])
-        if n_kept + kept.size < block.stop:  # words that all stay may be read-only
+        if n_kept + kept.size < block.stop:  # if no word is dropped, the array may be read-only
             ids[n_kept : n_kept + kept.size] = kept
         n_kept += kept.size
     return handed_over(ids[:n_kept]), handed_over(doc_ptr - before), np.diff(before)
 
 
 def apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tuple[Words, Offsets]:
-    """Give each word of documents, or term id, its number in a vocabulary; refuse what is not there."""
+    """Return the numbers of words in a vocabulary, and offsets; refuse unknown words and term ids."""
     index = {term: v for v, term in enumerate(vocabulary)}
 
     def number(words: list[Any], j: int) -> Iterable[int]:
@@ -103,7 +103,7 @@ def apply_vocabulary(documents: Iterable[Any], vocabulary: Sequence[str]) -> tup
 def _number_words(
     documents: Iterable[Any], number: Callable[[list[Any], int], Iterable[int]], first: int = 0
 ) -> tuple[Words, Offsets]:
-    # One pass over what may be an iterator; four bytes per word, in memory or on disk.
+    # One pass, because this may be an iterator; four bytes per word, in memory or on disk.
     ids, buffer, doc_ptr = Growing(), array("i"), array("q", [0])
     n_words = 0
     for j, document in enumerate(documents, first):
@@ -137,7 +137,7 @@ def _words(document: Any, j: int) -> list[Any]:
 
 
 def _all_strings(words: list[Any]) -> bool:
-    # The set of types is quick; only exotic strings (NumPy's) need the second look.
+    # The set of types is fast; only unusual strings (NumPy's) need the second check.
     return set(map(type, words)) <= {str} or all(isinstance(word, str) for word in words)
 
 
@@ -167,13 +167,13 @@ Place = tuple[int, int]
 
 
 def split_texts(texts: Iterable[str], options: TextOptions, kept: GrowingTexts) -> Iterator[list[str]]:
-    """Split one text after the other into words, and keep the texts, without HTML if that is taken out."""
+    """Yield the words of each text, and keep the texts in `kept`, without HTML if it is removed."""
     analyze = replace(options, strip_html=False).build_analyzer()
     for j, text in enumerate(iterate(texts, "texts")):
         if not isinstance(text, str):
             raise CorpusError(
                 f"document {j} is {shortened(text)} ({type(text).__name__}), not a text; give one string per "
-                'document, and "" where there is none',
+                'document, and "" if it has no text',
                 code="not-a-text",
             )
         plain = str(text)  # NumPy's own strings become plain ones
@@ -189,7 +189,7 @@ def choose_terms(
     n_documents: int,
     options: TextOptions,
 ) -> npt.NDArray[np.int64]:
-    """Return the terms to keep, of terms in alphabetical order with numbers of documents and words."""
+    """Return the terms to keep, given alphabetical terms with their numbers of documents and words."""
     n_terms = len(n_documents_of)
     low, high = options.document_limits(n_documents)
     rare, common = n_documents_of < low, n_documents_of > high
@@ -203,19 +203,19 @@ def choose_terms(
     if options.max_features is None or chosen.size <= options.max_features:
         return chosen
     n_words = n_words_of[chosen]
-    # Stable: terms are in alphabetical order, and ties must fall the same way on every machine.
+    # Stable, so that ties are broken alphabetically on every machine.
     return np.sort(chosen[np.argsort(-n_words, kind="stable")[: options.max_features]])
 
 
 def document_frequencies(x: Words, doc_ptr: Offsets, n_terms: int) -> npt.NDArray[np.intp]:
-    """Return in how many documents each term is."""
+    """Return the number of documents that have each term."""
     from scipy.sparse import csr_array  # scikit-learn has loaded it by now
 
     found = np.zeros(n_terms, dtype=np.intp)
     for first, last in blocks_of_documents(doc_ptr):
         words = x[doc_ptr[first] : doc_ptr[last]].copy()
         ends = doc_ptr[first : last + 1] - doc_ptr[first]
-        # One byte per entry: how often a term occurs within a document does not matter here.
+        # One byte per entry is enough, because counts within a document do not matter here.
         present = csr_array((np.ones(len(words), dtype=np.bool_), words, ends), shape=(last - first, n_terms))
         present.sum_duplicates()
         found += np.bincount(present.indices, minlength=n_terms)
@@ -242,14 +242,14 @@ def nothing_found(n_texts: int, options: TextOptions) -> CorpusError:
 
 
 class Located(NamedTuple):
-    """A term, and start and end in the text of each word that it is made of."""
+    """A term, and the start and end in the text of each of its words."""
 
     term: str
     places: tuple[Place, ...]
 
 
 def build_locator(options: TextOptions) -> Callable[[str], list[Located]]:
-    """Return the function that splits a text as the analyzer does, with places; first the shortest n-grams.
+    """Return a function that splits a text like the analyzer, with places; the shortest n-grams come first.
 
     Examples
     --------
@@ -272,14 +272,14 @@ def build_locator(options: TextOptions) -> Callable[[str], list[Located]]:
 
 
 def _words_in(text: str, prepared: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, Place]]:
-    """Yield the words of a prepared text, with their places in the text as it was."""
-    # A capital may become two characters in lower case; then places must be counted one by one.
+    """Yield the words of a prepared text, with their places in the original text."""
+    # A capital may become two characters in lower case. Places are then counted one by one.
     origins: list[int] = []
     if len(prepared) != len(text):
         origins = [i for i, character in enumerate(text) for _ in character.lower()] + [len(text)]
     for match in pattern.finditer(prepared):
         start, end = match.span(pattern.groups)
-        if start < 0:  # an optional group that is not there: a word without letters
+        if start < 0:  # an optional group did not match: a word without letters
             start = end = match.start()
         word = prepared[start:end]
         if origins:

@@ -16,12 +16,12 @@ from franchise.errors import SettingsError
 
 
 class EngineKind(NamedTuple):
-    """An engine, as it is known before there is one."""
+    """What is known about an engine before it is made."""
 
     name: str
     new: Callable[[Corpus, EngineSettings], Engine]
-    at_once: int | None = None  # the most chains that make sweeps at a time; None: as cores allow
-    seats_in_turn: bool = True  # it can seat word after word (the sequential start)
+    at_once: int | None = None  # how many chains can sweep at the same time; None: as cores allow
+    seats_in_turn: bool = True  # it can seat words one by one (the sequential start)
 
 
 ENGINES = {"collapsed": EngineKind("collapsed", CollapsedEngine)} | {
@@ -30,8 +30,8 @@ ENGINES = {"collapsed": EngineKind("collapsed", CollapsedEngine)} | {
     )
     for kind in KINDS.values()
 }
-GPU = "gpu"  # the name of the engine that needs one
-# Those whose documents live with the workers of a cluster; of the second, each worker has a GPU.
+GPU = "gpu"  # the name of the engine that needs a GPU
+# Engines whose documents live with the workers of a cluster. In the second, each worker has a GPU.
 RAY_GPU = "ray-gpu"
 ON_RAY = ("ray", RAY_GPU)
 
@@ -56,21 +56,21 @@ __all__ = [
 ]
 
 
-# Words from which on the other engines reach the same quality sooner, on one core (see the page on engines).
+# Larger corpora reach the same quality sooner with another engine, on one core (see the page on engines).
 _MANY_WORDS = 1_000_000
-# Words from which on a GPU does, where there is one: of fewer, most of a sweep is work of the CPU beside it
-# (see the benchmarks).
+# Larger corpora reach the same quality sooner on a GPU. In smaller ones the CPU does most of the work of a
+# sweep (see the benchmarks).
 GPU_WORDS = 10_000_000
 
 
 def engine_for(name: str, corpus: Corpus, *, in_turn: bool = False) -> str:
-    """Return the name of the engine for a corpus; ``"auto"`` goes by its size, and by whether there is a GPU.
+    """Return the name of the engine for a corpus.
 
-    With `in_turn`, ``"auto"`` takes only engines that can seat word after word (the sequential start).
-
-    Not by the number of cores, nor by memory: the same seed gives the same chain on all machines without a
-    GPU, and another, the same one, on all machines with a GPU of one kind. Who needs the same chain on
-    machines of both sorts names the engine. A model is kept with the name of the engine that was taken.
+    ``"auto"`` depends on the size of the corpus and on whether there is a GPU, not on cores or memory. So the
+    same seed gives the same chain on all machines without a GPU, and another chain, again the same, on all
+    machines with GPUs of one kind. For the same chain on both sorts of machines, name the engine. A saved
+    model contains the name of its engine. With `in_turn`, ``"auto"`` chooses only among engines that can seat
+    words one by one (the sequential start).
     """
     if name != "auto":
         engine_named(name)
@@ -85,7 +85,7 @@ def engine_for(name: str, corpus: Corpus, *, in_turn: bool = False) -> str:
 
 
 def _is_for_gpu(corpus: Corpus) -> bool:
-    """Return whether a GPU would be the best place: large, and laid out as words."""
+    """Return whether a GPU is the best place: the corpus is large, and consists of words, not cells."""
     return corpus.n_words >= GPU_WORDS and not corpus.keeps_cells
 
 
@@ -94,6 +94,6 @@ def engine_named(name: str) -> EngineKind:
     if not is_one_of(name, ENGINES):
         known = ", ".join(repr(one) for one in ENGINES)
         raise SettingsError(
-            f"engine={name!r}: there is no such engine; give 'auto' or one of {known}", code="unknown-choice"
+            f"engine={name!r}: there is no such engine; use 'auto' or one of {known}", code="unknown-choice"
         )
     return ENGINES[name]

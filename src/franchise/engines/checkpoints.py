@@ -1,4 +1,4 @@
-"""What a checkpoint stores of a partially collapsed engine: the coordinator, and the seating of shards."""
+"""Checkpoints of a partially collapsed engine: arrays of the coordinator, and the seating of each shard."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ from franchise.model.packing import filled, packed, room_for, unpacked
 from franchise.model.rows import rows_of
 from franchise.model.state import DEAD, TABLES, TOPICS
 
-# What is stored of the seating of count tables (`model.cell_tables`).
+# The stored arrays of count tables (`model.cell_tables`).
 _COUNTS = ("m_j", "n_jt", "k_jt", "n_pairs", "term", "count")
 
 
 def packed_coordinator(coordinator: Coordinator, sizes: Array, sweep: int) -> dict[str, Array]:
-    """Return what a coordinator is made of: the arrays of `model.packing` but for the seating.
+    """Return the arrays of a coordinator: those of `model.packing` without the seating.
 
-    `sizes` are those of tables, with how many tables have each; `sweep` is the last.
+    `sizes` are the sizes of tables and the number of tables of each size; `sweep` is the last sweep.
     """
     arrays = packed(coordinator.sampler.corpus, coordinator.state)
     kept = {name: array for name, array in arrays.items() if name not in SEATING}
@@ -34,7 +34,7 @@ def packed_coordinator(coordinator: Coordinator, sizes: Array, sweep: int) -> di
 
 
 def with_table_sizes(arrays: dict[str, Array]) -> dict[str, Array]:
-    """Return the arrays of a state that no sweep has been made with, and the sizes of its tables."""
+    """Return the arrays of a state before its first sweep, with the sizes of its tables."""
     sizes, times = np.unique(arrays["n_jt"], return_counts=True)
     return {
         **arrays,
@@ -45,7 +45,7 @@ def with_table_sizes(arrays: dict[str, Array]) -> dict[str, Array]:
 
 
 def unpacked_coordinator(facts: Facts, arrays: dict[str, Array]) -> State:
-    """Return the state of such arrays; ValueError and KeyError say what is unsound in them."""
+    """Return the state from its arrays; ValueError and KeyError say what is wrong with them."""
     empty = state_without_seating(facts, room_for(arrays))
     no_seating = {name: getattr(empty, name) for name in SEATING}
     state = filled(no_documents(facts.n_terms, facts.n_words), empty, {**arrays, **no_seating})
@@ -69,7 +69,7 @@ def unpacked_coordinator(facts: Facts, arrays: dict[str, Array]) -> State:
 
 
 def check_whole(corpus: Corpus, has_counts: bool, arrays: dict[str, Array]) -> None:
-    """Refuse the arrays of a chain with the seating of all documents, by ValueError or KeyError."""
+    """Refuse inconsistent arrays of a chain with the seating of all documents: ValueError or KeyError."""
     if has_counts:
         broken = [said] if (said := broken_cells(corpus.cells, arrays)) else []
     else:
@@ -79,14 +79,14 @@ def check_whole(corpus: Corpus, has_counts: bool, arrays: dict[str, Array]) -> N
 
 
 def joined_seating(parts: Sequence[dict[str, Array]], has_counts: bool) -> dict[str, Array]:
-    """Return the seating of all documents from that of each shard."""
+    """Join the seating of the shards to that of all documents."""
     if has_counts:
         return {name: np.concatenate([part[name] for part in parts]) for name in _COUNTS}
     return {name: narrow(np.concatenate([part[name] for part in parts])) for name in SEATING}
 
 
 def divided_seating(arrays: dict[str, Array], shards: Sequence[Shard]) -> list[dict[str, Array]]:
-    """Return the seating of each shard from that of all documents."""
+    """Divide the seating of all documents among the shards."""
     tables = offsets_of(arrays["m_j"])
     pairs = offsets_of(arrays["n_pairs"]) if "n_pairs" in arrays else tables
     found = []

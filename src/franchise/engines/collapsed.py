@@ -1,6 +1,6 @@
-"""The collapsed engine: words one by one, topics and mixtures integrated out (the paper's sampler).
+"""The collapsed engine (the paper's sampler): words one by one, topics and mixtures integrated out.
 
-A sweep draws the table of every word, then the topic of every table, makes split-merge trials, draws the
+A sweep samples the table of every word, then the topic of every table, makes split-merge trials, samples the
 concentrations, and numbers the topics without gaps.
 """
 
@@ -34,17 +34,17 @@ from franchise.random import INITIALIZE, Key
 
 
 class CollapsedEngine:
-    """Makes sweeps of a franchise in this process, in the calling thread.
+    """Makes the sweeps of a chain in this process, in the calling thread.
 
     Attributes
     ----------
     sampler
-        The state and its working memory; before `start` or `restore`, no word is seated.
+        The state and its working memory. Before `start` or `restore`, no word is seated.
     """
 
     name = "collapsed"
     at_once: int | None = None
-    progress = 0.0  # not tracked: words are sampled one by one
+    progress = 0.0  # not tracked
 
     def __init__(self, corpus: Corpus, settings: EngineSettings) -> None:
         self._corpus, self._settings = corpus.arrays, settings
@@ -53,7 +53,7 @@ class CollapsedEngine:
 
     @property
     def sampler(self) -> CollapsedSampler:
-        """The state and its working memory, made when first asked for."""
+        """The state and its working memory, made on first use."""
         if self._sampler is None:
             self._sampler = CollapsedSampler(self._corpus, self._empty_state(self._settings.capacity))
         return self._sampler
@@ -70,7 +70,7 @@ class CollapsedEngine:
         """Do nothing: all work is done in this process."""
 
     def rest(self) -> None:
-        """Do nothing: this memory is not shared with other chains."""
+        """Do nothing: no other chain needs this memory."""
 
     def keep_in(self, folder: Path | None) -> None:
         """Do nothing: all arrays are in this process."""
@@ -85,7 +85,7 @@ class CollapsedEngine:
         self._sampler = CollapsedSampler(self._corpus, state)
 
     def start(self, key: Key, start: str | int | StartingTopics) -> None:
-        """Seat every word: one after another (``"sequential"``), by topics, or by random ones."""
+        """Seat every word: one by one (``"sequential"``), from starting topics, or in random topics."""
         key = key._replace(move=INITIALIZE)
         if start == "sequential":
             self._start_sequentially(key)
@@ -103,14 +103,14 @@ class CollapsedEngine:
 
     def _start_from_topics(self, key: Key, start: int | StartingTopics) -> None:
         corpus, columns = self._corpus, number_of_topics(start)
-        # A topic that no word has drawn needs no room.
+        # A topic without words needs no room.
         state = self._empty_state(max(self._settings.capacity, min(columns, corpus.x.size)))
         draw_first_topics(key, corpus, state, start, Threads(1))
         seat_all(corpus, state, number_as_they_appear(corpus, state, np.full(columns, -1, np.int32)))
         self.seat(state)
 
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
-        """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
+        """Make one sweep, with `eta` fixed if given; then `merge` topics that are copies of each other."""
         sampler, records, gamma_priors = self.sampler, None, self._gamma_priors
         if eta is not None:
             sampler.set_eta(eta)
@@ -126,13 +126,13 @@ class CollapsedEngine:
         return Swept(infos, records, merged)
 
     def _merge_copies(self) -> list[tuple[int, int]]:
-        """Merge topics that are copies of each other; return the names of those that are gone."""
+        """Merge topics that are copies of each other; return the names of the merged ones."""
         state = self.state
         live = np.sort(state.live[: state.totals[TOPICS]])
         return names_of_merged(state, merge_copies(state, live, topic_terms_of(state, live)))
 
     def numbers(self) -> dict[str, float]:
-        """Return the numbers of the current state that a trace has."""
+        """Return the numbers of the current state for the trace."""
         return numbers_of(self.state, joint(self._corpus, self.state, self._settings.priors))
 
     def names(self) -> Array:
@@ -148,18 +148,18 @@ class CollapsedEngine:
         return packed(self._corpus, self.state)
 
     def write_seating(self, folder: Path) -> bool:
-        """Write nothing: all is in the arrays."""
+        """Write nothing: `arrays` has everything."""
         return False
 
     def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
-        """Restore a state; a state that does not add up is refused before compiled code reads it."""
+        """Restore a state; an inconsistent one is refused before compiled code reads it."""
         state = unpacked(self._corpus, arrays)
         if broken := broken_invariants(self._corpus, state):
             raise ValueError(broken[0])
         self.seat(state)
 
     def remembered(self) -> Callable[[Any], None]:
-        """Return a function that gives another engine the present state of this one."""
+        """Return a function that gives the present state to another engine."""
         arrays = self.arrays()
         return lambda other: other.restore(arrays)
 
@@ -170,7 +170,7 @@ class CollapsedEngine:
 
 
 def counts_of(corpus: CorpusArrays, state: State) -> Counts:
-    """Gather the counts of a state, its topics by size, those of one size by age."""
+    """Gather the counts of a state, largest topic first, the older one first if sizes are equal."""
     live = by_size(state)
     return Counts(
         names=state.name_k[live],
@@ -182,13 +182,13 @@ def counts_of(corpus: CorpusArrays, state: State) -> Counts:
 
 
 def by_size(state: State) -> Array:
-    """Return the numbers of the topics, largest first, those of one size by age."""
+    """Return the numbers of the topics, largest first, the older one first if sizes are equal."""
     live = state.live[: state.totals[TOPICS]]
     return live[np.lexsort((state.name_k[live], -state.n_k[live]))]
 
 
 def topic_terms_of(state: State, topics: Array) -> sp.csr_array:
-    """Return n_..k^v of all topics, which are listed in the order of the rows."""
+    """Return n_..k^v of these topics, one row each."""
     n_pairs = int(state.row_len.sum(dtype=np.int64))
     row_ptr = np.zeros(topics.size + 1, np.int64)
     kind = np.int32 if state.n_k[topics].max(initial=0) < 2**31 else np.int64
@@ -207,6 +207,6 @@ def document_topics_of(corpus: CorpusArrays, state: State, rank: Array, n_topics
 
 
 def _csr(counts: Array, columns: Array, row_ptr: Array, shape: tuple[int, int]) -> sp.csr_array:
-    if counts.size < 2**31:  # or SciPy would copy the columns to the wider type
+    if counts.size < 2**31:  # otherwise SciPy would copy the columns to the wider type
         row_ptr = row_ptr.astype(np.int32)
     return sp.csr_array((counts, columns, row_ptr), shape=shape)

@@ -1,8 +1,7 @@
-"""A state with the working memory of its moves: makes one move after another, over all documents or some.
+"""The collapsed moves on a state, over all documents or some of them.
 
-Moves look at documents other than their own through the counts of the topics alone (n_kv, n_k, m_k). So they
-can visit some documents and leave the others as they are; words that sit nowhere yet (t_ji = -1) are seated
-one after another by the first visit.
+A move depends on other documents only through the counts of topics (n_kv, n_k, m_k). So it can visit some
+documents and leave the others unchanged. The first visit seats unseated words (t_ji = -1) one by one.
 """
 
 from collections.abc import Callable
@@ -40,14 +39,14 @@ class CollapsedSampler:
     Parameters
     ----------
     corpus, state
-        Documents and their seating. The state's arrays are changed in place; `state` becomes another tuple
-        when more room for topics is needed.
+        Documents and their seating. The state's arrays are changed in place; `state` becomes a new tuple
+        when topics need more room.
     documents
-        The documents whose words and tables are sampled, in this order; all by default.
+        The documents to visit, in this order; all by default.
     scratch
         The working memory; by default for the moves of all documents.
     words_to_keep
-        Of tables that are listed for trials, about.
+        About how many words of listed tables to keep for trials.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class CollapsedSampler:
 
     @property
     def log_gammas(self) -> Array:
-        """The logarithms of the gammas of all counts of a term plus eta."""
+        """The log gammas of all counts of a term plus eta."""
         return self.scratch.tables.lg
 
     def hold(self, corpus: CorpusArrays, state: State, scratch: Scratch) -> None:
@@ -75,9 +74,9 @@ class CollapsedSampler:
         self.corpus, self.state, self.scratch = corpus, state, scratch
 
     def visit(self, documents: Array, numbers: Array | None = None) -> None:
-        """Sample the words and tables of these documents, in this order, from now on.
+        """Visit these documents, in this order, from now on.
 
-        `numbers` are theirs in the whole corpus, where only some of it is at hand.
+        `numbers` are their numbers in the whole corpus, if only a part of it is here.
         """
         documents = documents.astype(np.int64)
         given = {"documents": documents, "numbers": documents if numbers is None else numbers}
@@ -101,7 +100,7 @@ class CollapsedSampler:
     def gibbs(self, key: Key) -> dict[str, Any]:
         """Sample the table of every word, then the topic of every table; return the Info of each move.
 
-        Words that are counts have been sampled with all documents.
+        Documents of cells skip the words, which have been sampled with all documents.
         """
         infos = {}
         if not self.scratch.tables.pair_ptr.size:
@@ -113,7 +112,7 @@ class CollapsedSampler:
     ) -> tuple[Any, Array]:
         """Make split-merge trials; return their Info and their records.
 
-        `source` knows the tables of all documents, where only some are at hand.
+        `source` lists the tables of all documents, if only some documents are here.
         """
         if self._trial_maker is None:
             lg, lgv, most = self.scratch.tables.lg, self.scratch.tables.lgv, self._words_to_keep
@@ -126,7 +125,7 @@ class CollapsedSampler:
         return info, records
 
     def set_eta(self, eta: float) -> None:
-        """Change eta, and what is computed from it."""
+        """Change eta, and everything computed from it."""
         if self.state.concentrations[ETA] == eta:
             return
         self.state.concentrations[ETA] = eta

@@ -1,4 +1,4 @@
-"""Compiling, which the first run after an installation does: whether it is done, and how long it takes."""
+"""Whether the sampler is compiled, as the first run after an installation does, and how long that takes."""
 
 import time
 from contextlib import suppress
@@ -23,7 +23,7 @@ def is_compiled() -> bool:
 
 
 class CompilingWatch(event.Listener):  # type: ignore[misc]
-    """Knows whether something is being compiled, and for how long."""
+    """Measures whether and how long Numba compiles."""
 
     def __init__(self) -> None:
         self._depth, self._began, self._last = 0, 0.0, 0.0
@@ -38,25 +38,25 @@ class CompilingWatch(event.Listener):  # type: ignore[misc]
 
     @property
     def seconds(self) -> float:
-        """Seconds from when it was first compiling to when it last was."""
+        """Seconds from the beginning of the first compilation to the end of the last."""
         return self._last - self._began if self._began else 0.0
 
     def begin(self) -> None:
-        """Watch from now on."""
+        """Start watching."""
         event.register(_COMPILE, self)
 
     def end(self) -> None:
-        """Watch no more."""
-        with suppress(ValueError):  # it did not begin
+        """Stop watching."""
+        with suppress(ValueError):  # it was not started
             event.unregister(_COMPILE, self)
 
-    # Numba calls these from one thread at a time, the one that has the right to compile.
+    # Numba calls these from one thread at a time, the one that holds the compiler lock.
     def on_start(self, event: Any) -> None:
-        """Take note that something is being compiled; within it, more may be."""
+        """Note that a compilation begins; it may contain others."""
         self._last = time.monotonic()
         self._began = self._began or self._last
         self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Take note that it has been."""
+        """Note that a compilation ends."""
         self._depth, self._last = self._depth - 1, time.monotonic()

@@ -1,7 +1,7 @@
-"""The coordinator of a chain: it knows the counts of all documents, and has the seating of a few at a time.
+"""The coordinator of a chain: it holds the counts of all documents, and the seating of a few at a time.
 
-Its state has the rows of all terms and all that is known of topics. The collapsed moves look at documents
-other than those at hand through these counts alone.
+Its state has the rows of all terms and all counts of topics. The collapsed moves depend on other documents
+only through these counts.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ from franchise.model.rows import Rows, add_rows, widened
 from franchise.model.state import ALPHA, BORN, DEAD, ETA, GAMMA, NUMBERED, TABLES, TOPICS, state_of_counts
 from franchise.moves.shared.scratch import new_scratch_for_counts, new_scratch_for_some, with_counts
 
-_CELLS_AT_ONCE = 1 << 20  # of terms by topics, that a thread adds up
+_CELLS_AT_ONCE = 1 << 20  # entries (term, topic) that a thread adds up at once
 _BLOCK = 64  # terms whose logarithms are added up first, so that results do not depend on threads
 _MOST_WORDS_OF_A_TERM = 2**32 - 1
 SEATING = ("t_ji", "n_jt", "k_jt", "m_j")
 
 
 class DocumentsInfo(NamedTuple):
-    """What the pass over all documents did."""
+    """Counts from the pass over all documents."""
 
     topics_revealed: int
     births: int
@@ -39,31 +39,31 @@ class DocumentsInfo(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the coordinator knows of the documents."""
+    """What the coordinator knows about the documents."""
 
     n_terms: int
     n_words: int
-    n_cells: int  # 0 where documents are words
+    n_cells: int  # 0 if documents consist of words
     term_counts: Array
-    lengths: tuple[Array, Array]  # the different ones, 0 apart, and how many documents have each
+    lengths: tuple[Array, Array]  # the different lengths except 0, and the number of documents of each length
 
     @property
     def longest(self) -> int:
-        """The most words of a document."""
+        """The number of words of the longest document."""
         return int(self.lengths[0].max(initial=0))
 
 
 def facts_of(corpus: Corpus, has_counts: bool = False) -> Facts:
-    """Return what the coordinator needs to know of a corpus.
+    """Return what the coordinator needs to know about a corpus.
 
-    CorpusError if a term has more words than rows of terms can count.
+    CorpusError if a term has more words than the rows of terms can count.
     """
     term_counts = corpus.term_counts
     if term_counts.max(initial=0) > _MOST_WORDS_OF_A_TERM:
         v = int(term_counts.argmax())
         raise CorpusError(
             f"the corpus has the term {corpus.vocabulary[v]!r} {term_counts[v]:,} times, more than the "
-            f"{_MOST_WORDS_OF_A_TERM:,} that 32 bits count: leave out the most frequent terms (--max-df)",
+            f"{_MOST_WORDS_OF_A_TERM:,} that 32 bits can count: leave out the most frequent terms (--max-df)",
             code="too-many-words",
         )
     documents = corpus.documents_of_length
@@ -78,11 +78,11 @@ class Coordinator:
     Parameters
     ----------
     facts
-        What is known of all documents.
+        Facts about all documents.
     state
-        The counts of all, without any seating (`state_without_seating`).
+        The counts of all documents, without any seating (`state_without_seating`).
     words_to_keep
-        Of tables that are listed for trials, about.
+        About how many words of listed tables to keep for trials.
     """
 
     def __init__(self, facts: Facts, state: State, words_to_keep: int) -> None:
@@ -94,18 +94,18 @@ class Coordinator:
 
     @property
     def state(self) -> State:
-        """The counts of all documents, with the seating of those at hand."""
+        """The counts of all documents, with the seating of those that are here."""
         return self.sampler.state
 
     @property
     def n_topics(self) -> int:
-        """How many topics live."""
+        """The number of topics."""
         return int(self.state.totals[TOPICS])
 
-    # ------------------------------------------------------------ documents at hand
+    # ------------------------------------------------------------ documents that are here
 
     def bring(self, documents: SeatedDocuments) -> None:
-        """Receive some documents with their seating, and visit these from now on."""
+        """Receive some documents with their seating; the moves visit these from now on."""
         state = self.state._replace(
             t_ji=documents.t_ji,
             n_jt=documents.n_jt,
@@ -121,7 +121,7 @@ class Coordinator:
         self.sampler.visit(np.arange(documents.numbers.size), documents.numbers)
 
     def take_away(self, brought: SeatedDocuments) -> SeatedDocuments:
-        """Give up the documents that were brought, seated as they are now."""
+        """Give up the documents that were brought, with their present seating."""
         state = self.state
         seated = {"t_ji": state.t_ji, "n_jt": state.n_jt, "k_jt": state.k_jt, "m_j": state.m_j[:-1]}
         nothing = np.zeros(0, np.int32)
@@ -135,9 +135,9 @@ class Coordinator:
     # ------------------------------------------------------------ topics and counts
 
     def renumber(self, weights: Measure, words: Array, tables: Array) -> tuple[Array, DocumentsInfo]:
-        """Give numbers to the topics that have words, those in use first; fill in what is known of each.
+        """Give numbers to topics with words, those in use first, and set their counts.
 
-        `words` and `tables` are those of each column. Returns the column of every topic.
+        `words` and `tables` are counts by column. Returns the column of every topic.
         """
         columns, before = int(weights.sizes[1]), self.state
         old = before.live[: before.totals[TOPICS]]
@@ -153,14 +153,14 @@ class Coordinator:
         return topic_columns, DocumentsInfo(int(is_free.sum()), len(born), old.size - len(survivors))
 
     def name_first_topics(self, words: Array, tables: Array) -> Array:
-        """Let there be the topics that words have been given first; return the column of each."""
+        """Create the topics that words begin with; return the column of each."""
         columns = np.flatnonzero(words)
         self._name(columns, np.arange(columns.size), words, tables)
         self.state.totals[BORN] = columns.size
         return columns
 
     def _name(self, columns: Array, names: Array, words: Array, tables: Array) -> None:
-        """Let these columns, in this order, be the topics, and no others; their rows are not filled in."""
+        """Make these columns, in this order, the only topics; their rows are not filled in."""
         n_topics = columns.size
         self.sampler.make_room(n_topics)
         state = self.state
@@ -186,7 +186,7 @@ class Coordinator:
         threads.each(fill, ranges, own)
 
     def new_order(self) -> Array:
-        """Give the topics numbers without gaps; return the old number of each."""
+        """Give topics numbers without gaps; return the old number of each."""
         if self.state.totals[DEAD] == 0:
             return np.arange(self.n_topics)
         order = self.state.live[: self.n_topics].copy()
@@ -196,7 +196,7 @@ class Coordinator:
     # ------------------------------------------------------------ the joint
 
     def log_p_terms(self, threads: Threads) -> float:
-        """Return what the terms of topics add to log p(x | c); results do not depend on threads."""
+        """Return the terms' contribution to log p(x | c); it does not depend on threads."""
         state, lg, n_terms = self.state, self.sampler.log_gammas, self._facts.n_terms
         eta = float(state.concentrations[ETA])
         sums = np.zeros(n_terms // _BLOCK + 1)
@@ -211,8 +211,8 @@ class Coordinator:
     def joint(self, priors: Priors, sizes: tuple[Array, Array], of_terms: float) -> Joint:
         """Return the parts of the log joint.
 
-        `sizes` are the different sizes of tables, and how many tables have each; `of_terms` is what terms
-        add.
+        `sizes` are the sizes of tables and the number of tables of each size; `of_terms` is the contribution
+        of the terms.
         """
         state = self.state
         alpha, gamma, eta = (float(state.concentrations[i]) for i in (ALPHA, GAMMA, ETA))
@@ -225,12 +225,12 @@ class Coordinator:
 
 
 def no_documents(n_terms: int, n_words: int) -> CorpusArrays:
-    """Return a corpus of which no document is at hand."""
+    """Return a corpus without documents."""
     return _with_others(np.zeros(0, np.int32), np.zeros(0, np.int64), n_terms, n_words)
 
 
 def _with_others(x: Array, lengths: Array, n_terms: int, n_words: int) -> CorpusArrays:
-    """Return some documents; behind them comes one that stands for the words of all others."""
+    """Return some documents, followed by one document with the words of all others."""
     doc_ptr = np.append(offsets_of(lengths), n_words)
     for array in (x, doc_ptr):
         array.flags.writeable = False

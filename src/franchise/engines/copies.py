@@ -1,9 +1,9 @@
 """Topics that are copies of each other: find them and merge them, within the burn-in.
 
 Chains that start from many fitted topics on a large corpus begin with duplicates, and split-merge trials
-take long to remove them. Here each topic is compared with those nearest to it, and pairs whose merge raises
-the log joint (`model.merging`) by more than chance does are merged, the best first, until there are none.
-This is a greedy search by a fixed rule: it draws no random number, and it is no Markov move.
+take long to remove them. Here each topic is compared with the topics nearest to it. Pairs whose merge raises
+the log joint (`model.merging`) by more than chance are merged, the best first, until none is left.
+This is a greedy search by a fixed rule: it draws no random number, and it is not a Markov move.
 """
 
 import numpy as np
@@ -16,18 +16,18 @@ from franchise.model.likelihood import MOST_TABULATED
 from franchise.model.merging import changes_by_merging, merge_topics
 from franchise.model.state import ETA, GAMMA, NUMBERED
 
-NEAREST = 6  # topics that each is compared with
-# The log joint of the merged state minus that of the present one, from which on two topics are copies. In
-# every sweep of a chain on text there are small topics whose merge would raise it by a few nats: they come
-# and go, and are no copies. Copies of planted topics with a thousand words or more gain hundreds.
+NEAREST = 6  # topics to compare each topic with
+# Two topics are copies if their merge raises the log joint by more than this. In every sweep of a chain on
+# text there are small topics whose merge would raise it by a few nats: they come and go, and are not copies.
+# Copies of planted topics with a thousand words or more gain hundreds of nats.
 LEAST = 20.0
-_AT_ONCE = 1 << 22  # affinities of pairs
+_AT_ONCE = 1 << 22  # affinities of pairs computed together
 
 
 def merge_copies(state: State, live: Array, topic_terms: sp.csr_array) -> Array:
-    """Merge topics of a state that are copies of each other; return the topic that each number goes to.
+    """Merge topics of a state that are copies of each other; return the new topic of each number.
 
-    Tables get their new numbers when the topics are next numbered without gaps (`model.capacity`).
+    Tables get their new numbers the next time topics are numbered without gaps (`model.capacity`).
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def merge_copies(state: State, live: Array, topic_terms: sp.csr_array) -> Array:
     live
         The living topics, in increasing order.
     topic_terms
-        Their words by term.
+        Their words by topic and term.
     """
     eta, gamma = (float(state.concentrations[i]) for i in (ETA, GAMMA))
     into = np.arange(int(state.totals[NUMBERED]))
@@ -47,7 +47,7 @@ def merge_copies(state: State, live: Array, topic_terms: sp.csr_array) -> Array:
 
 
 def names_of_merged(state: State, into: Array) -> list[tuple[int, int]]:
-    """Return the names of the topics that were merged, each with that of the topic it was merged into."""
+    """Return the names of the merged topics, each with the name of the topic that it was merged into."""
     gone = np.flatnonzero(into != np.arange(into.size))
     names = state.name_k
     return list(zip(names[gone].tolist(), names[into[gone]].tolist(), strict=True))
@@ -56,7 +56,7 @@ def names_of_merged(state: State, into: Array) -> list[tuple[int, int]]:
 def merged_into(
     topic_terms: sp.csr_array, n_k: Array, m_k: Array, eta: float, gamma: float, least: float = LEAST
 ) -> Array:
-    """Return for each topic the one that it is merged into: itself, or the largest of its copies.
+    """Return, for each topic, the topic that it is merged into: itself, or the largest of its copies.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def merged_into(
     eta, gamma
         The concentrations.
     least
-        A merge must raise the log joint by more than this.
+        The least rise of the log joint that makes two topics copies.
     """
     counts, row_of, stays = topic_terms.astype(np.int64), np.arange(n_k.size), np.arange(n_k.size)
     while True:
@@ -85,7 +85,7 @@ def merged_into(
 
 
 def near_pairs(counts: sp.csr_array, n_k: Array) -> Array:
-    """Return the pairs of each topic and those nearest to it by Hellinger affinity, each pair once."""
+    """Return pairs of topics nearest to each other by Hellinger affinity, each pair once."""
     n_topics = n_k.size
     roots = sp.csr_array(counts, dtype=np.float64)
     roots.data = np.sqrt(roots.data / np.repeat(n_k, np.diff(roots.indptr)))
@@ -103,7 +103,7 @@ def near_pairs(counts: sp.csr_array, n_k: Array) -> Array:
 
 
 def changes_of(counts: sp.csr_array, n_k: Array, m_k: Array, eta: float, gamma: float, pairs: Array) -> Array:
-    """Return how the log joint changes by merging the topics of each pair."""
+    """Return the change of the log joint if each pair is merged."""
     v_eta, changes = counts.shape[1] * eta, np.zeros(len(pairs))
     lg, lgv = (gammaln(np.arange(MOST_TABULATED) + offset) for offset in (eta, v_eta))
     row_ptr, terms = counts.indptr.astype(np.int64), counts.indices.astype(np.int64)
@@ -112,7 +112,7 @@ def changes_of(counts: sp.csr_array, n_k: Array, m_k: Array, eta: float, gamma: 
 
 
 def _best_apart(pairs: Array, changes: Array, n_k: Array) -> Array:
-    """Return where each topic goes if disjoint pairs are merged, best first, smaller into larger topic."""
+    """Choose disjoint pairs, best first; return the topic that each is merged into (smaller into larger)."""
     goes_to = np.arange(n_k.size)
     is_free = np.ones(n_k.size, bool)
     better = np.flatnonzero(changes > 0)

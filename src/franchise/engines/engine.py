@@ -1,9 +1,9 @@
-"""What a chain asks of an engine.
+"""The contract between a chain and its engine.
 
 An engine makes the sweeps of one chain and owns the arrays that they change. The chain knows no move by name:
-it asks for a sweep, for the numbers of the trace, for counts to keep as a draw, and for the arrays that a
-checkpoint stores. Every random number is named by the key that the chain hands over, so an engine of the
-same name that is given the same key makes the same sweep, wherever it runs.
+it asks for a sweep, for the numbers of the trace, for counts to keep as a draw, and for the arrays of a
+checkpoint. Every random number is named by the key that the chain passes, so an engine makes the
+same sweep for the same key, wherever it runs.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,31 +24,31 @@ Start = str | int | GivenTopics
 
 
 class EngineSettings(NamedTuple):
-    """What a sweep is made with."""
+    """Settings of an engine."""
 
     priors: Priors
-    concentrations: str = "slice"  # how they are drawn: see `sampling.schedule`
-    capacity: int = 64  # room for topics to begin with
+    concentrations: str = "slice"  # the method that samples them: see `sampling.schedule`
+    capacity: int = 64  # number of topics to allocate at first
     threads: int = 1  # results do not depend on it
 
 
 class Trials(NamedTuple):
-    """Split-merge trials of a sweep."""
+    """The split-merge trials of a sweep."""
 
     number: int
-    proposals: Array  # as `moves.split_merge` takes them
+    proposals: Array  # as for `moves.split_merge`
 
 
 class Swept(NamedTuple):
     """What a sweep did."""
 
-    infos: dict[str, Any]  # of every move that was made, its Info
+    infos: dict[str, Any]  # the Info of every move made
     records: Array | None = None  # one row per split-merge trial (`moves.split_merge`)
     merged: Sequence[tuple[int, int]] = ()  # names of copies, each with the topic that it was merged into
 
 
 class Counts(NamedTuple):
-    """All that topics, weights and mixtures are computed from; largest topic first."""
+    """The counts from which topics, weights and mixtures are computed; largest topic first."""
 
     names: Array  # serial number of each topic's birth in its chain
     topic_terms: sp.csr_array  # n_..k^v
@@ -60,77 +60,77 @@ class Counts(NamedTuple):
 class Engine(Protocol):
     """Makes the sweeps of one chain.
 
-    A sweep is whole or has not happened: after an exception in `start` or `sweep` nothing that the engine
-    holds can be trusted, and it is not used again.
+    A sweep either completes or has not happened. After an exception in `start` or `sweep` the engine's arrays
+    are undefined, and the engine is not used again.
     """
 
     name: str
-    at_once: int | None  # the most chains that make sweeps at a time; None: as cores allow
+    at_once: int | None  # how many chains can sweep at the same time; None: as cores allow
 
     @property
     def progress(self) -> float:
-        """The share of the sweep under way that is done, for people who wait."""
+        """The completed share of the present sweep, for progress bars."""
 
     @property
     def state(self) -> State:
-        """The present franchise, gathered where it lives elsewhere."""
+        """The present state; if it lives elsewhere, it is gathered."""
 
     @property
     def n_bytes(self) -> int:
-        """Memory that it holds, about; the corpus not counted."""
+        """Approximate memory of the engine, without the corpus."""
 
     def use_threads(self, number: int) -> None:
-        """Use this number of threads for sweeps, if it can; results stay the same."""
+        """Use this number of threads for sweeps, if possible; results stay the same."""
 
     def use_workers(self, workers: Any, chain: int) -> None:
-        """Let these workers hold the documents, if it can; they know the chain by this number."""
+        """Let these workers hold the documents, if possible; `chain` is the chain's number for them."""
 
     def rest(self) -> None:
-        """Free memory that other chains may need: no sweep follows for a while. Results stay the same."""
+        """Free memory that other chains may need, as no sweep follows for a while. Results stay the same."""
 
     def keep_in(self, folder: Path | None) -> None:
-        """Write what lives elsewhere, and is to be kept, somewhere in this folder of the chain's own."""
+        """Write arrays that live elsewhere and must be kept into this folder, which is the chain's own."""
 
     def seat(self, state: State) -> None:
         """Continue from a state in which every word is seated."""
 
     def start(self, key: Key, start: str | int | StartingTopics) -> None:
-        """Seat every word for the first time: by topics, by a number of random ones, or in turn."""
+        """Seat every word for the first time: from topics, in a number of random topics, or one by one."""
 
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
-        """Make one sweep; `key.move` is the engine's to set.
+        """Make one sweep; the engine sets `key.move`.
 
-        Given an `eta`, the state takes it up for this sweep and those after, and it is not sampled in this
-        one. With `merge`, topics that are copies of each other are merged after it (`engines.copies`).
+        If `eta` is given, it becomes the state's eta, and is not sampled in this sweep. With `merge`, topics
+        that are copies of each other are merged after the sweep (`engines.copies`).
         """
 
     def numbers(self) -> dict[str, float]:
-        """Return the numbers of the current state that a trace has."""
+        """Return the numbers of the current state for the trace."""
 
     def names(self) -> Array:
         """Return the names of the living topics."""
 
     def counts(self) -> Counts:
-        """Return the counts of the current state, in arrays of their own."""
+        """Return the counts of the current state, as copies."""
 
     def arrays(self) -> dict[str, Array]:
-        """Return what a checkpoint stores, in arrays of their own: it is written while the engine goes on."""
+        """Return the arrays of a checkpoint, as copies: the engine continues while they are written."""
 
     def write_seating(self, folder: Path) -> bool:
-        """Write what `arrays` leaves out because it lives elsewhere; return whether there is any."""
+        """Write what `arrays` omits because it lives elsewhere; return whether there is any."""
 
     def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
-        """Restore the state from what `arrays` returned and `write_seating` wrote.
+        """Restore the state from the result of `arrays` and the files of `write_seating`.
 
-        ValueError, KeyError or TypeError say what is unsound in it.
+        ValueError, KeyError or TypeError say what is wrong with them.
         """
 
     def remembered(self) -> Callable[[Any], None]:
-        """Return a function that gives another engine of this kind the present state of this one."""
+        """Return a function that gives the present state to another engine of this kind."""
 
 
 def numbers_of(state: State, parts: Joint) -> dict[str, float]:
-    """Return numbers of topics and tables, the log joint and its parts, and the concentrations."""
+    """Return the numbers of topics and tables, the log joint and its parts, and the concentrations."""
     return {
         "n_topics": int(state.totals[TOPICS]),
         "n_tables": int(state.totals[TABLES]),

@@ -1,9 +1,9 @@
-"""The state of a chain on a corpus that has grown: old documents keep their seating, new ones are seated.
+"""The state of a chain on a larger corpus: old documents keep their seating, new ones are seated.
 
-The new documents come behind the old ones, and new terms behind the old terms. The words of the new documents
-are seated one after another, in random order of the documents, given all that is seated so far: the paper's
-sequential start (section 4), continued. Nothing but the counts of topics and terms is needed of the old
-documents for that, so only the new ones are laid out as words.
+New documents come after the old ones, and new terms after the old terms. The words of the new documents are
+seated one by one, documents in random order, given all words seated before: the paper's sequential start
+(section 4), continued. This needs only the counts of topics and terms of the old documents, so only the new
+documents are laid out as words.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ from franchise.random import Key
 
 
 def enlarged_state(key: Key, before: Corpus, state: State, after: Corpus, priors: Priors) -> State:
-    """Return the state of a larger corpus that continues a state of words.
+    """Return a state of the larger corpus that continues a state of words.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ def enlarged_state(key: Key, before: Corpus, state: State, after: Corpus, priors
     before
         The corpus of the state.
     state
-        Where the chain is; it is not changed.
+        The state of the chain; it is not changed.
     after
         The larger corpus.
     priors
-        Concentrations that are fixed have these values from now on.
+        Priors; fixed concentrations have these values from now on.
     """
     arrays = packed(before.arrays, state)
     seated, others = _seated(key, before, arrays, after, priors)
@@ -59,7 +59,7 @@ def enlarged_state(key: Key, before: Corpus, state: State, after: Corpus, priors
 def enlarged_counts(
     key: Key, before: Corpus, arrays: dict[str, Array], after: Corpus, priors: Priors
 ) -> dict[str, Array]:
-    """Return the arrays of an engine of counts on a larger corpus; the parameters are as above."""
+    """Return the arrays of an engine of counts on a larger corpus; parameters as above."""
     seated, others = _seated(key, before, arrays, after, priors)
     doc_ptr, n_terms = offsets_of(seated.lengths), np.int64(after.n_terms)
     slots = np.repeat(doc_ptr[:-1], seated.lengths) + seated.t_ji
@@ -81,7 +81,7 @@ def enlarged_counts(
 def _seated(
     key: Key, before: Corpus, arrays: dict[str, Array], after: Corpus, priors: Priors
 ) -> tuple[SeatedDocuments, dict[str, Array]]:
-    """Return the new documents, seated, and all arrays of the state but the seating."""
+    """Return the new documents, seated, and all arrays of the state except the seating."""
     numbers = np.arange(before.n_documents, after.n_documents)
     coordinator = _coordinator(before, arrays, after, priors)
     coordinator.bring(_unseated(after, numbers))
@@ -97,7 +97,7 @@ def _seated(
 
 
 def _coordinator(before: Corpus, arrays: dict[str, Array], after: Corpus, priors: Priors) -> Coordinator:
-    """Return a coordinator of the larger corpus that knows the counts of the old documents."""
+    """Return a coordinator of the larger corpus with the counts of the old documents."""
     facts = facts_of(after)
     none, empty = no_documents(facts.n_terms, facts.n_words), state_without_seating(facts, room_for(arrays))
     more_terms = np.zeros(after.n_terms - before.n_terms, arrays["row_len"].dtype)
@@ -107,14 +107,14 @@ def _coordinator(before: Corpus, arrays: dict[str, Array], after: Corpus, priors
         **{name: getattr(empty, name) for name in SEATING},
     }
     state = filled(none, empty, counts)
-    # A state of the warm-up has another eta.
+    # In the warm-up, eta differs.
     fixed = priors.as_array()[:, 0] == 0.0
     state.concentrations[fixed] = priors.initial()[fixed]
     return Coordinator(facts, state, MOST_WORDS_OF_A_TRIAL)
 
 
 def _unseated(corpus: Corpus, numbers: Array) -> SeatedDocuments:
-    """Return documents of which no word is seated."""
+    """Return documents without any seated word."""
     x = np.concatenate([np.zeros(0, np.int32), *(corpus.document(j) for j in numbers.tolist())])
     nothing = np.zeros((2, x.size), np.int32)
     return SeatedDocuments(

@@ -1,4 +1,4 @@
-"""Instantiates weights and topics, G_0, given the franchise (`moves.reveal`), in threads."""
+"""Instantiates weights and topics, G_0, given the seating (`moves.instantiation`), in threads."""
 
 import math
 from typing import NamedTuple
@@ -10,30 +10,37 @@ from franchise.engines.threads import Range, Threads, falling_ranges
 from franchise.model.measure import FREE, Measure, new_measure
 from franchise.model.rows import Rows, state_of_rows
 from franchise.model.state import ETA, GAMMA, TOPICS, State
-from franchise.moves.reveal import ATTEMPTS, ENOUGH, draw_terms, finish_terms, redraw_topic, reveal_weights
+from franchise.moves.instantiation import (
+    ATTEMPTS,
+    ENOUGH,
+    draw_terms,
+    finish_terms,
+    instantiate_weights,
+    redraw_topic,
+)
 from franchise.moves.shared.seats import fill_survival
 from franchise.moves.shared.small_gammas import Strips, fit_strips, new_strips
-from franchise.random import REVEAL, TOPIC_TERMS, Key
+from franchise.random import TOPIC_TERMS, TOPIC_WEIGHTS, Key
 
-BLOCK = 64  # terms: sums over all terms are taken in blocks of this size first
-_EPSILON = 0.02  # of a table's share, about: topics of a table or more are nearly always above it
+BLOCK = 64  # terms: sums over all terms are first taken in blocks of this size
+_EPSILON = 0.02  # of a table's approximate share: topics with a table or more are nearly always above it
 _MOST_FREE = 1 << 16  # unused topics, about
 
 
 def epsilon_for(lengths: Array, documents_of_length: Array) -> float:
-    """Return the weight down to which to instantiate G_0; `lengths` are the different ones, 0 apart.
+    """Return the smallest weight to instantiate; `lengths` are the different document lengths except 0.
 
-    A document of n words has about log n tables for each unit of alpha. The state must not matter.
+    A document of n words has about alpha log n tables. The weight must not depend on the state.
     """
     return _EPSILON / max(1.0, float((documents_of_length * np.log1p(lengths)).sum()))
 
 
 def epsilon_at(gamma: float, epsilon: float) -> float:
-    """Return the weight down to which to instantiate G_0: `epsilon`, or more where gamma is large.
+    """Return the smallest weight to instantiate: `epsilon`, or more if gamma is large.
 
     Time and memory grow with the number of unused topics above it. There are at most
-    1 / epsilon, and about gamma log(1 / epsilon); this limits the smaller of the two. The pass holds gamma
-    fixed, so the weight may depend on it.
+    1 / epsilon of them, and about gamma log(1 / epsilon); this limits the smaller of the two. The pass holds
+    gamma fixed, so the weight may depend on it.
     """
     return max(epsilon, min(1.0 / _MOST_FREE, math.exp(-_MOST_FREE / gamma)))
 
@@ -47,20 +54,20 @@ class _Own(NamedTuple):
 
 
 class Instantiator:
-    """Samples weights and topics again and again, in memory that it keeps.
+    """Samples weights and topics repeatedly, in the same memory.
 
     Parameters
     ----------
     n_terms
         Size of the vocabulary.
     longest
-        The most words of a document that are seated one after another.
+        The number of words of the longest document whose words are seated one by one.
     threads
         Number of threads; results do not depend on it.
     block
-        Terms whose gammas are added up first; that does change bits.
+        Number of terms whose gammas are added up first; it changes the last bits of results.
     partitions
-        How many ask for the terms of each sweep.
+        How many partitions ask for the terms of each sweep.
     """
 
     def __init__(
@@ -69,7 +76,7 @@ class Instantiator:
         self._n_terms, self._longest, self._block, self._partitions = n_terms, longest, block, partitions
         self._strips = new_strips()
         self.measure: Measure | None = None
-        # What the terms of the measure come from, while more partitions are to ask for them, and how many.
+        # The inputs that the present terms were made with, and how many more partitions will ask for them.
         self._made_with: tuple[Key, State | Rows] | None = None
         self._to_come = 0
         self.use_threads(threads)
@@ -78,34 +85,32 @@ class Instantiator:
         """Use this number of threads from now on; results stay the same."""
         self._threads, terms = Threads(number), np.arange(self._n_terms + 1)
         self._terms = falling_ranges(terms, number, self._block)
-        self._terms_each = falling_ranges(
-            terms, number, self._block, each=1
-        )  # for work that takes little time
+        self._terms_each = falling_ranges(terms, number, self._block, each=1)  # for short work
         self._own: list[_Own] = []
 
     def weights(self, key: Key, state: State, epsilon: float) -> Measure:
-        """Sample the weights of all topics, down to epsilon or, at a large gamma, to a larger weight.
+        """Sample the weights of all topics above epsilon, or above a larger weight if gamma is large.
 
-        Of their terms nothing is known yet.
+        The terms are not filled in.
         """
         epsilon = epsilon_at(float(state.concentrations[GAMMA]), epsilon)
         n_topics = int(state.totals[TOPICS])
         measure = self.room(n_topics + n_topics // 4 + 32, state.n_k.size)
-        key, stream, log_weight = key._replace(move=REVEAL), np.zeros(4, np.uint64), np.zeros(n_topics)
-        while needed := reveal_weights(key, state, measure, epsilon, log_weight, stream):
+        key, stream, log_weight = key._replace(move=TOPIC_WEIGHTS), np.zeros(4, np.uint64), np.zeros(n_topics)
+        while needed := instantiate_weights(key, state, measure, epsilon, log_weight, stream):
             measure = self.room(needed + needed // 4, state.n_k.size)
         return measure
 
     def terms(self, key: Key, counts: State | Rows, concentrations: Array, weights: Measure) -> Measure:
-        """Sample the terms of topics whose weights are known, given the counts of all documents.
+        """Sample the terms of topics with known weights, given the counts of all documents.
 
-        For one key and the same counts that is done once, however many partitions ask for it.
+        For the same key and counts this is done once, even if several partitions ask for it.
         """
         made_with, columns = self._made_with, int(weights.sizes[1])
         if self.measure is not None and made_with and made_with[0] == key and made_with[1] is counts:
             self._to_come -= 1
             if not self._to_come:
-                self._made_with = None  # counts that Ray has sent stay in its memory as long as they are held
+                self._made_with = None  # while referenced, counts sent by Ray stay in its memory
             return self.measure
         state = state_of_rows(counts) if isinstance(counts, Rows) else counts
         state = state._replace(concentrations=concentrations)
@@ -122,7 +127,7 @@ class Instantiator:
         return self._strips
 
     def _draw(self, key: Key, state: State, measure: Measure) -> Array:
-        """Sample the gammas of all terms; return their sums by blocks."""
+        """Sample the gammas of all terms; return their sums by block."""
         block, strips = self._block, self._strips_at(state)
         sums = np.zeros((self._n_terms // block + 1, max(1, int(measure.sizes[0]))))
         key = key._replace(move=TOPIC_TERMS)
@@ -136,7 +141,7 @@ class Instantiator:
         return sums
 
     def _finish(self, key: Key, state: State, measure: Measure, sums: Array) -> None:
-        """Make gammas shares of their sums."""
+        """Divide gammas by their sums."""
         moving, totals = int(measure.sizes[0]), sums.sum(axis=0)
         key = key._replace(move=TOPIC_TERMS)
         for c in np.flatnonzero((totals[:moving] < ENOUGH) & (measure.number[:moving] == FREE)):

@@ -1,30 +1,30 @@
-"""The partially collapsed engines: what each is made of, and what it does in which sweep."""
+"""The partially collapsed engines: the pieces of each, and which steps it makes in which sweep."""
 
 import math
 from typing import Any, NamedTuple
 
 from franchise.engines.engine import Trials
 
-# Words in a sweep, about, of documents whose words and tables are sampled one by one: more make the number of
-# topics move faster, but nothing else, and they are sampled by one thread.
+# Words per sweep, about, whose tables and topics are sampled one by one. With more, the number of topics
+# moves faster, but nothing else does, and one thread does all this work.
 COLLAPSED_WORDS = 50_000
 # The same for count tables: cells of documents whose tables are sampled one by one.
 TABLE_CELLS = 10_000
-# Trials of ten sweeps are made at once where it takes long to find out which words each table has.
+# Trials of ten sweeps are made at once where listing the words of tables takes long.
 MANY_WORDS, EVERY = 1_000_000, 10
 
 
 class Kind(NamedTuple):
-    """An engine: the kind of its partitions, and who holds them."""
+    """An engine: the kind of its partitions, and the pool that holds them."""
 
     name: str
     partition: str  # "host", "cells" or "cuda" (`partitions`)
     pool: str = "local"  # or "ray" (`pools`)
-    at_once: int | None = None  # the most chains that make sweeps at a time; None: as cores allow
-    # The trials of ten sweeps are made at once in corpora of up to a tenth of this number of words. Larger
-    # corpora have fewer trials, as their topics are larger.
+    at_once: int | None = None  # how many chains can sweep at the same time; None: as cores allow
+    # With up to a tenth of this number of words, the trials of ten sweeps are made at once. Larger corpora
+    # have fewer trials, as their topics are larger.
     most_at_once: int = 20_000_000
-    words_to_keep: int = 20_000_000  # of tables that are listed for trials
+    words_to_keep: int = 20_000_000  # of tables listed for trials
 
     @property
     def on_gpu(self) -> bool:
@@ -42,11 +42,11 @@ class Kind(NamedTuple):
         return self.pool == "local" and not self.has_counts
 
     def is_due(self, sweep: int, n_words: int) -> bool:
-        """Return whether collapsed moves are made in a sweep: bringing counts from a GPU takes long."""
+        """Return whether a sweep has collapsed moves: fetching counts from a GPU takes long."""
         return not self.on_gpu or n_words < MANY_WORDS or sweep % EVERY == 0
 
     def turn(self, sweep: int, n_words: int, n_cells: int) -> tuple[int, int]:
-        """Return whose turn it is in a sweep to be sampled one by one, and how many turns there are."""
+        """Return which turn a sweep is for sampling documents one by one, and how many turns there are."""
         share = n_cells / TABLE_CELLS if self.has_counts else n_words / COLLAPSED_WORDS
         n_turns = max(1, math.ceil(share))
         every = EVERY if self.on_gpu and n_words >= MANY_WORDS else 1
@@ -62,7 +62,7 @@ class Kind(NamedTuple):
         return trials._replace(number=times * trials.number)
 
 
-# Sweeps on a GPU take little time, so there are more trials, and more tables are listed for them.
+# Sweeps on a GPU are short, so there are more trials, and more tables are listed for them.
 _ON_GPU: dict[str, Any] = {"at_once": 2, "most_at_once": 2_000_000_000, "words_to_keep": 100_000_000}
 
 KINDS = {

@@ -1,4 +1,4 @@
-"""The tables of some topics, listed for trials: fetched when a trial needs them, and kept for the next."""
+"""The tables of some topics, listed for trials: fetched when a trial needs them, then kept."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,19 +11,19 @@ from franchise.moves.shared.scratch import Listing
 
 
 class ListedTables:
-    """A `Listing`, of the topics that have been asked for.
+    """A `Listing` of requested topics.
 
     Parameters
     ----------
     source
         Where tables come from.
     most_words
-        How many words to hold, at most, unless the trials at hand need more.
+        The most words to hold, unless the present trials need more.
     """
 
     def __init__(self, source: TableSource, most_words: int) -> None:
         self._source, self._most_words = source, most_words
-        self._n_tables: dict[int, int] = {}  # of the topics listed
+        self._n_tables: dict[int, int] = {}  # of the listed topics
         self.start_k = np.zeros(0, np.int64)  # -1: not listed
         self.slot, self.begin, self.end = np.zeros((3, 0), np.int64)
         self.words, self.counts = np.zeros((2, 0), np.int32)
@@ -31,16 +31,16 @@ class ListedTables:
 
     @property
     def listing(self) -> Listing:
-        """What kernels take; a call of any method makes another."""
+        """The listing for kernels; a call of any method makes a new one."""
         return Listing(self.start_k, self.slot, self.begin, self.end, self.words, self.counts)
 
     def make_room_for_topics(self, capacity: int) -> None:
-        """Let topics have numbers up to `capacity`."""
+        """Allow topic numbers up to `capacity`."""
         more = np.full(max(0, capacity - self.start_k.size), -1, np.int64)
         self.start_k = np.concatenate([self.start_k, more])
 
     def how_many_fit(self, state: State, trials: Sequence[set[int]]) -> int:
-        """Return for how many of these trials, by their topics, tables can be held; for one they can."""
+        """Return how many of these trials (sets of topics) can have their tables held; at least one."""
         needed: set[int] = set()
         for number, topics in enumerate(trials):
             needed |= topics
@@ -49,7 +49,7 @@ class ListedTables:
         return len(trials)
 
     def hold(self, state: State, topics: set[int]) -> None:
-        """List the tables of these topics, and of no others where there were too many words."""
+        """List the tables of these topics; drop those of others if there are too many words."""
         missing = np.array(sorted(topics - self._n_tables.keys()), np.int64)
         if not missing.size:
             return
@@ -64,13 +64,13 @@ class ListedTables:
         self._append(dict(zip(missing.tolist(), fetched, strict=True)))
 
     def positions(self, topic: int, slots: Array) -> Array:
-        """Return where the tables at these slots are, all of a topic that is listed."""
+        """Return the positions of the tables at these slots, all of one listed topic."""
         first = self.start_k[topic]
         found: Array = first + np.searchsorted(self.slot[first : first + self._n_tables[topic]], slots)
         return found
 
     def n_words(self, topic: int, slots: Array) -> int:
-        """Return how many words the tables at these slots have, all of a topic that is listed."""
+        """Return the number of words of the tables at these slots, all of one listed topic."""
         tables = self._tables(topic)
         tables = tables.taken(np.searchsorted(tables.slot, slots))
         return int(tables.counts.sum(dtype=np.int64) if tables.counts.size else tables.words.size)
@@ -78,7 +78,7 @@ class ListedTables:
     def pass_on(self, leaves: int, goes_to: int, positions: Array) -> Array:
         """Note that the tables at these positions, of one topic, go to another; return their slots.
 
-        Those of both are then listed again without being fetched.
+        The tables of both topics are then listed again without being fetched.
         """
         moved = np.sort(positions)
         slots: Array = self.slot[moved]

@@ -1,12 +1,12 @@
-"""The partially collapsed engines: all documents at once, given weights and topics sampled for the sweep.
+"""The partially collapsed engines: they update all documents at once, given sampled weights and topics.
 
-A sweep samples G_0 given the franchise, down to topics of a certain weight (`model.measure`); samples the
-topics of all words given it, document by document; and seats the words again. That leaves a franchise, and
-G_0 is forgotten. Then come the collapsed moves: words and tables of some documents, other ones in every
-sweep, through which topics are born and large ones change hands; split-merge trials; concentrations.
+A sweep instantiates G_0 given the seating, down to topics of a certain weight (`model.measure`); samples the
+topics of all words given G_0, document by document; and seats the words again. The result is a seating, and
+G_0 is dropped. Then come the collapsed moves: words and tables of some documents, others in every sweep,
+through which topics are born and large ones move; split-merge trials; concentrations.
 
-The documents lie in partitions (`partitions`), which a pool holds (`pools`). Topics and the counts of all
-documents are here, with the coordinator. Neither the number of partitions nor who holds them changes a bit.
+The documents are in partitions (`partitions`), which a pool holds (`pools`). The topics and the counts of all
+documents are here, with the coordinator. Results do not depend on the number of partitions, or on the pool.
 """
 
 from collections.abc import Callable
@@ -59,24 +59,24 @@ from franchise.model.packing import packed, unpacked
 from franchise.model.state import DEAD, ETA, TOPICS, copy_state
 from franchise.random import INITIALIZE, Key
 
-# About what a gamma variable costs, in words that are sampled.
+# Approximate cost of one gamma variable, in sampled words.
 _GAMMA_IN_WORDS = 0.5
 _MOST_PASSES = 4
 
 
 class PartiallyCollapsedEngine:
-    """Makes sweeps of a franchise whose documents lie in partitions.
+    """Makes sweeps of a chain whose documents are in partitions.
 
-    Without workers or a GPU it can be made and restored, but make no sweep.
+    Without workers or a GPU it can be made and restored, but cannot sweep.
 
     Parameters
     ----------
     kind
-        What the partitions are, and who holds them.
+        The kind of the partitions, and the pool that holds them.
     corpus
         The documents.
     settings
-        What sweeps are made with.
+        The settings of sweeps.
     """
 
     def __init__(self, kind: Kind, corpus: Corpus, settings: EngineSettings) -> None:
@@ -85,34 +85,34 @@ class PartiallyCollapsedEngine:
         self._facts = facts_of(corpus, kind.has_counts)
         self._epsilon = epsilon_for(*self._facts.lengths)
         self._gamma_priors = settings.priors.as_array()
-        self._instantiator = Instantiator(0, 0, 1)  # of weights alone; partitions sample terms
+        self._instantiator = Instantiator(0, 0, 1)  # samples weights only; partitions sample terms
         self._pool = pool_for(kind, corpus, settings.threads)
         self._pool.serve(self)
-        self._is_apart = lives_apart(kind, corpus)  # documents are more than should come together
+        self._is_apart = lives_apart(kind, corpus)  # the documents may be too large for one place
         self._folder: Path | None = None
         self.use_threads(settings.threads)
         self.forget()
 
     def forget(self) -> None:
-        """Begin again without topics."""
+        """Remove all topics."""
         state = state_without_seating(self._facts, self._settings.capacity)
         state.concentrations[:] = self._settings.priors.initial()
         self._coordinator = Coordinator(self._facts, state, self.kind.words_to_keep)
-        self._sizes = np.zeros((2, 0), np.int64)  # of tables: the different ones, and how many have each
-        self._log_p_terms: float | None = None  # what the terms of topics add to log p(x | c)
+        self._sizes = np.zeros((2, 0), np.int64)  # different sizes of tables, and the number of each
+        self._log_p_terms: float | None = None  # the terms' contribution to log p(x | c)
         self._has_rows = True  # the coordinator has the counts of terms by topic
         self._at = 0  # the last sweep
 
     # ------------------------------------------------------------ a start
 
     def start(self, key: Key, start: str | int | StartingTopics) -> None:
-        """Seat every word for the first time: by topics, by a number of random ones, or in turn."""
+        """Seat every word for the first time: from topics, in a number of random topics, or one by one."""
         key = key._replace(move=INITIALIZE)
         if start == "sequential":
             self._start_in_turn(key)
             return
         begin = words_begin_with(start)
-        if isinstance(begin, int):  # more topics than words need no room
+        if isinstance(begin, int):  # topics beyond the number of words need no room
             begin = min(begin, max(1, self._facts.n_words))
         self._pool.complete(partial(self._start, key, begin))
 
@@ -126,8 +126,8 @@ class PartiallyCollapsedEngine:
     def _start_in_turn(self, key: Key) -> None:
         if not self.kind.seats_in_turn:
             raise SettingsError(
-                "start='sequential': words that are seated one after another cannot be seated by several "
-                "workers, nor all words of a cell at once; start from 'fitted', 'one' or a number of random "
+                "start='sequential': neither several workers nor cells with counts can seat words "
+                "one by one; start from 'fitted', 'one' or a number of random "
                 "topics",
                 code="conflicting-settings",
             )
@@ -138,7 +138,7 @@ class PartiallyCollapsedEngine:
     # ------------------------------------------------------------ a sweep
 
     def sweep(self, key: Key, trials: Trials | None, eta: float | None = None, merge: bool = False) -> Swept:
-        """Make one sweep, with `eta` held at a value where one is given; then `merge` copies of topics."""
+        """Make one sweep, with `eta` fixed if given; then `merge` topics that are copies of each other."""
         return self._pool.complete(partial(self._sweep, key, trials, eta, merge))
 
     def _sweep(self, key: Key, trials: Trials | None, eta: float | None, merge: bool) -> Swept:
@@ -167,7 +167,7 @@ class PartiallyCollapsedEngine:
         return Swept(infos, records, merged)
 
     def _update_documents(self, key: Key, with_rows: bool = True) -> DocumentsInfo:
-        """Sample G_0, and given it topics and tables of all documents; then forget it."""
+        """Instantiate G_0, update topics and tables of all documents given it, and drop it."""
         coordinator, pool = self._coordinator, self._pool
         weights = self._instantiator.weights(key, coordinator.state, self._epsilon)
         counts = pool.counts_to_send(coordinator) if self._has_rows else None
@@ -178,14 +178,14 @@ class PartiallyCollapsedEngine:
         return info
 
     def _passes(self, weights: Measure) -> int:
-        """Return how often to go through the words for this G_0: about as long as it took to sample it."""
+        """Return how often to update all words with this G_0: about as long as it took to instantiate it."""
         if self.kind.has_counts:
             return 1
         gammas = self._facts.n_terms * int(weights.sizes[0])
         return min(max(1, round(gammas * _GAMMA_IN_WORDS / self._facts.n_words)), _MOST_PASSES)
 
     def _name(self, columns: Array, with_rows: bool) -> None:
-        """Let partitions know the topics; fill in their rows, unless they stay on the only GPU for now."""
+        """Tell the partitions the topics; fill in rows, unless they can stay on the only GPU for now."""
         pool, coordinator, on_gpu = self._pool, self._coordinator, self.kind.on_gpu
         self._has_rows = with_rows or not on_gpu or pool.size > 1
         in_place = isinstance(pool, LocalPool) and pool.size == 1 and not on_gpu  # nothing is copied
@@ -196,13 +196,13 @@ class PartiallyCollapsedEngine:
             coordinator.fill_rows([own for own in rows if own is not None], self._threads)
 
     def _bring_rows(self) -> None:
-        """Fill in the counts of terms by topic, if they are not here."""
+        """Fill in the counts of terms by topic, if they are missing here."""
         if not self._has_rows:
             self._pool.ask(lambda: self._coordinator.fill_rows(self._pool.all(Partition.rows), self._threads))
             self._has_rows = True
 
     def _visit_some(self, key: Key) -> dict[str, Any]:
-        """Make the collapsed moves of the documents whose turn it is."""
+        """Make the collapsed moves on the documents whose turn it is."""
         coordinator, pool, facts = self._coordinator, self._pool, self._facts
         turn = self.kind.turn(key.sweep, facts.n_words, facts.n_cells)
         taken = pool.all(Partition.take, coordinator.state.n_k.size, *turn)
@@ -213,7 +213,7 @@ class PartiallyCollapsedEngine:
         return infos
 
     def _merge_copies(self) -> list[tuple[int, int]]:
-        """Merge topics that are copies of each other; return the names of those that are gone."""
+        """Merge topics that are copies of each other; return the names of the merged ones."""
         state = self._coordinator.state
         live = np.sort(state.live[: state.totals[TOPICS]])
         into = merge_copies(state, live, topic_terms_of(state, live))
@@ -223,7 +223,7 @@ class PartiallyCollapsedEngine:
         return merged
 
     def _finish(self, order: Array | None) -> None:
-        """End a sweep or a start: number the topics without gaps, and add up what the trace needs."""
+        """End a sweep or a start: number the topics without gaps, and compute sums for the trace."""
         pool, coordinator = self._pool, self._coordinator
         self._sizes = np.stack(sizes_together(pool.all(Partition.finish, order)))
         if self.kind.on_gpu:
@@ -231,16 +231,16 @@ class PartiallyCollapsedEngine:
             counts = None if pool.size == 1 else pool.counts_to_send(coordinator)
             self._log_p_terms = pool.first(GpuPartition.log_p_terms, eta, counts)
 
-    # ------------------------------------------------------------ what the chain asks for
+    # ------------------------------------------------------------ results for the chain
 
     @property
     def n_topics(self) -> int:
-        """How many topics there are."""
+        """The number of topics."""
         return self._coordinator.n_topics
 
     @property
     def progress(self) -> float:
-        """The share of the pass under way that is done."""
+        """The completed share of the present pass."""
         return self._pool.progress
 
     @property
@@ -249,7 +249,7 @@ class PartiallyCollapsedEngine:
         return sum(array.nbytes for array in self._coordinator.state) + self._pool.n_bytes
 
     def numbers(self) -> dict[str, float]:
-        """Return the numbers of the current state that a trace has."""
+        """Return the numbers of the current state for the trace."""
         return numbers_of(self._coordinator.state, self._joint())
 
     def _joint(self) -> Joint:
@@ -276,12 +276,12 @@ class PartiallyCollapsedEngine:
         )
 
     def _document_topics(self, rank: Array, n_topics: int) -> Any:
-        """Return n_j.k: in files, if there may be more than should come together."""
+        """Return n_j.k, in files if it may be too large for one place."""
         if self._folder is None or not (self._is_apart and isinstance(self._corpus, ShardedCorpus)):
             return self._pool.document_topics(rank, n_topics)
         return self._pool.write_document_topics((self._folder / PARTS).resolve(), self._at, rank, n_topics)
 
-    # ------------------------------------------------------------ who works
+    # ------------------------------------------------------------ threads and workers
 
     def use_threads(self, number: int) -> None:
         """Use this number of threads for sweeps; results stay the same."""
@@ -289,17 +289,17 @@ class PartiallyCollapsedEngine:
         self._pool.use_threads(number)
 
     def use_workers(self, workers: Any, chain: int) -> None:
-        """Let these workers hold the documents, if the pool is on a cluster, with this chain number."""
+        """Let these workers hold the documents, if the pool is on a cluster; `chain` is its number."""
         self._pool.use_workers(workers, chain)
 
     def rest(self) -> None:
-        """Free memory that other chains may need: no sweep follows for a while."""
+        """Free memory that other chains may need, as no sweep follows for a while."""
         self._pool.rest()
 
-    # ------------------------------------------------------------ on disk, and again
+    # ------------------------------------------------------------ storing and restoring
 
     def keep_in(self, folder: Path | None) -> None:
-        """Write what lives elsewhere, and is to be kept, somewhere in this folder of the chain's own."""
+        """Write arrays that live elsewhere and must be kept into this folder, which is the chain's own."""
         self._folder = folder
 
     @property
@@ -319,7 +319,7 @@ class PartiallyCollapsedEngine:
         """Continue from a state in which every word is seated."""
         if self.kind.has_counts:
             raise SettingsError(
-                f"engine={self.name!r}: a state of words cannot be taken up; start from topics",
+                f"engine={self.name!r}: it cannot continue a state of words; start from topics",
                 code="unsupported-start",
             )
         state = copy_state(state)
@@ -328,21 +328,21 @@ class PartiallyCollapsedEngine:
         self._begin_at(Snapshot(arrays, divided_seating(arrays, shards_for(self._corpus))))
 
     def arrays(self) -> dict[str, Array]:
-        """Return what a checkpoint stores; where documents live apart, `write_seating` writes the rest."""
+        """Return the arrays of a checkpoint; if documents live apart, `write_seating` writes the rest."""
         arrays = self.arrays_of_coordinator()
         if not self._is_apart:
             arrays |= joined_seating(self._pool.seating(), self.kind.has_counts)
         return arrays
 
     def write_seating(self, folder: Path) -> bool:
-        """Write what `arrays` leaves out because it lives elsewhere; return whether there is any."""
+        """Write what `arrays` omits because it lives elsewhere; return whether there is any."""
         if self._is_apart:
             stays = self._folder is not None and folder.is_relative_to(self._folder)
             self._pool.write_seating(folder, stays)
         return self._is_apart
 
     def restore(self, arrays: dict[str, Array], seating: Path | None = None) -> None:
-        """Restore the state from what `arrays` returned and `write_seating` wrote."""
+        """Restore the state from the result of `arrays` and the files of `write_seating`."""
         if not self._is_apart:
             check_whole(self._corpus, self.kind.has_counts, arrays)
             self._begin_at(Snapshot(arrays, divided_seating(arrays, shards_for(self._corpus))))
@@ -352,21 +352,21 @@ class PartiallyCollapsedEngine:
             self._begin_at(Snapshot(arrays, seating))
 
     def remembered(self) -> Callable[[Any], None]:
-        """Return a function that gives another engine the present state of this one."""
+        """Return a function that gives the present state to another engine of this kind."""
         snapshot = Snapshot(self.arrays_of_coordinator(), self._pool.seating())
         return lambda other: other._begin_at(snapshot)
 
     def _begin_at(self, snapshot: Snapshot) -> None:
-        self.take_up_coordinator(snapshot.arrays)
-        self._pool.take_up(snapshot)
+        self.restore_coordinator(snapshot.arrays)
+        self._pool.restore(snapshot)
 
     def arrays_of_coordinator(self) -> dict[str, Array]:
-        """Return what the coordinator is made of."""
+        """Return the arrays of the coordinator."""
         self._bring_rows()
         return packed_coordinator(self._coordinator, self._sizes, self._at)
 
-    def take_up_coordinator(self, arrays: dict[str, Array]) -> None:
-        """Make the coordinator of such arrays."""
+    def restore_coordinator(self, arrays: dict[str, Array]) -> None:
+        """Restore the coordinator from its arrays."""
         state = unpacked_coordinator(self._facts, arrays)
         self._coordinator = Coordinator(self._facts, state, self.kind.words_to_keep)
         sizes = arrays["table_sizes"], arrays["tables_of_size"]
@@ -374,7 +374,7 @@ class PartiallyCollapsedEngine:
         self._at, self._has_rows, self._log_p_terms = int(arrays["at"].item()), True, None
 
     def check_recount(self, counted: Passed, source: Any) -> None:
-        """Refuse a seating that does not belong to the counts."""
+        """Refuse a seating that does not match the counts."""
         state, n_topics = self._coordinator.state, self.n_topics
         expected = state.n_k[:n_topics], state.m_k[:n_topics]
         if not all(np.array_equal(a, b) for a, b in zip(counted, expected, strict=True)):

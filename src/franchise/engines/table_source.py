@@ -1,8 +1,8 @@
-"""Where split-merge trials get tables from: all documents, a range of them, or several ranges kept apart.
+"""The tables for split-merge trials: of all documents, of a range of them, or of several separate ranges.
 
 Words are numbered through the whole corpus, 0 to N - 1, and so are slots: table t of a document whose first
-word is i is at slot i + t. A holder of a range of documents knows the number of its first word. Where
-tables hold counts, slots have no gaps, and words are numbered table by table.
+word is i is at slot i + t. The holder of a range of documents knows the number of its first word. If tables
+hold counts, slots have no gaps, and words are numbered table by table.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from franchise.model import State
 from franchise.model.cell_tables import CellTables
 from franchise.model.table_words import GatherScratch, count_tables, list_tables, new_gather_scratch
 
-RANGES_EACH = 3  # for every thread: going through documents takes little time
+RANGES_EACH = 3  # per thread, as going through documents is fast
 _NO_COUNTS = np.zeros(0, np.int32)
 
 
@@ -24,9 +24,9 @@ class Tables(NamedTuple):
     """The tables of a topic, by document."""
 
     slot: Array  # int64, increasing
-    n: Array  # int32: how many words, or terms with counts, are listed of each table
-    words: Array  # int32: their terms, tables end to end, each as `model.table_words` lays it out
-    counts: Array = _NO_COUNTS  # int32: how many words each of these stands for; empty where that is 1
+    n: Array  # int32: words, or terms with counts, listed for each table
+    words: Array  # int32: terms of all tables, one table after another, as `model.table_words` lays them out
+    counts: Array = _NO_COUNTS  # int32: the number of words of each of these; empty if it is 1
 
     def taken(self, which: Array) -> "Tables":
         """Return some of the tables, in the order of `which`."""
@@ -37,14 +37,14 @@ class Tables(NamedTuple):
 
 
 def joined(parts: Sequence[Tables]) -> Tables:
-    """Return the tables of all parts, one part after another."""
+    """Join the tables of all parts in order."""
     if len(parts) == 1:
         return parts[0]
     return Tables(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 class TableSource(Protocol):
-    """Knows the tables of all documents."""
+    """The tables of all documents."""
 
     def tables_of_words(self, words: Array) -> tuple[Array, Array]:
         """Return the slot of the table of each of these words, int64, and its topic, int64."""
@@ -57,18 +57,18 @@ class TableSource(Protocol):
 
 
 class HeldTables:
-    """The tables of documents whose seating is here: of all, or of a range of them.
+    """The tables of documents whose seating is here: all documents, or a range of them.
 
-    It is cheap to make and holds nothing of its own: make another when `state` becomes another tuple.
+    It is cheap to make and owns no arrays: make another when `state` becomes a new tuple.
 
     Parameters
     ----------
     corpus, state
-        The documents and their seating. Of the state it takes t_ji, n_jt, k_jt and m_j, no counts of topics.
+        The documents and their seating: t_ji, n_jt, k_jt and m_j of the state, but not its counts of topics.
     threads
-        Who lists tables; results do not depend on their number.
+        Threads to list tables in; results do not depend on their number.
     first_word
-        The number of the first word, where there are documents before these.
+        The number of the first word, if there are documents before these.
     """
 
     def __init__(
@@ -127,22 +127,22 @@ class HeldTables:
         return [Tables(*its) for its in zip(*by_table, np.split(words, cuts[:, 1]), strict=True)]
 
     def relabel(self, slots: Array, topic: int) -> None:
-        """Give the tables at these slots to a topic; those that are not here are passed over."""
+        """Give the tables at these slots to a topic; slots that are not here are skipped."""
         local = np.asarray(slots, np.int64) - self._first_word
         self._state.k_jt[local[(local >= 0) & (local < self._corpus.x.size)]] = topic
 
 
 class CountedTables:
-    """The tables of documents of cells, which hold counts.
+    """The tables of documents that are cells; they hold counts.
 
     Parameters
     ----------
     tables
-        What they hold.
+        Their contents.
     state
-        Of it n_jt and k_jt are taken.
+        The state, of which n_jt and k_jt are used.
     first_word
-        The number of the first word, and of the first slot, where there are documents before these.
+        The number of the first word, and of the first slot, if there are documents before these.
     """
 
     def __init__(self, tables: CellTables, state: State, first_word: int = 0) -> None:
@@ -166,6 +166,6 @@ class CountedTables:
         return [every.taken(np.flatnonzero(self._state.k_jt == k)) for k in topics]
 
     def relabel(self, slots: Array, topic: int) -> None:
-        """Give the tables at these slots to a topic; those that are not here are passed over."""
+        """Give the tables at these slots to a topic; slots that are not here are skipped."""
         local = np.asarray(slots, np.int64) - self._first_word
         self._state.k_jt[local[(local >= 0) & (local < self._state.k_jt.size)]] = topic

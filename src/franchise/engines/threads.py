@@ -1,6 +1,6 @@
-"""Work on ranges of documents or terms, in threads: compiled kernels let each other run.
+"""Threads for work on ranges of documents or terms: compiled kernels run at the same time.
 
-The result for a range depends on the range alone, so results do not depend on the number of threads.
+The result for a range depends only on the range, so results do not depend on the number of threads.
 """
 
 import os
@@ -20,22 +20,22 @@ Range = tuple[int, int]
 
 
 class Threads:
-    """Makes calls for ranges, each thread with working memory of its own.
+    """Calls functions for ranges; each thread has its own working memory.
 
     Parameters
     ----------
     number
-        How many threads.
+        Number of threads.
     """
 
     def __init__(self, number: int = 1) -> None:
         self.number = number
-        # Kept: threads take as long to start as some work. After a fork the child has none of them.
+        # Kept, because starting threads can take as long as the work. A forked child has none of them.
         self._pool: ThreadPoolExecutor | None = None
         self._process = os.getpid()
 
     def __reduce__(self) -> tuple[type["Threads"], tuple[int]]:
-        return Threads, (self.number,)  # a copy starts threads of its own
+        return Threads, (self.number,)  # a copy starts its own threads
 
     def each(
         self,
@@ -44,7 +44,7 @@ class Threads:
         memory: Sequence[T],
         done: Callable[[Range], Any] = lambda one: None,
     ) -> None:
-        """Call ``work(range, own memory)`` for all ranges; there is memory for every thread.
+        """Call ``work(range, own memory)`` for all ranges; `own` has memory for every thread.
 
         Afterwards `done` is called with the range, by one thread at a time.
         """
@@ -70,22 +70,22 @@ class Threads:
         threads = [self._pool.submit(take, memory[i]) for i in range(n)]
         wait(threads)
         for thread in threads:
-            thread.result()  # raises what went wrong in it
+            thread.result()  # raises the thread's exception
 
 
 def falling_ranges(ends: Array, threads: int, block: int = 1, each: int = 12) -> list[Range]:
-    """Cut items into ranges for threads: large ones first, small ones for those who are done early.
+    """Cut items into ranges for threads: large ones first, small ones for threads that finish early.
 
     Parameters
     ----------
     ends
-        The work of the items, added up: ends[i] of it before item i.
+        The cumulated work of the items: ends[i] before item i.
     threads
-        How many share it.
+        Number of threads.
     block
-        Ranges begin at multiples of it.
+        Ranges begin at multiples of this number.
     each
-        How many ranges to give to a thread, at most, about; 1 for work that takes no longer than a call.
+        The most ranges per thread, about; 1 for work that takes no longer than a call.
     """
     n, total = ends.size - 1, int(ends[-1])
     smallest = total / (threads * each)

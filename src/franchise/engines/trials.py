@@ -1,12 +1,12 @@
-"""Split-merge trials from the tables of the topics concerned, many at once.
+"""Split-merge trials from the tables of their topics, many at once.
 
-A trial is made from the state as it is and from a random stream of its own, and few are accepted. So trials
-are made in threads, all against the present state, and count in the order of their numbers up to the first
-that is accepted; it is carried out, and those after it are made again. That is, to the bit, what one after
-another would be, whatever the number of threads, and however many are made at once.
+A trial depends only on the present state and its own random stream, and few trials are accepted. So threads
+make many trials against the present state. They count in the order of their numbers up to the first accepted
+one; this one is carried out, and those after it are made again. The result is, to the bit, that of one trial
+after another, for any number of threads and of trials at once.
 
-The counts of topics are known. Tables are asked for: those of the words that choose the anchors, and those of
-the topics of the trials (`engines.table_source`).
+The counts of topics are known. Tables are fetched as needed: those of the words that choose the anchors, and
+those of the topics of the trials (`engines.table_source`).
 """
 
 from itertools import pairwise
@@ -59,28 +59,28 @@ __all__ = ["ANCHOR_KINDS", "RECORD", "TrialMaker"]
 
 ANCHOR_KINDS = {"uniform": UNIFORM, "balanced": BALANCED, "similar": SIMILAR}
 
-_AT_ONCE = 100  # trials, at most: what is asked for them together
-_FEW = 4  # of them for each thread, after one was accepted
+_AT_ONCE = 100  # the most trials for which tables are fetched together
+_FEW = 4  # trials per thread at once, after one was accepted
 
 
 class TrialMaker:
-    """Makes trials; keeps the working memory for them.
+    """Makes trials, and keeps their working memory.
 
     Parameters
     ----------
     n_terms
-        Of the whole corpus.
+        Number of terms of the whole corpus.
     lg, lgv
-        The functions of counts that follow eta (`moves.shared.scratch.TableScratch`); whoever changes eta
-        changes them in place.
+        Tabulated functions of counts that depend on eta (`moves.shared.scratch.TableScratch`); they are
+        changed in place when eta changes.
     threads
-        Who makes them. Results depend neither on their number nor on the rest:
+        Threads to make trials in. Results depend neither on their number nor on the next two parameters.
     at_once
-        How many trials to choose topics for before any is made, at most.
+        The most trials to choose topics for before any is made.
     most_kept
         Words of tables to hold, about; never fewer than a trial needs.
     most_words
-        A trial of more is not made (`moves.split_merge`).
+        Larger trials are not made (`moves.split_merge`).
     """
 
     def __init__(
@@ -104,8 +104,8 @@ class TrialMaker:
     ) -> tuple[State, SplitMergeInfo, Array]:
         """Make the trials of a sweep; return the state, their Info and their records.
 
-        The state is that of the whole corpus, its arrays by word and document left out of account: they
-        are the source's. It is another tuple when more room for topics was needed.
+        The state is that of the whole corpus, but its arrays by word and document are not used: the source
+        has them. The returned state is a new tuple if topics needed more room.
         """
         made = _Trials(self, state, source, key._replace(move=SPLIT_MERGE), trials)
         while made.number < trials.number:
@@ -113,7 +113,7 @@ class TrialMaker:
         return made.state, info_of(made.records), made.records
 
     def memory(self, capacity: int, n_tables: int) -> list[TrialScratch]:
-        """Return working memory for every thread, for this number of topics and of tables of a trial."""
+        """Return working memory for every thread, for this number of topics and of tables per trial."""
         while len(self._own) < self.threads.number:
             self._own.append(new_trial_scratch(*self._new_scratch))
         self._own = [with_room_for_trials(own, capacity, n_tables) for own in self._own]
@@ -138,20 +138,20 @@ class _Trials:
         self._tables = ListedTables(source, maker.most_kept)
         self._words = _KnownWords(source)
         self._source = source
-        self._squares_k: Array | None = None  # None: to be added up
+        self._squares_k: Array | None = None  # None: not computed yet
         self._at_once = maker.at_once
         self._accepted: _Accepted | None = None
         self._lock = Lock()
 
     def make_some(self) -> None:
-        """Make some trials at once, up to the first that is accepted."""
+        """Make some trials at once, up to the first accepted one."""
         n = min(self._at_once, len(self.records) - self.number)
         self._choices, self._streams = np.zeros((n, len(CHOICE)), np.int64), np.zeros((n, 4), np.uint64)
-        self._end, self._accepted = n, None  # of the first that is accepted
+        self._end, self._accepted = n, None  # of the first accepted one
         self._tables.make_room_for_topics(self.state.n_k.size)
         while (rows := np.flatnonzero(self._choices[: self._end, NEEDS] != DONE)).size:
             self._answer(rows)
-            self._go_on(rows)
+            self._continue(rows)
         self._carry_out_first()
 
     def _answer(self, rows: Array) -> None:
@@ -162,8 +162,8 @@ class _Trials:
         self._words.learn(words)
         choices[rows, SLOT_A], choices[rows, TOPIC_A] = self._words.tables_of(words)
 
-    def _go_on(self, rows: Array) -> None:
-        """Get the tables that these trials need, for as many as memory allows, and continue them."""
+    def _continue(self, rows: Array) -> None:
+        """Fetch the tables that these trials need, for as many trials as fit, and continue them."""
         state, maker, key, number = self.state, self._maker, self._key, self.number
         topics = [self._topics(row) for row in rows]
         topics = topics[: self._tables.how_many_fit(state, topics)]
@@ -187,12 +187,12 @@ class _Trials:
                         slots, sides = listing.slot[own.item[tables]], own.kept[tables].copy()
                         self._end, self._accepted = row, _Accepted(slots, sides)
 
-        # Without tables there is little to do.
+        # Without tables there is little work.
         marks = rows.tolist() if any(topics) and maker.threads.number > 1 else [int(rows[0])]
         maker.threads.each(work, [*pairwise([*marks, self._end])], memory)
 
     def _topics(self, row: int) -> set[int]:
-        """Return the topics whose tables a trial needs next."""
+        """Return the topics whose tables are needed next for a trial."""
         columns = {LIKENESS: (TOPIC_A,), TABLES_OF_BOTH: (TOPIC_A, TOPIC_B)}
         choice = self._choices[row]
         return {int(choice[column]) for column in columns.get(int(choice[NEEDS]), ())}
@@ -204,9 +204,9 @@ class _Trials:
         return self._squares_k
 
     def _carry_out_first(self) -> None:
-        """Change counts and tables as the first accepted trial proposes; those before it are done."""
+        """Carry out the first accepted trial; those before it are done."""
         accepted, few = self._accepted, _FEW * self._maker.threads.number
-        # Where one is accepted, more may be: fewer are to be made again then.
+        # After an accepted trial, more may be accepted: with fewer at once, fewer are made again.
         self._at_once = min(few if accepted else _FEW * self._at_once, self._maker.at_once)
         if accepted is None:
             self.number += self._end
@@ -238,14 +238,14 @@ class _Trials:
 
 
 class _KnownWords:
-    """The tables of words that were asked for before: trials that are made again ask for the same."""
+    """The tables of words that were requested before: repeated trials request the same ones."""
 
     def __init__(self, source: TableSource) -> None:
         self._source = source
         self._words, self._slots, self._topics = np.zeros((3, 0), np.int64)
 
     def learn(self, words: Array) -> None:
-        """Ask for the tables of words that are not known."""
+        """Fetch the tables of unknown words."""
         new = np.setdiff1d(words, self._words)
         if new.size:
             slots, topics = self._source.tables_of_words(new)

@@ -1,4 +1,4 @@
-"""What the model is: the state, its probabilities, its bookkeeping. No randomness here."""
+"""The model: its state, probabilities and bookkeeping. No randomness here."""
 
 from franchise.model.invariants import broken_invariants
 from franchise.model.joint import Joint, joint

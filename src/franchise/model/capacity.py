@@ -1,11 +1,11 @@
-"""Topic numbers: birth, death, room for more, and new numbers without gaps.
+"""Topic numbers: birth, death, more room, and numbering without gaps.
 
-Only the topic axis grows. A kernel that might need a new number asks `is_full` before it draws
-anything, and hands back to the driver, which doubles the room and calls it again. Numbers are
-given out in the same order whatever the room is.
+Only the topic axis grows. A kernel that might need a new number checks `is_full` before it draws anything. If
+no number is left, it returns to the driver, which doubles the room and calls it again. The order in which
+numbers are assigned does not depend on the room.
 
-The moves loop over numbers, the dead ones too, so a sweep ends with `compact`: a chain that once had many
-topics does not pay for them ever after.
+Moves loop over all numbers, dead ones too. So a sweep ends with `compact`, and a chain that once had many
+topics stops paying for them.
 """
 
 import numpy as np
@@ -17,13 +17,13 @@ from franchise.model.state import BORN, DEAD, NUMBERED, TOPICS, State
 
 @helper
 def is_full(state):
-    """Return whether there is no number left for a new topic."""
+    """Return whether no number is left for a new topic."""
     return state.totals[DEAD] == 0 and state.totals[NUMBERED] == state.n_k.size
 
 
 @helper
 def open_topic(state):
-    """Give birth to a topic without words and return its number."""
+    """Create a topic without words and return its number."""
     if state.totals[DEAD] > 0:
         state.totals[DEAD] -= 1
         k = state.dead[state.totals[DEAD]]
@@ -42,7 +42,7 @@ def open_topic(state):
 
 @helper
 def close_topic(state, k):
-    """Bury topic k, which has no tables: the last of `live` takes its place."""
+    """Remove topic k, which has no tables; the last of `live` takes its place."""
     state.totals[TOPICS] -= 1
     last = state.live[state.totals[TOPICS]]
     state.live[state.place[k]] = last
@@ -55,7 +55,7 @@ def close_topic(state, k):
 def compact(corpus, state):
     """Give the living topics the numbers 0, ..., K - 1, in the order of `live`, if any number is dead.
 
-    Names, and the order in which anything is listed, stay.
+    Names and the order of lists stay.
     """
     if state.totals[DEAD] == 0:
         return
@@ -75,14 +75,14 @@ def compact(corpus, state):
 
 @helper
 def _permute(state, n_topics):
-    """Bring what is known of topic live[i] to i, by swapping; `live` and `place` are 0, 1, ... then."""
+    """Move the arrays' entries of topic live[i] to i, by swapping; `live` and `place` become 0, 1, ..."""
     for i in range(n_topics):
         k = state.live[i]
         if k == i:
             continue
         for values in (state.n_k, state.m_k, state.name_k):
             values[i], values[k] = values[k], values[i]
-        # Whatever was numbered i is numbered k now; a dead one may be anywhere.
+        # The topic that had number i now has number k; a dead one may be anywhere.
         other = state.place[i]
         if other < n_topics and state.live[other] == i:
             state.live[other] = k
@@ -103,7 +103,7 @@ def grown(state: State) -> State:
 
 
 def _wider_rows(state: State) -> dict[str, Array]:
-    """Return the rows with more room for terms that have no more than there are topics."""
+    """Return the rows, with twice the room for terms with as much room as there are topics."""
     room = np.diff(state.row_ptr)
     row_ptr = offsets_of(np.where(room == state.n_k.size, 2 * room, room))
     old, new = (places_of(ptr[:-1], state.row_len) for ptr in (state.row_ptr, row_ptr))

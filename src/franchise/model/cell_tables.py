@@ -1,12 +1,12 @@
-"""The tables of a franchise of cells: words of one term at one table are a count, not words.
+"""The tables of a state of cells: the words of one term at one table are a count.
 
-The state is that of words (`model.state`), but for this: words have no seats of their own, so ``t_ji`` is
-empty; and slots have no gaps, table t of document j being slot ``slot_ptr[j] + t``. That is all that most
-moves and counts know of documents, and they are given it as a corpus without words (`slots_as_corpus`).
-Terms have room for as many topics as there is room for in the state, or as many as they have words.
+The state is that of words (`model.state`), with two differences. Words have no seats of their own, so
+``t_ji`` is empty. And slots have no gaps: table t of document j is slot ``slot_ptr[j] + t``. Most moves and
+counts need only the slots of documents, so they receive a corpus without words (`slots_as_corpus`). The row
+of a term has room for as many topics as the state, or as many as the term has words.
 
 A checkpoint stores the sizes n_jt of the tables of all documents, their topics k_jt, and pairs of a term and
-a count, table after table. `broken_cells` says whether that adds up: nothing is trusted before.
+a count, table after table. `broken_cells` checks that they are consistent; nothing is used before.
 """
 
 from typing import NamedTuple
@@ -18,24 +18,24 @@ from franchise.model.state import BORN
 
 
 class CellTables(NamedTuple):
-    """What each table holds: terms, each once, with counts."""
+    """The contents of each table: different terms with counts."""
 
-    slot_ptr: Array  # int64: tables before each document
-    pair_ptr: Array  # int64: pairs of a term and a count before each table
+    slot_ptr: Array  # int64: number of tables before each document
+    pair_ptr: Array  # int64: number of pairs (term, count) before each table
     term: Array  # int32
-    words: Array  # int32, 1 or more: how many of the term
+    words: Array  # int32, 1 or more: the number of words of the term
 
 
 def no_tables(n_documents: int) -> CellTables:
-    """Return the tables of documents whose words sit nowhere yet."""
+    """Return the tables of documents without any seated word."""
     empty = np.zeros(0, np.int32)
     return CellTables(np.zeros(n_documents + 1, np.int64), np.zeros(1, np.int64), empty, empty.copy())
 
 
 def slots_as_corpus(cells: CellArrays, tables: CellTables) -> CorpusArrays:
-    """Return what moves and counts take for a corpus."""
+    """Return the slots as a corpus, for moves and counts."""
     doc_ptr, x = tables.slot_ptr.copy(), np.zeros(0, np.int32)
-    doc_ptr.flags.writeable = x.flags.writeable = False  # of the same type as the arrays of a corpus
+    doc_ptr.flags.writeable = x.flags.writeable = False  # the same type as the arrays of a corpus
     return CorpusArrays(x, doc_ptr, cells.n_terms)
 
 
@@ -45,7 +45,7 @@ def term_counts(cells: CellArrays) -> Array:
 
 
 def broken_cells(cells: CellArrays, arrays: dict[str, Array]) -> str:
-    """Return what does not add up, in words; nothing for a sound state."""
+    """Return what is inconsistent, in words; empty for a sound state."""
     return _out_of_bounds(cells, arrays) or _does_not_add_up(cells, arrays)
 
 

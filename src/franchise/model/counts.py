@@ -1,6 +1,6 @@
-"""The counts of a franchise, n_kv and n_jk, as sparse rows: from what the state holds, not word by word.
+"""The counts n_kv and n_jk of a state as sparse rows, computed from tables and rows instead of words.
 
-Each function fills three arrays as ``scipy.sparse.csr_array`` takes them: `counts`, `columns`, in increasing
+Each function fills three arrays in the form of ``scipy.sparse.csr_array``: `counts`, `columns`, in increasing
 order within a row, and `row_ptr`.
 """
 
@@ -14,7 +14,7 @@ from franchise.model.state import NUMBERED
 def count_topic_terms(state, rank, row_ptr, columns, counts):
     """Count the words of every topic, term by term; topic k is row rank[k].
 
-    There are as many pairs as the rows of all terms hold together.
+    There are as many pairs as in the rows of all terms.
     """
     row_ptr[:] = 0
     for v in range(state.row_len.size):
@@ -23,7 +23,7 @@ def count_topic_terms(state, rank, row_ptr, columns, counts):
             row_ptr[rank[state.row_k[pair]] + 1] += 1
     for row in range(row_ptr.size - 1):
         row_ptr[row + 1] += row_ptr[row]
-    # Terms come in increasing order, so the columns of every row do. Each row's beginning moves to its end.
+    # Terms come in increasing order, so columns do too. The beginning of each row moves to its end.
     for v in range(state.row_len.size):
         first = state.row_ptr[v]
         for pair in range(first, first + state.row_len[v]):
@@ -40,7 +40,7 @@ def count_topic_terms(state, rank, row_ptr, columns, counts):
 def count_document_topics(corpus, state, rank, row_ptr, columns, counts):
     """Count the words of every document, topic by topic; topic k is column rank[k].
 
-    There are at most as many pairs as tables; `row_ptr` says how many.
+    There are at most as many pairs as tables; `row_ptr` has the number.
     """
     n_pairs = 0
     row_ptr[0] = 0
@@ -49,7 +49,7 @@ def count_document_topics(corpus, state, rank, row_ptr, columns, counts):
         first = corpus.doc_ptr[j]
         for slot in range(first, first + state.m_j[j]):
             column = rank[state.k_jt[slot]]
-            # A document has few topics: each is put where it belongs among those before it.
+            # A document has few topics: insertion sort.
             place = n_pairs
             while place > begin and columns[place - 1] > column:
                 place -= 1
@@ -66,7 +66,7 @@ def count_document_topics(corpus, state, rank, row_ptr, columns, counts):
 
 
 def ranks(state, topics):
-    """Return for each topic number its place in `topics`, int64; those not listed have 0."""
+    """Return the place in `topics` of each topic number, int64; 0 for numbers not listed."""
     rank = np.zeros(max(1, int(state.totals[NUMBERED])), np.int64)
     rank[topics] = np.arange(len(topics))
     return rank

@@ -1,7 +1,7 @@
-"""Recount everything from (t, k) and compare: what a state must satisfy after every move.
+"""Recount everything from (t, k) and compare: the conditions on a state after every move.
 
-Also the guard between a file and compiled code, which checks no index: nothing here trusts a number
-before it has been compared with its bounds.
+These checks also stand between a file and compiled code, which checks no index: so every number is first
+compared with its bounds.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from franchise.model.state import (
 
 
 def broken_invariants(corpus: CorpusArrays, state: State) -> list[str]:
-    """Return what does not add up, in words; an empty list for a sound state."""
+    """Return what is inconsistent, in words; an empty list for a sound state."""
     return _out_of_bounds(corpus, state) or [
         *_broken_tables(corpus, state),
         *_broken_topics(corpus, state),

@@ -1,8 +1,8 @@
 """The joint probability of a state, in the paper's parts (equations 1 to 4).
 
 ``log_p_tables`` + ``log_p_topics`` + ``log_p_words`` is the log joint of words and seating. The log
-densities of sampled concentrations are apart (``log_prior``), so that nothing is mixed up. The joint
-of one state traces a run; it does not rank models: states with few tables are probable one by one.
+densities of sampled concentrations are separate (``log_prior``). The joint of the state traces a run, but it
+does not rank models, because it favours states with few tables.
 """
 
 import math
@@ -31,7 +31,7 @@ class Joint(NamedTuple):
 
 @kernel
 def log_p_tables(corpus, state, alpha):
-    """Return log p(t): every document's words divided into tables (equation 1)."""
+    """Return log p(t): the division of every document's words among tables (equation 1)."""
     total, at_alpha = state.totals[TABLES] * math.log(alpha), math.lgamma(alpha)
     for j in range(state.m_j.size):
         first = corpus.doc_ptr[j]
@@ -46,7 +46,7 @@ def log_p_tables(corpus, state, alpha):
 
 @kernel
 def count_table_sizes(corpus, state, tables_of_size, begin, end):
-    """Add to `tables_of_size` how many tables of documents `begin` to `end` have each number of words."""
+    """Add the number of tables of each size in documents `begin` to `end` to `tables_of_size`."""
     for j in range(begin, end):
         first = corpus.doc_ptr[j]
         for slot in range(first, first + state.m_j[j]):
@@ -55,7 +55,7 @@ def count_table_sizes(corpus, state, tables_of_size, begin, end):
 
 @kernel
 def log_p_tables_by_size(sizes, tables_of_size, lengths, documents_of_length, alpha):
-    """Return log p(t) from how many tables and documents there are of each size: few logarithms of gammas."""
+    """Return log p(t) from the numbers of tables and documents of each size, with few log gammas."""
     total, at_alpha, log_alpha = 0.0, math.lgamma(alpha), math.log(alpha)
     for i in range(sizes.size):
         total += tables_of_size[i] * (log_alpha + math.lgamma(sizes[i]))
@@ -66,7 +66,7 @@ def log_p_tables_by_size(sizes, tables_of_size, lengths, documents_of_length, al
 
 @kernel
 def log_p_topics(state, gamma):
-    """Return log p(k): all tables divided into topics (equation 3)."""
+    """Return log p(k): the division of all tables among topics (equation 3)."""
     total = state.totals[TOPICS] * math.log(gamma)
     total += math.lgamma(gamma) - math.lgamma(gamma + state.totals[TABLES])
     for i in range(state.totals[TOPICS]):

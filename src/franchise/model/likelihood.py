@@ -1,13 +1,13 @@
-"""The likelihood of words given their topics, phi integrated out.
+"""The likelihood of words given their topics, with phi integrated out.
 
 With n_k words in topic k, n_kv of them of term v (paper, section 2.2 and appendix)::
 
     one word     f_k(v)    = (n_kv + eta) / (n_k + V eta)
     all words    log f(S)  = lnG(V eta) - lnG(n_k + V eta) + sum_v [lnG(n_kv + eta) - lnG(eta)]
 
-The moves look up lnG(n + eta) and lnG(n + V eta) in arrays, `lg` and `lgv`. The first reaches up to the
-count of the commonest term; the second stops at 2**16 (half a megabyte): few topics are larger, and
-theirs is computed.
+The moves look up lnG(n + eta) and lnG(n + V eta) in arrays, `lg` and `lgv`. The first has an entry for every
+count of the most frequent term. The second stops at 2**16 (half a megabyte); for the few larger topics the
+value is computed.
 """
 
 import math
@@ -18,7 +18,7 @@ from franchise._jit import helper, kernel
 from franchise.model.state import TOPICS
 
 MOST_TABULATED = 1 << 16
-_STIRLING = 16.0  # from here on Stirling's series is right to 14 digits
+_STIRLING = 16.0  # from here on Stirling's series has 14 digits
 
 
 @helper
@@ -30,7 +30,7 @@ def fill_log_gamma(table, offset):
 
 @helper
 def log_gamma(table, offset, n):
-    """Return lnG(n + offset), from the array where it reaches."""
+    """Return lnG(n + offset), from the array if it is long enough."""
     if n < table.size:
         return table[np.uint32(n)]
     return math.lgamma(n + offset)
@@ -38,14 +38,14 @@ def log_gamma(table, offset, n):
 
 @helper
 def _stirling(x):
-    """Return the rest lnG(x) - (x - 1/2) ln x + x - ln(2 pi) / 2, for a large x."""
+    """Return the remainder lnG(x) - (x - 1/2) ln x + x - ln(2 pi) / 2, for a large x."""
     y = 1.0 / (x * x)
     return (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) / x
 
 
 @helper
 def log_rise(x, log_gamma_x, n):
-    """Return ln [G(x + n) / G(x)], to full precision also where x is large and the two are all but equal."""
+    """Return ln [G(x + n) / G(x)] to full precision, even if x is large and the two are nearly equal."""
     if x < _STIRLING:
         return math.lgamma(x + n) - log_gamma_x
     end = x + n
@@ -54,7 +54,7 @@ def log_rise(x, log_gamma_x, n):
 
 @helper
 def rise(table, offset, n, c):
-    """Return ln [G(n + c + offset) / G(n + offset)], from the array where it reaches."""
+    """Return ln [G(n + c + offset) / G(n + offset)], from the array if it is long enough."""
     if n + c < table.size:
         return table[np.uint32(n + c)] - table[np.uint32(n)]
     x = n + offset
@@ -83,13 +83,13 @@ def _log_p_sizes(state, v_eta):
 
 @kernel
 def log_p_sizes(state, eta):
-    """Return what the sizes of topics add to log p(x | c)."""
+    """Return the contribution of topic sizes to log p(x | c)."""
     return _log_p_sizes(state, state.row_len.size * eta)
 
 
 @kernel
 def log_p_terms(state, lg, eta, sums, size, begin, end):
-    """Set `sums` to what terms `begin` to `end` add to log p(x | c), by blocks of `size` terms."""
+    """Set `sums` to the contributions of terms `begin` to `end` to log p(x | c), per `size` terms."""
     for v in range(begin, end):
         if v % size == 0:
             sums[v // size] = 0.0

@@ -1,14 +1,14 @@
-"""Merging topics as a whole: how the log joint changes, and the counts afterwards.
+"""Merging whole topics: the change of the log joint, and the counts afterwards.
 
-If all tables of topic b are given to topic a, log p(x | c) and log p(k) change (`model.joint`), log p(t) does
-not::
+If all tables of topic b are given to topic a, log p(x | c) and log p(k) change (`model.joint`), but log p(t)
+does not::
 
     change(a, b) = sum over terms that both have of
                        [lnG(n_av + n_bv + eta) - lnG(n_av + eta) - lnG(n_bv + eta) + lnG(eta)]
                    - [lnG(n_a + n_b + V eta) - lnG(n_a + V eta) - lnG(n_b + V eta) + lnG(V eta)]
                    + lnG(m_a + m_b) - lnG(m_a) - lnG(m_b) - ln gamma
 
-This is no Markov move. Which topics are merged is decided in `engines.copies`.
+This is not a Markov move. `engines.copies` decides which topics to merge.
 """
 
 import math
@@ -21,10 +21,10 @@ from franchise.model.state import TOPICS
 
 @kernel
 def changes_by_merging(row_ptr, terms, counts, n_k, m_k, lg, lgv, eta, v_eta, gamma, pairs, changes):
-    """Set `changes` to those of the log joint if the topics of each pair were merged.
+    """Set `changes` to the changes of the log joint if the topics of each pair were merged.
 
-    Topics are sparse rows of counts, terms in increasing order. `lg` and `lgv` are lnG(n + eta) and
-    lnG(n + V eta), as far as they reach.
+    Topics are sparse rows of counts, terms in increasing order. `lg` and `lgv` are the first values of
+    lnG(n + eta) and lnG(n + V eta).
     """
     for i in range(changes.size):
         a, b = pairs[i, 0], pairs[i, 1]
@@ -46,10 +46,10 @@ def changes_by_merging(row_ptr, terms, counts, n_k, m_k, lg, lgv, eta, v_eta, ga
 
 @kernel
 def merge_topics(state, into, places):
-    """Count the words and tables of each living topic k to topic into[k], which stays as it is itself.
+    """Move the words and tables of each living topic k to topic into[k], where into[into[k]] = into[k].
 
-    The tables still have their old numbers; the next compaction gives them those of the topics that they
-    belong to now (`model.capacity`). `places`, on the topic axis, is -1 between uses.
+    The tables keep their old numbers until the next compaction (`model.capacity`). `places`, on the topic
+    axis, is -1 between uses.
     """
     for v in range(state.row_len.size):
         first = state.row_ptr[v]
@@ -67,7 +67,7 @@ def merge_topics(state, into, places):
         for pair in range(first, end):
             places[state.row_k[pair]] = -1
         state.row_len[v] = end - first
-    for i in range(state.totals[TOPICS] - 1, -1, -1):  # closing one moves the last, which has been looked at
+    for i in range(state.totals[TOPICS] - 1, -1, -1):  # closing a topic moves the last one, already done
         k = state.live[i]
         if into[k] != k:
             state.n_k[into[k]] += state.n_k[k]

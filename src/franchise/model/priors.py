@@ -10,26 +10,26 @@ from franchise._settings import is_positive, pair
 from franchise.errors import SettingsError
 
 Setting = float | tuple[float, float]
-# The ends of every prior, between which the arithmetic of every move stays within doubles.
+# The ends of every prior: between them the arithmetic of every move stays within doubles.
 LOWEST, HIGHEST = 1e-100, 1e100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priors:
-    """What is assumed of the concentrations before any word is seen.
+    """The prior of the concentrations.
 
-    Each is either a number, which fixes it, or a pair (shape, rate), the Gamma prior under which it
-    is sampled.
+    Each is either a number, which fixes it, or a pair (shape, rate): the Gamma prior under which it is
+    sampled.
 
     Parameters
     ----------
     alpha
-        alpha_0 of the paper: the larger, the more tables (and topics) a document has.
+        alpha_0 of the paper: larger values give more tables (and topics) per document.
     gamma
-        The larger, the more topics the corpus has.
+        Larger values give more topics in the corpus.
     eta
-        The Dirichlet parameter of a topic's terms: the smaller, the fewer terms a topic uses, and
-        the more topics there are.
+        The Dirichlet parameter of a topic's terms: smaller values give fewer terms per topic, and more
+        topics.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Priors:
                 raise SettingsError(
                     f"{name}={setting!r}: give a number from {LOWEST:g} to {HIGHEST:g}", code="out-of-range"
                 )
-            # Plain floats: NumPy's numbers could not be written to a file.
+            # Plain floats: NumPy's numbers cannot be written to a file.
             object.__setattr__(self, name, prior or float(setting))
 
     @property
@@ -65,16 +65,16 @@ class Priors:
         return self.alpha, self.gamma, self.eta
 
     def initial(self) -> Array:
-        """Return the values to start from: the fixed ones, and the priors' means."""
+        """Return the starting values: fixed numbers, or the means of priors."""
         values = [s[0] / s[1] if isinstance(s, tuple) else float(s) for s in self.settings]
         return np.clip(values, LOWEST, HIGHEST)
 
     def as_array(self) -> Array:
-        """Return (shape, rate) of each concentration, (0, 0) for a fixed one, as kernels take them."""
+        """Return (shape, rate) of each concentration for kernels; (0, 0) for a fixed one."""
         return np.array([s if isinstance(s, tuple) else (0.0, 0.0) for s in self.settings])
 
     def log_density(self, concentrations: Array) -> float:
-        """Return the sum of the log Gamma densities of the sampled concentrations, their ends left out."""
+        """Return the sum of the log Gamma densities of the sampled concentrations, ignoring their ends."""
         total = 0.0
         for setting, value in zip(self.settings, concentrations, strict=True):
             if isinstance(setting, tuple):

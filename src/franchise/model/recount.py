@@ -1,7 +1,7 @@
-"""Count the words of every term by topic again, after all words may have got another.
+"""Recount the words of every term by topic, after all words may have changed their topics.
 
-Either the threads have counted their own words as they went, or the columns of all words are listed, and the
-words of each term are looked up: slower, but in memory that does not grow with topics and threads.
+Either the threads have counted their own words, or the columns of all words are listed, and the words of each
+term are looked up: slower, but in memory that does not grow with topics and threads.
 """
 
 from franchise._jit import helper, kernel
@@ -9,9 +9,9 @@ from franchise._jit import helper, kernel
 
 @kernel
 def add_up_counts(state, counts, columns, begin, end):
-    """Fill in the rows of terms `begin` to `end` from the counts of all threads, which are 0 afterwards.
+    """Fill in the rows of terms `begin` to `end` from the counts of all threads, which become 0.
 
-    `columns` has the column of every topic; others have no words.
+    `columns` has the column of every topic; other columns have no words.
     """
     for v in range(begin, end):
         total = counts[0, v]
@@ -24,9 +24,9 @@ def add_up_counts(state, counts, columns, begin, end):
 
 @kernel
 def fill_rows(state, dense, columns, begin, end):
-    """Fill in the rows of terms `begin` to `end` from `dense`, by column, which is 0 afterwards.
+    """Fill in the rows of terms `begin` to `end` from `dense`, by column, which becomes 0.
 
-    Its first row is that of `begin`.
+    The first row of `dense` is that of `begin`.
     """
     for v in range(begin, end):
         _fill_row(state, dense[v - begin], columns, v)
@@ -34,7 +34,7 @@ def fill_rows(state, dense, columns, begin, end):
 
 @kernel
 def recount_terms(state, term_ptr, z_all, places, columns, count, begin, end):
-    """Fill in the rows of terms `begin` to `end`; `places` lists the words of each term, from term_ptr[v] on.
+    """Fill in the rows of terms `begin` to `end`; `places` lists the words of each term from term_ptr[v] on.
 
     `count`, on the column axis, is 0 between uses.
     """
@@ -59,7 +59,7 @@ def _fill_row(state, count, columns, v):
 
 @kernel
 def number_tables(corpus, state, number, begin, end):
-    """Give the tables of documents `begin` to `end` the numbers of their topics, for the columns."""
+    """Replace columns by topic numbers in the tables of documents `begin` to `end`."""
     for j in range(begin, end):
         first = corpus.doc_ptr[j]
         for slot in range(first, first + state.m_j[j]):

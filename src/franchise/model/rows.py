@@ -1,6 +1,6 @@
-"""The rows of terms, n_..k^v, without unused places: what travels between those who count.
+"""The rows of terms, n_..k^v, without unused places: the form in which they are sent.
 
-A few bytes for each pair of a term and a topic that has words of it, whatever the room of the state.
+They take a few bytes per pair of a term and a topic with words of it, whatever the room of the state.
 """
 
 from typing import NamedTuple
@@ -16,18 +16,18 @@ from franchise.model.state import State, state_of_counts
 class Rows(NamedTuple):
     """Pairs of a topic and a count, term after term, in the narrowest types that hold them."""
 
-    lengths: Array  # pairs of each term
+    lengths: Array  # number of pairs of each term
     topics: Array
     counts: Array
 
     @property
     def n_bytes(self) -> int:
-        """What it takes to send them."""
+        """Size of the arrays when they are sent."""
         return sum(array.nbytes for array in self)
 
 
 class WideRows(NamedTuple):
-    """The same as compiled code takes them."""
+    """The same in the types of compiled code."""
 
     row_ptr: Array
     row_k: Array
@@ -35,7 +35,7 @@ class WideRows(NamedTuple):
 
 
 def rows_of(state: State) -> Rows:
-    """Return the rows of a state, in the order in which it has them."""
+    """Return the rows of a state, in its order."""
     return Rows(
         narrow(state.row_len),
         gathered(state.row_ptr, state.row_len, state.row_k),
@@ -49,7 +49,7 @@ def widened(rows: Rows) -> WideRows:
 
 
 def state_of_rows(rows: Rows) -> State:
-    """Return a state that has these rows, and knows nothing else of documents or topics."""
+    """Return a state with these rows and no documents or topics."""
     wide = widened(rows)
     state = state_of_counts(np.zeros(rows.lengths.size, np.int64), 0, 0)
     lengths = np.diff(wide.row_ptr).astype(np.int32)

@@ -1,7 +1,7 @@
-"""Seat words at tables and tables at topics: all changes of counts but the word move's own.
+"""Seat words at tables and tables at topics: all changes of counts outside the word move.
 
-The word move (`moves.word_tables`) knows where in its row a count stands, and uses the parts
-with a place; everything else moves whole tables.
+The word move (`moves.word_tables`) knows the place of a count in its row, and uses the functions that take a
+place. Everything else moves whole tables.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from franchise.model.state import TABLES
 
 @helper
 def prefetch_row(state, v):
-    """Ask for the row of term v, which lies anywhere in memory, ahead of its use."""
+    """Fetch the row of term v, which may be anywhere in memory, ahead of its use."""
     first = state.row_ptr[v]
     prefetch(state.row_k, first)
     prefetch(state.row_n, first)
@@ -32,7 +32,7 @@ def find_in_row(state, v, k):
 
 @helper
 def take_from_row(state, v, place, count):
-    """Take `count` words off the pair at `place`; an empty pair gives its place to the last."""
+    """Subtract `count` words from the pair at `place`; the last pair replaces an empty one."""
     state.row_n[place] -= count
     if state.row_n[place] == 0:
         state.row_len[v] -= 1
@@ -70,7 +70,7 @@ def close_table(corpus, state, j, t):
 
 @helper
 def end_of_run(words, first, end):
-    """Return where the run of equal terms ends that begins at `first`."""
+    """Return the end of the run of equal terms that begins at `first`."""
     v = words[first]
     after = first + 1
     while after < end and words[after] == v:
@@ -80,9 +80,9 @@ def end_of_run(words, first, end):
 
 @helper
 def run_at(words, counts, at, end):
-    """Return the term at `at` in the words of tables, how many words of it stand there, and what is next.
+    """Return the term at `at` in the words of tables, its number of words there, and the next place.
 
-    Words are laid out one by one, equal ones of a table side by side, or as terms with counts.
+    Words are laid out one by one, equal ones of a table next to each other, or as terms with counts.
     """
     v = np.int64(words[at])
     if counts.size:
@@ -95,7 +95,7 @@ def run_at(words, counts, at, end):
 def move_table(state, slot, k, words, counts, begin, end):
     """Give the table at `slot`, whose words are laid out from `begin` to `end`, to the live topic k.
 
-    The topic that it leaves is closed when this was its last table.
+    Its old topic is closed if this was its last table.
     """
     move_words(state, np.int64(state.k_jt[slot]), k, words, counts, begin, end)
     state.k_jt[slot] = k
@@ -103,9 +103,9 @@ def move_table(state, slot, k, words, counts, begin, end):
 
 @helper
 def move_words(state, old, k, words, counts, begin, end):
-    """Count a table, whose words are laid out from `begin` to `end`, to the live topic k instead of `old`.
+    """Move the counts of a table, laid out from `begin` to `end`, from topic `old` to the live topic k.
 
-    The old topic is closed when this was its last table.
+    The old topic is closed if this was its last table.
     """
     n = np.int64(0)
     while begin < end:
@@ -125,7 +125,7 @@ def move_words(state, old, k, words, counts, begin, end):
 def seat_all(corpus, state, n_topics):
     """Fill in all counts from t_ji and k_jt, whose topics are 0, ..., n_topics - 1.
 
-    The state must be new (`empty_state`) except for t_ji and k_jt, and have room for the topics.
+    The state must be new (`empty_state`) except for t_ji and k_jt, and must have room for the topics.
     """
     for _ in range(n_topics):
         open_topic(state)

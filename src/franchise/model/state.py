@@ -16,18 +16,18 @@ alpha_0, gamma      ``state.concentrations``    float64, with eta
 z_ji = k_{j t_ji}   ``word_topics(...)``        computed, never stored
 ==================  ==========================  =====================================
 
-A document of n_j words has at most n_j tables, so table t of document j is slot
-``doc_ptr[j] + t`` of the word axis.
+A document of n_j words has at most n_j tables, so table t of document j is slot ``doc_ptr[j] + t`` of the
+word axis.
 
-A term that occurs c times in the corpus has words in at most c topics. So the row of term v is at
-most c pairs of a topic and a count, unordered, in the fixed places ``row_ptr[v] : row_ptr[v + 1]`` of
-two arrays with as many places as the corpus has words, the first ``row_len[v]`` of them in use:
-never more than 8 bytes per word, however many topics there are, and a scan touches only the topics
-that the term has. A dense matrix would take 1.6 GB for 200,000 terms and 2,000 topics, and cost
-time in proportion to all topics. (Unsigned, because Numba checks signed indices for being negative.)
+A term that occurs c times in the corpus has words in at most c topics. So the row of term v has at most c
+pairs of a topic and a count, unordered. The pairs are in the fixed places ``row_ptr[v] : row_ptr[v + 1]`` of
+two arrays with as many places as the corpus has words; the first ``row_len[v]`` places are in use. This never
+takes more than 8 bytes per word, however many topics there are, and a scan visits only the topics of the
+term. A dense matrix would take 1.6 GB for 200,000 terms and 2,000 topics, and cost time in proportion to all
+topics. (The arrays are unsigned, because Numba checks signed indices for being negative.)
 
-Topics are numbered as they are born; a dead topic's number is used again. ``live`` lists the
-living ones without gaps.
+Topics are numbered as they are born; the number of a dead topic is used again. ``live`` lists the living ones
+without gaps.
 """
 
 from typing import NamedTuple
@@ -44,7 +44,7 @@ TOPICS, TABLES, DEAD, NUMBERED, BORN = 0, 1, 2, 3, 4
 
 
 class State(NamedTuple):
-    """Where a chain is; the moves change its arrays in place."""
+    """The state of a chain; the moves change its arrays in place."""
 
     t_ji: Array
     n_jt: Array
@@ -56,9 +56,9 @@ class State(NamedTuple):
     row_n: Array
     n_k: Array
     m_k: Array
-    name_k: Array  # serial number of the topic's birth: unlike its number, never used again
+    name_k: Array  # serial number of the topic's birth, never used again
     live: Array  # live[i], i < K, are the numbers of the living topics
-    place: Array  # place[k] is where topic k stands in live
+    place: Array  # the place of topic k in live
     dead: Array  # stack of numbers to use again
     totals: Array
     concentrations: Array
@@ -88,10 +88,10 @@ def empty_state(corpus: CorpusArrays, capacity: int = 64) -> State:
 
 
 def state_of_counts(term_counts: Array, n_documents: int, capacity: int) -> State:
-    """Return a state without topics for whoever keeps the words of tables elsewhere.
+    """Return a state without topics, for engines that keep the words of tables elsewhere.
 
-    A row has room for all words of its term, or for all topics, if these are fewer. That there is one place
-    more than the rows have says that they may need more room when there are more topics.
+    A row has room for all words of its term, or for all topics, if these are fewer. One place more than the
+    rows need marks that they may need more room when there are more topics.
     """
     row_ptr = offsets_of(np.minimum(term_counts, capacity))
     return State(
@@ -108,7 +108,7 @@ def state_of_counts(term_counts: Array, n_documents: int, capacity: int) -> Stat
 
 
 def copy_state(state: State) -> State:
-    """Return a state of its own with the same contents."""
+    """Return a copy of the state."""
     return State(*(array.copy() for array in state))
 
 
@@ -138,7 +138,7 @@ def topic_term_counts(state: State, topics: Array | None = None) -> Array:
     Parameters
     ----------
     topics
-        Topic numbers; all living topics, as `live` lists them, when not given.
+        Topic numbers; by default all living topics, in the order of `live`.
     """
     if topics is None:
         topics = state.live[: state.totals[TOPICS]]

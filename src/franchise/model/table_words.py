@@ -1,9 +1,9 @@
-"""The words of tables: of a document table by table, or of all tables of some topics.
+"""The words of tables: table by table in one document, or of all tables of some topics.
 
-Equal terms of a table stand side by side, so a table is a list of terms with counts, read in one pass and in
-no more memory than its words. The tables of topics are listed in one pass over documents, without an index of
-all tables. Documents can be divided into ranges, for threads or machines: the lists of all ranges, in order,
-are the list of one pass.
+Equal terms of a table are next to each other, so a table is a list of terms with counts, read in one pass and
+without extra memory. The tables of topics are listed in one pass over documents, without an index of all
+tables. Documents can be divided into ranges, for threads or machines: the lists of all ranges, in order, are
+the list of one pass.
 """
 
 from typing import NamedTuple
@@ -16,10 +16,10 @@ from franchise._jit import helper, kernel
 
 @helper
 def lay_out(corpus, state, j, words, table_end, count_v, terms):
-    """Put the words of each table t of document j in `words` from ``table_end[t]`` on, where it is not -1.
+    """Put the words of each table t of document j in `words` from ``table_end[t]`` on, unless that is -1.
 
-    Then they end there. `count_v`, on the term axis, is 0 before and after; `terms` has room for all terms of
-    a table.
+    ``table_end[t]`` then is where they end. `count_v`, on the term axis, is 0 before and after; `terms` has
+    room for all terms of a table.
     """
     first = corpus.doc_ptr[j]
     for i in range(first, corpus.doc_ptr[j + 1]):
@@ -29,13 +29,13 @@ def lay_out(corpus, state, j, words, table_end, count_v, terms):
             table_end[state.t_ji[i]] = place + 1
     for t in range(state.m_j[j]):
         end, n = table_end[t], state.n_jt[first + t]
-        if end >= 0 and n > 2:  # of two, equal ones stand together already
+        if end >= 0 and n > 2:  # two equal words are next to each other already
             group_terms(words, count_v, terms, end - n, end)
 
 
 @helper
 def group_terms(words, count_v, terms, begin, end):
-    """Put equal terms of words[begin:end] side by side, in the order of their first words."""
+    """Put equal terms of words[begin:end] next to each other, in the order of their first words."""
     n_terms = 0
     for i in range(begin, end):
         v = words[i]
@@ -57,11 +57,11 @@ def group_terms(words, count_v, terms, begin, end):
 
 
 class GatherScratch(NamedTuple):
-    """For a thread that lists tables."""
+    """Working memory of a thread that lists tables."""
 
-    table_end: Array  # table axis of a document: where its next word goes, -1 for a table not asked for
+    table_end: Array  # table axis of a document: where its next word goes, -1 for a table not requested
     count_v: Array  # term axis, 0 between uses
-    terms: Array  # distinct terms of the table at hand
+    terms: Array  # distinct terms of the present table
 
 
 def new_gather_scratch(n_terms: int, longest: int) -> GatherScratch:
@@ -73,7 +73,7 @@ def new_gather_scratch(n_terms: int, longest: int) -> GatherScratch:
 
 @helper
 def _column_of(state, column, slot):
-    """Return the column of the topic of a table, -1 if it is not asked for."""
+    """Return the column of the topic of a table, -1 if it is not requested."""
     k = state.k_jt[slot]
     return column[k] if k < column.size else np.int32(-1)
 
@@ -82,7 +82,7 @@ def _column_of(state, column, slot):
 def count_tables(corpus, state, column, counts, begin, end):
     """Add to counts[column[k]] the tables and words of topic k in documents `begin` to `end`.
 
-    `column` is -1 for topics that are not asked for, and ends with the last that is.
+    `column` is -1 for topics that are not requested, and ends with the last one that is.
     """
     for j in range(begin, end):
         first = corpus.doc_ptr[j]
@@ -97,7 +97,7 @@ def count_tables(corpus, state, column, counts, begin, end):
 def list_tables(corpus, state, column, at, slots, sizes, words, own, begin, end):
     """List the tables of topics in documents `begin` to `end`: slots, sizes, words.
 
-    ``at[column[k]]`` says where the tables and the words of topic k are to begin, and where they end then.
+    ``at[column[k]]`` has the places where the tables and the words of topic k begin, and then where they end.
     """
     for j in range(begin, end):
         first = corpus.doc_ptr[j]
@@ -118,7 +118,7 @@ def list_tables(corpus, state, column, at, slots, sizes, words, own, begin, end)
 
 @kernel
 def group_tables(words, ends, own, begin, end):
-    """Lay out the words of tables `begin` to `end`, which are listed: equal terms side by side."""
+    """Lay out the words of listed tables `begin` to `end`: equal terms next to each other."""
     for table in range(begin, end):
         if ends[table + 1] - ends[table] > 2:
             group_terms(words, own.count_v, own.terms, ends[table], ends[table + 1])

@@ -1,13 +1,13 @@
-"""Weights that are cumulated to be drawn from, and the list of a document's topics: what moves share."""
+"""Cumulated weights to sample from, and the list of a document's topics: shared by the moves."""
 
 from franchise._jit import helper, inlined
 
 
 @inlined
 def add_four(weight, e, total, w0, w1, w2, w3):
-    """Put the cumulated sums of four weights at weight[e], ..., after a total so far; return the new total.
+    """Put the cumulated sums of four weights in weight[e], ..., after a total so far; return the new total.
 
-    Four at a time, so that each addition need not wait for the one before it.
+    With four at a time, not every addition waits for the one before it.
     """
     two = w0 + w1
     weight[e] = total + w0
@@ -38,7 +38,7 @@ def cumulate(row_k, row_n, p_k, weight):
 
 @helper
 def list_here(scratch, k, n_here):
-    """Put topic k on the list of the document's topics unless it is there.
+    """List topic k as one of the document's topics, unless it is listed.
 
     A topic that the document has left stays listed, with weight 0, until the document is done.
     """

@@ -1,9 +1,9 @@
 """The Markov moves, one per file: compiled, silent, without input or output.
 
-A move is a function ``move(key, corpus, state, scratch, ...) -> Info``, `scratch` being the working memory
-of that move. It changes the arrays of `state` in place, allocates nothing, and returns a small NamedTuple
-of numbers, which is logged and never fed back. A move that may open a topic has ``complete`` in its
-Info: see `complete_move`.
+A move is a function ``move(key, corpus, state, scratch, ...) -> Info``, where `scratch` is the working memory
+of that move. It changes the arrays of `state` in place, allocates nothing, and returns a small NamedTuple of
+numbers, which is logged and never fed back. A move that may open a topic has ``complete`` in its Info: see
+`complete_move`.
 """
 
 from collections.abc import Callable
@@ -25,11 +25,10 @@ def complete_move(
     own: str,
     *more_arguments: Any,
 ) -> tuple[State, Scratch, Any]:
-    """Run a move to its end, making room for more topics whenever it asks.
+    """Run a move to its end, with more room for topics whenever it needs it.
 
-    `own` is the name of the move's part of the scratch.
-    Returns the state and scratch, which are new tuples when room was made, and the move's Info
-    with its numbers added up.
+    `own` is the name of the move's part of the scratch. Returns the state and scratch, which are new tuples
+    if room was made, and the move's Info, summed over its calls.
     """
     info = move(key, corpus, state, getattr(scratch, own), *more_arguments)
     while not info.complete:

@@ -1,8 +1,8 @@
-"""Draw the topics of all cells given G_0, document by document, and seat their words again.
+"""Sample the topics of all cells given G_0, document by document, and seat their words again.
 
-Given G_0 documents are independent. The weights of the topics in a document, of those that words may move
-among, are Dirichlet(alpha beta + n_j): that there are others matters for none of the ratios. Given the
-weights theta, words are independent, so the n words of a cell are one draw::
+Given G_0, documents are independent. The weights of the topics that words of a document may move among are
+Dirichlet(alpha beta + n_j); other topics do not change the ratios. Given the weights theta, words are
+independent, so the n words of a cell are one draw::
 
     Multinomial(n; theta_k phi_kv)
 
@@ -12,8 +12,8 @@ probability, which is drawn from Beta(1, c); the rest are seated in the same way
 Beta and one binomial variable, however many words it has. Seating does not depend on terms: tables
 take their words from those of the topic as from an urn.
 
-Multinomials and urns are divided in two, and each half again, until a part has no words. Which part is
-divided next, and how, follows from the number of parts alone.
+Multinomials and urns are divided in two, and each half again, until a part has no words. The order and way of
+dividing depend only on the number of parts.
 """
 
 from typing import NamedTuple
@@ -26,8 +26,8 @@ from franchise.model.state import ALPHA
 from franchise.moves.shared.cell_seats import LISTED, seat_words
 from franchise.random import binomial, gamma_variate, start_stream, uniform
 
-_DEPTH = 80  # of the stack: two parts for every halving
-_FEW = 16  # words of a cell below one node, at most, that are drawn one by one: faster than binomial numbers
+_DEPTH = 80  # size of the stack: two parts per halving
+_FEW = 16  # words of a cell below one node that are drawn one by one, at most: faster than binomials
 
 
 class CellScratch(NamedTuple):
@@ -35,28 +35,28 @@ class CellScratch(NamedTuple):
 
     stream: Array
     # Column axis.
-    theta: Array  # weights in the document of the columns that have any
-    active: Array  # which these are
+    theta: Array  # weights in the document of the active columns
+    active: Array  # columns with positive weight
     own: Array  # int64: words of the document in each column; 0 between uses
-    tree: Array  # twice as long: weights of columns, and of parts of them
+    tree: Array  # twice as long: weights of columns, and of groups of columns
     hits: Array  # int64: words of a cell in each active column; 0 between uses
     here: Array  # columns of the document
     length: Array  # entries of each column; 0 between uses
     next_entry: Array
     # Term axis.
-    resting: Array  # int64: words of the document that stay; 0 between uses
+    resting: Array  # int64: words of the document that do not move; 0 between uses
     mark: Array  # 0 between uses
-    # Entries: what the document has of a term in a column.
+    # Entries: the words of one term in one column of the document.
     entry_c: Array
     entry_v: Array
     entry_n: Array
     sorted_v: Array  # by column
     sorted_n: Array
-    pool: Array  # int64, twice as long: words of the terms of a column, and of parts of them
-    word: Array  # listed words of a column, each by the place of its term in `pool`
-    stack: Array  # parts that are to be divided, and how many are drawn of each
-    # What comes out: tables and pairs of a run of documents, one after another.
-    used: Array  # int64[2]: tables and pairs
+    pool: Array  # int64, twice as long: words of the terms of a column, and of groups of terms
+    word: Array  # listed words of a column, each as the place of its term in `pool`
+    stack: Array  # parts still to divide, and the number of words to draw from each
+    # Results: tables and pairs of a range of documents, one after another.
+    used: Array  # int64[2]: number of tables and pairs
     n_jt: Array
     k_jt: Array
     n_pairs: Array  # of each table
@@ -65,7 +65,7 @@ class CellScratch(NamedTuple):
 
 
 def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) -> CellScratch:
-    """Allocate working memory for documents of up to so many entries, `room` tables and as many pairs."""
+    """Allocate working memory for documents of up to `n_entries` entries, and `room` tables and pairs."""
     return CellScratch(
         stream=np.zeros(4, np.uint64),
         theta=np.zeros(n_columns),
@@ -89,17 +89,17 @@ def new_cell_scratch(n_columns: int, n_terms: int, n_entries: int, room: int) ->
 
 
 def room_for(room: int) -> dict[str, Array]:
-    """Return the arrays of what comes out, for so many tables and pairs."""
+    """Return the arrays of results, for `room` tables and pairs."""
     return {name: np.zeros(room, np.int32) for name in ("n_jt", "k_jt", "n_pairs", "term", "number")}
 
 
 @kernel
 def update_cells(key, cells, state, tables, measure, scratch, m_j, first_document, begin, end):
-    """Draw the topics of the words of documents `begin` to `end`, then their tables.
+    """Sample the topics of the words of documents `begin` to `end`, then their tables.
 
-    Returns the document for whose tables or pairs there was no more room, `end` if there was enough: what
-    is before it has been done. k_jt holds columns. The documents may be some of a larger corpus, in which the
-    first has the number `first_document`.
+    Returns the first document without enough room for its tables or pairs, or `end`; documents before it are
+    done. k_jt holds columns. The documents may be part of a larger corpus, in which the first has the number
+    `first_document`.
     """
     moving = measure.sizes[0]
     for j in range(begin, end):
@@ -115,10 +115,11 @@ def update_cells(key, cells, state, tables, measure, scratch, m_j, first_documen
 
 @kernel
 def start_cells(key, cells, phi, steps, scratch, m_j, first_document, begin, end):
-    """Draw the topic of every word for the first time; each topic of a document has one table.
+    """Sample the topic of every word for the first time; each topic of a document has one table.
 
-    A word of term v has topic k with probability proportional to theta_jk phi_vk. theta_j is fitted in so
-    many steps of EM, but for the last topic, which is for words that fit no other and has 1.
+    A word of term v has topic k with probability proportional to theta_jk phi_vk. theta_j is fitted in
+    `steps` steps of EM, except for the last topic, which has weight 1 and takes words that fit no other
+    topic.
     """
     n_topics = phi.shape[1] - 1
     theta, expected, beta = scratch.theta, scratch.tree, scratch.theta
@@ -153,7 +154,7 @@ def start_cells(key, cells, phi, steps, scratch, m_j, first_document, begin, end
 
 @helper
 def _enter(state, tables, measure, scratch, j):
-    """Count the words of a document that may move, by column; list those that do not, and return how many."""
+    """Count the words of a document that may move, by column; list the others, and return their number."""
     n_entries, moving = 0, measure.sizes[0]
     for slot in range(tables.slot_ptr[j], tables.slot_ptr[j + 1]):
         c = measure.column[state.k_jt[slot]]
@@ -168,9 +169,9 @@ def _enter(state, tables, measure, scratch, j):
 
 @helper
 def _draw_weights(alpha, beta, moving, scratch):
-    """Draw theta, up to its sum, and list the columns that have any; return how many these are.
+    """Draw theta, up to its sum, and list the columns with positive weight; return their number.
 
-    Most topics without words in the document have a weight below the smallest double, which counts as none.
+    Most topics without words in the document have a weight below the smallest double, which counts as 0.
     """
     n_active = 0
     for c in range(moving):
@@ -193,7 +194,7 @@ def _add_entry(scratch, n_entries, c, v, n):
 
 @helper
 def _divide_cells(cells, phi, n_active, scratch, j, n_entries):
-    """Draw the columns of the words of every cell that may move; return how many entries there are now."""
+    """Sample the columns of the words of every cell that may move; return the new number of entries."""
     tree, theta, active = scratch.tree, scratch.theta, scratch.active
     for cell in range(cells.cell_ptr[j], cells.cell_ptr[j + 1]):
         v = cells.terms[cell]
@@ -241,10 +242,10 @@ def _multinomial(tree, n_leaves, n, scratch, v, n_entries):
 
 @helper
 def _descend(tree, n_leaves, node, u):
-    """Return the leaf below a node that u falls on, never one that weighs nothing."""
+    """Return the leaf below a node that contains u, never one with weight 0."""
     while node < n_leaves:
         node *= 2
-        # Without a branch, which would be guessed wrong half of the time.
+        # Without a branch, which would be mispredicted half of the time.
         goes_right = np.int64((u >= tree[node]) & (tree[node + 1] > 0.0))
         u -= tree[node] * goes_right
         node += goes_right

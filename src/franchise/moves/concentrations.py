@@ -1,10 +1,10 @@
-"""alpha, gamma and eta given everything else, each under a Gamma(shape, rate) prior.
+"""Sample alpha, gamma and eta given everything else, each under a Gamma(shape, rate) prior.
 
-The priors end at 1e-100 and 1e100: they are Gamma densities cut to that range, over which every
-move's arithmetic stays within doubles. Only the vaguest priors notice. Those of a shape of 0.001 or
-less have most of their mass further down, where one topic, or one table a document, is all there is.
+The priors end at 1e-100 and 1e100: they are Gamma densities cut to that range, within which every move's
+arithmetic stays within doubles. Only the vaguest priors are affected: with a shape of 0.001 or less they have
+most of their mass below the range, where all words share one topic, or one table per document.
 
-The three conditionals have one form (paper, equations 1 to 4), x being the concentration::
+The three conditionals have one form (paper, equations 1 to 4), where x is the concentration::
 
     p(x | rest) ~ x^(shape - 1 + power) e^(-rate x)
                   prod_i [ G(scale x) / G(scale x + n_i) ]^times_i  prod_c [ G(c + x) / G(x) ]^times_c
@@ -13,10 +13,10 @@ The three conditionals have one form (paper, equations 1 to 4), x being the conc
     alpha   power m    scale 1    n: the lengths of the documents
     eta     power 0    scale V    n: the sizes n_k of the topics       c: the counts n_kv > 0
 
-so one slice sampler (Neal 2003), on the logarithm of x, serves them all; alpha costs time in
-proportion to the number of different document lengths, not of documents. The paper's way, by the
-auxiliary variables of Teh et al. (2006), of which Escobar & West (1995) is the case of one n, is
-here as well, for gamma and alpha; there is none for eta, which is drawn by slice all the same.
+So one slice sampler (Neal 2003), on the logarithm of x, serves them all. For alpha it costs time in
+proportion to the number of different document lengths, not of documents. The paper's method for gamma and
+alpha is here as well: the auxiliary variables of Teh et al. (2006), of which Escobar & West (1995) is the
+case of one n. There is no such method for eta, which is always sampled by slice.
 """
 
 import math
@@ -33,13 +33,13 @@ from franchise.random import log_beta_variate, log_gamma_variate, start_stream, 
 
 _LOG_LOWEST, _LOG_HIGHEST = math.log(LOWEST), math.log(HIGHEST)
 _ROUNDS = 20  # auxiliary variables mix slowly: the paper's program takes 20 rounds as well
-_MOST_TRIES = 100  # to draw a Gamma variable between those ends; one in 40 is at a shape of 1e-4
+_MOST_TRIES = 100  # to draw a Gamma variable between the ends; one in 40 is there at a shape of 1e-4
 
 
 class ConcentrationsInfo(NamedTuple):
-    """What the move did."""
+    """Numbers of the move."""
 
-    evaluations: int  # of conditional densities, by slice sampling
+    evaluations: int  # evaluations of conditional densities by slice sampling
 
 
 class _Conditional(NamedTuple):
@@ -49,17 +49,17 @@ class _Conditional(NamedTuple):
     rate: float
     power: int
     scale: float
-    sizes: Array  # n_i, and how often each stands in the product
+    sizes: Array  # n_i, and the power of each factor
     times: Array
     n_sizes: int
-    counts: Array  # c, and how often each stands in the product
+    counts: Array  # c, and the power of each factor
     times_counted: Array
     n_counts: int
 
 
 @inlined
 def _list_counts(state, scratch):
-    """List the different counts n_kv, or all where there is no room to count them; return how many."""
+    """List the different counts n_kv, or all if they are too large to tabulate; return how many."""
     histogram, counts, times = scratch.histogram, scratch.counts, scratch.times_counted
     histogram[:] = 0
     n_counts, largest = 0, np.int64(0)
@@ -104,7 +104,7 @@ def _conditional(which, state, scratch, gamma_priors):
 
 @helper
 def _log_density(given, log_x):
-    """Return the log density of log x; of log x, not x, so the power of x is one higher."""
+    """Return the log density of log x: that of x, with the power of x higher by one."""
     x = math.exp(log_x)
     total = (given.shape + given.power) * log_x - given.rate * x
     scaled = given.scale * x
@@ -119,10 +119,10 @@ def _log_density(given, log_x):
 
 @helper
 def _slice(stream, given, x):
-    """Take one slice-sampling step: out by ones on the log scale, not past the ends, then shrink.
+    """Take one slice-sampling step on the log scale: step out by ones, not past the ends, then shrink.
 
-    Beyond the ends the density is 0. Steps that are cut there leave the choice of the interval as it
-    was, less points that would only be refused (Neal 2003, section 4.1).
+    Beyond the ends the density is 0. Cutting steps there only removes points that would be refused
+    (Neal 2003, section 4.1).
     """
     log_x = math.log(x)
     evaluations = 1
@@ -153,10 +153,10 @@ def _slice(stream, given, x):
 
 @helper
 def _auxiliary(stream, given, x):
-    """Draw the auxiliary variables given x, and x, which is Gamma then, given them.
+    """Draw the auxiliary variables given x, then x given them, which is Gamma.
 
-    Where no try falls between the ends x stays. That this happens says nothing of x itself, so x is
-    drawn from its conditional or left alone, and both keep the distribution.
+    If no try falls between the ends, x is unchanged. The probability of that does not depend on x, so x is
+    either drawn from its conditional or left alone, and both keep the distribution.
     """
     power, rate = given.power, given.rate
     for i in range(given.n_sizes):
@@ -174,16 +174,16 @@ def _auxiliary(stream, given, x):
 
 @helper
 def _within(x):
-    """Bring a starting value, the only one that can be outside, between the ends."""
+    """Move a starting value into the range; later values cannot leave it."""
     return min(max(x, LOWEST), HIGHEST)
 
 
 @kernel
 def slice_concentrations(key, corpus, state, scratch, gamma_priors):
-    """Draw every concentration that has a prior by slice sampling.
+    """Sample every concentration that has a prior by slice sampling.
 
-    When eta has one, the functions that follow it must be computed again (`parts.scratch.follow_eta`).
-    ``gamma_priors[i]`` is (shape, rate) of concentration i, or (0, 0) for a fixed one.
+    If eta has one, call `moves.shared.scratch.follow_eta` afterwards. ``gamma_priors[i]`` is (shape, rate) of
+    concentration i, or (0, 0) for a fixed one.
     """
     start_stream(scratch.stream, key, 0)
     values = state.concentrations
@@ -198,9 +198,9 @@ def slice_concentrations(key, corpus, state, scratch, gamma_priors):
 
 @kernel
 def auxiliary_concentrations(key, corpus, state, scratch, gamma_priors):
-    """Draw gamma and alpha, where they have priors, by the paper's auxiliary variables, and eta by slice.
+    """Sample gamma and alpha by the paper's auxiliary variables, and eta by slice, where they have priors.
 
-    Values computed from eta must be computed again, as after `slice_concentrations`.
+    Afterwards call `follow_eta`, as after `slice_concentrations`.
     """
     start_stream(scratch.stream, key, 0)
     values = state.concentrations

@@ -1,12 +1,12 @@
-"""Draw the topics of all words given G_0, document by document, and seat the words again.
+"""Sample the topics of all words given G_0, document by document, and seat the words again.
 
-Given G_0 documents are independent: word i of document j has topic k with probability proportional to::
+Given G_0, documents are independent: word i of document j has topic k with probability proportional to::
 
     (n_jk + alpha beta_k) phi_kv
 
-of which the first part has a term for every topic that the document has, and the second does not depend on
-the document. A document may go through its words several times for one G_0: where drawing G_0 takes longer
-than going through all words once, that is a better use of it.
+The first part has a term for every topic of the document, and the second does not depend on the document. A
+document may update its words several times for one G_0. This pays if instantiating G_0 takes longer than one
+update of all words.
 """
 
 from typing import NamedTuple
@@ -23,21 +23,21 @@ class DocumentScratch(NamedTuple):
     """Working memory of one thread; columns are those of the measure."""
 
     stream: Array
-    z: Array  # column of each word of the document at hand
+    z: Array  # column of each word of the present document
     # Column axis.
     slot: Array  # of each column in `here`, or -1
-    words_c: Array  # words and tables of each column in all documents seen
+    words_c: Array  # words and tables of each column in all documents so far
     tables_c: Array
-    # Topics of the document at hand.
+    # Topics of the present document.
     here: Array  # their columns
-    n: Array  # float64: words that they have
+    n: Array  # float64: their words
     sums: Array
     seats: Seats
 
 
 def new_document_scratch(longest: int, n_columns: int) -> DocumentScratch:
-    """Allocate working memory for documents of at most this number of words."""
-    topics = longest  # a topic that has lost its last word is not listed any more
+    """Allocate working memory for documents of at most `longest` words."""
+    topics = longest  # topics without words are not listed
     return DocumentScratch(
         stream=np.zeros(4, np.uint64),
         z=np.zeros(longest, np.int32),
@@ -53,11 +53,11 @@ def new_document_scratch(longest: int, n_columns: int) -> DocumentScratch:
 
 @kernel
 def update_documents(key, corpus, state, measure, passes, scratch, counts, z_all, first_document, begin, end):
-    """Draw the topics of the words of documents `begin` to `end`, then their tables.
+    """Sample the topics of the words of documents `begin` to `end`, then their tables.
 
-    They are some of a larger corpus, in which the first has the number `first_document`.
-    Tables have columns until the columns have numbers. The words are counted in `counts` (term, column), or
-    their columns are listed in `z_all` (word axis): whichever has any room.
+    The documents may be part of a larger corpus, in which the first has the number `first_document`. Tables
+    have columns instead of topic numbers. The words are counted in `counts` (term, column), or their columns
+    are listed in `z_all` (word axis): whichever of these is not empty.
     """
     for j in range(begin, end):
         first, last = corpus.doc_ptr[j], corpus.doc_ptr[j + 1]
@@ -81,7 +81,7 @@ def update_documents(key, corpus, state, measure, passes, scratch, counts, z_all
 def _enter(state, measure, scratch, first, last, m_j):
     """Look up the columns of a document's words; list those that move.
 
-    Returns how many are listed, and how many words rest in the others.
+    Returns the number of listed columns, and the number of words in others.
     """
     n_here, n_resting, moving = 0, 0, measure.sizes[0]
     for t in range(first, first + m_j):
@@ -110,7 +110,7 @@ def _list(scratch, c, n_here):
 
 @helper
 def _draw_topics(corpus, measure, scratch, first, last, n_here):
-    """Draw the column of every word that may move; return how many topics are listed now."""
+    """Sample the column of every word that may move; return the new number of listed topics."""
     moving = np.int64(measure.sizes[0])
     here, n, sums, z = scratch.here, scratch.n, scratch.sums, scratch.z
     for i in range(first, last):
@@ -119,7 +119,7 @@ def _draw_topics(corpus, measure, scratch, first, last, n_here):
             continue
         s = int(scratch.slot[c])
         n[s] -= 1.0
-        if n[s] == 0.0:  # the last one takes its place
+        if n[s] == 0.0:  # the last entry takes its place
             n_here -= 1
             scratch.slot[c] = -1
             if s < n_here:
@@ -136,7 +136,7 @@ def _draw_topics(corpus, measure, scratch, first, last, n_here):
         u = uniform(scratch.stream) * (own + measure.total[v])
         if u < own:
             s = 0
-            for other in range(n_here):  # without a branch, which could not be predicted
+            for other in range(n_here):  # without a branch, which would be mispredicted
                 s += sums[other] <= u
             c = np.int64(here[s])
         else:
@@ -152,7 +152,7 @@ def _draw_topics(corpus, measure, scratch, first, last, n_here):
 
 @helper
 def _search(sums, size, u):
-    """Return the first place whose sum is above u, never one that adds nothing."""
+    """Return the first place whose sum exceeds u, never one that adds nothing."""
     last = sums[size - 1]
     low, high = 0, size - 1
     if u >= last:  # by rounding
@@ -174,7 +174,7 @@ def _search(sums, size, u):
 
 @helper
 def _list_resting(measure, scratch, length, n_here):
-    """List the topics of a document that do not move, too."""
+    """List also the topics of a document that do not move."""
     for i in range(length):
         c = scratch.z[i]
         if c >= measure.sizes[0]:
@@ -186,7 +186,7 @@ def _list_resting(measure, scratch, length, n_here):
 
 @helper
 def _note(corpus, scratch, counts, z_all, first, last):
-    """Note the columns of a document's words, for the rows of terms."""
+    """Record the columns of a document's words, for the rows of terms."""
     if counts.size > 0:
         for i in range(first, last):
             counts[corpus.x[i], scratch.z[i - first]] += 1

@@ -1,27 +1,27 @@
 """The split-merge move over the tables of one or two topics (the paper's section 3.2 and algorithm figure).
 
-A trial picks two tables, a and b (`moves.shared.anchors`). Where they share a topic, all of its tables are
-divided into two topics, one with a, one with b (`moves.shared.allocation`); where they do not, their topics
-are merged, and the division that exists is scored as if it had been proposed. With S the tables concerned::
+A trial picks two tables, a and b (`moves.shared.anchors`). If they share a topic, all of its tables are
+divided into two topics, one with a, one with b (`moves.shared.allocation`). Otherwise their topics are
+merged, and the present division is scored as if it had been proposed. With S the tables concerned::
 
     log united  = log G(m) + log f(S)
     log divided = log gamma + log G(m_0) + log f(S_0) + log G(m_1) + log f(S_1)
 
-Let W = divided / q, q the chance of the division. A split is accepted with probability min(1, W / united),
-a merge with min(1, united / W); chances of the pair of anchors multiply both sides where they depend on
-the topics.
+Let W = divided / q, where q is the probability of the division. A split is accepted with probability
+min(1, W / united), a merge with min(1, united / W). W and united are each multiplied by the
+probability of the pair of anchors in that state, as far as it depends on the topics.
 
-A trial goes through the tables of the topics concerned; with similar anchors also through the other topics
-of their terms. It leaves the state as it is until it is carried out. So many can be made at once, each from
-its own stream, against the same state: up to the first that is accepted they are what one after another would
-be (`engines.trials`).
+A trial visits the tables of its topics, and with similar anchors also the other topics of their terms. It
+leaves the state unchanged until it is carried out. So many trials can be made at once, each from its own
+stream, against the same state: up to the first accepted one, they are what one after another would be
+(`engines.trials`).
 
-Topics that have more than `shared.scratch.MOST_WORDS_OF_A_TRIAL` words together are left alone, so that what
-a trial takes in time and memory has a bound. The words of a split and of the merge that undoes it are the
-same: both are made or neither, and detailed balance holds.
+Topics with more than `shared.scratch.MOST_WORDS_OF_A_TRIAL` words together are left alone, which bounds the
+time and memory of a trial. The words of a split and of the merge that undoes it are the same: both are made
+or neither, so detailed balance holds.
 
-A split leaves its topic to the larger part and opens a new one for the smaller; a merge moves the
-smaller topic into the larger: so a topic keeps its name as long as most of it lives on.
+A split leaves its topic to the larger part and opens a new one for the smaller; a merge moves the smaller
+topic into the larger. So a topic keeps its name as long as most of it lives on.
 """
 
 from typing import NamedTuple
@@ -63,20 +63,20 @@ __all__ = ["RECORD", "SplitMergeInfo", "info_of"]
 
 
 class SplitMergeInfo(NamedTuple):
-    """What the trials of a sweep did."""
+    """Numbers of the trials of a sweep."""
 
     complete: bool
     splits_tried: int
-    splits: int  # accepted
+    splits: int  # accepted splits
     merges_tried: int
-    merges: int  # accepted
+    merges: int  # accepted merges
     words_moved: int
-    words_visited: int  # of the topics concerned
+    words_visited: int  # words of the topics concerned
 
 
 @inlined
 def _can_be_made(state, listing, own, choice, most_words):
-    """Return whether the tables of a trial are listed, with room for them; give up one that is too large."""
+    """Return whether the tables of a trial are listed, with room for them; drop a trial that is too large."""
     k1, k2 = choice[TOPIC_A], choice[TOPIC_B]
     n, m = state.n_k[k1], state.m_k[k1]
     if k1 != k2:
@@ -94,8 +94,8 @@ def try_splits_and_merges(
     """Continue the trials in rows `begin` to `end` as far as the listed tables allow.
 
     Row r is trial number `first` + r. A trial begins without tables; its choice says what it needs. The table
-    of the word that it needs must have been filled in. Returns the row of the first trial that is accepted,
-    whose tables are then in own.item and own.kept, or `end` if none is.
+    of a requested word must have been filled in. Returns the row of the first accepted trial, whose tables
+    are then in own.item and own.kept, or `end` if there is none.
     """
     for row in range(begin, end):
         choice, stream, record = choices[row], streams[row], records[row]
@@ -118,7 +118,7 @@ def try_splits_and_merges(
 
 @kernel
 def move_tables(state, listing, positions, leaves, goes_to):
-    """Count the tables at some positions of the listing to topic `goes_to` instead of `leaves`.
+    """Move the counts of tables at some positions of the listing from topic `leaves` to `goes_to`.
 
     -1 is a new topic, for which there must be a number. Returns the topic. The holder of the tables must give
     them the same topic.
@@ -133,7 +133,7 @@ def move_tables(state, listing, positions, leaves, goes_to):
 
 @kernel
 def square_topics(state, squares_k):
-    """Add up the squared counts of every topic."""
+    """Compute the sum of squared counts of every topic."""
     squares_k[: state.totals[NUMBERED]] = 0.0
     for v in range(state.row_len.size):
         first = state.row_ptr[v]
@@ -143,7 +143,7 @@ def square_topics(state, squares_k):
 
 
 def info_of(records: Array) -> SplitMergeInfo:
-    """Return what trials did that have all been made, from their records."""
+    """Return the numbers of completed trials from their records."""
     made = records[records[:, SPLIT] >= 0.0]
     split, accepted = made[:, SPLIT] == 1.0, made[:, ACCEPTED] == 1.0
     return SplitMergeInfo(

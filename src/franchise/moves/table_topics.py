@@ -1,19 +1,19 @@
 """Gibbs for k_jt, the topic of every table (the paper's section 3.1).
 
-A table x_jt of n words, c_v of them of term v, goes to topic k with weight m_k f_k(x_jt), or to a new
-topic with weight gamma f_new(x_jt), its own words and itself not counted. Leaving out what all topics
-share, and with terms that topic k has none of adding nothing::
+A table x_jt of n words, c_v of them of term v, goes to topic k with weight m_k f_k(x_jt), or to a new topic
+with weight gamma f_new(x_jt); its own words and the table itself do not count. Without factors that all
+topics share, the weights are as follows; terms that topic k lacks contribute nothing::
 
     topic k     m_k / [x_k (x_k + 1) ... (x_k + n - 1)]  prod over v with n_kv > 0 of
                 (n_kv + eta) ... (n_kv + c_v - 1 + eta) / [eta ... (c_v - 1 + eta)],     x_k = n_k + V eta
     new         gamma / [V eta ... (V eta + n - 1)]
 
-So only the topics that the table's own terms have are looked up term by term. For small tables, which
-are most, the first factor is kept ready for every n (`base`), and a topic costs one multiplication
-more. Large tables, whose products would leave the range of doubles, are weighed in logarithms
-(`moves.shared.table_logs`). Tables of one word are left out: the word move draws their topic already.
-Counts change only when a table does change its topic, which few do; its own topic is weighed as if
-the table were gone. Topics are weighed in the order of their numbers.
+So only the topics of the table's own terms are visited term by term. For small tables, which are most, the
+first factor is tabulated for every n (`base`), and a topic costs one more multiplication. Large tables, whose
+products would leave the range of doubles, are weighed in logarithms (`moves.shared.table_logs`). Tables of
+one word are skipped, because the word move already samples their topic. Counts change only if a table changes
+its topic, which few do; its own topic is weighed as if the table were gone. Topics are weighed in the order
+of their numbers.
 """
 
 import math
@@ -36,9 +36,9 @@ _LOG_RANGE = 600.0
 
 
 class TableTopicsInfo(NamedTuple):
-    """What the move did to the tables that it visited."""
+    """Numbers of the tables that the move visited."""
 
-    complete: bool  # False: out of topic numbers; make room and call again
+    complete: bool  # False: no topic number was left; make room and call again
     tables: int  # tables visited
     moved: int  # tables that changed their topic
     born: int  # topics born
@@ -73,7 +73,7 @@ def _one_base(m, x, n):
 
 @inlined
 def _multiply_shared_terms(state, scratch, eta, k_old, begin, end):
-    """Multiply up in scratch.shared what the table's terms give to the topics that have them."""
+    """Multiply the contributions of the table's terms to the topics that have them, in scratch.shared."""
     ratio, shared = scratch.ratio, scratch.shared
     at = begin
     while at < end:
@@ -99,7 +99,7 @@ def _multiply_shared_terms(state, scratch, eta, k_old, begin, end):
 
 @inlined
 def _cumulate(base_n, shared, weight, n_numbers):
-    """Cumulate base times shared over the topics and set shared back to 1."""
+    """Cumulate base times shared over the topics, and reset shared to 1."""
     total = 0.0
     k = 0
     while k + 4 <= n_numbers:
@@ -118,7 +118,7 @@ def _cumulate(base_n, shared, weight, n_numbers):
 
 @inlined
 def _draw_topic(state, scratch, eta, gamma, v_eta, k_old, begin, end):
-    """Draw the topic of a small table; -1 is a new one."""
+    """Sample the topic of a small table; -1 is a new one."""
     n = end - begin
     _multiply_shared_terms(state, scratch, eta, k_old, begin, end)
     base_n = scratch.base[n]
@@ -138,7 +138,7 @@ def _draw_topic(state, scratch, eta, gamma, v_eta, k_old, begin, end):
 
 @inlined
 def _lay_out_tables(corpus, state, scratch, j):
-    """Lay out the words of document j, unless tables hold counts, which are laid out as they are."""
+    """Lay out the words of document j; tables that hold counts are laid out already."""
     if scratch.pair_ptr.size:
         return
     begin = 0
@@ -150,7 +150,7 @@ def _lay_out_tables(corpus, state, scratch, j):
 
 @inlined
 def _words_of(state, scratch, slot, t):
-    """Return where the words of table t, at `slot`, begin and end, in the document that was laid out last."""
+    """Return where the words of table t, at `slot`, begin and end, in the last document laid out."""
     if scratch.pair_ptr.size:
         return scratch.pair_ptr[slot], scratch.pair_ptr[slot + 1]
     return scratch.table_end[t] - state.n_jt[slot], scratch.table_end[t]
@@ -158,12 +158,12 @@ def _words_of(state, scratch, slot, t):
 
 @kernel
 def table_topics(key, corpus, state, scratch):
-    """Draw a new topic for every table of two words or more."""
+    """Sample a new topic for every table of two words or more."""
     gamma, eta = state.concentrations[GAMMA], state.concentrations[ETA]
     v_eta = state.row_len.size * eta
     largest_small = _largest_small_table(corpus, scratch, eta, v_eta)
     tables, moved, born = 0, 0, 0
-    scratch.base[:, : state.totals[NUMBERED]] = 0.0  # dead topics weigh nothing
+    scratch.base[:, : state.totals[NUMBERED]] = 0.0  # dead topics have weight 0
     for i in range(state.totals[TOPICS]):
         k = np.int64(state.live[i])
         _prepare(scratch, k, state.m_k[k], state.n_k[k] + v_eta)

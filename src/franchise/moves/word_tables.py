@@ -1,23 +1,23 @@
-"""Gibbs for t_ji, the table of every word (the paper's appendix), topic first, then table.
+"""Gibbs for t_ji, the table of every word (the paper's appendix): first its topic, then its table.
 
 Take word i of document j, of term v, from its table. With c = alpha / (m + gamma) and
-w_k = 1 / (n_k + V eta), summing the appendix's conditional over tables of one topic gives::
+w_k = 1 / (n_k + V eta), summing the appendix's conditional over the tables of one topic gives::
 
     P(topic k)    ~ (n_jk + c m_k) (n_kv + eta) w_k          P(new topic) ~ c gamma / V
 
-and inside topic k: table t with probability n_jt / (n_jk + c m_k), else a new table. The topic's
-weight falls into parts that are cheap to add up, as in SparseLDA (Yao, Mimno & McCallum 2009)::
+and inside topic k: table t with probability n_jt / (n_jk + c m_k), else a new table. The topics' weights are
+divided into parts that are cheap to add up, as in SparseLDA (Yao, Mimno & McCallum 2009)::
 
     term      sum over the topics that v has          n_kv (n_jk + c m_k) w_k
     document  eta B,    B = sum over topics of j      n_jk w_k
     corpus    c eta A,  A = sum over all topics       m_k w_k
     new       c gamma / V
 
-A and B are kept up as words move, so a word costs time in proportion to the topics of its term and
-of its document (and a glance at the document's tables). All topics are looked at, quickly, only when
-a table opens or closes, which changes c, or when the draw falls on the corpus part.
+A and B are updated as words move, so a word costs time in proportion to the topics of its term and of its
+document (plus a quick scan of the document's tables). All topics are visited, quickly, only if a table opens
+or closes, which changes c, or if the draw falls on the corpus part.
 
-The sequential start is this move on words that sit nowhere yet (t_ji = -1).
+The sequential start is this move on unseated words (t_ji = -1).
 """
 
 from typing import NamedTuple
@@ -32,17 +32,17 @@ from franchise.model.weights import cumulate, list_here
 from franchise.moves.shared.scratch import DOCUMENT, INSIDE, N_HERE, NOT_ENTERED
 from franchise.random import start_stream, uniform
 
-# A is kept by adding and subtracting; a fresh sum now and then keeps its rounding near 1e-13.
+# A is updated by adding and subtracting; regular fresh sums keep its rounding error near 1e-13.
 _DOCUMENTS_PER_FRESH_SUM = 256
-_WORDS_AHEAD = 2  # time enough for memory to answer
+_WORDS_AHEAD = 2  # enough time to load from memory
 # Places in scratch.sums.
 _A, _B = 0, 1
 
 
 class WordTablesInfo(NamedTuple):
-    """What the move did to the words that it visited."""
+    """Numbers of the words that the move visited."""
 
-    complete: bool  # False: out of topic numbers; make room and call again
+    complete: bool  # False: no topic number was left; make room and call again
     moved: int  # words that changed their topic
     opened: int  # tables opened
     born: int  # topics born
@@ -62,7 +62,7 @@ def _weigh_topics(state, scratch, v_eta):
 
 @inlined
 def _enter(state, scratch, first, j, c):
-    """Gather n_jk of document j; return the number of its topics and B."""
+    """Compute n_jk of document j; return its number of topics and B."""
     n_here = np.int64(0)
     for slot in range(first, first + state.m_j[j]):
         k = np.int64(state.k_jt[slot])
@@ -81,7 +81,7 @@ def _enter(state, scratch, first, j, c):
 
 @inlined
 def _leave(scratch, n_here, c):
-    """Clear what was gathered about the document."""
+    """Clear the counts of the document."""
     for i in range(n_here):
         k = scratch.here[i]
         scratch.n_jk[k] = 0
@@ -91,7 +91,7 @@ def _leave(scratch, n_here, c):
 
 @helper
 def _reweigh(state, scratch, k, v_eta, c, sum_a, sum_b):
-    """Follow a change of n_k, m_k or n_jk of topic k in its weights; return A and B."""
+    """Update the weights of topic k after a change of n_k, m_k or n_jk; return A and B."""
     sum_a -= scratch.mw_k[k]
     sum_b -= scratch.nw_k[k]
     w = 1.0 / (state.n_k[k] + v_eta)
@@ -104,7 +104,7 @@ def _reweigh(state, scratch, k, v_eta, c, sum_a, sum_b):
 
 @inlined
 def _place_of(row_k, k):
-    """Return where topic k, which is there, stands in a row; without branches, so in steps of many."""
+    """Return the place of topic k, which must be there, in a row; without branches, in steps of many."""
     k = np.uint32(k)
     place = 0
     for e in range(row_k.size):
@@ -114,7 +114,7 @@ def _place_of(row_k, k):
 
 @inlined
 def _weigh_all(state, scratch, c):
-    """Follow a change of c in the weights of all topics; dead ones stand in no row."""
+    """Update the weights of all topics after a change of c; dead ones are in no row."""
     p_k, nw_k, mw_k = scratch.p_k, scratch.nw_k, scratch.mw_k
     for k in range(state.totals[NUMBERED]):
         p_k[k] = nw_k[k] + c * mw_k[k]
@@ -122,7 +122,7 @@ def _weigh_all(state, scratch, c):
 
 @inlined
 def _count_up_to(weight, length, u):
-    """Return how many of the cumulated weights do not exceed u: the place that u falls on."""
+    """Return the number of cumulated weights that do not exceed u: the place of u."""
     place = 0
     for e in range(length):
         place += weight[e] <= u
@@ -131,10 +131,10 @@ def _count_up_to(weight, length, u):
 
 @inlined
 def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, part_new, n_here):
-    """Draw the topic of a word of term v; -1 is a new one.
+    """Sample the topic of a word of term v; -1 is a new one.
 
-    The word is taken off its pair in the row of v, if it has one, but a pair that is empty now
-    stays. Also returns where in the row the old and the drawn topic stand (-1: not met there).
+    The word is removed from its pair in the row of v, if it has one; an empty pair stays for now. Also
+    returns the places of the old and the sampled topic in the row (-1: not found).
     """
     first = state.row_ptr[v]
     row_k = state.row_k[first : first + state.row_len[v]]
@@ -156,7 +156,7 @@ def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, pa
             u -= scratch.nw_k[scratch.here[i]]
             if u < 0.0:
                 return scratch.here[i], place_old, -1
-        u = 0.0  # only rounding leads here
+        u = 0.0  # only by rounding
     else:
         u -= part_document
     if u < part_corpus:
@@ -170,7 +170,7 @@ def _draw_topic(state, scratch, v, k_old, c, eta, part_document, part_corpus, pa
 
 @inlined
 def _draw_table(state, scratch, first, j, k, c):
-    """Draw a table of document j that serves topic k; -1 is a new one."""
+    """Sample a table of document j with topic k; -1 is a new one."""
     n = scratch.n_jk[k]
     if n == 0:
         return -1
@@ -189,14 +189,14 @@ def _draw_table(state, scratch, first, j, k, c):
 
 @inlined
 def _recount(state, v, k_old, place_old, k, place):
-    """Give one word of term v, taken off topic k_old (-1: from nowhere), to topic k."""
+    """Give one word of term v, removed from topic k_old (-1: from none), to topic k."""
     if k == k_old:
         state.row_n[place_old] += 1
         return
     if k_old >= 0:
         take_from_row(state, v, place_old, np.int64(0))
         if place == state.row_ptr[v] + state.row_len[v]:
-            place = place_old  # the drawn topic's pair was the last and has filled the gap
+            place = place_old  # the sampled topic's pair was the last and has filled the gap
     if place >= 0:
         state.row_n[place] += 1
     else:
@@ -205,7 +205,7 @@ def _recount(state, v, k_old, place_old, k, place):
 
 @inlined
 def _seat(corpus, state, i, j, t, t_old, k, alone):
-    """Seat word i at table t, -1 a new one of topic k, and close the table that it left empty."""
+    """Seat word i at table t, -1 a new one of topic k, and close its old table if that is empty."""
     first = corpus.doc_ptr[j]
     if t < 0:
         t = t_old if alone else state.m_j[j]
@@ -225,7 +225,7 @@ def _seat(corpus, state, i, j, t, t_old, k, alone):
 
 @kernel
 def word_tables(key, corpus, state, scratch):
-    """Draw a new table for every word, document by document in the order of scratch.documents."""
+    """Sample a new table for every word, document by document in the order of scratch.documents."""
     alpha = state.concentrations[ALPHA]
     gamma = state.concentrations[GAMMA]
     eta = state.concentrations[ETA]
@@ -256,7 +256,7 @@ def word_tables(key, corpus, state, scratch):
             if i + _WORDS_AHEAD < corpus.x.size:
                 prefetch_row(state, corpus.x[i + _WORDS_AHEAD])
 
-            # Take the word away; the counts of its term follow once the new topic is known.
+            # Remove the word; the counts of its term follow once the new topic is known.
             t_old, k_old, alone = state.t_ji[i], np.int64(-1), False
             before_a, before_b = sum_a, sum_b
             before_w, before_mw, before_nw = 0.0, 0.0, 0.0
@@ -299,7 +299,7 @@ def word_tables(key, corpus, state, scratch):
             state.n_k[k] += 1
             scratch.n_jk[k] += 1
             if k == k_old and alone == (t < 0):
-                # All is as it was: put back the exact numbers, which also limits rounding.
+                # Nothing has changed: restore the exact numbers, which also limits rounding.
                 scratch.w_k[k], scratch.mw_k[k], scratch.nw_k[k] = before_w, before_mw, before_nw
                 scratch.p_k[k] = before_nw + c * before_mw
                 sum_a, sum_b = before_a, before_b

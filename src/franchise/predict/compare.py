@@ -171,8 +171,8 @@ def compare_models(
     Raises
     ------
     CorpusError
-        If the terms of the models differ. The more terms a model knows, the less likely is each word, whatever
-        the topics are.
+        If the terms of the models differ. The more terms a model knows, the less likely is each word, with
+        any topics.
     """
     first, *others = models
     for name in others:

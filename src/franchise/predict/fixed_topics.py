@@ -190,7 +190,7 @@ def new_documents(draws: Sequence[Draw], corpus: Corpus | CorpusArrays) -> NewDo
         n_terms = draw.topic_terms.shape[1]
         if n_terms != corpus.n_terms:
             raise CorpusError(
-                f"the documents have a vocabulary of {corpus.n_terms:,} terms, but the topics have {n_terms:,}; "
+                f"the documents have a vocabulary of {corpus.n_terms:,} terms, the topics have {n_terms:,}; "
                 "make the documents with the vocabulary of the model",
                 code="vocabulary-mismatch",
             )

@@ -190,7 +190,7 @@ def leave(topics, scratch, n_here):
 
 @helper
 def _visit(key, documents, topics, scratch, settings, j):
-    """Make the sweeps over document j; sum n_jk over the kept ones in kept_k; return the topics listed."""
+    """Make the sweeps over document j; sum n_jk of kept sweeps in kept_k; return the number of topics."""
     first = documents.doc_ptr[j]
     n_j = documents.doc_ptr[j + 1] - first
     scratch.z[:n_j] = -1

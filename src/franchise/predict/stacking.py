@@ -27,9 +27,9 @@ from franchise.predict.heldout import Densities, HeldOut
 if TYPE_CHECKING:
     import pandas as pd
 
-_NEARLY = 1e-9  # nats per unit that may be missing from the best score
+_NEARLY = 1e-9  # nats per unit by which a score may be below the best
 _MOST_STEPS = 10_000
-_NOTHING = 1e-6  # a weight below this is none
+_NOTHING = 1e-6  # a smaller weight becomes 0
 
 
 class OfChain(NamedTuple):

@@ -39,6 +39,13 @@ def plot_reference(
     <ax>
 
     <figure>
+
+    Examples
+    --------
+    ::
+
+        comparison = model.compare_topics("signatures.csv")
+        plot_reference(comparison).savefig("signatures.pdf")
     """
     most = whole_number("most", most, 1)
     topics = comparison.as_frame(one_to_one=one_to_one).head(most)

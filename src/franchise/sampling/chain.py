@@ -220,7 +220,7 @@ class Chain:
     def _start(self, seat: Callable[[], None]) -> None:
         if len(self.trace):
             raise FranchiseError(
-                "the chain has already started; make a new one to start again", code="already-started"
+                "the chain has already started; make a new chain to start again", code="already-started"
             )
         with self._whole_or_not_at_all():
             began = time.perf_counter()

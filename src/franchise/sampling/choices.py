@@ -41,7 +41,7 @@ def eta_for(eta: object, corpus: Corpus) -> object:
 
 
 def why_chosen(init: object, eta: object, corpus: Corpus) -> dict[str, str]:
-    """Return, for each of the two settings that is ``"auto"``, its value and the reason in words."""
+    """Return the value, and the reason in words, of each of the two settings that is ``"auto"``."""
     choices = {"eta": (eta, _eta), "init": (init, _start)}
     found = {name: choose(corpus) for name, (given, choose) in choices.items() if is_one_of(given, ["auto"])}
     return {name: f"{choice.value} ({choice.why})" for name, choice in found.items()}

@@ -14,7 +14,7 @@ from franchise.sampling.schedule import Timetable
 
 # Taken in turn: results on which chains from all these starts agree do not depend on the start.
 _APART: tuple[Start, ...] = ("one", "sequential", 50, 200)
-# Starts with a name. "auto" means one that suits the documents, "apart" several.
+# Starts with a name. "auto" chooses a start that suits the documents, "apart" uses several.
 STARTS = ("auto", "consensus", "counts", "documents", "fitted", "apart", "sequential", "one")
 
 
@@ -152,8 +152,8 @@ def check_burn_in(schedule: Timetable, burn_in: int) -> None:
     least = least_burn_in(schedule)
     if whole_number("burn_in", burn_in, 0) < least:
         raise SettingsError(
-            f"burn_in={burn_in}: give {least} or more; earlier sweeps differ from the others and must not "
-            "be counted",
+            f"burn_in={burn_in}: give {least} or more; the first {least} sweeps differ from the others and "
+            "must not be counted",
             code="out-of-range",
         )
 

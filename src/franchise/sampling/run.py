@@ -30,7 +30,7 @@ _SECONDS_A_LOOK = 1.0
 # Time before a thread checks whether another chain is further behind. If only some chains can work at a time,
 # they must make room for each other, which takes a while, so they have longer turns.
 _SECONDS_A_TURN, _SECONDS_A_LONG_TURN = 0.25, 5.0
-_SECONDS_TO_START = 1.0  # if a time budget ran out while starting topics were found
+_SECONDS_TO_START = 1.0  # granted if the time budget ran out during the search for starting topics
 
 
 class Keeper(Protocol):

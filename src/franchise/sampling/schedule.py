@@ -42,9 +42,9 @@ class Schedule:
         The share of eta that the warm-up begins with; by default 0.3, or 0.1 from documents.
     merges
         Sweeps after which topics that are copies of each other are merged: pairs whose merge clearly raises
-        the log joint. A merge is not a Markov move, so these sweeps are part of the burn-in; () for none. The
-        default is 45, 60, 80, 120 and 200, as far as they come after the warm-up, if chains start from topics
-        found in the documents.
+        the log joint. A merge is not a Markov move, so these sweeps are part of the burn-in; () for none. If
+        chains start from topics found in the documents, the default is those of 45, 60, 80, 120 and 200 that
+        come after the warm-up.
     split_merge
         When whole topics are split and merged: ``"always"`` (the default), ``"burn-in"``, ``"off"``, or a
         `SplitMerge`. Unless you give a `SplitMerge`, the number of trials adapts in the first 100 sweeps of

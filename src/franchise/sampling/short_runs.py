@@ -22,7 +22,7 @@ from franchise.sampling.trials import SplitMerge
 NUMBER, SWEEPS, SHARE = 24, 40, 0.9
 FEWEST_DOCUMENTS = 100  # with fewer, a tenth of the documents is too small a sample
 _WARM_UP = 26  # sweeps at a low eta, so that many narrow topics form first
-_FIRST = 2**32  # number of the first run: chains of a fit have smaller ones
+_FIRST = 2**32  # the number of the first run: chains of a fit have smaller numbers
 _SECONDS_A_LOOK = 1.0
 
 

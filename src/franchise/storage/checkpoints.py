@@ -173,7 +173,7 @@ def load_chains(plan: Plan, folder: Path, corpus: Corpus, *, resumed: bool = Fal
     for i in saved_chains(folder):
         if i >= len(plan.starts):
             raise ModelError(
-                f"{folder}: it has a chain {i}, but the number of chains is {len(plan.starts)}; {_OTHER}",
+                f"{folder}: it has a chain {i}, but the plan has {len(plan.starts)} in all; {_OTHER}",
                 code="settings-mismatch",
             )
         saved[i] = chain = load_chain(folder / str(i), corpus)

@@ -133,7 +133,7 @@ def read_draw(folder: Path, sweep: int, corpus: Corpus) -> Draw:
 
 
 def files_of_draw(folder: Path, sweep: int) -> set[Path]:
-    """Return the paths of the draw of a sweep and of its parts, if it has any."""
+    """Return the paths of the draw of a sweep and of the folder of its parts."""
     return {draw_path(folder, sweep), parts_folder(folder, sweep)}
 
 

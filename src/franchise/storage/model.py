@@ -56,8 +56,8 @@ _CONFIG, _START, _START_KIND = "config.toml", "start.safetensors", "start"
 _FORMAT = "franchise model"
 _HEADING = "# To fit this model again: franchise fit INPUT -o MODEL --config config.toml\n"
 _BEGUN_SHORTER = (
-    "# The result differs slightly: the fit was shorter at first, and kept the merges and the split-merge "
-    "schedule that followed from its first burn-in, which no option sets.\n"
+    "# The result differs slightly: this fit was extended, and kept the merges and the split-merge schedule "
+    "of its first burn-in, which no option sets.\n"
 )
 
 

@@ -188,21 +188,21 @@ def _npy():
 
 UNSUPPORTED = {
     "a.xlsx": (_zip("[Content_Types].xml", "xl/workbook.xml"), "a workbook"),
-    "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "older Microsoft Office"),
+    "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "old Microsoft Office"),
     "a.pdf": (b"%PDF-1.7\n%\xe2\xe3", "a PDF; extract the text first"),
     "a.tar": (_tar(), "an archive"),
     "a.bz2": (b"BZh91AY", "unpack it"),
-    "a.npy": (_npy(), "an array of NumPy"),
+    "a.npy": (_npy(), "a NumPy array"),
     "a.pkl": (pickle.dumps(["ant"]), "a Python pickle"),
     "a.arrow": (b"ARROW1\x00\x00", "as Parquet"),
     "a.h5": (b"\x89HDF\r\n\x1a\n" + bytes(99), "an HDF5 file; if it is AnnData's, give format='h5ad'"),
-    "a.rds": (b"X\n\x00\x00\x00\x03", "data of R"),
+    "a.rds": (b"X\n\x00\x00\x00\x03", "data file of R"),
     "a.sav": (b"$FL2@(#) IBM", "statistics program"),
     "a.sqlite": (b"SQLite format 3\x00", "as CSV"),
     "a.json": (b' [\n {"text": "ant"}]', "jq -c '.[]'"),
     "a.html": (b"<!DOCTYPE html><p>", "a web page"),
     "a.png": (b"\x89PNG\r\n\x1a\n", "an image"),
-    "a.mallet": (b"\xac\xed\x00\x05sr", "a binary file of MALLET"),
+    "a.mallet": (b"\xac\xed\x00\x05sr", "a binary MALLET file"),
 }
 
 

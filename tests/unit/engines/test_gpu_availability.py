@@ -21,12 +21,12 @@ PROBLEMS = {
     "old driver": (
         {"status": 35, "driver": 12020, "made_for": 12090},
         "gpu-driver-too-old",
-        ["NVIDIA driver", "CUDA up to 12.2", "CuPy here was made for 12.9"],
+        ["NVIDIA driver", "CUDA up to 12.2", "CuPy here is made for 12.9"],
     ),
     "CuPy for another CUDA": (
         {"status": 35, "driver": 12080, "made_for": 13000},
         "gpu-driver-too-old",
-        ["CUDA up to 12.8", "CuPy here was made for 13.0", "CuPy for CUDA 12"],
+        ["CUDA up to 12.8", "CuPy here is made for 13.0", "CuPy for CUDA 12"],
     ),
     "a GPU that does not answer": (
         {"status": 999},

@@ -188,7 +188,7 @@ def test_relabelled_tables(way):
     there.close(live)
     sizes = there.table_sizes
     assert_array_equal(sizes, np.bincount(state.n_jt[state.n_jt > 0], minlength=sizes.size))
-    seats = there.seats()
+    seats = there.seating()
     assert_array_equal(seats["t_ji"], state.t_ji)
     is_table = state.n_jt > 0
     assert_array_equal(live[seats["k_jt"]][is_table], state.k_jt[is_table])
@@ -226,7 +226,7 @@ def test_documents_that_come_back_in_another_way(way):
     assert_array_equal(there._counts.array, counted(corpus.x, z, corpus.n_terms, there._counts.stride))
     live = np.unique(z)
     there.close(live)
-    seats = there.seats()
+    seats = there.seating()
     assert_array_equal(seats["t_ji"], state.t_ji)
     assert_array_equal(seats["m_j"], state.m_j)
     assert_array_equal(live[seats["k_jt"][state.n_jt > 0]], state.k_jt[state.n_jt > 0])

@@ -63,10 +63,10 @@ def taken(corpus, n_topics, monkeypatch):
     with on_device(HostDevice()):
         engine.start(Key(0, 0, 0, 0), n_topics)
     with monkeypatch.context() as patch:
-        for name in ("update", "_write_seats"):
+        for name in ("update", "_store_seating"):
             patch.setattr(GpuDocuments, name, counted(getattr(GpuDocuments, name)))
         engine.sweep(Key(0, 0, 1, 0), None)
-        documents_of(engine)._write_seats()
+        documents_of(engine)._store_seating()
     assert len(most) == 2
     return max(most), documents_of(engine)._counts.stride
 

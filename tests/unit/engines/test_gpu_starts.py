@@ -31,7 +31,7 @@ def started(start, long=layout.LONG, blocks=None, resident=None):
         patch.setattr(layout, "LONG", long)
         there = GpuDocuments(HostDevice(), corpus, blocks, resident)
         passed = there.start(Key(8, 0, 0, INITIALIZE), start)
-    seats = there.seats()
+    seats = there.seating()
     t_ji, k_jt = (seats[name].reshape(COPIES, -1) for name in ("t_ji", "k_jt"))
     z = np.take_along_axis(k_jt, t_ji, axis=1)
     assert_array_equal(there._counts.array, counted(corpus.x, z.ravel(), 4, there._counts.stride))

@@ -25,9 +25,17 @@ from franchise.engines.threads import Threads, falling_ranges
 from franchise.model import broken_invariants, joint
 from franchise.model.measure import FREE, new_measure
 from franchise.model.state import BORN, TOPICS
-from franchise.moves.reveal import reveal_weights
+from franchise.moves.instantiation import instantiate_weights
 from franchise.moves.shared.seats import _before_next
-from franchise.random import DOCUMENTS, REVEAL, Key, gamma_variate, log_gamma_variate, start_stream, uniform
+from franchise.random import (
+    DOCUMENTS,
+    TOPIC_WEIGHTS,
+    Key,
+    gamma_variate,
+    log_gamma_variate,
+    start_stream,
+    uniform,
+)
 from franchise.sampling import Timetable
 from tests.reference.choices import Drawn
 from tests.reference.documents import Revealed, update
@@ -145,8 +153,10 @@ def test_weights_are_those_of_sticks_broken_off_to_the_end(gamma, seed):
     engine.start(Key(seed, 0, 0, 0), "one")
     state, epsilon, room = engine.state, 1e-4, 5_000
     measure, stream = new_measure(2, room, state.n_k.size, 3), np.zeros(4, np.uint64)
-    assert not reveal_weights(Key(seed, 0, 1, REVEAL), state, measure, epsilon, np.zeros(1), stream)
-    start_stream(stream, Key(seed, 0, 1, REVEAL), 0)
+    assert not instantiate_weights(
+        Key(seed, 0, 1, TOPIC_WEIGHTS), state, measure, epsilon, np.zeros(1), stream
+    )
+    start_stream(stream, Key(seed, 0, 1, TOPIC_WEIGHTS), 0)
     used, rest = (log_gamma_variate(stream, one) for one in (float(state.m_k[0]), gamma))
     rest -= np.logaddexp(used, rest)
     expected = []

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from franchise import HDPTopicModel, SettingsError
 from franchise.report import figures
-from tests.raising import raises
+from tests.raising import raises, warns
 
 TEXTS = [
     "cats drink <i>milk</i>",
@@ -31,7 +31,8 @@ FIGURES = (
 
 @pytest.fixture(scope="module")
 def model():
-    return HDPTopicModel(**QUICK).fit(TEXTS).set_topic_labels({0: "money & more"})
+    with warns("html-in-texts"):
+        return HDPTopicModel(**QUICK).fit(TEXTS).set_topic_labels({0: "money & more"})
 
 
 # ---------------------------------------------------------------- shown

@@ -162,7 +162,7 @@ def test_overdispersed_counts_are_scaled_down_as_before(tables):
 
 
 def test_down_sampled_documents_stay_so(tables):
-    corpus = from_counts(tables[0]).downsampled(20, seed=4)
+    corpus = from_counts(tables[0]).downsampled(20, random_state=4)
     model = fit(corpus, **QUICK | {"sweeps": 4}).update(tables[1], sweeps=4)
     assert model.corpus_.document_lengths.max() == 20
     assert model.corpus_.downsampling.n_documents == 50

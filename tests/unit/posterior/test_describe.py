@@ -27,6 +27,8 @@ def described(
     """Describe a run with a number of topics (median and interval), their support, and these chains."""
     posterior = SimpleNamespace(
         n_topics=n_topics[0],
+        n_topics_median=n_topics[0],
+        read_as="",
         n_topics_interval=n_topics[1:],
         support=np.array(support),
         draws=[[None] * max(n, 1) for n in draws],
@@ -72,6 +74,8 @@ def test_one_of_everything():
     corpus = Corpus([0], [0, 1], ["ant"])
     posterior = SimpleNamespace(
         n_topics=1,
+        n_topics_median=1,
+        read_as="",
         n_topics_interval=(1, 1),
         support=np.ones(1),
         draws=[[None, None]],

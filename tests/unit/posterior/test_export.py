@@ -29,6 +29,7 @@ def fake_posterior(corpus, phi, document_topics, weights=None):
     phi, n_topics = np.asarray(phi), len(phi)
     weights = np.full(n_topics, 1 / n_topics) if weights is None else np.asarray(weights)
     return SimpleNamespace(
+        read_as="",
         run_support=None,
         phi=phi,
         weights=weights,

@@ -1,9 +1,9 @@
-"""The formats of files: the list of them, which one a file has, and writing in them.
+"""File formats: a list of them, recognition of the format of a file, and writing.
 
-A format of texts gives rows (text and name of one document after the other), a format of counts gives a
-corpus, and so does Franchise's own. Which format a file has is shown by the end of its name, or else by how
-it starts. A file that cannot be read is known by its content before its name: many a table is called .csv and
-is a workbook. What becomes of rows is in ``franchise.corpus.reading``.
+A format of texts yields rows (text and name of one document at a time). A format of counts returns a corpus,
+and so does Franchise's own. The suffix of a file decides its format, or else its first bytes. Files that
+cannot be read are recognised by content before the suffix, because many workbooks are named .csv. Rows are
+processed in ``franchise.corpus.reading``.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from franchise.errors import SettingsError
 
 
 class Format(NamedTuple):
-    """A format of files; it reads either rows of texts or counts, and can be written if `write` is there."""
+    """A file format. It reads either rows of texts or counts, and can be written if it has `write`."""
 
     description: str  # in one line
-    extensions: tuple[str, ...] = ()  # how names of such files end
-    has_columns: bool = False  # the column that holds the texts must be given
+    extensions: tuple[str, ...] = ()  # suffixes of file names
+    has_columns: bool = False  # the column with the texts must be given
     has_names: bool = False  # every document has a name
-    rows: Callable[..., Rows] | None = None  # of CSV and TSV, takes a delimiter, too
-    counts: Callable[..., Corpus] | None = None  # takes the terms, if known; of AnnData, a layer, too
+    rows: Callable[..., Rows] | None = None  # for CSV and TSV, also takes a delimiter
+    counts: Callable[..., Corpus] | None = None  # takes the terms, if known; for AnnData, also a layer
     write: Callable[[Corpus], Iterator[bytes | memoryview]] | None = None  # in blocks
-    looks_like: Callable[[bytes], bool] | None = None  # tells it by how a file starts, if that shows it
+    looks_like: Callable[[bytes], bool] | None = None  # recognises the start of a file, if it is typical
 
 
 def _starts(magic: bytes) -> Callable[[bytes], bool]:
@@ -45,7 +45,7 @@ _ZIPPED, _BOM = b"PK\x03\x04", b"\xef\xbb\xbf"
 _table = partial(Format, has_columns=True)
 _tabs = partial(delimited.rows, delimiter="\t")
 # fmt: off
-#: Every format by its name.
+#: All formats by name.
 FORMATS: Mapping[str, Format] = MappingProxyType({
     "txt": Format("text, one document per line", (".txt",), rows=txt_rows, write=write_txt),
     "folder": Format("folder of text files (*.txt), one document per file"),
@@ -72,41 +72,41 @@ FORMATS: Mapping[str, Format] = MappingProxyType({
 
 
 def known_format(form: str) -> Format:
-    """Return a format by its name, or say which there are."""
+    """Return a format by its name; refuse an unknown name."""
     if form not in FORMATS:
         raise SettingsError(
-            f"format={form!r}: there is no such format; give one of {', '.join(FORMATS)}",
+            f"format={form!r}: no such format; give one of {', '.join(FORMATS)}",
             code="unknown-format",
         )
     return FORMATS[form]
 
 
-# ---------------------------------------------------------------- which one a file has
+# ---------------------------------------------------------------- recognition
 
-_SEE_PYTHON = "load it in Python, and fit what is in it"
+_SEE_PYTHON = "load it in Python, and fit its contents"
 _AS_CSV = "save it as CSV and give --text-column"
 _AS_TEXT = "extract the text first, one .txt file per document"
 _ARCHIVE = ("an archive of files", "unpack it")
 _ZIP = ("an archive, a workbook or a document", "save a table as CSV, unpack texts and give the folder")
 _JSON = ("one JSON array", "write one object per line, with jq -c '.[]' for instance, and name it .jsonl")
 _PICKLE = "a Python pickle, which could run any code"
-_R = "data of R or of a statistics program"
+_R = "a data file of R or another statistics program"
 _MALLET = "give the text file that it was imported from"
 
-# What it is, what to do, how names of such files end, how the files start (with a "|" between).
+# The kind of file, the advice, its suffixes, and its first bytes (alternatives separated by "|").
 _UNSUPPORTED = (
     ("a spreadsheet", _AS_CSV, ".xlsx .xls .xlsm .xlsb .ods .numbers", b""),
     ("a document, book or presentation", _AS_TEXT, ".docx .doc .odt .rtf .pptx .odp .epub", b"{\\rtf"),
-    ("a file of an older Microsoft Office", "save it as CSV or plain text", "", b"\xd0\xcf\x11\xe0"),
+    ("a file of an old Microsoft Office version", "save it as CSV or plain text", "", b"\xd0\xcf\x11\xe0"),
     ("a PDF", _AS_TEXT, ".pdf .ps", b"%PDF-|%!PS"),
     (*_ARCHIVE, ".zip .tar .tgz .7z .rar", b"7z\xbc\xaf|Rar!\x1a"),
     (
-        "compressed, but not by gzip",
+        "compressed, but not with gzip",
         "unpack it",
         ".bz2 .xz .zst .lz4 .br",
         b"BZh|\xfd7zXZ\0|(\xb5/\xfd",
     ),
-    ("an array of NumPy", _SEE_PYTHON, ".npy", b"\x93NUMPY"),
+    ("a NumPy array", _SEE_PYTHON, ".npy", b"\x93NUMPY"),
     (_PICKLE, _SEE_PYTHON, ".pkl .pickle .joblib", b"\x80\2|\x80\3|\x80\4|\x80\5"),
     ("an Arrow or Feather file", "write it as Parquet", ".arrow .feather", b"ARROW1|\xff\xff\xff\xff"),
     ("an HDF5 file", "if it is AnnData's, give format='h5ad'", ".h5 .hdf5 .loom", b"\x89HDF\r\n"),
@@ -114,13 +114,13 @@ _UNSUPPORTED = (
     ("an SQLite database", "write the table as CSV", ".sqlite .sqlite3 .db", b"SQLite format 3\0"),
     ("a web page or XML", _AS_TEXT, ".html .htm .xml", b""),
     ("an image, sound or film", "give texts", ".png .jpg .jpeg .gif .mp3 .mp4", b"\x89PNG|\xff\xd8\xff"),
-    ("a binary file of MALLET", _MALLET, "", b"\xac\xed\0\5"),
-    ("a file of tensors", "of a model, give its folder", ".safetensors .pt .pth", b""),
+    ("a binary MALLET file", _MALLET, "", b"\xac\xed\0\5"),
+    ("a file of tensors", "for a model, give its folder", ".safetensors .pt .pth", b""),
 )
 
 
 def format_of(source: Source, given: str | None) -> str:
-    """Return the format that was given, or that a file's name or content shows."""
+    """Return the given format, or the format by the name or content of a file."""
     form = given or (by_name(source.path) if source.path is not None else None)
     unsupported = _unsupported(source, form)
     if unsupported is not None:
@@ -139,7 +139,7 @@ def format_of(source: Source, given: str | None) -> str:
 
 
 def by_name(path: PurePath) -> str | None:
-    """Return the format that a file's name shows, None if it shows none.
+    """Return the format by the name of a file, or None.
 
     Examples
     --------
@@ -154,9 +154,9 @@ def by_name(path: PurePath) -> str | None:
 
 
 def _unsupported(source: Source, form: str | None) -> tuple[str, str] | None:
-    """Return what a file is that cannot be read, and what to do; None of all others."""
+    """Return the kind of a file that cannot be read, with advice; None for other files."""
     head = source.head()
-    if form not in ("npz", "parquet", "h5ad"):  # these say themselves what is wrong with a file
+    if form not in ("npz", "parquet", "h5ad"):  # their readers have better messages
         if head.startswith(_ZIPPED) and b".npy" not in head[:200]:
             return _ZIP
         if head[257:262] == b"ustar":
@@ -165,7 +165,7 @@ def _unsupported(source: Source, form: str | None) -> tuple[str, str] | None:
             if starts and head.startswith(tuple(starts.split(b"|"))):
                 return what, advice
     if form is not None:
-        return None  # what looks like JSON may be a text
+        return None  # a text may look like JSON
     start = _text(head)[:14].lower()
     if start.startswith(b"["):
         return _JSON
@@ -187,27 +187,27 @@ def _text(head: bytes) -> bytes:
 def write_corpus(
     corpus: Corpus, path: StrPath, *, format: str | None = None, vocabulary: StrPath | None = None
 ) -> list[Path]:
-    """Write a corpus to a file of any format that can be written, whole or not at all.
+    """Write a corpus to a file, whole or not at all.
 
     Parameters
     ----------
     corpus
-        What to write. Formats of counts (``ldac``, ``uci``, ``mm``, ``npz``) lose the order of the words
-        within a document; ``txt`` and ``jsonl`` write the words, in order and joined by blanks, and lose
-        terms that no word uses. Names of documents are kept by ``jsonl`` and ``npz``, metadata by ``jsonl``;
-        ``franchise`` keeps everything.
+        The corpus. Formats of counts (``ldac``, ``uci``, ``mm``, ``npz``) lose the order of words within a
+        document. ``txt`` and ``jsonl`` have the words in order, joined by blanks, and lose terms that no word
+        uses. ``jsonl`` and ``npz`` keep names of documents, ``jsonl`` keeps metadata, and ``franchise`` keeps
+        everything.
     path
-        Where; gzipped if the name ends in ``.gz``.
+        The file. It is gzipped if the name ends in ``.gz``.
     format
-        One of :data:`~franchise.corpus.FORMATS`; by default known from the end of the name.
+        One of :data:`~franchise.corpus.FORMATS`; by default, the suffix of the name decides.
     vocabulary
-        Where to write the terms, one per line. By default beside the file, as ``read_corpus`` looks for
-        them, for formats that have no place for terms.
+        The file for the terms, one per line. By default, formats that cannot hold terms get this file next to
+        the corpus, where ``read_corpus`` looks for it.
 
     Returns
     -------
     list of Path
-        What was written.
+        The written files.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the formats of tables share: which column holds the texts, which the names, which are metadata."""
+"""The columns of tables: the column of texts, the column of names, and columns of metadata."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from franchise.errors import CorpusError
 if TYPE_CHECKING:
     import pandas as pd
 
-# The text of a document, and its name where the file gives one; Parquet may have lists of words for texts.
+# The text of a document, and its name if the file has one. Parquet may have lists of words instead of texts.
 Rows = Iterator[tuple[Any, str | None]]
 
 
 class Columns:
-    """The columns of texts, names and metadata; metadata are gathered while texts are read.
+    """The columns of texts, names and metadata. Metadata are collected while texts are read.
 
-    Without names of metadata (None), all columns that are small are taken.
+    If no metadata columns are named (None), all small columns are kept.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Columns:
         self._values: dict[str, list[Any]] = {name: [] for name in metadata or ()}
         self._seen: dict[str, None] = {}
         self._n_characters = Counter[str]()
-        self._equal: dict[str, str] = {}  # equal texts are kept once
+        self._equal: dict[str, str] = {}  # to store equal texts once
         self._n_documents = 0
 
     def check(self, source: Source, present: Sequence[str], line: int | None) -> str:
-        """Return the column of the texts; it and that of the names must be there, once."""
+        """Return the column of the texts; refuse missing or repeated columns of texts or names."""
         if self.text is None:
             raise source.fault(
                 f"which column holds the texts? Give text_column (--text-column); {listed(present)}",
@@ -60,7 +60,7 @@ class Columns:
         return self.text
 
     def of_table(self, source: Source, present: Sequence[str], line: int | None) -> list[str]:
-        """Return which columns of a table are metadata; those that were asked for must be there, once."""
+        """Return the metadata columns of a table; refuse requested columns that are missing or repeated."""
         for column in self._wanted or ():
             if column not in present:
                 raise source.fault(
@@ -70,7 +70,7 @@ class Columns:
         return self.among(present)
 
     def among(self, present: Sequence[str]) -> list[str]:
-        """Return which columns to gather; a column that is there twice belongs to no one."""
+        """Return the columns to collect, without repeated ones."""
         if self._wanted is not None:
             return list(self._wanted)
         times = Counter(present)
@@ -78,7 +78,7 @@ class Columns:
 
     @property
     def asked(self) -> list[str]:
-        """The columns that were asked for by name."""
+        """The columns requested by name."""
         return [name for name in (self.text, self.name, *(self._wanted or ())) if name is not None]
 
     @property
@@ -87,7 +87,7 @@ class Columns:
         return self._wanted is None
 
     def add(self, source: Source, values: Mapping[str, Any], line: int) -> None:
-        """Take the metadata of the next document; those of columns that are not there are missing."""
+        """Add the metadata of the next document; values of absent columns are missing."""
         for name in values:
             if name not in self._seen:
                 self._seen[name] = None
@@ -114,7 +114,7 @@ class Columns:
         return len(value) <= LONGEST_VALUE and self._n_characters[name] <= MOST_CHARACTERS
 
     def gathered(self, name: str) -> pd.DataFrame | None:
-        """Return the metadata of all documents of the file with this name."""
+        """Return the metadata of all documents of the file `name`."""
         for wanted in self._wanted or ():
             if self._n_documents and wanted not in self._seen:
                 raise CorpusError(
@@ -124,17 +124,17 @@ class Columns:
         return table_of({name: column_of(name, values) for name, values in self._values.items()})
 
     def text_in(self, source: Source, value: object, line: int) -> str:
-        """Return a value of the column of texts, which must be a text."""
+        """Return a value of the column of texts; refuse other types."""
         if not isinstance(value, str):
             raise source.fault(
-                f'{self.text!r} is {_shown(value)}, not a text; give texts in quotes, "" where there is none',
+                f'{self.text!r} is {_shown(value)}, not a text; give texts in quotes, and "" for no text',
                 line,
                 code="not-a-text",
             )
         return _whole(source, value, self.text, line)
 
     def name_in(self, source: Source, value: object, line: int) -> str:
-        """Return a value of the column of names, which may be a number too."""
+        """Return a value of the column of names, a text or a whole number."""
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise source.fault(
                 f"{self.name!r} is {_shown(value)}; names are texts or whole numbers", line, code="not-a-name"
@@ -145,18 +145,18 @@ class Columns:
 def _check_once(source: Source, column: str | None, present: Sequence[str], line: int | None) -> None:
     if column is not None and present.count(column) > 1:
         raise source.fault(
-            f"there are several columns {column!r}; rename all but one", line, code="duplicate-column"
+            f"several columns are named {column!r}; rename all but one", line, code="duplicate-column"
         )
 
 
 def _whole(source: Source, text: str, column: str | None, line: int) -> str:
-    # JSON can spell halves of surrogate pairs, which no file in UTF-8 can hold: they would fail much later.
+    # JSON can hold half of a surrogate pair, which cannot be saved in UTF-8: refuse it now, not later.
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         half = text[error.start]
         raise source.fault(
-            f"{column!r} has half a character, {half!r}, at position {error.start}; take it out",
+            f"{column!r} has half a character, {half!r}, at position {error.start}; remove it",
             line,
             code="not-a-character",
         ) from None
@@ -164,7 +164,7 @@ def _whole(source: Source, text: str, column: str | None, line: int) -> str:
 
 
 def listed(present: Sequence[str]) -> str:
-    """Name the columns of a table, the first twenty of many."""
+    """List the columns of a table, at most twenty."""
     if not present:
         return "the file has no columns"
     shown = ", ".join(repr(column[:80]) for column in present[:20])

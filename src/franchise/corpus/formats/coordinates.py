@@ -1,11 +1,11 @@
-"""Counts as lines of three numbers, ``document term count`` counted from 1: UCI's files and Matrix Market.
+"""Counts as lines ``document term count``, with ids from 1: UCI's files and Matrix Market.
 
 UCI's ``docword.X.txt`` begins with the numbers of documents, terms and entries, one line each; the terms are
 in ``vocab.X.txt``. Matrix Market has a header, comments, and a line of sizes; rows are documents, columns are
-terms. SciPy's reader is not used: it believes any sizes in the header, and its errors name no line.
+terms. SciPy's reader is not used, because it trusts any sizes in the header and its errors name no line.
 
-Blocks of lines that a regular expression passes go to NumPy at once. Any other block, real numbers among
-them, is read line by line, which also says what is wrong and where.
+Blocks of lines that match a regular expression go to NumPy at once. Other blocks, such as those with real
+numbers, are read line by line, for precise messages.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int32]
 
-# A stray huge number would ask for as many names; feature hashing, with 2**20 columns, stays below.
+# A single wrong, huge number would create that many names. Feature hashing, with 2**20 columns, stays below.
 MAX_UNUSED = 2_000_000
-# No writer holds all its text at once.
+# Writers hold only a part of their text at once.
 AT_ONCE = 100_000
 
 REAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
-Complaint = tuple[str, str]  # a code, and what is wrong and what to do
+Complaint = tuple[str, str]  # code and message
 
 
 class Entries(NamedTuple):
-    """Documents and terms, both numbered from 0, and how many words; three arrays of one length."""
+    """Documents and terms, both numbered from 0, and counts: three arrays of the same length."""
 
     documents: Ints
     terms: Ints
@@ -49,7 +49,7 @@ class Entries(NamedTuple):
 
 
 def joined(blocks: Iterable[Entries]) -> Entries:
-    """Join entries that come in blocks; many are held in files."""
+    """Join blocks of entries; large arrays are in files."""
     columns = [Growing() for _ in Entries._fields]
     for block in blocks:
         for column, values in zip(columns, block):
@@ -60,13 +60,13 @@ def joined(blocks: Iterable[Entries]) -> Entries:
 def corpus_of(
     source: Source, entries: Entries, n_documents: int, n_terms: int, vocabulary: Sequence[str] | None
 ) -> Corpus:
-    """Make a corpus of entries in any order; terms not given are named by number."""
+    """Make a corpus of entries in any order; by default, terms are named by number."""
     documents, terms, counts = entries
     check_size(source, n_documents, len(counts), "documents")
     if vocabulary is None:
         check_size(source, n_terms, len(counts), "terms")
     names = numbered(n_terms) if vocabulary is None else vocabulary
-    # Some at a time; the first number of a block is compared with the last one before it.
+    # In blocks; the first number of a block is compared with the last number of the previous block.
     parts = (documents[max(0, block.start - 1) : block.stop] for block in blocks(len(documents)))
     if any(np.any(part[1:] < part[:-1]) for part in parts):
         order = np.lexsort((terms, documents))
@@ -76,7 +76,7 @@ def corpus_of(
 
 
 def check_size(source: Source, size: int, n_entries: int, what: str) -> None:
-    """Refuse a number of documents or terms far beyond what the entries can fill."""
+    """Refuse far more documents or terms than the entries can fill."""
     if size > n_entries + MAX_UNUSED:
         advice = "correct the file" if what == "documents" else "give the vocabulary if that is right"
         raise source.fault(
@@ -85,7 +85,7 @@ def check_size(source: Source, size: int, n_entries: int, what: str) -> None:
 
 
 def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: int, n_terms: int) -> None:
-    """Refuse a vocabulary that does not belong to the file."""
+    """Refuse a vocabulary of another size than in the file."""
     if vocabulary is None or len(vocabulary) == n_terms:
         return
     advice = "check that the vocabulary belongs to this file"
@@ -98,7 +98,7 @@ def check_width(source: Source, vocabulary: Sequence[str] | None, n_documents: i
 
 
 def count_complaint(field: str) -> Complaint | None:
-    """Say what is wrong with a count as a file spells it, None if it is a whole number."""
+    """Return code and message for an invalid count; None for a whole number."""
     if not REAL.fullmatch(field):
         return "not-a-count", "is not a number; counts are whole numbers"
     value = float(field)
@@ -120,7 +120,7 @@ _WHOLE = re.compile(rb"(?:[ \t]*\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}[ \t\r]*\n)*
 
 
 def looks_like_uci(head: bytes) -> bool:
-    """Return whether a file that starts like this is in this format."""
+    """Return whether the start of a file is in this format."""
     fields = [line.split() for line in head.split(b"\n", 4)[:4]]
     return [len(numbers) for numbers in fields] == [1, 1, 1, 3] and all(
         number.isdigit() for numbers in fields for number in numbers
@@ -128,7 +128,7 @@ def looks_like_uci(head: bytes) -> bool:
 
 
 def read_uci(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
-    """Read a corpus; documents and terms without entries count too."""
+    """Read a corpus, including documents and terms without entries."""
     lines = source.lines()
     head = []
     for number, what in enumerate(_SIZES, start=1):
@@ -142,7 +142,7 @@ def read_uci(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def write_uci(corpus: Corpus) -> Iterator[bytes]:
-    """Return the file's text, in blocks."""
+    """Yield the text of the file in blocks."""
     return _write(corpus, "{}\n{}\n{}\n")
 
 
@@ -150,12 +150,12 @@ def write_uci(corpus: Corpus) -> Iterator[bytes]:
 
 
 def looks_like_mm(head: bytes) -> bool:
-    """Return whether a file that starts like this is in this format."""
+    """Return whether the start of a file is in this format."""
     return head[: len(_MAGIC)].lower() == _MAGIC.lower()
 
 
 def read_mm(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
-    """Read a corpus; rows and columns without entries count too."""
+    """Read a corpus, including rows and columns without entries."""
     lines = enumerate(source.lines(), start=1)
     _check_head(source, next(lines, (1, b""))[1])
     number, fields = next(
@@ -170,7 +170,7 @@ def read_mm(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def write_mm(corpus: Corpus) -> Iterator[bytes]:
-    """Return the file's text, in blocks."""
+    """Yield the text of the file in blocks."""
     return _write(corpus, "%%MatrixMarket matrix coordinate integer general\n{} {} {}\n")
 
 
@@ -191,7 +191,7 @@ def _check_head(source: Source, line: bytes) -> None:
 
 
 def _whole_number(source: Source, field: bytes, number: int, what: str) -> int:
-    """Read a number in the file's header."""
+    """Read a number in the header."""
     text = field.decode("ascii", "replace")
     if not (text.isascii() and text.isdigit()):
         raise source.fault(f"{text[:40]!r} is not a number; expected {what} there", number, code="bad-line")
@@ -212,13 +212,13 @@ def _read(
     n_terms: int,
     n_entries: int,
 ) -> Corpus:
-    """Read the entries from this line to the end of the file; the numbers are those of its header."""
+    """Read the entries from this line to the end of the file, given the numbers in its header."""
     check_width(source, vocabulary, n_documents, n_terms)
     entries = joined(_blocks(source, line, (n_documents, n_terms, MAX_WORDS)))
     if len(entries.counts) != n_entries:
         raise source.fault(
-            f"the header of the file says {n_entries:,} entries, but {len(entries.counts):,} follow; "
-            "get the whole file, or correct the number",
+            f"the header announces {n_entries:,} entries, but {len(entries.counts):,} follow; get the "
+            "whole file, or correct the number",
             code="entries-mismatch",
         )
     return corpus_of(source, entries, n_documents, n_terms, vocabulary)
@@ -231,13 +231,13 @@ def _blocks(source: Source, line: int, most: tuple[int, int, int]) -> Iterator[E
             triples = np.fromstring(block, dtype=np.int64, sep=" ").reshape(-1, 3)
         if triples is None or (triples > most).any() or not triples[:, :2].all():
             triples = _carefully(source, block, first, most)
-        # Numbers within the limits fit 32 bits; entries of zero words are allowed, and add nothing.
+        # Numbers within the limits fit into 32 bits. Entries with zero words are allowed and ignored.
         documents, terms, counts = triples.astype(np.int32).T
         yield Entries(documents - 1, terms - 1, counts)
 
 
 def _write(corpus: Corpus, head: str) -> Iterator[bytes]:
-    """Return the numbers of documents, terms and entries, and then the entries, in blocks of lines."""
+    """Yield the numbers of documents, terms and entries, then the entries in blocks of lines."""
     counts = corpus.to_counts()
     yield head.format(corpus.n_documents, corpus.n_terms, counts.nnz).encode("ascii")
     for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
@@ -252,7 +252,7 @@ def _write(corpus: Corpus, head: str) -> Iterator[bytes]:
 def _carefully(
     source: Source, block: bytes, number: int, most: tuple[int, int, int]
 ) -> npt.NDArray[np.int64]:
-    """Read a block line by line, and say what is wrong with it and where."""
+    """Read a block line by line; name the line in errors."""
     triples = []
     for i, line in enumerate(block[:-1].split(b"\n"), start=number):
         fields = line.decode("utf-8", "replace").split()

@@ -1,6 +1,6 @@
-"""CSV and TSV: a line of column names, then one row per document; fields in quotes may hold anything.
+"""CSV and TSV: a line of column names, then one row per document; quoted fields may hold anything.
 
-Quotes must be closed, as an open one would swallow the rest of the file into one document.
+Quotes must be closed: an open quote would turn the rest of the file into one document.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from franchise.corpus.files import MAX_LINE, Source
 from franchise.corpus.formats.columns import Columns, Rows
 from franchise.errors import SettingsError
 
-_OTHERS = (";", "\t", "|", ",")  # delimiters that files have, whatever they are called
+_OTHERS = (";", "\t", "|", ",")  # delimiters in use, with any file suffix
 
 
 def checked_delimiter(given: object) -> str | None:
-    """Return the character that separates fields; "tab" is a tab."""
+    """Return the delimiter of fields; "tab" means a tab."""
     if given is None:
         return None
     value = "\t" if given in ("tab", "\\t") else given
@@ -29,7 +29,7 @@ def checked_delimiter(given: object) -> str | None:
 
 
 def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
-    """Read rows of fields separated by commas, or by what is given."""
+    """Read rows of fields separated by a delimiter."""
     line, header, numbered = table(source, delimiter)
     text = header.index(columns.check(source, header, line))
     name = None if columns.name is None else header.index(columns.name)
@@ -42,21 +42,20 @@ def rows(source: Source, columns: Columns, delimiter: str = ",") -> Rows:
 def table(
     source: Source, delimiter: str, *, of_counts: bool = False
 ) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
-    """Return the line and the fields of the column names, and the rows, each after its line.
+    """Return the line number and the fields of the column names, and the rows with their line numbers.
 
-    For a table of counts, R leaves out the name of the first column, where the rows have their names; it is
-    then empty.
+    For a table of counts, R omits the name of the first column if it holds row names; it is then empty.
     """
-    # The limit is the process's; raised, and never lowered, it disturbs no one.
+    # The limit holds for the whole process; raising it does no harm.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
     numbered = _numbered(source, delimiter)
     line, header = next(numbered, (1, []))
     if not header:
         raise source.fault(
-            "there is no line of column names; add one at the top", line, code="missing-header"
+            "the line of column names is missing; add it at the top", line, code="missing-header"
         )
     _check_delimiter(source, header, delimiter, line)
-    rows = (one for one in numbered if one[1])  # a line of nothing is often the last
+    rows = (one for one in numbered if one[1])  # the last line is often empty
     first = next(rows, None)
     if first is None:
         return line, header, iter(())
@@ -68,7 +67,7 @@ def table(
 def _whole(
     source: Source, header: list[str], rows: Iterable[tuple[int, list[str]]]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows that have as many fields as there are column names."""
+    """Yield the rows; refuse a row without one field per column name."""
     for line, row in rows:
         if len(row) != len(header):
             raise source.fault(
@@ -81,18 +80,18 @@ def _whole(
 
 
 def likely_delimiter(source: Source) -> str:
-    """Return what probably separates the column names of a file; nothing is taken from it."""
+    """Return the probable delimiter of the column names of a file, without consuming the file."""
     header = source.head().split(b"\n", 1)[0].decode(source.encoding or "utf-8", "replace")
     return max((",", "\t", ";", "|"), key=header.count)
 
 
 def _check_delimiter(source: Source, header: list[str], delimiter: str, line: int) -> None:
-    """Refuse a header that is a single field in which another delimiter stands."""
+    """Refuse a header that is a single field with another delimiter in it."""
     other = next((one for one in _OTHERS if one != delimiter and one in header[0]), None)
     if len(header) == 1 and other is not None:
         shown = "tab" if other == "\t" else other
         raise source.fault(
-            f"the column names are not separated by {delimiter!r} but, it seems, by {other!r}; "
+            f"the column names seem to be separated by {other!r}, not by {delimiter!r}; "
             f"give delimiter={shown!r}",
             line,
             code="wrong-delimiter",
@@ -100,7 +99,7 @@ def _check_delimiter(source: Source, header: list[str], delimiter: str, line: in
 
 
 def _numbered(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Read rows, each after the number of the line that it starts on."""
+    """Yield rows, each with the number of its first line."""
     reader = csv.reader(source.text_lines(), delimiter=delimiter, strict=True)
     while True:
         line = reader.line_num + 1

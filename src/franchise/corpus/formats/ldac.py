@@ -1,7 +1,7 @@
-"""LDA-C, one document per line: ``M term:count term:count ...``, M the number of pairs, terms counted from 0.
+"""LDA-C, one document per line: ``M term:count term:count ...``, with M pairs and terms counted from 0.
 
-A regular expression passes well-formed lines to NumPy; only a line that fails is looked at field by field, to
-say what is wrong with it.
+Lines that match a regular expression go to NumPy. Only other lines are checked field by field, for a precise
+message.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from franchise.corpus.large_arrays import blocks_of_documents
 
 _MALFORMED = "malformed; expected 'M term:count term:count ...', separated by blanks"
 
-# Ten digits cover every 32-bit number, and never overflow the 64-bit integers that they are parsed into.
+# Ten digits cover every 32-bit number, and never overflow the 64-bit integers used for parsing.
 _LINE = re.compile(rb"\d{1,10}(?:[ \t]+\d{1,10}:0*[1-9]\d{0,9})*")
 
 
 def looks_like(head: bytes) -> bool:
-    """Return whether a file that starts like this is in this format."""
-    lines = head.split(b"\n")[: -1 if len(head) >= Source.HEAD else None]  # the last may be cut
+    """Return whether the start of a file is in this format."""
+    lines = head.split(b"\n")[: -1 if len(head) >= Source.HEAD else None]  # the last may be incomplete
     return any(b":" in line for line in lines) and all(
         _LINE.fullmatch(line.strip() or b"0") for line in lines
     )
 
 
 def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
-    """Read a corpus; an empty line, or ``0``, is an empty document, pairs with the same term add up."""
+    """Read a corpus. An empty line, or ``0``, is an empty document; pairs with the same term add up."""
     n_documents = 0
 
     def parsed() -> Iterator[Entries]:
@@ -55,11 +55,11 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
     if not len(entries.terms):
         raise source.fault("no words in the file; expected lines such as '2 0:1 7:3'", code="empty-corpus")
     n_terms, limit = int(entries.terms.max()) + 1, len(entries.terms) + MAX_UNUSED
-    if vocabulary is None and n_terms > limit:  # a stray huge id is refused where it stands
+    if vocabulary is None and n_terms > limit:  # refuse a single wrong, huge id with its line
         i = int(np.argmax(entries.terms >= limit))
         raise source.fault(
-            f"term id {entries.terms[i]} is over {limit:,}, too many terms for this file; "
-            "give the vocabulary if that is right, correct the line if not",
+            f"term id {entries.terms[i]} is over {limit:,}, too many terms for this file; correct the line, "
+            "or give the vocabulary if the id is right",
             int(entries.documents[i]) + 1,
             code="implausible-size",
         )
@@ -67,7 +67,7 @@ def read(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def write(corpus: Corpus) -> Iterator[bytes]:
-    """Return the lines of a corpus, in blocks."""
+    """Yield the lines of a corpus in blocks."""
     counts = corpus.to_counts()
     for first, last in blocks_of_documents(counts.indptr, AT_ONCE):
         ends = counts.indptr[first : last + 1]
@@ -79,7 +79,7 @@ def write(corpus: Corpus) -> Iterator[bytes]:
 
 
 def _parse(source: Source, lines: list[bytes], number: int, vocabulary: Sequence[str] | None) -> Entries:
-    """Return the entries of lines, the first of which has this number in the file."""
+    """Return the entries of lines; `number` is the line number of the first."""
     stripped = [line.strip() or b"0" for line in lines]
     if not all(map(_LINE.fullmatch, stripped)):
         i = next(i for i, line in enumerate(stripped) if not _LINE.fullmatch(line))
@@ -116,12 +116,12 @@ def _range_complaint(term: int, count: int, vocabulary: Sequence[str] | None) ->
 
 
 def _complaint(line: bytes) -> Complaint:
-    """Say what is wrong with a line that did not parse, and what to do."""
+    """Return code and message for a line that did not parse."""
     try:
         size, *pairs = line.decode("utf-8").split()
     except UnicodeDecodeError:
         return "wrong-encoding", "not UTF-8 text; check that this is an LDA-C file"
-    except ValueError:  # blanks of other alphabets only
+    except ValueError:  # only Unicode blanks
         return "bad-line", _MALFORMED
     if not (size.isascii() and size.isdigit()):
         return "bad-line", f"{_short(size)} is not a number; a line starts with its number of pairs"
@@ -149,5 +149,5 @@ def _complaint(line: bytes) -> Complaint:
 
 
 def _short(text: str) -> str:
-    """Quote a field; of a very long one, the beginning."""
+    """Quote a field, shortened if it is long."""
     return repr(text) if len(text) <= 40 else f"{text[:40]!r}..."

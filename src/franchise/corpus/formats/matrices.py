@@ -1,9 +1,9 @@
 """Matrices in files: SciPy's CSR (``scipy.sparse.save_npz``), documents by terms; AnnData, cells by genes.
 
-Two more arrays, ``vocabulary`` and ``document_names``, are written and, if there, read; SciPy does not mind
-them. Nothing is read by pickle.
+Two optional arrays, ``vocabulary`` and ``document_names``, are also written and read; SciPy ignores them.
+Nothing is read with pickle.
 
-AnnData's file (``.h5ad``) is read through anndata.
+AnnData's files (``.h5ad``) are read with anndata.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _SAVE_AGAIN = "write the counts again as a CSR matrix, with scipy.sparse.save_np
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
-# NumPy gives every string the room of the longest; one very long term must not fill the disk.
+# In NumPy, every string takes the room of the longest. A single long term must not fill the disk.
 _MAX_STRINGS = 2**28
 
 
 def read_npz(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
-    """Read a corpus; a vocabulary that is given takes precedence over the one in the file."""
+    """Read a corpus; a given vocabulary takes precedence over the one in the file."""
     arrays = _arrays(source)
     counts = _matrix(source, arrays)
     names = _strings(source, arrays, "document_names")
@@ -52,20 +52,20 @@ def read_npz(source: Source, vocabulary: Sequence[str] | None) -> Corpus:
 
 
 def fits(strings: Sequence[str]) -> bool:
-    """Return whether strings can be an array of the file."""
+    """Return whether strings can be stored as an array in the file."""
     longest = max(map(len, strings), default=0)
     return 4 * longest * len(strings) <= _MAX_STRINGS and not any("\0" in text for text in strings)
 
 
 def write_npz(corpus: Corpus) -> Iterator[bytes]:
-    """Return the file; terms and names are in it if they fit."""
+    """Yield the bytes of the file, with terms and names if they fit."""
     counts = corpus.to_counts()
     arrays: dict[str, Any] = {
         "data": counts.data,
         "indices": counts.indices,
         "indptr": counts.indptr,
         "shape": np.array(counts.shape),
-        "format": np.array(b"csr"),  # SciPy asks for it
+        "format": np.array(b"csr"),  # required by SciPy
     }
     for name, strings in (("vocabulary", corpus.vocabulary), ("document_names", corpus.document_names)):
         if fits(strings):
@@ -81,7 +81,7 @@ def read_h5ad(
     layer: str | None = None,
     metadata: Sequence[str] | None = None,
 ) -> Corpus:
-    """Read a corpus; a vocabulary that is given takes the place of the names of the genes."""
+    """Read a corpus; a given vocabulary replaces the names of the genes."""
     with needed("reading .h5ad", "anndata"):
         import anndata
     with source.whole(".h5ad file", "make or fetch it again"):
@@ -100,7 +100,7 @@ def _arrays(source: Source) -> dict[str, Array]:
         form = arrays.pop("format", np.array(b"csr")).tolist()
     for part in _PARTS:
         if part not in arrays:
-            raise source.fault(f"there is no array {part!r} in it; {_SAVE_AGAIN}", code="missing-array")
+            raise source.fault(f"it has no array {part!r}; {_SAVE_AGAIN}", code="missing-array")
     if form not in (b"csr", "csr"):
         raise source.fault(
             f"the matrix is in the format {form!r:.40}; {_SAVE_AGAIN}", code="unsupported-format"
@@ -110,14 +110,14 @@ def _arrays(source: Source) -> dict[str, Array]:
 
 
 def _matrix(source: Source, arrays: dict[str, Array]) -> csr_array:
-    """Return the matrix of some arrays that fit together; SciPy's kernels trust what passes here."""
+    """Check that the arrays fit together, since SciPy's kernels trust them; return their matrix."""
     from scipy.sparse import csr_array
 
     for part in _PARTS:
         if arrays[part].dtype.kind not in ("biuf" if part == "data" else "iu") or arrays[part].ndim != 1:
             raise source.fault(f"{part!r} is not a flat array of numbers; {_SAVE_AGAIN}", code="wrong-array")
     data, indices, indptr, shape = (arrays[part] for part in _PARTS)
-    # SciPy knows no 16-bit floats, and no unsigned numbers of columns.
+    # SciPy supports neither 16-bit floats nor unsigned column indices.
     data = data.astype(np.float64 if data.dtype.kind == "f" else data.dtype.newbyteorder("="))
     try:
         n_documents, n_terms = shape.tolist()

@@ -1,7 +1,7 @@
 """Texts without columns: one document per line, MALLET's lines, or a folder with one document per file.
 
 In text, an empty line is an empty document. MALLET's text file, for ``mallet import-file``, has ``name label
-text`` per line; name and label end at the first blanks, and labels are the column ``label`` of the metadata.
+text`` per line. Name and label end at the first blanks, and labels become the metadata column ``label``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _SUFFIXES = (".txt.gz", ".txt")
 
 
 def txt_rows(source: Source, columns: Columns) -> Rows:
-    """Read one document after the other; there are no columns."""
+    """Yield one document at a time; there are no columns."""
     for line in source.text_lines():
         yield line.removesuffix("\n").removesuffix("\r"), None
 
 
 def write_txt(corpus: Corpus) -> Iterator[bytes]:
-    """Return one line per document, its words joined by blanks."""
+    """Yield one line per document, with its words joined by blanks."""
     check_words(corpus, "txt")
     for j, text in enumerate(joined_words(corpus)):
         if "\0" in text:
@@ -37,12 +37,12 @@ def write_txt(corpus: Corpus) -> Iterator[bytes]:
                 f"document {j}: a term has a zero byte, which no text file can hold; rename it",
                 code="unwritable-term",
             )
-        # Readers drop one byte order mark at the start of a file.
+        # Readers drop a byte order mark at the start of a file.
         yield encoded(_MARK + text if j == 0 and text.startswith(_MARK) else text, f"document {j}") + b"\n"
 
 
 def check_words(corpus: Corpus, form: str) -> None:
-    """Refuse terms that would not come back as one word from words joined by blanks."""
+    """Refuse terms that would not be read back as one word."""
     for v, term in enumerate(corpus.vocabulary):
         if not term or _BLANK.search(term):
             raise CorpusError(
@@ -53,14 +53,14 @@ def check_words(corpus: Corpus, form: str) -> None:
 
 
 def joined_words(corpus: Corpus) -> Iterator[str]:
-    """Return the words of each document, in their order, joined by blanks."""
+    """Yield the words of each document, in order, joined by blanks."""
     terms = corpus.vocabulary
     for j in range(corpus.n_documents):
         yield " ".join([terms[v] for v in corpus.document(j).tolist()])
 
 
 def mallet_rows(source: Source, columns: Columns) -> Rows:
-    """Read one document after the other; lines of blanks are passed over, as MALLET does."""
+    """Yield one document at a time; skip blank lines, like MALLET."""
     for number, line in enumerate(source.text_lines(), start=1):
         fields = line.split(maxsplit=2)
         if len(fields) == 1:
@@ -76,7 +76,7 @@ def mallet_rows(source: Source, columns: Columns) -> Rows:
 
 
 def folder_rows(folder: Path, progress: Progress | None, encoding: str | None = None) -> Rows:
-    """Read one file after the other, in the order of their names, which without suffix name the documents."""
+    """Yield one file at a time, sorted by name; documents are named like their files, without the suffix."""
     if (folder / "model.json").is_file():
         raise CorpusError(
             f"{folder}: this is the folder of a model; give a file or folder of documents", code="is-a-model"
@@ -84,7 +84,7 @@ def folder_rows(folder: Path, progress: Progress | None, encoding: str | None = 
     files = sorted(_text_files(folder))
     if not files:
         raise CorpusError(
-            f"{folder}: there are no text files (*.txt) in this folder; give one with some",
+            f"{folder}: this folder has no text files (*.txt); give a folder with text files",
             code="no-text-files",
         )
     total = sum(path.stat().st_size for _, path in files)
@@ -94,7 +94,7 @@ def folder_rows(folder: Path, progress: Progress | None, encoding: str | None = 
             yield "".join(source.text_lines()), name
         done += path.stat().st_size
         if progress is not None:
-            progress(done, max(done, total))  # a file may have grown
+            progress(done, max(done, total))  # in case a file has grown
 
 
 def _text_files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -106,10 +106,10 @@ def _text_files(folder: Path) -> Iterator[tuple[str, Path]]:
     for parent, _, files in os.walk(folder, onerror=fail):
         for file in files:
             suffix = next((end for end in _SUFFIXES if file.lower().endswith(end)), None)
-            # Hidden files are not documents: systems put notes of their own there, under any suffix.
+            # Hidden files are not documents: systems create their own, with any suffix.
             if suffix is None or file.startswith("."):
                 continue
             path = Path(parent, file)
             relative = path.relative_to(folder).as_posix()[: -len(suffix)]
-            # A name on disk is bytes, and need not be UTF-8.
+            # File names are bytes, and may not be UTF-8.
             yield os.fsencode(relative).decode("utf-8", "replace"), path

@@ -13,7 +13,7 @@ _MARK = "\ufeff"
 
 
 def terms_of(vocabulary: StrPath | Sequence[str], encoding: str | None = None) -> Sequence[str]:
-    """Return the terms, read from a file if a path is given."""
+    """Return the terms; read them if a path is given."""
     if isinstance(vocabulary, str | os.PathLike):
         with open_source(Path(vocabulary), encoding=encoding) as source:
             return _read(source)
@@ -21,7 +21,7 @@ def terms_of(vocabulary: StrPath | Sequence[str], encoding: str | None = None) -
 
 
 def beside(path: Path) -> Path:
-    """Return where the terms of a file of counts are: ``docs.vocab.txt``, ``vocab.X.txt`` in UCI's way.
+    """Return the path of the terms for a file of counts: ``docs.vocab.txt``, or ``vocab.X.txt`` for UCI.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def beside(path: Path) -> Path:
 
 
 def found_beside(path: Path | None) -> Path | None:
-    """Return the file of terms beside a file of counts, gzipped or not, if there is one.
+    """Return the file of terms next to a file of counts, gzipped or not, or None.
 
     gensim writes ``docs.uci.vocab`` for ``docs.uci``.
     """
@@ -48,19 +48,19 @@ def found_beside(path: Path | None) -> Path | None:
 
 
 def lines_of(vocabulary: Sequence[str]) -> Iterator[bytes]:
-    """Return the terms as the lines of a file."""
+    """Yield the terms as lines of a file."""
     for v, term in enumerate(vocabulary):
         if not term.strip() or "\n" in term or "\0" in term or term.endswith("\r"):
             raise CorpusError(
                 f"term {v}, {term!r}, cannot be a line of a vocabulary file; rename it first",
                 code="unwritable-term",
             )
-        # Readers drop one byte order mark at the start of a file.
+        # Readers drop a byte order mark at the start of a file.
         yield encoded(_MARK + term if v == 0 and term.startswith(_MARK) else term, f"term {v}") + b"\n"
 
 
 def encoded(text: str, what: str) -> bytes:
-    """Return a text as UTF-8; half of a surrogate pair cannot be written."""
+    """Return a text as UTF-8; refuse half of a surrogate pair."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:

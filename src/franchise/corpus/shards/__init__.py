@@ -1,6 +1,6 @@
-"""Corpora larger than memory: contiguous ranges of documents, each in files of its own.
+"""Corpora larger than memory: contiguous ranges of documents, each in its own files.
 
-``files`` says how their folder looks, ``corpus`` opens it as a `ShardedCorpus`, ``writing`` writes it.
+``files`` defines the folder, ``corpus`` opens it as a `ShardedCorpus`, and ``writing`` writes it.
 """
 
 from franchise.corpus.shards.files import Shard, read_shard, shards_of

@@ -1,8 +1,8 @@
-"""A corpus whose documents lie in shards of a folder (`shards`), perhaps more than fit in memory.
+"""A corpus in shards of a folder (`shards`), perhaps larger than memory.
 
-Totals are known at once. What grows with the number of documents (words, offsets, names, texts, metadata) is
-read only when it is asked for. A corpus in shards can be used wherever any other can, and then takes as much
-memory.
+Totals are known at once. Everything that grows with the number of documents (words, offsets, names, texts,
+metadata) is read only when needed. A corpus in shards works wherever any other corpus does, but may then take
+the same memory.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ _FEW_SHARDS = 8
 class ShardedCorpus(Corpus):
     """A corpus in shards; `open_shards` opens one, `shard` makes one.
 
-    Equal to the same documents in one piece, and with the same fingerprint. Without a look at any shard it
-    knows ``n_documents``, ``n_words``, ``n_terms``, ``vocabulary``, ``term_counts``,
-    ``documents_of_length`` and its fingerprint.
+    It equals the same documents in one piece, with the same fingerprint. It knows ``n_documents``,
+    ``n_words``, ``n_terms``, ``vocabulary``, ``term_counts``, ``documents_of_length`` and its fingerprint
+    without reading any shard.
 
     Attributes
     ----------
     folder
-        Where the shards are.
+        The folder of the shards.
     shards
-        The ranges of documents, as :func:`~franchise.corpus.read_shard` takes them.
+        The ranges of documents, for :func:`~franchise.corpus.read_shard`.
     """
 
     folder: Path
     shards: tuple[Shard, ...]
-    changes: dict[str, Any]  # what is other than on disk: see `with_vocabulary` and `with_metadata`
+    changes: dict[str, Any]  # differences from the files: see `with_vocabulary` and `with_metadata`
     _manifest: Manifest
     _last: tuple[int, CorpusArrays] | None
     _last_about: tuple[int, About] | None
@@ -65,12 +65,12 @@ class ShardedCorpus(Corpus):
 
     @property
     def n_documents(self) -> int:
-        """Number of documents, empty ones included."""
+        """Number of documents, including empty ones."""
         return int(self._manifest.facts["documents"])
 
     @property
     def n_words(self) -> int:
-        """Number of words in all documents together."""
+        """Number of words in all documents."""
         return int(self._manifest.facts["words"])
 
     @property
@@ -86,7 +86,7 @@ class ShardedCorpus(Corpus):
 
     @property
     def is_named(self) -> bool:
-        """Whether documents have names of their own, and not just numbers."""
+        """Whether documents have names, not only numbers."""
         return bool(self._manifest.facts["named"])
 
     @property
@@ -96,7 +96,7 @@ class ShardedCorpus(Corpus):
             return super().metadata_names
         return tuple(column["name"] for column in self._manifest.facts["metadata"])
 
-    # ------------------------------------------------------------ brought together when asked for
+    # ------------------------------------------------------------ read from all shards when needed
 
     @cached_property
     def doc_ptr(self) -> npt.NDArray[np.int64]:
@@ -112,7 +112,7 @@ class ShardedCorpus(Corpus):
         if self.n_words > MAX_WORDS:
             raise CorpusError(
                 f"{self.n_words:,} words are more than the {MAX_WORDS:,} that fit in memory as one corpus; "
-                "fit them with engine='parallel', 'gpu' or 'ray', which leave them in their shards",
+                "fit them with engine='parallel', 'gpu' or 'ray', which read the shards",
                 code="too-many-words",
             )
         words = Growing()
@@ -122,12 +122,12 @@ class ShardedCorpus(Corpus):
 
     @cached_property
     def document_names(self) -> Sequence[str]:
-        """The names of all documents; each is read when it is asked for."""
+        """The names of all documents, each read when needed."""
         return _OfShards(self, "names")
 
     @cached_property
     def texts(self) -> Sequence[str] | None:
-        """The texts, where they were kept; each is read when it is asked for."""
+        """The texts, if they were kept, each read when needed."""
         return _OfShards(self, "texts") if self._manifest.facts["texts"] else None
 
     @cached_property
@@ -138,7 +138,7 @@ class ShardedCorpus(Corpus):
     # ------------------------------------------------------------ some documents
 
     def document(self, j: int) -> npt.NDArray[np.int32]:
-        """Term ids of the words of document ``j``, a read-only view; only its shard is read."""
+        """Return the term ids of the words of document ``j`` as a read-only view; read only its shard."""
         if not 0 <= j < self.n_documents:
             raise no_such_document(j, self.n_documents)
         shard = self.shard_with(j)
@@ -147,9 +147,9 @@ class ShardedCorpus(Corpus):
         return x[doc_ptr[here] : doc_ptr[here + 1]]
 
     def select(self, documents: Sequence[int] | npt.NDArray[Any]) -> Corpus:
-        """Keep some documents, as `Corpus.select` does; only the shards that have them are read."""
+        """Keep some documents, like `Corpus.select`; read only their shards."""
         chosen = document_numbers(documents, self.n_documents)
-        increasing = np.sort(chosen)  # so that every shard is read once
+        increasing = np.sort(chosen)  # so that each shard is read once
         lengths = [np.zeros(0, np.int64)]
         words = [np.zeros(0, np.int32)]
         for shard, here in self._grouped(increasing):
@@ -174,9 +174,9 @@ class ShardedCorpus(Corpus):
         return found if np.array_equal(increasing, chosen) else found.select(np.argsort(order, kind="stable"))
 
     def spread(self, number: int) -> npt.NDArray[np.int64]:
-        """Return the numbers of about `number` documents, from a few shards that lie far apart.
+        """Return the numbers of about `number` documents, from a few widely spaced shards.
 
-        To look at some documents, not all files have to be read.
+        A sample of documents thus needs only a few files.
         """
         shards = [self.shards[i] for i in _apart(len(self.shards), _FEW_SHARDS).tolist()]
         first = np.array([shard.first_document for shard in shards])
@@ -186,11 +186,11 @@ class ShardedCorpus(Corpus):
         return np.asarray(first[own] + chosen - np.append(0, ends)[own])
 
     def with_vocabulary(self, vocabulary: Iterable[str]) -> Corpus:
-        """Return the same documents with as many other names for the terms; no shard is read."""
+        """Return the same documents with other names for the terms, without reading a shard."""
         return self._changed({"vocabulary": terms_for(vocabulary, self.n_terms)}, _fingerprint="")
 
     def with_metadata(self, metadata: Any) -> Corpus:
-        """Return the same corpus with other metadata, as the constructor takes them; no shard is read."""
+        """Return the same corpus with other metadata, as for `Corpus`, without reading a shard."""
         return self._changed({"metadata": as_metadata(metadata, self.n_documents)})
 
     def _changed(self, changes: dict[str, Any], **more: Any) -> ShardedCorpus:
@@ -203,20 +203,20 @@ class ShardedCorpus(Corpus):
     def downsampled(
         self, words: int | npt.ArrayLike, *, random_state: RandomState = 0, evenly: bool = False
     ) -> Corpus:
-        """Keep a limited number of words of each document; what comes out is in one piece."""
+        """Keep a limited number of words of each document; return a corpus in one piece."""
         return self.in_one_piece().downsampled(words, random_state=random_state, evenly=evenly)
 
     def in_one_piece(self) -> Corpus:
-        """Return the same corpus, all of it in memory."""
+        """Return the same corpus in memory."""
         make, parts = Corpus.__reduce__(self)
         return make(*parts)
 
     def shard_with(self, j: int) -> Shard:
-        """Return the shard that has document ``j``."""
+        """Return the shard with document ``j``."""
         return self.shards[int(np.searchsorted(self._firsts, j, side="right")) - 1]
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the documents of shard after shard."""
+        """Yield the documents of one shard at a time."""
         facts = self._manifest.facts
         has_about = facts["named"] or facts["texts"] or facts["metadata"]
         for shard, (x, doc_ptr, _) in self._arrays_of_shards():
@@ -232,7 +232,7 @@ class ShardedCorpus(Corpus):
         return ((shard, read_shard(self.folder, shard)) for shard in self.shards)
 
     def _arrays(self, shard: Shard) -> CorpusArrays:
-        """Read a shard; the last one stays in memory, as neighbours are often read next."""
+        """Read a shard; the last one stays in memory, because its documents are often read next."""
         if self._last is None or self._last[0] != shard.number:
             self._set(_last=(shard.number, read_shard(self.folder, shard)))
         assert self._last is not None
@@ -246,7 +246,7 @@ class ShardedCorpus(Corpus):
         return self._last_about[1]
 
     def _grouped(self, increasing: npt.NDArray[np.int64]) -> Iterator[tuple[Shard, npt.NDArray[np.int64]]]:
-        """Yield each shard that has some of these documents, and their places in it."""
+        """Yield each shard with some of these documents, and their places in it."""
         ends = np.searchsorted(increasing, [*self._firsts[1:], self.n_documents])
         begin = 0
         for shard, end in zip(self.shards, ends.tolist(), strict=True):
@@ -259,7 +259,7 @@ class ShardedCorpus(Corpus):
         return joined((table for table in tables if table is not None), self._manifest.facts["metadata"])
 
     def _blocks(self) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the words in blocks as long as those of any corpus: two can be compared block by block."""
+        """Yield the words in blocks of the same size as in any corpus, so that corpora can be compared."""
         waiting, n_waiting = [], 0
         for _, (x, _, _) in self._arrays_of_shards():
             while x.size:
@@ -273,15 +273,15 @@ class ShardedCorpus(Corpus):
             yield np.concatenate(waiting)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Corpus], tuple[Any, ...]]:
-        # Other processes open the folder. `__reduce__` gives the parts of the corpus in one piece.
+        # Other processes open the folder. `__reduce__` returns the parts of the corpus in one piece.
         written = self._manifest.facts["fingerprint"]
         return _opened_again, (str(self.folder.absolute()), written, self.changes)
 
 
 class _OfShards(Sequence[str]):
-    """Names or texts of documents in shards, each read when it is asked for.
+    """Names or texts of documents in shards, each read when needed.
 
-    They are equal to a tuple or list of the same strings. Where documents have no names, their numbers are.
+    They equal a tuple or list of the same strings. Documents without names are named by number.
     """
 
     def __init__(self, corpus: ShardedCorpus, what: str) -> None:
@@ -301,7 +301,7 @@ class _OfShards(Sequence[str]):
     def __getitem__(self, j: int | slice) -> Any:
         if isinstance(j, slice):
             return tuple(map(self.__getitem__, range(len(self))[j]))
-        number = range(len(self))[j]  # an error where there is none
+        number = range(len(self))[j]  # raises an error outside the range
         if self._by_number:
             return str(number)
         shard = self._corpus.shard_with(number)
@@ -323,23 +323,23 @@ class _OfShards(Sequence[str]):
 
 
 def open_shards(folder: str | Path) -> ShardedCorpus:
-    """Open a corpus that lies in shards; no shard is read.
+    """Open a corpus in shards, without reading a shard.
 
     Parameters
     ----------
     folder
-        The folder that :func:`~franchise.corpus.shard` or ``franchise shard`` has written.
+        A folder written by :func:`~franchise.corpus.shard` or ``franchise shard``.
 
     Raises
     ------
     CorpusError
-        If it is not such a folder, is not whole, damaged, or from another version.
+        If it is not such a folder, or is incomplete, damaged, or from another version.
     """
     return ShardedCorpus(folder)
 
 
 def arrays_of_shard(corpus: Corpus, shard: Shard) -> CorpusArrays:
-    """Return the words of one shard of any corpus, with offsets from 0 on; of one in memory, a view."""
+    """Return the words of one shard of any corpus, with offsets from 0; a view if the corpus is in memory."""
     if isinstance(corpus, ShardedCorpus):
         return read_shard(corpus.folder, shard)
     doc_ptr = corpus.doc_ptr[shard.first_document : shard.first_document + shard.n_documents + 1]
@@ -351,7 +351,7 @@ def _opened_again(folder: str, fingerprint: str, changes: dict[str, Any]) -> Cor
     corpus: Corpus = open_shards(folder)
     if corpus.fingerprint() != fingerprint:
         raise CorpusError(
-            f"{folder}: the shards there are of another corpus now; write the former ones again",
+            f"{folder}: it now has the shards of another corpus; write the earlier shards again",
             code="corpus-mismatch",
         )
     if "vocabulary" in changes:
@@ -360,7 +360,7 @@ def _opened_again(folder: str, fingerprint: str, changes: dict[str, Any]) -> Cor
 
 
 def _apart(n: int, number: int) -> npt.NDArray[np.int64]:
-    """Return `number` of the numbers below n at equal distances, or all of them."""
+    """Return `number` evenly spaced numbers below n, or all of them."""
     if number >= n:
         return np.arange(n)
     return np.unique(np.linspace(0, n - 1, max(1, number)).astype(np.int64))

@@ -1,13 +1,13 @@
-"""Shards: contiguous ranges of documents, and the files in which each lies apart from the others.
+"""Shards: contiguous ranges of documents, and the separate files of each.
 
 A folder of shards::
 
-    shards.json                          sizes, the shards in numbers, fingerprint; written last
+    shards.json                          sizes, facts about the shards, fingerprint; written last
     terms.safetensors                    vocabulary, words of each term, documents of each length
-    documents/00012.words.safetensors    words and offsets of a shard: all that sampling needs of it
-    documents/00012.about.safetensors    names, texts and metadata of its documents, where there are any
+    documents/00012.words.safetensors    words and offsets of a shard: all that sampling needs
+    documents/00012.about.safetensors    names, texts and metadata of its documents, if there are any
 
-A worker needs the folder and a `Shard`, and reads nothing of the other documents.
+A worker needs the folder and a `Shard`, and reads no other documents.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ _AGAIN = "write the shards again with `franchise shard`, or restore the folder f
 
 
 class Shard(NamedTuple):
-    """A range of documents; small enough to be sent to the worker that reads them."""
+    """The facts about a range of documents, small enough to send to the worker that reads it."""
 
-    number: int  # its place among the shards, from 0 on
+    number: int  # its place among the shards, from 0
     first_document: int
     n_documents: int  # at least one
     first_word: int  # the number of words before it
     n_words: int  # at least one
-    n_not_empty: int  # how many of its documents have words
-    digest: str = ""  # by what its words on disk are known; empty where the corpus is in memory
+    n_not_empty: int  # number of documents with words
+    digest: str = ""  # identifies its words on disk; empty if the corpus is in memory
 
 
 class Manifest(NamedTuple):
-    """What is known of all documents together."""
+    """Facts about all documents together."""
 
     facts: _files.Facts
     shards: tuple[Shard, ...]
     vocabulary: tuple[str, ...]
     term_counts: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.int64]  # those that documents have, increasing
-    documents: npt.NDArray[np.int64]  # how many have each of these
+    lengths: npt.NDArray[np.int64]  # the lengths of documents, increasing
+    documents: npt.NDArray[np.int64]  # the number of documents of each length
 
 
 def shards_of(corpus: Corpus, number: int) -> tuple[Shard, ...]:
@@ -69,14 +69,14 @@ def shards_of(corpus: Corpus, number: int) -> tuple[Shard, ...]:
     Parameters
     ----------
     corpus
-        Any corpus. One that lies in shards already has these, whatever number is asked for.
+        Any corpus. A corpus in shards keeps its shards, regardless of `number`.
     number
-        How many; there are fewer where documents are few or long, and always at least one.
+        Number of shards. There are fewer if documents are few or long, but always at least one.
 
     Returns
     -------
     tuple of Shard
-        In the order of the documents. Every one has words.
+        The shards in the order of the documents. Each has words.
     """
     number = whole_number("shards", number, 1)
     existing: tuple[Shard, ...] | None = getattr(corpus, "shards", None)
@@ -94,14 +94,14 @@ def shards_of(corpus: Corpus, number: int) -> tuple[Shard, ...]:
 
 
 def is_first(before: npt.NDArray[np.int64], earlier: int, n_words: int, number: int) -> npt.NDArray[np.bool_]:
-    """Return which documents are the first of a shard, of at most `number` shards.
+    """Return which documents begin a shard, for at most `number` shards.
 
-    There are `before` words before each of some documents, `earlier` before the document before these (-1
-    where there is none), and `n_words` in all documents.
+    `before` has the number of words before each of these documents, `earlier` is the number before the
+    preceding document (-1 if there is none), and `n_words` is the number in all documents.
     """
-    part = before * number // n_words  # a new shard begins with each share of the words
+    part = before * number // n_words  # each share of the words begins a new shard
     previous = np.concatenate([[-1 if earlier < 0 else earlier * number // n_words], part[:-1]])
-    # Empty documents at the end are no shard of their own.
+    # Empty documents at the end do not form a shard.
     return np.asarray((part > previous) & (before < n_words))
 
 
@@ -109,7 +109,7 @@ def is_first(before: npt.NDArray[np.int64], earlier: int, n_words: int, number: 
 
 
 def write_words(folder: Path, shard: Shard, x: Array, doc_ptr: Array, n_terms: int) -> Shard:
-    """Write the words of a shard; return it with the digest by which they are known."""
+    """Write the words of a shard; return the shard with their digest."""
     arrays: dict[str, Array] = {
         "x": np.ascontiguousarray(x, np.int32),
         "doc_ptr": np.ascontiguousarray(doc_ptr, np.int64),
@@ -121,19 +121,19 @@ def write_words(folder: Path, shard: Shard, x: Array, doc_ptr: Array, n_terms: i
 
 
 def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
-    """Read the words of one shard, and nothing else of the folder.
+    """Read the words of one shard, and no other part of the folder.
 
     Parameters
     ----------
     folder
-        Where the shards are.
+        The folder of the shards.
     shard
-        Which one (`ShardedCorpus.shards`).
+        One of `ShardedCorpus.shards`.
 
     Returns
     -------
     CorpusArrays
-        Words and offsets, which begin at 0, both read-only; mapped if they are large.
+        Words and offsets from 0, both read-only, and mapped if they are large.
 
     Raises
     ------
@@ -143,8 +143,8 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
     path = _path(folder, shard, "words")
     if not path.parent.is_dir():
         raise CorpusError(
-            f"{folder}: this machine ({socket.gethostname()}) sees no shards there; every machine that works "
-            "on the documents must see the folder under this path",
+            f"{folder}: this machine ({socket.gethostname()}) finds no shards there; every machine that "
+            "works on the documents needs the folder at this path",
             code="no-such-folder",
         )
     arrays, facts = _read(path, _KIND_OF_WORDS)
@@ -161,7 +161,7 @@ def read_shard(folder: str | Path, shard: Shard) -> CorpusArrays:
 
 
 def write_about(folder: Path, shard: Shard, about: About) -> None:
-    """Write what else is known of the documents of a shard, if there is anything."""
+    """Write names, texts and metadata of the documents of a shard, if there are any."""
     if all(part is None for part in about):
         return
     arrays, facts = about.packed()
@@ -170,7 +170,7 @@ def write_about(folder: Path, shard: Shard, about: About) -> None:
 
 
 def read_about(folder: str | Path, shard: Shard) -> About:
-    """Read names, texts and metadata of the documents of one shard; refuse as `read_shard` does."""
+    """Read names, texts and metadata of the documents of a shard; raise errors like `read_shard`."""
     path = _path(folder, shard, "about")
     arrays, facts = _read(path, _KIND_ABOUT)
     with _fitting(path):
@@ -190,9 +190,9 @@ def _path(folder: str | Path, shard: Shard, what: str) -> Path:
 
 
 def is_sharded(path: Any) -> bool:
-    """Return whether a path is a folder of shards, even one from which something is missing.
+    """Return whether a path is a folder of shards, even if files are missing.
 
-    Shards whose replacement was cut off are put back first.
+    An interrupted replacement of shards is undone first.
     """
     with as_corpus_errors(), suppress(OSError, TypeError, ValueError):
         folder = Path(path)
@@ -202,12 +202,12 @@ def is_sharded(path: Any) -> bool:
 
 
 def has_shards(folder: Path) -> bool:
-    """Return whether a folder holds shards, without changing anything."""
+    """Return whether a folder holds shards, without changing it."""
     return (folder / MANIFEST).is_file() or (folder / _TERMS).is_file()
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write what is known of all shards together; this makes the folder one that can be opened."""
+    """Write the manifest of all shards; after this, the folder can be opened."""
     arrays = packed("vocabulary", manifest.vocabulary) | {
         name: np.asarray(getattr(manifest, name), np.int64)
         for name in ("term_counts", "lengths", "documents")
@@ -220,21 +220,21 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read what is known of all shards together, and no shard."""
+    """Read the manifest, without reading any shard."""
     path, sharded = folder / MANIFEST, is_sharded(folder)
     if not sharded and not folder.is_dir():
         raise CorpusError(
-            f"{folder}: there is no such folder; give one that `franchise shard` has written",
+            f"{folder}: there is no such folder; give a folder written by `franchise shard`",
             code="no-such-folder",
         )
     if not path.is_file():
         if sharded:
             raise CorpusError(
-                f"{folder}: {MANIFEST} is not in it, though shards are: it is not whole; {_AGAIN}",
+                f"{folder}: the folder is incomplete: it has shards, but no {MANIFEST}; {_AGAIN}",
                 code="incomplete-shards",
             )
         raise CorpusError(
-            f"{folder}: {MANIFEST} is not in it; give a folder that `franchise shard` has written",
+            f"{folder}: it has no {MANIFEST}; give a folder written by `franchise shard`",
             code="not-shards",
         )
     with as_corpus_errors(path):
@@ -249,7 +249,7 @@ def read_manifest(folder: Path) -> Manifest:
     arrays, about = _read(folder / _TERMS, _KIND_OF_TERMS)
     if about.get("digest") != facts["terms"]:
         raise CorpusError(
-            f"{folder / _TERMS}: it does not belong to the {MANIFEST} beside it; {_AGAIN}",
+            f"{folder / _TERMS}: it does not match {MANIFEST} in the same folder; {_AGAIN}",
             code="files-disagree",
         )
     numbers = (_read_only(arrays[name]) for name in ("term_counts", "lengths", "documents"))
@@ -267,7 +267,7 @@ def _read(path: Path, kind: str) -> tuple[dict[str, Array], _files.Facts]:
 
 @contextmanager
 def as_corpus_errors(path: Path | None = None) -> Iterator[None]:
-    """Turn errors of files into errors of a corpus; of a file of shards, say what to do with these."""
+    """Turn file errors into corpus errors; for a file of shards, add advice."""
     try:
         yield
     except ModelError as error:
@@ -279,11 +279,11 @@ def as_corpus_errors(path: Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def _fitting(path: Path) -> Iterator[None]:
-    """Say that a file does not hold the shard that it should."""
+    """Turn errors into the message that a file does not hold the expected shard."""
     try:
         yield
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        message = f"{path}: the file does not hold the shard that it should ({error}); {_AGAIN}"
+        message = f"{path}: the file does not hold the expected shard ({error}); {_AGAIN}"
         raise CorpusError(message, code="wrong-shard") from error
 
 

@@ -1,4 +1,4 @@
-"""Corpora cut into shards: written one shard at a time, from documents that come one batch at a time.
+"""Writing a corpus as shards, one shard at a time, from batches of documents.
 
 The folder appears whole, under its name, or not at all.
 """
@@ -36,8 +36,8 @@ from franchise.errors import CorpusError
 Progress = Callable[[int, int], None]
 
 _BATCHES, _KIND = "batches", "batch of a corpus"
-SHARDS = 64  # many more than there are machines, so that each can have about its share
-# Words of a shard, about: half of what 32 bits count, so that a partition has room for one.
+SHARDS = 64  # many more than machines, so that each machine can get an equal share
+# Approximate words per shard: half of what 32 bits can count, so that a partition has room for a shard.
 _MOST_WORDS = 2**30
 
 
@@ -55,29 +55,29 @@ def shard(
     Parameters
     ----------
     documents
-        A corpus; or an iterable of corpora, of texts, or of lists of words, of which only a part is in memory
-        at a time. Corpora may have different terms.
+        A corpus, or an iterable of corpora, of texts, or of lists of words. Only a part of an iterable is in
+        memory at a time. Corpora may have different terms.
     folder
-        Where to; created, whole or not at all.
+        The folder to create, whole or not at all.
     shards
-        How many ranges of documents of about equal numbers of words; fewer where documents are few, more
-        where one would have over a billion words.
+        Number of ranges of documents with about equal numbers of words. There are fewer if there are few
+        documents, and more if a shard would have over a billion words.
     text_options
-        For texts, how they become words.
+        The options for splitting texts.
     overwrite
-        Replace shards that are there. Nothing but shards is ever replaced.
+        Replace existing shards. Nothing but shards is ever replaced.
     progress
-        Called now and then with the words that have been written, and with all that there are.
+        Called at intervals with the number of written words and of all words.
 
     Returns
     -------
     ShardedCorpus
-        The same corpus as in one piece, with the same fingerprint.
+        The corpus. It equals the same documents in one piece, with the same fingerprint.
 
     Raises
     ------
     CorpusError
-        If documents are of no known kind, have no words at all, or cannot be written there.
+        If documents are of no known kind, have no words, or cannot be written.
     """
     batches: Iterable[Corpus | Batch] = [documents]
     if isinstance(documents, ShardedCorpus):
@@ -95,7 +95,7 @@ def shard_batches(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> ShardedCorpus:
-    """Write documents, which come one batch after the other, into a folder of shards; as `shard` does."""
+    """Write batches of documents into a folder of shards, like `shard`."""
     number, target = whole_number("shards", shards, 1, 99_999), Path(folder)
     with files.as_corpus_errors():
         refuse_to_replace(target, overwrite)
@@ -109,9 +109,9 @@ def shard_batches(
 
 
 def files_of(path: str) -> list[str]:
-    """Return the files of a folder of tables or counts, such as those of Spark; else the path itself.
+    """Return the files of a folder of tables or counts, such as a folder of Spark, or else the path itself.
 
-    A folder of shards, and one of text files, is read as a whole.
+    Folders of shards or of text files are read as a whole.
     """
     folder = Path(path)
     if path == "-" or not folder.is_dir() or files.is_sharded(folder):
@@ -123,32 +123,32 @@ def files_of(path: str) -> list[str]:
 
 
 def refuse_to_replace(folder: Path, overwrite: bool) -> None:
-    """Refuse to write where something already exists, except for shards that may be replaced."""
+    """Refuse to write over anything except shards that may be replaced."""
     if files.is_sharded(folder):
         if not overwrite:
             raise CorpusError(
-                f"{folder}: there are shards already; give another name, or overwrite=True",
+                f"{folder}: shards already exist there; give another name, or overwrite=True",
                 code="folder-exists",
             )
     elif folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise CorpusError(
-            f"{folder}: what is there is not a folder of shards; give another name", code="not-shards"
+            f"{folder}: exists and is not a folder of shards; give another name", code="not-shards"
         )
 
 
 class _Writing:
-    """Shards under way."""
+    """The state of writing shards."""
 
     def __init__(self, folder: Path, number: int, progress: Progress) -> None:
         self._folder, self._number, self._progress = folder, number, progress
         self._shards: list[files.Shard] = []
-        self._waiting: list[Batch] = []  # documents of the shard under way, in the terms of all
-        self._lengths: Counter[int] = Counter()  # how many documents have each
-        self._n_documents = self._n_words = 0  # so far, those that wait included
-        self._earlier = -1  # words before the document before the next
+        self._waiting: list[Batch] = []  # documents of the current shard, with the final terms
+        self._lengths: Counter[int] = Counter()  # number of documents of each length
+        self._n_documents = self._n_words = 0  # so far, including waiting documents
+        self._earlier = -1  # words before the last document
 
     def write(self, batches: Iterable[Corpus | Batch]) -> None:
-        """Put all batches aside, then write them in the terms of all."""
+        """Store all batches, then write them with the terms of all."""
         terms = TermsOfAll()
         kinds: dict[str, set[Kind]] | None = None
         again: list[Callable[[], Batch]] = []
@@ -169,8 +169,8 @@ class _Writing:
         self._number = max(self._number, -(-self._total // _MOST_WORDS))
         self._columns, self._named, self._with_texts = settled(kinds), named, with_texts
         self._fingerprint = Fingerprint(self._total, terms.n_documents, len(self._vocabulary))
-        for take_up in again:
-            batch = take_up()
+        for load in again:
+            batch = load()
             new = numbers_in(self._vocabulary, batch.terms)
             for first, last in blocks_of_documents(batch.doc_ptr):
                 self._add(self._in_terms_of_all(batch, new, first, last))
@@ -191,7 +191,7 @@ class _Writing:
         files.write_manifest(self._folder, manifest)
 
     def _again(self, batch: Batch, number: int, *, in_memory: bool) -> Callable[[], Batch]:
-        """Return what gives a batch again; from its file, which is mapped, unless it stays in memory."""
+        """Return a function that returns a batch again, from memory or from a mapped file."""
         if in_memory:
             return lambda: batch
         path = self._folder / _BATCHES / f"{number:06d}.safetensors"
@@ -200,15 +200,15 @@ class _Writing:
         write_arrays(path, _KIND, arrays, facts)
         kind = batch.kind
 
-        def take_up() -> Batch:
+        def load() -> Batch:
             arrays, facts = read_arrays(path, _KIND, mapped=True)
             terms, about = unpacked("terms", arrays), About.unpacked(arrays, facts)
             return Batch(arrays["x"], arrays["doc_ptr"], terms, kind, about)
 
-        return take_up
+        return load
 
     def _in_terms_of_all(self, batch: Batch, new: npt.NDArray[np.int32], first: int, last: int) -> Batch:
-        """Return some documents of a batch; those that have no names are named by number."""
+        """Return some documents of a batch with the final terms; by default, they are named by number."""
         ends = batch.doc_ptr[first : last + 1]
         x, doc_ptr, _ = drop_unknown(new[batch.x[ends[0] : ends[-1]]], ends - ends[0])
         names, texts, metadata = batch.about.rows(first, last)
@@ -218,7 +218,7 @@ class _Writing:
         return Batch(x, doc_ptr, self._vocabulary, "vocabulary", about)
 
     def _add(self, batch: Batch) -> None:
-        """Add documents to the shard under way, and begin others where it is time."""
+        """Add documents to the current shard, and begin new shards as needed."""
         offsets = batch.doc_ptr
         before = self._n_words + offsets[:-1]
         cuts = np.flatnonzero(files.is_first(before, self._earlier, self._total, self._number)).tolist()
@@ -234,7 +234,7 @@ class _Writing:
         self._lengths.update(dict(zip(lengths.tolist(), documents.tolist(), strict=True)))
 
     def _flush(self) -> None:
-        """Write the shard under way."""
+        """Write the current shard."""
         if not self._waiting:
             return
         batches, self._waiting = self._waiting, []
@@ -260,7 +260,7 @@ class _Writing:
 
     def _finished_fingerprint(self) -> str:
         self._fingerprint.add_offsets(np.zeros(1, np.int64))
-        for shard in self._shards:  # which looks at every file that was written
+        for shard in self._shards:  # this checks every written file
             self._fingerprint.add_offsets(
                 files.read_shard(self._folder, shard).doc_ptr[1:] + shard.first_word
             )

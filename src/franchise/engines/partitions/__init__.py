@@ -1,1 +1,1 @@
-"""Where documents and their seating live, by kind: words or counts in memory, words on a GPU."""
+"""Where documents and their seating live: as words or counts in memory, or as words on a GPU."""

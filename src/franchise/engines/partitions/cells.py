@@ -1,7 +1,7 @@
-"""A partition of counts: the words of one term in one document are sampled at once, however many they are.
+"""A partition of counts: all words of one term in one document are sampled at once.
 
 Given G_0, the weights of a document's topics are sampled, then the topics of its cells, then the seating of
-its words (`moves.cells`). Time and memory go with the number of cells and topics, not with that of words.
+its words (`moves.cells`). Time and memory grow with the number of cells and topics, not of words.
 """
 
 from collections.abc import Callable
@@ -33,23 +33,23 @@ from franchise.model.state import State, state_of_counts
 from franchise.moves.cells import CellScratch, new_cell_scratch, room_for, start_cells, update_cells
 from franchise.random import CELLS, Key
 
-_ROOM = 1 << 12  # for tables and pairs of a run of documents, to begin with
+_ROOM = 1 << 12  # initial room for tables and pairs of a range of documents
 Sample = Callable[[CellScratch, Array, int, int], int]
 
 
 class CellsPartition:
-    """Documents as cells (document, term, count), gone through in threads.
+    """Documents as cells (document, term, count), updated in threads.
 
     Parameters
     ----------
     cells
         The documents.
     place
-        Which of the whole corpus they are.
+        The range of the corpus that they are.
     threads
         Number of threads; results do not depend on it.
     instantiator
-        What samples the terms of topics, for all partitions of this process.
+        Samples the terms of topics, for all partitions of this process.
     """
 
     def __init__(self, cells: CellArrays, place: Range, threads: int, instantiator: Instantiator) -> None:
@@ -64,7 +64,7 @@ class CellsPartition:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the seating and of what tables hold."""
+        """Memory of the seating and of the contents of tables."""
         return sum(array.nbytes for array in (*self.state, *self.tables))
 
     def use_threads(self, number: int) -> None:
@@ -93,7 +93,7 @@ class CellsPartition:
     def update(
         self, key: Key, counts: State | Rows | None, weights: Measure, concentrations: Array, passes: int
     ) -> Passed:
-        """Sample the terms of topics, then topics and tables of all documents; tables have columns then."""
+        """Sample the terms of topics, then topics and tables of all documents; tables then have columns."""
         assert counts is not None
         self.progress, concentrations = 0.0, concentrations.copy()
         measure = self._instantiator.terms(key, counts, concentrations, weights)
@@ -107,7 +107,7 @@ class CellsPartition:
         return self._seat_again(draw, int(measure.sizes[1]))
 
     def _seat_again(self, draw: Sample, columns: int) -> Passed:
-        """Sample topics and tables of all documents, and take them up."""
+        """Sample topics and tables of all documents, and replace the present ones."""
         self._make_room_for_entries(columns)
         m_j = np.zeros(self._cells.doc_ptr.size - 1, np.int32)
         parts: list[list[Array]] = [[] for _ in self._ranges]
@@ -123,7 +123,7 @@ class CellsPartition:
                 parts[place[one]] += _taken(own)
                 if begin == end:
                     return
-                if begin == first:  # not even one document
+                if begin == first:  # no room even for one document
                     self._own[number] = own._replace(**room_for(2 * own.term.size))
 
         def note(one: Documents) -> None:
@@ -139,7 +139,7 @@ class CellsPartition:
         return self.recount(columns)
 
     def _make_room_for_entries(self, columns: int) -> None:
-        """Make room for a document's terms in every column that may have them, and in those that rest."""
+        """Make room for a document's terms in every column that may have them, and in resting columns."""
         cells, tables, threads = self._cells, self.tables, self._threads.number
         if not self._own or self._own[0].theta.size < columns:
             wider = columns + columns // 4
@@ -154,13 +154,13 @@ class CellsPartition:
                 self._own[i] = own._replace(**room)
 
     def name(self, columns: Array, with_rows: bool) -> Rows | None:
-        """Take note of the topics that there are now: topic k has column columns[k]."""
+        """Receive the present topics: topic k has column columns[k]."""
         self._n_topics = columns.size
         self.merge(numbers_for(columns))
         return self.rows() if with_rows else None
 
     def fill_rows(self, state: State) -> None:
-        """Fill in the rows of a state from these documents alone."""
+        """Fill in the rows of a state from these documents only."""
         counts = np.zeros((self._cells.n_terms, self._n_topics), np.uint32)
         recount_cells(state, self.state.k_jt, self.tables, counts)
 
@@ -188,7 +188,7 @@ class CellsPartition:
         )  # fmt: skip
 
     def put(self, documents: SeatedDocuments) -> None:
-        """Take documents back, whose tables have other topics."""
+        """Take documents back with new topics of their tables."""
         here = documents.numbers - self._place.first_document
         self.state.k_jt[self._slots_of(here)] = documents.k_jt
 
@@ -215,16 +215,16 @@ class CellsPartition:
         self.state.k_jt[:] = into[self.state.k_jt]
 
     def finish(self, order: Array | None) -> tuple[Array, Array]:
-        """End the sweep; return the different sizes of tables, and how many tables have each."""
+        """End the sweep; return the sizes of tables and the number of tables of each size."""
         self.progress = 0.0  # of the next sweep
         if order is not None and has_changed(order):
             self.merge(numbers_for(order))
         return np.unique(self.state.n_jt, return_counts=True)
 
     def rest(self) -> None:
-        """Do nothing: this memory is not shared with other chains."""
+        """Do nothing: no other chain needs this memory."""
 
-    # ------------------------------------------------------------ what is kept
+    # ------------------------------------------------------------ storing and restoring
 
     def seating(self, begin: int, end: int) -> dict[str, Array]:
         """Return the seating of documents `begin` to `end`, as a checkpoint stores it."""
@@ -240,7 +240,7 @@ class CellsPartition:
         }
 
     def seat(self, begin: int, end: int, arrays: dict[str, Array]) -> None:
-        """Set the seating of documents `begin` to `end`; those before `begin` have theirs."""
+        """Set the seating of documents `begin` to `end`; documents before `begin` already have theirs."""
         state, tables = self.state, self.tables
         state.m_j[begin:end] = arrays["m_j"]
         k_jt, n_jt = (np.concatenate([getattr(state, name), arrays[name]]) for name in ("k_jt", "n_jt"))
@@ -253,7 +253,7 @@ class CellsPartition:
         self.tables = CellTables(offsets_of(state.m_j), offsets_of(n_pairs), term, count)
 
     def recount(self, n_topics: int) -> Passed:
-        """Count the words and tables of each topic; ValueError where there are other topics."""
+        """Count the words and tables of each topic; ValueError if a topic is out of range."""
         return recounted(self.state.n_jt, self.state.k_jt, n_topics)
 
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
@@ -264,7 +264,7 @@ class CellsPartition:
 
 
 def _taken(own: CellScratch) -> list[Array]:
-    """Return copies of what a run of documents has left."""
+    """Return copies of the results for a range of documents."""
     n_tables, n_pairs = own.used.tolist()
     by_table = [values[:n_tables].copy() for values in (own.n_jt, own.k_jt, own.n_pairs)]
     return [*by_table, own.term[:n_pairs].copy(), own.number[:n_pairs].copy()]

@@ -1,4 +1,4 @@
-"""A partition of words in memory: its seating, the pass over documents given G_0, and what it counts."""
+"""A partition of words in memory: its seating, the pass over documents given G_0, and the counts of words."""
 
 from collections.abc import Iterator
 
@@ -31,12 +31,12 @@ from franchise.model.state import State, state_of_counts
 from franchise.moves.documents import DocumentScratch, new_document_scratch, update_documents
 from franchise.random import DOCUMENTS, Key
 
-_WORDS_AT_ONCE = 1 << 20  # NumPy needs some ten times the memory of what it counts
-_BYTES_TO_COUNT = 10  # per word: threads count in memory of their own, up to that much in all
+_WORDS_AT_ONCE = 1 << 20  # NumPy needs about ten times as much memory for what it counts
+_BYTES_TO_COUNT = 10  # per word: limit on the separate counts of all threads together
 
 
 class HostSeating:
-    """Who sits where in a range of documents.
+    """The seating of a range of documents.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class HostSeating:
         lengths, state = np.diff(self.corpus.doc_ptr[begin : end + 1]), self.state
         t_ji, m_j, k_jt = (arrays[name].astype(np.int32) for name in ("t_ji", "m_j", "k_jt"))
         if t_ji.size != last - first or m_j.size != end - begin or k_jt.size != m_j.sum(dtype=np.int64):
-            raise ValueError("the seating is not that of these documents")
+            raise ValueError("the seating does not match these documents")
         if np.any(m_j > lengths):
             raise ValueError("a document has more tables than words")
         if np.any(m_j < (lengths > 0)) or np.any(t_ji < 0) or np.any(t_ji >= np.repeat(m_j, lengths)):
-            raise ValueError("a word sits at a table that is not there")
+            raise ValueError("a word sits at a table that does not exist")
         state.t_ji[first:last], state.m_j[begin:end] = t_ji, m_j
         for _ in self._count_words(begin, end):
             pass
@@ -78,9 +78,9 @@ class HostSeating:
         state.k_jt[slots] = k_jt
 
     def _count_words(self, begin: int, end: int) -> Iterator[tuple[slice, Array]]:
-        """Count the words at the tables of documents `begin` to `end`, some at a time.
+        """Count the words at the tables of documents `begin` to `end`, in blocks.
 
-        Yields where the words of these are, and the slot of each word's table, counted from the first one.
+        Yields the words of each block, and the slot of each word's table, counted from its first slot.
         """
         doc_ptr, state = self.corpus.doc_ptr[begin : end + 1], self.state
         for a, b in ranges_of(doc_ptr, _WORDS_AT_ONCE):
@@ -90,7 +90,7 @@ class HostSeating:
             yield words, slots
 
     def recount(self, n_topics: int) -> Passed:
-        """Count the words and tables of each topic; ValueError where there are other topics."""
+        """Count the words and tables of each topic; ValueError if a topic is out of range."""
         doc_ptr, state, nothing = self.corpus.doc_ptr, self.state, np.zeros(n_topics, np.int64)
         counted = [Passed(nothing, nothing)]
         for begin, end in ranges_of(doc_ptr, _WORDS_AT_ONCE):
@@ -104,7 +104,7 @@ class HostSeating:
 
 
 def no_seating(corpus: CorpusArrays) -> State:
-    """Return a state of documents in which no word is seated, and which knows of no topic."""
+    """Return a state of documents without any seated word or topic."""
     n_words = corpus.x.size
     state = state_of_counts(np.zeros(corpus.n_terms, np.int64), corpus.doc_ptr.size - 1, 0)
     return state._replace(
@@ -115,18 +115,18 @@ def no_seating(corpus: CorpusArrays) -> State:
 
 
 class HostPartition(HostSeating):
-    """Documents in memory, gone through in threads.
+    """Documents in memory, updated in threads.
 
     Parameters
     ----------
     corpus
         The documents.
     place
-        Which of the whole corpus they are.
+        The range of the corpus that they are.
     threads
         Number of threads; results do not depend on it.
     instantiator
-        What samples the terms of topics, for all partitions of this process.
+        Samples the terms of topics, for all partitions of this process.
     """
 
     def __init__(self, corpus: CorpusArrays, place: Range, threads: int, instantiator: Instantiator) -> None:
@@ -141,7 +141,7 @@ class HostPartition(HostSeating):
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the seating, of weights and topics, and of what words are counted in."""
+        """Memory of the seating, of weights and topics, and of the counts of words."""
         arrays = *self.state, *(self._instantiator.measure or ()), self._counts, self._z, self._places
         return sum(array.nbytes for array in arrays)
 
@@ -149,7 +149,7 @@ class HostPartition(HostSeating):
         """Use this number of threads from now on; results stay the same."""
         doc_ptr, self._threads = self.corpus.doc_ptr, Threads(number)
         self._ranges = falling_ranges(doc_ptr, number)
-        self._few_ranges = falling_ranges(doc_ptr, number, each=1)  # for work that takes little time
+        self._few_ranges = falling_ranges(doc_ptr, number, each=1)  # for short work
         self._terms = falling_ranges(np.arange(self.corpus.n_terms + 1), number, each=1)
         self._own: list[DocumentScratch] = []
         self._counts = np.zeros((number, 0, 0), np.int32)
@@ -160,7 +160,7 @@ class HostPartition(HostSeating):
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
         """Sample the first topic of every word, from this number of topics or from fitted ones."""
         corpus = self.corpus
-        del self.state  # its memory first
+        del self.state  # frees its memory first
         self.state = no_seating(corpus)
         columns = draw_first_topics(key, corpus, self.state, start, self._threads, self._place.first_document)
         z = np.empty(corpus.x.size, np.int32)
@@ -172,7 +172,7 @@ class HostPartition(HostSeating):
     def update(
         self, key: Key, counts: State | Rows | None, weights: Measure, concentrations: Array, passes: int
     ) -> Passed:
-        """Sample the terms of topics, then topics and tables of all documents; tables have columns then."""
+        """Sample the terms of topics, then topics and tables of all documents; tables then have columns."""
         assert counts is not None
         self.progress, concentrations = 0.0, concentrations.copy()
         measure = self._instantiator.terms(key, counts, concentrations, weights)
@@ -195,8 +195,8 @@ class HostPartition(HostSeating):
         return Passed(words, np.sum([own.tables_c[:columns] for own in self._own], axis=0))
 
     def name(self, columns: Array, with_rows: bool) -> Rows | None:
-        """Take note of the topics that there are now: topic k has column columns[k]."""
-        self._columns = columns.copy()  # what was sent is read-only
+        """Receive the present topics: topic k has column columns[k]."""
+        self._columns = columns.copy()  # received arrays are read-only
         self.merge(numbers_for(columns))
         return self.rows() if with_rows else None
 
@@ -212,7 +212,7 @@ class HostPartition(HostSeating):
     # ------------------------------------------------------------ counts of terms by topic
 
     def fill_rows(self, state: State) -> None:
-        """Fill in the rows of a state from these documents alone."""
+        """Fill in the rows of a state from these documents only."""
         counts, z, places, term_ptr = self._counts, self._z, self._places, self._term_ptr
         columns = self._columns
 
@@ -237,7 +237,7 @@ class HostPartition(HostSeating):
         return rows_of(state)
 
     def _make_room(self, columns: int) -> None:
-        """Make room for every thread to work, and to count its words by term and column if it is not much."""
+        """Allocate working memory for every thread, and counts by term and column if these are small."""
         threads, n_terms, n_words = self._threads.number, self.corpus.n_terms, self.corpus.x.size
         self._make_scratch(columns)
         if threads * n_terms * columns * 4 > _BYTES_TO_COUNT * n_words:
@@ -254,9 +254,9 @@ class HostPartition(HostSeating):
             self._own = [new_document_scratch(self._longest, room) for _ in range(self._threads.number)]
 
     def _count_words_by_place(self, z: Array, places: Array) -> None:
-        """Count words by their columns `z`, term by term, and not while documents are sampled.
+        """Count words by their columns `z`, term by term, after the documents are sampled.
 
-        `places` says where each term has its words.
+        `places` lists the words of each term.
         """
         self._counts = np.zeros((self._threads.number, 0, 0), np.int32)
         self._z, self._places = z, places
@@ -286,7 +286,7 @@ class HostPartition(HostSeating):
         )
 
     def put(self, documents: SeatedDocuments) -> None:
-        """Take documents back, seated in another way."""
+        """Take documents back with another seating."""
         here, state = documents.numbers - self._place.first_document, self.state
         places = self._words_of(here)
         state.m_j[here] = documents.m_j
@@ -298,7 +298,7 @@ class HostPartition(HostSeating):
         return places_of(self.corpus.doc_ptr[documents], np.diff(self.corpus.doc_ptr)[documents])
 
     def finish(self, order: Array | None) -> tuple[Array, Array]:
-        """End the sweep; return the different sizes of tables, and how many tables have each."""
+        """End the sweep; return the sizes of tables and the number of tables of each size."""
         if order is not None and has_changed(order):
             self.merge(numbers_for(order))
         self.progress = 0.0  # of the next sweep
@@ -314,7 +314,7 @@ class HostPartition(HostSeating):
         return sizes, times[sizes]
 
     def rest(self) -> None:
-        """Do nothing: this memory is not shared with other chains."""
+        """Do nothing: no other chain needs this memory."""
 
     def tables_of_words(self, words: Array) -> tuple[Array, Array]:
         """Return the slot of the table of each of these words, and its topic."""

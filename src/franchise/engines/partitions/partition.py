@@ -1,7 +1,7 @@
-"""A partition: a range of the documents with their seating in one chain, and what a sweep asks of it.
+"""A partition: a range of the documents with their seating in one chain, and the steps of a sweep on it.
 
-All that depends on documents elsewhere is sent to it, or follows from what is sent and the key. So it does
-not matter how the documents are divided.
+A partition depends on documents elsewhere only through the values it receives and the key. So results do not
+depend on how the documents are divided.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _GOLDEN_RATIO = (np.sqrt(5.0) - 1.0) / 2.0
 
 
 class Range(NamedTuple):
-    """Which documents a partition holds."""
+    """The range of documents of a partition."""
 
     first_document: int
     first_word: int
@@ -31,7 +31,7 @@ class Range(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """What a pass over the documents has counted, by column: of G_0, or of the first topics."""
+    """Words and tables by column, of G_0 or of the first topics, counted in a pass over the documents."""
 
     words: Array
     tables: Array
@@ -40,8 +40,8 @@ class Passed(NamedTuple):
 class SeatedDocuments(NamedTuple):
     """Some documents and their seating, on the way to the coordinator or back.
 
-    Of count tables, `x` and `t_ji` are empty, `lengths` are those of their ranges of slots, and the last
-    three arrays say what the tables hold (`moves.shared.scratch.TableScratch`).
+    For count tables, `x` and `t_ji` are empty, `lengths` are those of their ranges of slots, and the last
+    three arrays are the contents of tables (`moves.shared.scratch.TableScratch`).
     """
 
     numbers: Array  # of the documents in the whole corpus
@@ -59,11 +59,11 @@ class SeatedDocuments(NamedTuple):
 class Partition(TableSource, Protocol):
     """A range of the documents with their seating in one chain."""
 
-    progress: float  # share of the pass under way that is done
+    progress: float  # completed share of the present pass
 
     @property
     def n_bytes(self) -> int:
-        """Memory that it takes in this process, about; the documents not counted."""
+        """Approximate memory in this process, without the documents."""
 
     def use_threads(self, number: int) -> None:
         """Use this number of threads from now on; results stay the same."""
@@ -78,13 +78,13 @@ class Partition(TableSource, Protocol):
     ) -> Passed:
         """Sample the terms of topics, then topics and tables of all documents given these and the weights.
 
-        `counts` are those of all documents, None where they never left the only GPU.
+        `counts` are those of all documents, None if they never left the only GPU.
         """
 
     def name(self, columns: Array, with_rows: bool) -> Rows | None:
-        """Take note of the topics that there are now: topic k has column columns[k].
+        """Receive the present topics: topic k has column columns[k].
 
-        Returns the counts of every term by topic, if they are asked for.
+        Returns the counts of every term by topic, if `with_rows`.
         """
 
     def rows(self) -> Rows:
@@ -96,7 +96,7 @@ class Partition(TableSource, Protocol):
         """Return the documents whose turn it is; `room` is the most topics that there can be then."""
 
     def put(self, documents: SeatedDocuments) -> None:
-        """Take documents back, seated in another way."""
+        """Take documents back with another seating."""
 
     def merge(self, into: Array) -> None:
         """Give the words and tables of each topic k to topic into[k]."""
@@ -104,13 +104,13 @@ class Partition(TableSource, Protocol):
     def finish(self, order: Array | None) -> tuple[Array, Array]:
         """End the sweep: topic order[k] becomes topic k; None if there were no collapsed moves.
 
-        Returns the different sizes of tables, and how many tables have each.
+        Returns the sizes of tables and the number of tables of each size.
         """
 
     def rest(self) -> None:
-        """Free memory that other chains may need: no sweep follows for a while."""
+        """Free memory that other chains may need, as no sweep follows for a while."""
 
-    # ------------------------------------------------------------ what is kept
+    # ------------------------------------------------------------ storing and restoring
 
     def seating(self, begin: int, end: int) -> dict[str, Array]:
         """Return the seating of documents `begin` to `end` of the partition, as a checkpoint stores it."""
@@ -119,28 +119,28 @@ class Partition(TableSource, Protocol):
         """Set the seating of documents `begin` to `end`; ValueError and KeyError say what is wrong."""
 
     def recount(self, n_topics: int) -> Passed:
-        """Count the words and tables of each topic; ValueError where there are other topics."""
+        """Count the words and tables of each topic; ValueError if a topic is out of range."""
 
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
         """Return n_j.k of the documents; topic k is column rank[k]."""
 
 
 class CountingPartition(Partition, Protocol):
-    """A partition in memory, which can put its counts where others look them up."""
+    """A partition in memory, which can write its counts where others read them."""
 
     def fill_rows(self, state: State) -> None:
-        """Fill in the rows of a state from these documents alone."""
+        """Fill in the rows of a state from these documents only."""
 
 
 class GpuPartition(Partition, Protocol):
-    """A partition on a GPU, where the counts stay while nobody else needs them."""
+    """A partition on a GPU, where the counts stay as long as no other process needs them."""
 
     def log_p_terms(self, eta: float, counts: State | Rows | None) -> float:
-        """Return what the terms of all documents add to log p(x | c); without counts, these are all."""
+        """Return the terms' contribution to log p(x | c); None means that the counts here are all."""
 
 
 def joined(parts: Sequence[SeatedDocuments]) -> SeatedDocuments:
-    """Return the documents of all parts, one part after another, in arrays of their own."""
+    """Join documents in order; return copies."""
     end_to_end = SeatedDocuments(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     if not end_to_end.pair_ptr.size:
         return end_to_end
@@ -149,7 +149,7 @@ def joined(parts: Sequence[SeatedDocuments]) -> SeatedDocuments:
 
 
 def divided(documents: SeatedDocuments, parts: Sequence[SeatedDocuments]) -> list[SeatedDocuments]:
-    """Divide documents that were joined; of what tables hold, which has not changed, nothing is returned."""
+    """Divide joined documents again; the contents of tables, which have not changed, are left out."""
     by_document = np.cumsum([0, *(part.numbers.size for part in parts)])
     by_slot = np.cumsum([0, *(part.k_jt.size for part in parts)])
     found = []
@@ -161,27 +161,27 @@ def divided(documents: SeatedDocuments, parts: Sequence[SeatedDocuments]) -> lis
 
 
 def has_changed(order: Array) -> bool:
-    """Return whether topics have other numbers now."""
+    """Return whether any topic changes its number."""
     return not np.array_equal(order, np.arange(order.size))
 
 
 def recounted(n_jt: Array, k_jt: Array, n_topics: int) -> Passed:
-    """Count the words and tables of each topic; ValueError where there are other topics."""
+    """Count the words and tables of each topic; ValueError if a topic is out of range."""
     if k_jt.size and not 0 <= k_jt.min() <= k_jt.max() < n_topics:
-        raise ValueError("a table has a topic that is not there")
+        raise ValueError("a table has a topic that does not exist")
     words = np.bincount(k_jt, weights=n_jt, minlength=n_topics).astype(np.int64)
     return Passed(words, np.bincount(k_jt, minlength=n_topics))
 
 
 def numbers_for(old: Array) -> Array:
-    """Return the number of each topic by its old one, or by its column: old[k] becomes k."""
+    """Return the number of each topic by its old number or column: old[k] becomes k."""
     number = np.zeros(int(old.max(initial=-1)) + 1, np.int32)
     number[old] = np.arange(old.size)
     return number
 
 
 def totals(passed: Sequence[Passed]) -> Passed:
-    """Add up what several partitions have counted."""
+    """Add up the counts of several partitions."""
     return Passed(*(np.sum(arrays, axis=0) for arrays in zip(*passed, strict=True)))
 
 
@@ -195,9 +195,9 @@ def sizes_together(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
 
 
 def turns(n_documents: int, n_turns: int, first: int = 0) -> list[Array]:
-    """Return the documents of the sweeps that take turns: spread over the corpus, each in one of them.
+    """Return the documents of each turn, spread over the corpus; each document has one turn.
 
-    By its number alone, so a range of the documents may be asked for, which begins at `first`.
+    The turn depends only on a document's number in the corpus; `first` is the number of the first one here.
     """
     places = np.arange(first, first + n_documents) * _GOLDEN_RATIO % 1.0
     turn = np.minimum((places * n_turns).astype(np.int64), n_turns - 1)

@@ -1,4 +1,4 @@
-"""Who holds the partitions of a chain: this process, or workers on a cluster."""
+"""What holds the partitions of a chain: this process, or workers on a cluster."""
 
 from franchise.corpus import Corpus, ShardedCorpus
 from franchise.engines.kinds import Kind
@@ -10,13 +10,13 @@ from franchise.engines.pools.ranges import assigned, local_job
 
 
 def pool_for(kind: Kind, corpus: Corpus, threads: int) -> Pool:
-    """Return what holds the partitions of a chain."""
+    """Return the pool for the partitions of a chain."""
     if kind.pool == "ray":
         return ClusterPool(corpus)
     return LocalPool(kind.partition, assigned(local_job(corpus, kind.has_counts)), threads)
 
 
 def lives_apart(kind: Kind, corpus: Corpus) -> bool:
-    """Return whether documents are, or may be, more than should come together in one place."""
+    """Return whether the documents may be too large for one place."""
     is_large = isinstance(corpus, ShardedCorpus) and corpus.n_words > ranges.MOST_WORDS
     return kind.pool == "ray" or (is_large and not kind.has_counts)

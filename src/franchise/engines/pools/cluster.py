@@ -1,7 +1,7 @@
-"""A pool whose partitions are with the workers of a cluster, and never move.
+"""A pool whose partitions stay with the workers of a cluster.
 
-When a worker is lost, the chain takes up its last snapshot and takes the steps since then again: the same
-keys make the same sweeps.
+When a worker is lost, the chain returns to its last snapshot and repeats the steps since then: the same keys
+make the same sweeps.
 """
 
 import warnings
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class ClusterPool:
-    """Has the partitions of one chain held by workers.
+    """Holds the partitions of one chain on workers.
 
     Without workers it can be made and restored, but sweeps need them (`use_workers`).
 
@@ -46,27 +46,27 @@ class ClusterPool:
         self._workers: Workers | None = None
         self._number = 0  # of the chain
         self._generation: int | None = (
-            None  # of workers who have the seating; None: they must be sent it first
+            None  # of the workers that have the seating; None: it must be sent first
         )
         self._snapshot: Snapshot | None = None
-        self._since: list[Callable[[], object]] = []  # the steps since then
+        self._since: list[Callable[[], object]] = []  # the steps since the snapshot
 
     def serve(self, chain: Chain) -> None:
         """Hold the partitions of this chain."""
         self._chain = chain
 
     def use_threads(self, number: int) -> None:
-        """Let workers use as many threads as they have."""
+        """Do nothing: workers use as many threads as they have."""
 
     def use_workers(self, workers: Workers | None, number: int) -> None:
-        """Let these workers hold the partitions; they know the chain by this number. None: no workers.
+        """Let these workers hold the partitions; `number` is the chain's number. None: no workers.
 
-        Workers who are left are asked for the seating first, unless what was saved last has it. If they are
-        gone, the steps since then are taken again with the next ones.
+        The previous workers are first asked for the seating, unless the snapshot is up to date. If they are
+        gone, the new workers repeat the steps since the snapshot.
         """
         try:
             if self._since and self._workers is not None:
-                seating = self.seating()  # first: workers may be lost meanwhile
+                seating = self.seating()  # first, as workers may be lost
                 self._snapshot, self._since = Snapshot(self._chain.arrays_of_coordinator(), seating), []
         except ClusterError:
             if workers is None:
@@ -80,7 +80,7 @@ class ClusterPool:
 
     @property
     def size(self) -> int:
-        """How many partitions there are."""
+        """Number of partitions."""
         return sum(self._present().partitions_each)
 
     @property
@@ -93,15 +93,15 @@ class ClusterPool:
 
     @property
     def progress(self) -> float:
-        """The share of the pass under way that is done."""
+        """The completed share of the present pass."""
         return self._workers.progress(self._number) if self._workers is not None else 0.0
 
     def all(self, method: Callable[..., T], *arguments: Any) -> list[T]:
-        """Let all partitions do the same."""
+        """Call a method of all partitions with the same arguments."""
         return [one for own in self._call("all", method.__name__, *arguments) for one in own]
 
     def each(self, method: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
-        """Let every partition do something, each with its own arguments."""
+        """Call a method of every partition, each with its own arguments."""
         workers = self._present()
         cuts = np.cumsum([0, *workers.partitions_each])
         own = [arguments[a:b] for a, b in pairwise(cuts)]
@@ -109,7 +109,7 @@ class ClusterPool:
         return [one for of_worker in workers.call(self._here(), "each", given) for one in of_worker]
 
     def first(self, method: Callable[..., T], *arguments: Any) -> T:
-        """Let the first partition do something."""
+        """Call a method of the first partition."""
         given = [(self._number, method.__name__, *arguments)]
         found: T = self._present().call(self._here(), "first", given)[0]
         return found
@@ -119,7 +119,7 @@ class ClusterPool:
         return workers.call(self._here(), what, [(self._number, *arguments)] * workers.size)
 
     def _here(self) -> int:
-        """Return the generation of workers who have the seating."""
+        """Return the generation of the workers that have the seating."""
         assert self._generation is not None
         return self._generation
 
@@ -132,15 +132,15 @@ class ClusterPool:
         return self._workers
 
     def share(self, value: T) -> T:
-        """Return what to give to all workers in place of a large value."""
+        """Return what to send to all workers in place of a large value."""
         shared: T = self._present().share(value)
         return shared
 
     def counts_to_send(self, coordinator: Coordinator) -> Rows:
-        """Return the rows of terms, each machine gets them once."""
+        """Return the rows of terms; each machine receives them once."""
         return self.share(rows_of(coordinator.state))
 
-    # ------------------------------------------------------------ workers that may be lost
+    # ------------------------------------------------------------ lost workers
 
     def complete(self, step: Callable[[], T]) -> T:
         """Take a step, and remember it until the next snapshot."""
@@ -150,7 +150,7 @@ class ClusterPool:
         return done
 
     def ask(self, question: Callable[[], T]) -> T:
-        """Ask something, again from the last snapshot as often as workers are lost meanwhile."""
+        """Ask something; whenever workers are lost, return to the last snapshot and ask again."""
         workers = self._present()
         while True:
             generation = workers.generation if self._generation is None else self._generation
@@ -164,15 +164,15 @@ class ClusterPool:
                 if workers.repair(generation, self._number):
                     warnings.warn(worker_replaced(), stacklevel=2)
             except BaseException:
-                self._generation = None  # their state is unknown
+                self._generation = None  # the state of the workers is unknown
                 raise
 
     def _catch_up(self) -> None:
-        """Bring workers who know nothing of the chain, and the coordinator, to where it was."""
+        """Restore the coordinator and the workers from the snapshot, and repeat the steps since then."""
         if self._snapshot is None:
             self._chain.forget()
         else:
-            self._chain.take_up_coordinator(self._snapshot.arrays)
+            self._chain.restore_coordinator(self._snapshot.arrays)
             self._send(self._snapshot.seating)
         for step in self._since:
             step()
@@ -187,17 +187,17 @@ class ClusterPool:
         self._chain.check_recount(totals(workers.call(self._here(), "seat", given)), seating)
 
     def rest(self) -> None:
-        """Let the workers leave the memory of their GPUs to other chains; lost ones have left it."""
+        """Free the memory of the workers' GPUs for other chains; lost workers need nothing."""
         if self._generation is None:
             return
         try:
             self.all(Partition.rest)
         except (WorkersLostError, ClusterError):
-            self._generation = None  # there may be no next sweep: if there is, it replaces them
+            self._generation = None  # the next sweep, if any, replaces them
 
-    # ------------------------------------------------------------ what is kept
+    # ------------------------------------------------------------ storing and restoring
 
-    def take_up(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Restore a snapshot as soon as there are workers."""
         self._snapshot, self._since, self._generation = snapshot, [], None
 

@@ -33,7 +33,7 @@ class LocalPool:
     kind
         What the partitions are (`kinds.Kind.partition`).
     documents
-        Those of each partition.
+        The documents of each partition.
     threads
         Number of threads; results do not depend on it.
     is_whole
@@ -43,7 +43,7 @@ class LocalPool:
     def __init__(self, kind: str, documents: list[Assigned], threads: int, is_whole: bool = True) -> None:
         self._kind, self._documents, self._threads, self._is_whole = kind, documents, threads, is_whole
         n_terms = documents[0].n_terms
-        longest = documents[0].place.longest if kind == "host" else 0  # of words that are seated in turn
+        longest = documents[0].place.longest if kind == "host" else 0  # whose words are seated one by one
         self._instantiator = Instantiator(n_terms, longest, threads, partitions=len(documents))
         self._gpu_share = MemoryShare(len(documents))
         self._partitions: list[Partition] = []
@@ -56,7 +56,7 @@ class LocalPool:
 
     @property
     def partitions(self) -> list[Partition]:
-        """The partitions, made when first asked for: their words sit nowhere then."""
+        """The partitions, made on first use, with no word seated."""
         if not self._partitions:
             self._partitions = [self._new_partition(own.documents, own.place) for own in self._documents]
         return self._partitions
@@ -75,27 +75,27 @@ class LocalPool:
 
     @property
     def progress(self) -> float:
-        """The share of the pass under way that is done."""
+        """The completed share of the present pass."""
         words = [max(1, own.n_words) for own in self._documents]
         done = [one.progress for one in self._partitions]
         return float(np.average(done, weights=words)) if done else 0.0
 
     @property
     def n_bytes(self) -> int:
-        """Memory that partitions take, about."""
+        """Approximate memory of the partitions."""
         return sum(one.n_bytes for one in self.partitions)
 
     def all(self, method: Callable[..., T], *arguments: Any) -> list[T]:
-        """Let all partitions do the same."""
+        """Call a method of all partitions with the same arguments."""
         return [getattr(one, method.__name__)(*arguments) for one in self.partitions]
 
     def each(self, method: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
-        """Let every partition do something, each with its own arguments."""
+        """Call a method of every partition, each with its own arguments."""
         both = zip(self.partitions, arguments, strict=True)
         return [getattr(one, method.__name__)(*own) for one, own in both]
 
     def first(self, method: Callable[..., T], *arguments: Any) -> T:
-        """Let the first partition do something."""
+        """Call a method of the first partition."""
         found: T = getattr(self.partitions[0], method.__name__)(*arguments)
         return found
 
@@ -104,7 +104,7 @@ class LocalPool:
         return value
 
     def counts_to_send(self, coordinator: Coordinator) -> State:
-        """Return the coordinator's own."""
+        """Return the coordinator's own counts."""
         return coordinator.state
 
     def complete(self, step: Callable[[], T]) -> T:
@@ -130,16 +130,16 @@ class LocalPool:
         for one in self._partitions:
             one.rest()
 
-    # ------------------------------------------------------------ what is kept
+    # ------------------------------------------------------------ storing and restoring
 
-    def take_up(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Restore the seating of a snapshot."""
         source = snapshot.seating
         self._chain.check_recount(self.seat(source, self._chain.n_topics), source)
 
     def seat(self, source: Path | Sequence[dict[str, Array]], n_topics: int) -> Passed:
         """Restore the seating of every shard; return the words and tables of each topic."""
-        self._partitions.clear()  # their memory first
+        self._partitions.clear()  # frees their memory first
         try:
             given = iter(()) if isinstance(source, Path) else iter(source)
             for partition, own in zip(self.partitions, self._documents, strict=True):
@@ -150,7 +150,7 @@ class LocalPool:
         except (KeyError, TypeError, ValueError) as error:
             where = f"{source}: " if isinstance(source, Path) else ""
             raise ModelError(
-                f"{where}the files do not hold who sits where in these documents ({error}); restore them "
+                f"{where}the files do not hold the seating of these documents ({error}); restore them "
                 "from a copy",
                 code="damaged-file",
             ) from error
@@ -161,7 +161,7 @@ class LocalPool:
         return [one.seating(*bounds) for one, own in both for _, bounds in own.bounds()]
 
     def write_seating(self, folder: Path, stays: bool = True) -> None:
-        """Write the seating of every shard, each as a file that is whole or not there."""
+        """Write the seating of every shard, each file complete or not at all."""
         for one, own in zip(self.partitions, self._documents, strict=True):
             for shard, bounds in own.bounds():
                 write_seating(folder, shard, one.seating(*bounds))
@@ -183,5 +183,5 @@ class LocalPool:
 
 
 def _present_gpu() -> Device:
-    """Return the GPU that there is when it is needed."""
+    """Return the GPU of this process."""
     return gpu()

@@ -1,4 +1,4 @@
-"""A pool: holds the partitions of one chain, and lets them do what the chain's sweeps ask for."""
+"""A pool: it holds the partitions of one chain, and runs the steps of the chain's sweeps on them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,38 +19,38 @@ T = TypeVar("T")
 
 
 class Snapshot(NamedTuple):
-    """What a chain can be taken up from."""
+    """A state from which a chain can continue."""
 
     arrays: dict[str, Array]  # of the coordinator
-    seating: Path | list[dict[str, Array]]  # of every shard: where it was written, or itself
+    seating: Path | list[dict[str, Array]]  # of every shard: the arrays, or where they were written
 
 
 class Chain(Protocol):
-    """What a pool asks of the engine whose partitions it holds."""
+    """The methods that a pool needs of the engine whose partitions it holds."""
 
     name: str
 
     def arrays_of_coordinator(self) -> dict[str, Array]:
-        """Return what the coordinator is made of."""
+        """Return the arrays of the coordinator."""
 
-    def take_up_coordinator(self, arrays: dict[str, Array]) -> None:
-        """Make the coordinator of such arrays."""
+    def restore_coordinator(self, arrays: dict[str, Array]) -> None:
+        """Restore the coordinator from its arrays."""
 
     def forget(self) -> None:
-        """Begin again without topics."""
+        """Remove all topics."""
 
     def check_recount(self, counted: Passed, source: Any) -> None:
-        """Refuse a seating that does not belong to the counts."""
+        """Refuse a seating that does not match the counts."""
 
     @property
     def n_topics(self) -> int:
-        """How many topics there are."""
+        """The number of topics."""
 
 
 class Pool(Protocol):
     """Holds the partitions of one chain.
 
-    A method is given as that of `Partition`; the partition's own method of that name is called.
+    A method is passed as that of `Partition`; the partition's own method of that name is called.
     """
 
     def serve(self, chain: Chain) -> None:
@@ -58,7 +58,7 @@ class Pool(Protocol):
 
     @property
     def size(self) -> int:
-        """How many partitions there are."""
+        """Number of partitions."""
 
     @property
     def first_words(self) -> list[int]:
@@ -66,54 +66,54 @@ class Pool(Protocol):
 
     @property
     def progress(self) -> float:
-        """The share of the pass under way that is done."""
+        """The completed share of the present pass."""
 
     @property
     def n_bytes(self) -> int:
-        """Memory that partitions take in this process, about."""
+        """Approximate memory of the partitions in this process."""
 
     def all(self, method: Callable[..., T], *arguments: Any) -> list[T]:
-        """Let all partitions do the same; return what each returns, in the order of documents."""
+        """Call a method of all partitions with the same arguments; return the results in document order."""
 
     def each(self, method: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
-        """Let every partition do something, each with its own arguments."""
+        """Call a method of every partition, each with its own arguments."""
 
     def first(self, method: Callable[..., T], *arguments: Any) -> T:
-        """Let the first partition do something."""
+        """Call a method of the first partition."""
 
     def share(self, value: T) -> T:
-        """Return what to give to all partitions in place of a large value that is the same for all."""
+        """Return what to send to all partitions in place of a large value."""
 
     def counts_to_send(self, coordinator: Coordinator) -> State | Rows:
-        """Return the counts of all documents as partitions receive them."""
+        """Return the counts of all documents in the form that partitions receive."""
 
     def complete(self, step: Callable[[], T]) -> T:
-        """Take a step that changes partitions and coordinator, to its end."""
+        """Complete a step that changes partitions and coordinator."""
 
     def ask(self, question: Callable[[], T]) -> T:
         """Ask partitions something that changes neither."""
 
-    # ------------------------------------------------------------ who works, and where
+    # ------------------------------------------------------------ threads and workers
 
     def use_threads(self, number: int) -> None:
         """Use this number of threads from now on; results stay the same."""
 
     def use_workers(self, workers: Any, number: int) -> None:
-        """Let these workers hold the partitions; they know the chain by this number. None: no workers."""
+        """Let these workers hold the partitions; `number` is the chain's number. None: no workers."""
 
     def rest(self) -> None:
-        """Free memory that other chains may need: no sweep follows for a while."""
+        """Free memory that other chains may need, as no sweep follows for a while."""
 
-    # ------------------------------------------------------------ what is kept
+    # ------------------------------------------------------------ storing and restoring
 
-    def take_up(self, snapshot: Snapshot) -> None:
-        """Restore the seating of a snapshot; the coordinator has been restored."""
+    def restore(self, snapshot: Snapshot) -> None:
+        """Restore the seating of a snapshot, after the coordinator."""
 
     def seating(self) -> list[dict[str, Array]]:
         """Return the seating of every shard."""
 
     def write_seating(self, folder: Path, stays: bool) -> None:
-        """Write the seating of every shard into a folder, where it may stay."""
+        """Write the seating of every shard into a folder; `stays` says whether it can be read there later."""
 
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:
         """Return n_j.k of all documents; topic k is column rank[k]."""
@@ -123,12 +123,12 @@ class Pool(Protocol):
 
 
 class PooledTables:
-    """Knows the tables of all documents by asking the partitions.
+    """The tables of all documents, from the partitions of a pool.
 
     Parameters
     ----------
     pool
-        Who holds them.
+        The pool of the partitions.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -138,7 +138,7 @@ class PooledTables:
         """Return the slot of the table of each of these words, and its topic."""
         slots, topics = np.max(
             self._pool.all(Partition.tables_of_words, words), axis=0
-        )  # -1 from all but one
+        )  # -1 from all partitions but one
         return slots, topics
 
     def tables_of(self, topics: Array) -> list[Tables]:

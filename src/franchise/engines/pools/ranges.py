@@ -1,6 +1,6 @@
-"""Which documents each worker gets, and how its documents are divided into partitions.
+"""The documents of each worker, and how they are divided into partitions.
 
-A corpus is known by its shards: those in which it lies or, in memory, always the same ones.
+A corpus consists of shards: those on disk or, in memory, a fixed number of ranges.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,14 +19,14 @@ from franchise.engines.partitions.partition import Range
 from franchise.errors import CorpusError
 
 _SHARDS = 64  # of a corpus in memory
-# Words of a partition, whose arrays count in 32 bits.
+# The most words of a partition, whose arrays count in 32 bits.
 MOST_WORDS = 2**31 - 1
 
 Documents = CorpusArrays | CellArrays
 
 
 class Job(NamedTuple):
-    """Documents that one process holds."""
+    """The documents of one process."""
 
     shards: tuple[Shard, ...]
     source: str | Documents  # the folder of the shards, or their documents
@@ -35,12 +35,12 @@ class Job(NamedTuple):
 
     @property
     def n_words(self) -> int:
-        """How many words its documents have."""
+        """Number of words of its documents."""
         return sum(shard.n_words for shard in self.shards)
 
 
 class Assigned:
-    """The documents of one partition, read when first asked for.
+    """The documents of one partition, read on first use.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class Assigned:
     n_terms
         Size of the vocabulary.
     place
-        Which of the whole corpus they are.
+        The range of the corpus that they are.
     shards
-        The shards that they lie in.
+        The shards that contain them.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class Assigned:
                 documents = self._read()
                 for array in documents:
                     if isinstance(array, np.ndarray) and array.flags.writeable:
-                        array.flags.writeable = False  # as in every corpus: compiled code tells them apart
+                        array.flags.writeable = False  # as in every corpus: another type for kernels
                 self._documents = documents
             return self._documents
 
     @property
     def n_words(self) -> int:
-        """How many words they have."""
+        """Number of words of the documents."""
         return sum(shard.n_words for shard in self.shards)
 
     def bounds(self) -> list[tuple[Shard, tuple[int, int]]]:
@@ -91,20 +91,20 @@ _IN_FOLDERS: WeakValueDictionary[tuple[str, tuple[Shard, ...], Range], Assigned]
 
 
 def shards_for(corpus: Corpus) -> tuple[Shard, ...]:
-    """Return the shards of a corpus: those in which it lies, or, in memory, always the same."""
+    """Return the shards of a corpus: those on disk, or, in memory, always the same ranges."""
     return shards_of(corpus, _SHARDS)
 
 
 def jobs_for(corpus: Corpus, workers: int) -> list[Job]:
-    """Share out the documents: to each worker some shards that follow on each other.
+    """Divide the documents among workers: consecutive shards for each.
 
-    There are no more workers than shards. Results do not depend on who gets which.
+    There are no more workers than shards. Results do not depend on the division.
     """
     shards = shards_for(corpus)
     longest = corpus.documents_of_length.size - 1
     workers = min(workers, len(shards))
     ends = list(accumulate(one.n_words for one in shards))
-    # A shard goes to the worker in whose share of the words its middle lies; everyone gets one.
+    # A shard goes to the worker in whose share of the words its middle lies; every worker gets one.
     middles = [(end - one.n_words / 2) * workers / ends[-1] for end, one in zip(ends, shards, strict=True)]
     cuts = [0]
     for w in range(1, workers):
@@ -115,7 +115,7 @@ def jobs_for(corpus: Corpus, workers: int) -> list[Job]:
 
 
 def local_job(corpus: Corpus, has_counts: bool) -> Job:
-    """Return all documents, for this process."""
+    """Return the job of this process: all documents."""
     longest, shards = corpus.documents_of_length.size - 1, shards_for(corpus)
     if has_counts:
         return Job(shards, corpus.cells, longest, corpus.n_terms)
@@ -131,14 +131,14 @@ def _source(corpus: Corpus, shards: tuple[Shard, ...]) -> str | Documents:
 
 
 def in_ranges(shards: Sequence[Shard]) -> list[tuple[Shard, ...]]:
-    """Divide shards that follow on each other among as few partitions as can count their words."""
+    """Divide consecutive shards among as few partitions as can count their words."""
     groups: list[list[Shard]] = []
     words = 0
     for shard in shards:
         if shard.n_words > MOST_WORDS:
             raise CorpusError(
                 f"shard {shard.number} has {shard.n_words:,} words, more than the {MOST_WORDS:,} that 32 "
-                "bits count; write the corpus in more shards (`franchise shard --shards`)",
+                "bits can count; write the corpus in more shards (`franchise shard --shards`)",
                 code="too-many-words",
             )
         if not groups or words + shard.n_words > MOST_WORDS:
@@ -155,7 +155,7 @@ def assigned(job: Job) -> list[Assigned]:
 
 
 def _assigned(job: Job, shards: tuple[Shard, ...]) -> Assigned:
-    """Return some documents of a job; those in a folder are shared by all who use them at the time."""
+    """Return some documents of a job; chains share the arrays of those in a folder."""
     place = Range(shards[0].first_document, shards[0].first_word, job.longest)
     if not isinstance(job.source, str):
         read = partial(some_documents, job.source, shards, job.shards[0].first_document)
@@ -165,7 +165,7 @@ def _assigned(job: Job, shards: tuple[Shard, ...]) -> Assigned:
 
 
 def some_documents(source: Documents, shards: Sequence[Shard], first_document: int = 0) -> Documents:
-    """Return the documents of neighbouring shards, of a source that begins at `first_document`."""
+    """Return the documents of consecutive shards from a source that begins at `first_document`."""
     first, last = shards[0], shards[-1]
     begin = first.first_document - first_document
     end = last.first_document + last.n_documents - first_document

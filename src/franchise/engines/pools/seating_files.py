@@ -1,4 +1,4 @@
-"""The seating of the documents of a shard in a file of its own."""
+"""The seating of the documents of a shard, in its own file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ _KIND = "seats"
 
 
 def write_seating(folder: Path, shard: Shard, seating: dict[str, Array]) -> None:
-    """Write the seating of a shard, whole or not at all."""
+    """Write the seating of a shard, completely or not at all."""
     facts = {"version": VERSION, "shard": list(shard)}
     write_arrays(_path(folder, shard), _KIND, seating, facts)
 
@@ -30,22 +30,20 @@ def read_seating(folder: Path, shard: Shard) -> dict[str, Array]:
 
 
 def check_seating(folder: Path, shards: Sequence[Shard]) -> None:
-    """See to it that what workers have written is where others will look for it."""
+    """Check that the files that workers have written are visible here."""
     missing = [one for one in shards if not _path(folder, one).is_file()]
     if missing:
         raise ModelError(
-            f"{_path(folder, missing[0])}: a worker has written this file, but it is not there: the folder "
+            f"{_path(folder, missing[0])}: a worker has written this file, but it is missing: the folder "
             "of the model must be one that all machines share, under the same path",
             code="folder-not-shared",
         )
 
 
 def other_seating(source: Any) -> ModelError:
-    """Return the error for a seating that does not belong to the counts of the chain."""
+    """Return the error for a seating that does not match the counts of the chain."""
     where = f"{source}: " if isinstance(source, Path) else ""
-    return ModelError(
-        f"{where}who sits where does not belong to the counts; restore both", code="seats-mismatch"
-    )
+    return ModelError(f"{where}the seating does not match the counts; restore both", code="seats-mismatch")
 
 
 def _path(folder: Path, shard: Shard) -> Path:

@@ -1,4 +1,4 @@
-"""What one process of a cluster does: it holds some documents, with their seating in every chain."""
+"""One process of a cluster: it holds some documents, with their seating in every chain."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,23 +10,24 @@ from franchise.engines.partitions.partition import Partition, Passed
 from franchise.engines.pools.local import LocalPool
 from franchise.engines.pools.ranges import Assigned, Job, assigned
 
-# What begins the seating of a chain: with all else, a worker that has none is new, and must be sent it first.
+# Methods that begin the seating of a chain. For all others, a worker without a seating is new, and must
+# receive it first.
 _STARTS = (Partition.start.__name__,)
 
 
 class WorkersLostError(Exception):
-    """A worker does not answer any more, or is new and knows nothing of the chain."""
+    """A worker no longer answers, or is new and knows nothing about the chain."""
 
 
 class Worker:
-    """Holds documents, and does what is asked for in one chain or another.
+    """Holds documents, and runs requested steps in any chain.
 
     Parameters
     ----------
     threads
-        How many to work in.
+        Number of threads.
     kind
-        What its partitions are (`kinds.Kind.partition`).
+        The kind of its partitions (`kinds.Kind.partition`).
     """
 
     def __init__(self, threads: int, kind: str) -> None:
@@ -36,27 +37,27 @@ class Worker:
         self._chains: dict[int, LocalPool] = {}
 
     def load(self, job: Job, is_whole: bool) -> None:
-        """Receive documents; `is_whole` says that no other worker has any."""
+        """Receive documents; `is_whole` means that no other worker has any."""
         self._documents, self._is_whole = assigned(job), is_whole
         for own in self._documents:
             own.documents  # noqa: B018 (reads them, so that the worker fails now if it cannot)
         self._chains.clear()
 
     def all(self, chain: int, method: str, *arguments: Any) -> list[Any]:
-        """Let the partitions of a chain do the same."""
+        """Call a method of all partitions of a chain with the same arguments."""
         pool = self._begin(chain) if method in _STARTS else self._pool(chain)
         return pool.all(getattr(Partition, method), *arguments)
 
     def each(self, chain: int, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Let every partition of a chain do something, each with its own arguments."""
+        """Call a method of every partition of a chain, each with its own arguments."""
         return self._pool(chain).each(getattr(Partition, method), arguments)
 
     def first(self, chain: int, method: str, *arguments: Any) -> Any:
-        """Let the first partition of a chain do something."""
+        """Call a method of the first partition of a chain."""
         return getattr(self._pool(chain).partitions[0], method)(*arguments)
 
     def progress(self, chain: int) -> float:
-        """Return the share of the pass under way that is done."""
+        """Return the completed share of the present pass."""
         return self._chains[chain].progress if chain in self._chains else 0.0
 
     def _pool(self, chain: int) -> LocalPool:
@@ -65,7 +66,7 @@ class Worker:
         return self._chains[chain]
 
     def _begin(self, chain: int) -> LocalPool:
-        self._chains.pop(chain, None)  # its memory first
+        self._chains.pop(chain, None)  # frees its memory first
         self._chains[chain] = LocalPool(self._kind, self._documents, self._threads, self._is_whole)
         return self._chains[chain]
 
@@ -76,7 +77,7 @@ class Worker:
         return self._pool(chain).write_parts(folder, sweep, rank, n_topics)
 
     def write_seating(self, chain: int, folder: Path) -> None:
-        """Write the seating of every shard, each as a file that is whole or not there."""
+        """Write the seating of every shard, each file complete or not at all."""
         self._pool(chain).write_seating(folder)
 
     def seating(self, chain: int) -> list[dict[str, Array]]:
@@ -84,7 +85,7 @@ class Worker:
         return self._pool(chain).seating()
 
     def seat(self, chain: int, source: Path | Sequence[dict[str, Array]], n_topics: int) -> Passed:
-        """Restore the seating of every shard, from the folder where it was written or as it was sent.
+        """Restore the seating of every shard, from a folder or from arrays.
 
         Returns the words and tables of each topic.
         """

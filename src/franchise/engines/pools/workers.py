@@ -1,8 +1,8 @@
-"""The workers that hold the documents of a run: what all kinds of workers share.
+"""The workers that hold the documents of a run: the shared base of all kinds of workers.
 
-They are shared by all chains of a run: the documents are there once, and while one chain's coordinator is at
-work they can be at another's. A worker that is lost takes the seating of all chains with it. The workers then
-have another one in its place and are of another `generation`; every chain takes up its last snapshot again.
+All chains of a run share them: the documents are there once, and while the coordinator of one chain works,
+the workers can serve another chain. A lost worker takes the seating of all chains with it. It is replaced,
+the workers get a new `generation`, and every chain returns to its last snapshot.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from franchise.engines.pools.ranges import in_ranges, jobs_for
 from franchise.engines.pools.worker import WorkersLostError
 from franchise.errors import ClusterError, FranchiseWarning
 
-_MOST_LOSSES = 20  # that a chain may have in a row, without a sweep between them
+_MOST_LOSSES = 20  # the most losses of a chain in a row without a completed sweep
 
 
 class Workers(ABC):
@@ -27,53 +27,53 @@ class Workers(ABC):
     corpus
         The documents.
     number
-        How many are to share them.
+        Number of workers to share them.
     """
 
     def __init__(self, corpus: Corpus, number: int) -> None:
         self.jobs = jobs_for(corpus, number)
         self.partitions_each = [len(in_ranges(job.shards)) for job in self.jobs]
         self.generation = 0
-        self.sent = 0  # bytes of arrays, to workers and from them
+        self.sent = 0  # bytes of arrays, to and from workers
         self.received = 0
-        self.lock = Lock()  # who the workers are, and counters
+        self.lock = Lock()  # protects the list of workers and counters
         self._repairing = Lock()
         self._losses: Counter[int | None] = Counter()  # of each chain since its last sweep
         self._failed: ClusterError | None = None  # why there will be no more repairs
 
     @property
     def size(self) -> int:
-        """How many workers there are."""
+        """Number of workers."""
         return len(self.jobs)
 
     @abstractmethod
     def call(self, generation: int, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Call a method of `Worker` of the first workers, one for each tuple of arguments.
+        """Call a method of the first workers, one for each tuple of arguments.
 
-        WorkersLostError if one is gone, or they are not those of that generation.
+        WorkersLostError if one is lost, or if the workers are of another generation.
         """
 
     @abstractmethod
     def share(self, value: Any) -> Any:
-        """Return what to give to all workers in place of a large value that is the same for all."""
+        """Return what to send to all workers in place of a large value."""
 
     @abstractmethod
     def replace_lost(self) -> list[Any]:
-        """Make new workers for those that are gone, with their documents; return all, for `use`."""
+        """Start new workers, with documents, in place of lost ones; return all, for `use`."""
 
     @abstractmethod
     def use(self, workers: list[Any]) -> None:
-        """Let these be the workers."""
+        """Use these workers from now on."""
 
     def progress(self, chain: int) -> float:
-        """Return the share of the pass under way that is done, about."""
+        """Return the approximate completed share of the present pass."""
         return 0.0
 
     def repair(self, generation: int, chain: int | None = None) -> bool:
         """Replace the workers of that generation that a chain has lost; None: before there are chains.
 
-        Returns False if they were replaced already. Losses are counted per chain, or a chain that always
-        kills its worker would be repaired for as long as another makes sweeps.
+        Returns False if they are already replaced. Losses are counted per chain, as otherwise a chain that
+        always kills its worker would be repaired for as long as another makes sweeps.
         """
         with self._repairing:
             while True:
@@ -93,7 +93,7 @@ class Workers(ABC):
                 except WorkersLostError:
                     continue
                 except ClusterError as error:
-                    self._failed = error  # other chains need not find out for themselves
+                    self._failed = error  # other chains need not find out themselves
                     raise
                 with self.lock:
                     self.use(workers)
@@ -101,14 +101,14 @@ class Workers(ABC):
                 return True
 
     def went_well(self, chain: int) -> None:
-        """Take note that a chain has completed a sweep: its losses are counted from 0 again."""
+        """Note that a chain has completed a sweep: its losses are counted from 0 again."""
         self._losses[chain] = 0
 
 
 def worker_replaced() -> FranchiseWarning:
-    """Return the warning for a worker that was lost and replaced."""
+    """Return the warning about a lost and replaced worker."""
     return FranchiseWarning(
-        "a worker was lost and another has taken its place; what each chain did since its last checkpoint is "
+        "a worker was lost and has been replaced; what each chain did since its last checkpoint is "
         "done again",
         code="worker-lost",
     )

@@ -1,11 +1,12 @@
 """Topics that independent runs agree on: where chains on text begin, and how certain each topic is.
 
-A single run finds some topics by chance: another order of the documents, or a tenth of them left out, and it
-finds others. Therefore 24 short runs are made first, each on its own random 90% of the documents
+A single run finds some topics by chance: with the documents in another order, or without a tenth of them, it
+finds others. So 24 short runs are made first, each on its own random 90% of the documents
 (`sampling.short_runs`), and their topics are compared. The topic that most runs have is taken first, with its
-nearest topic in each run; then the next, until too few runs have it. What the runs agree on is where all
-chains begin. The share of the runs that have a topic is a measure of its certainty that owes nothing to a
-shared start: topics that nearly all runs have come back in another fit, those of few runs do not.
+nearest topic in each run; then the next, until too few runs have it. All chains begin with the topics that
+the runs agree on. The share of the runs that have a topic measures its certainty independently of a shared
+start:
+topics that nearly all runs have come back in another fit; topics of few runs do not.
 """
 
 from collections.abc import Sequence
@@ -19,9 +20,9 @@ from franchise.corpus import Corpus
 from franchise.engines.starts.em import common_words
 from franchise.engines.starts.starting_topics import StartingTopics
 
-SAME = 0.7  # cosine from which on topics of two runs are the same
-LEAST_SUPPORT = 0.3  # share of the runs that a starting topic must have
-LEADING = 100  # terms of a topic that are kept to compare others with
+SAME = 0.7  # least cosine of two topics of different runs that are the same
+LEAST_SUPPORT = 0.3  # least share of the runs that have a starting topic
+LEADING = 100  # terms of a topic that are compared
 _ROWS_AT_ONCE = 512
 
 
@@ -33,7 +34,7 @@ class Runs(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         return int(self.run.max(initial=-1)) + 1
 
     def support(self, phi: Array) -> Array:
@@ -48,18 +49,18 @@ class Runs(NamedTuple):
 
 
 def consensus_of(found: Sequence[sp.csr_array]) -> tuple[sp.csr_array, Runs]:
-    """Return the topics that runs agree on, and those of the runs.
+    """Return the topics that runs agree on, and the topics of the runs.
 
     Parameters
     ----------
     found
-        Words by topic and term of the last state of each run.
+        Words by topic and term in the last state of each run.
 
     Returns
     -------
     topics
-        Words by topic and term, added up over the runs that have the topic. Where runs share too little, the
-        topics are those of the run that shares most.
+        Words by topic and term, added up over the runs that have the topic. If the runs share too little,
+        these are the topics of the run that shares most.
     runs
         The topics of each run.
     """
@@ -83,7 +84,7 @@ def consensus_of(found: Sequence[sp.csr_array]) -> tuple[sp.csr_array, Runs]:
 
 
 def starting_topics(corpus: Corpus, topics: sp.csr_array) -> StartingTopics:
-    """Return topics, given as words by topic and term, as an engine starts from them."""
+    """Return topics, given as words by topic and term, in the form that engines start from."""
     used = np.unique(topics.indices)
     row = np.full(corpus.n_terms, used.size)
     row[used] = np.arange(used.size)
@@ -110,7 +111,7 @@ def _leading(rows: sp.csr_array) -> sp.csr_array:
 
 
 def _near(unit: sp.csr_array) -> sp.csr_array:
-    """Return the cosines of all pairs of rows that are the same topic, each with itself too."""
+    """Return the cosines of all pairs of rows that are the same topic, including each row with itself."""
     blocks, other = [], unit.T.tocsr()
     for begin in range(0, unit.shape[0], _ROWS_AT_ONCE):
         cosines = unit[begin : begin + _ROWS_AT_ONCE] @ other
@@ -122,9 +123,9 @@ def _near(unit: sp.csr_array) -> sp.csr_array:
 
 
 def _groups(near: sp.csr_array, run: Array, least: int) -> list[Array]:
-    """Return topics of different runs that are one topic, those of the most runs first.
+    """Return topics of different runs that are one topic, those of most runs first.
 
-    Each group is a topic with the nearest one of each run that has any. All topics near to it are used up.
+    Each group is a topic with the nearest topic of each run that has any. All topics near it are used up.
     """
     alive = np.ones(run.size, bool)
     in_run = np.zeros((run.size, int(run.max(initial=-1)) + 1), np.int32)  # near topics of each run
@@ -150,7 +151,7 @@ def _groups(near: sp.csr_array, run: Array, least: int) -> list[Array]:
 
 
 def _most_similar(near: sp.csr_array, candidates: Array, alive: Array) -> int:
-    """Return the candidate whose free neighbours are nearest to it."""
+    """Return the candidate with the most similar free neighbours."""
     sums = []
     for one in candidates:
         members, cosines = _row(near, one)

@@ -2,8 +2,8 @@
 
 If each document's term distribution p is replaced by a draw from Dirichlet(c p), the variance of a count
 grows by the factor (N + c) / (1 + c), where N is the number of words of the document. No mixture of topics
-explains this. To a topic model every word is evidence, so it answers with more and more topics. A document of
-N such words says about as much as N (1 + c) / (N + c) independent words: keep that number of words of each
+explains this. A topic model takes every word as evidence, so it answers with more and more topics. A document
+of N such words says about as much as N (1 + c) / (N + c) independent words: keep that number of words of each
 document (`Corpus.downsampled`), and counts vary about as much as the model expects.
 """
 
@@ -19,15 +19,15 @@ from franchise.corpus.cells import selected
 from franchise.engines.starts.table_fits import Fit, Table, dense, from_topics, hide
 from franchise.engines.starts.table_steps import set_all_means, set_growth
 
-MOST_DOCUMENTS = 2_000  # that the concentration is estimated by
+MOST_DOCUMENTS = 2_000  # for the estimate of the concentration
 _STEPS = 100
 _LEAST_MEAN = 1.0  # words; squares of smaller cells' residuals have heavy tails
-_USED = 0.002  # share of a document's words that a topic has if it counts as estimated
+_USED = 0.002  # least share of a document's words in a topic that counts as estimated
 _ROUNDS, _ROUNDS_WITH_ALL = 30, 10
 _OUTLYING = 6.0  # standard deviations of the mean of a document's squares
-_ERRORS = 2.0  # standard errors that are beyond error
-# The variance of the median document must grow by this share. Fits without noise give up to 0.1, as their
-# topics are estimated, too.
+_ERRORS = 2.0  # standard errors that count as clear
+# The variance of the median document must grow by this share. Fits to data without noise give up to 0.1,
+# because their topics are estimated too.
 _LEAST_EXCESS = 0.2
 
 
@@ -44,7 +44,7 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) 
     topics
         Topics by terms that suit the table, such as `Choice.most_detailed`.
     seed
-        Seed of which cells are hidden.
+        Seed for the choice of hidden cells.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def estimate_concentration(cells: CellArrays, topics: npt.ArrayLike, seed: int) 
 
 
 def effective_counts(lengths: npt.ArrayLike, concentration: float) -> npt.NDArray[np.int64]:
-    """Return how many independent words each document is worth: N (1 + c) / (N + c).
+    """Return the number of independent words that each document is worth: N (1 + c) / (N + c).
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def effective_counts(lengths: npt.ArrayLike, concentration: float) -> npt.NDArra
 
 
 def _growth(table: Table, fit: Fit, means: Floats) -> Floats:
-    """Return by how much residuals grow because mixtures are estimated from the seen cells."""
+    """Return the factor by which residuals grow because mixtures are estimated from the seen cells."""
     n_topics = len(fit.h)
     growth = np.empty_like(means)
     set_growth(
@@ -115,7 +115,7 @@ def _growth(table: Table, fit: Fit, means: Floats) -> Floats:
 
 
 def _solved(excess: Floats, n_cells: npt.NDArray[np.int64], lengths: Floats) -> float:
-    """Return c, where the expected excess of a document is (N - 1) / (1 + c).
+    """Return c, given that the expected excess of a document is (N - 1) / (1 + c).
 
     Squares vary with the factor's square, so documents are weighted by its inverse, which needs c itself.
     Documents far beyond the factor are left out: they have a topic that the others lack.

@@ -1,7 +1,7 @@
 """Fit starting topics to documents by EM, or take those of an earlier model or of seed words.
 
-The mixture is that of `starting_topics`. Its common part is fixed at a share of the term frequencies: it
-takes up the words that belong to no topic in particular.
+The mixture is that of `starting_topics`. Its common part, a fixed share of the term frequencies, absorbs the
+words that belong to no topic in particular.
 """
 
 import math
@@ -18,25 +18,25 @@ from franchise.engines.starts.topic_steps import fit_listed_step, fit_step
 from franchise.model import Priors
 
 STEPS = 20
-# Where the sample has fewer words than this share of all, there are fewer steps: with more of them the topics
-# suit the documents of the sample too well.
+# If the sample has fewer words than this share of all, there are fewer steps: with more, the topics would fit
+# the sample too closely.
 FEW, STEPS_OF_FEW = 0.2, 8
-# After the first steps each term keeps the topics that have this share of what the topic with most of it has:
-# the others would have next to nothing in the end.
+# After the first steps each term keeps the topics with at least this share of its largest entry; the others
+# would end with next to nothing.
 STEPS_WITH_ALL, LEAST_OF_TERM = 4, 1e-3
 COMMON = 0.1  # share of the words that belong to no topic in particular
 _TOPICS, _FEWEST_TOPICS, _TERMS_PER_TOPIC = 0.05, 1 / 6, 10
-_LEAST_MOST = 200  # topics that a corpus of few terms may have
-_USUAL_ETA = 0.1  # where eta is estimated
+_LEAST_MOST = 200  # the most topics that a corpus of few terms may have
+_USUAL_ETA = 0.1  # if eta is estimated
 
 
 def usual_eta(priors: Priors) -> float:
-    """Return the eta that starting topics are fitted for."""
+    """Return the eta for which starting topics are fitted."""
     return _USUAL_ETA if isinstance(priors.eta, tuple) else priors.eta
 
 
 def first_topics(start: Start, corpus: Corpus, priors: Priors, seed: int) -> str | int | StartingTopics:
-    """Return what an engine starts from: topics if `start` stands for any, else `start` itself."""
+    """Return the engine's start: the topics that `start` means, or `start` itself."""
     eta = usual_eta(priors)
     if isinstance(start, GivenTopics):
         given = start.in_terms_of(corpus)
@@ -49,8 +49,8 @@ def first_topics(start: Start, corpus: Corpus, priors: Priors, seed: int) -> str
 def fitted_topics(corpus: Corpus, eta: float, seed: int, seeds: Array | None = None) -> StartingTopics:
     """Fit topics by EM, each begun at a random document.
 
-    The smaller eta, the more topics: about as many as chains with this eta end with, or some more where these
-    are few, as it is easier to lose a topic than to find one.
+    A smaller eta gives more topics: about as many as chains with this eta end with, or somewhat more if these
+    are few, because losing a topic is easier than finding one.
 
     Parameters
     ----------
@@ -59,18 +59,18 @@ def fitted_topics(corpus: Corpus, eta: float, seed: int, seeds: Array | None = N
     eta
         The concentration of the terms of a topic.
     seed
-        Decides which documents the topics are fitted to and begin at.
+        Seed for the documents that topics are fitted to and begin at.
     seeds
-        Topics by terms: the first topics begin at these instead. There are at least as many topics as seeds.
+        Topics by terms; the first topics begin at these. There are at least as many topics as seeds.
     """
     return fit_to_sample(sample_of(corpus, seed), eta, seeds)
 
 
 def topics_at_documents(corpus: Corpus, eta: float, seed: int) -> StartingTopics:
-    """Begin as many topics at random documents as `fitted_topics` fits.
+    """Begin topics at random documents, as many as `fitted_topics` fits.
 
-    On two million planted words and more, chains that separate such topics find more of the truth than from
-    topics that EM fits to a small sample. On text neither start is clearly better.
+    On two million planted words and more, chains that separate such topics find more of the truth than chains
+    from topics that EM fits to a small sample. On text neither start is clearly better.
     """
     documents = in_random_order(np.flatnonzero(corpus.document_lengths), seed)
     n_topics = number_of_topics(corpus.n_words, eta, documents.size, corpus.n_terms)
@@ -79,7 +79,7 @@ def topics_at_documents(corpus: Corpus, eta: float, seed: int) -> StartingTopics
 
 
 def fit_to_sample(sample: Sample, eta: float, seeds: Array | None = None) -> StartingTopics:
-    """Fit topics to a sample; the first documents of it are those that topics begin at."""
+    """Fit topics to a sample; they begin at its first documents."""
     cells = sample.cells
     n_documents, n_seeds = cells.doc_ptr.size - 1, 0 if seeds is None else len(seeds)
     n_topics = max(number_of_topics(sample.n_words, eta, n_documents, cells.n_terms), n_seeds)
@@ -101,7 +101,7 @@ def fit_to_sample(sample: Sample, eta: float, seeds: Array | None = None) -> Sta
 
 
 def _begun_at(cells: CellArrays, frequencies: Array, n_topics: int, seeds: Array | None) -> StartingTopics:
-    """Return topics of which half is a document each, or seeds first, and half the term frequencies."""
+    """Return topics that are half a document (or a seed, for the first ones), half the term frequencies."""
     used = np.zeros(cells.n_terms, bool)
     used[cells.terms] = True
     n_seeds = 0 if seeds is None else len(seeds)
@@ -121,7 +121,7 @@ def _begun_at(cells: CellArrays, frequencies: Array, n_topics: int, seeds: Array
 
 
 def number_of_topics(n_words: int, eta: float, n_documents: int, n_terms: int) -> int:
-    """Return how many topics to fit to `n_words`."""
+    """Return the number of topics to fit to `n_words`."""
     n_topics = max(1, round(max(_TOPICS / eta, _FEWEST_TOPICS) * math.sqrt(n_words)))
     return min(n_topics, most_topics(n_words), max(_LEAST_MOST, n_terms // _TERMS_PER_TOPIC), n_documents)
 
@@ -129,8 +129,8 @@ def number_of_topics(n_words: int, eta: float, n_documents: int, n_terms: int) -
 def given_topics(corpus: Corpus, given: TopicsOfTerms, common: float = COMMON) -> StartingTopics:
     """Return topics of terms as starting topics.
 
-    A term that the topics do not know has its corpus frequency in every topic, so its words go where the
-    other words of their documents go.
+    A term that the topics do not know has its corpus frequency in every topic, so its words follow the
+    other words of their documents.
     """
     frequencies = corpus.term_counts / max(1, corpus.n_words)
     unknown = np.where(given.known, 0.0, frequencies)

@@ -1,9 +1,9 @@
-"""Topics that a chain is told to start from: those of an earlier model, or seed words for each topic.
+"""Topics that the user gives as a start: those of an earlier model, or seed words for each topic.
 
-Chains that continue an earlier model on more documents (`engines.enlarged`) start from states instead; the
-topics then say what the earlier model had found.
+Chains that continue an earlier model on more documents (`engines.enlarged`) start from states instead; their
+topics here only record what the earlier model had found.
 
-They are a start and nothing else: no prior, no constraint. Chains are exact afterwards, and may leave them.
+Given topics are neither a prior nor a constraint. Chains are exact from there on, and may leave them.
 """
 
 import hashlib
@@ -24,31 +24,31 @@ _NAMED = 5  # seed words in one message
 
 
 class TopicsOfTerms(NamedTuple):
-    """Given topics in the terms of a corpus, as an engine takes them."""
+    """Given topics over the terms of a corpus, in the form that engines take."""
 
-    phi: Array  # (topic, term): the rows sum to one, except where terms are not in the corpus
-    known: Array  # of each term: whether the topics say anything of it
+    phi: Array  # (topic, term): rows sum to one, unless terms are missing in the corpus
+    known: Array  # of each term: whether the topics contain it
     are_seeds: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GivenTopics:
-    """Topics to start from. Two are the same if they have the same digest.
+    """Topics to start from. Two are equal if they have the same digest.
 
     Parameters
     ----------
     kind
-        ``"topics"``; ``"seed words"``: each seed word of a topic as likely as the others; or ``"continued"``:
-        the topics of a model that more documents were added to.
+        ``"topics"``; ``"seed words"``: all seed words of a topic equally likely; or ``"continued"``: the
+        topics of a model to which documents were added.
     phi
-        Topics by terms, each row summing to one. None in a chain that was read from disk: it has started,
-        and needs them no more.
+        Topics by terms; rows sum to one. None in a chain that was read from disk, which has started and no
+        longer needs them.
     terms
-        The terms that the columns stand for; None for those of the corpus, in its order.
+        The terms of the columns; None for those of the corpus, in its order.
     n_topics, digest
         Number of topics, and a digest of kind, topics and terms; left out, they are computed.
     names
-        What some of the topics were called, by their numbers.
+        Names of some topics, by number.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class GivenTopics:
     names: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Compute what follows from the topics."""
+        """Compute the digest and the number of topics."""
         if self.phi is not None:
             object.__setattr__(self, "n_topics", len(self.phi))
             object.__setattr__(self, "digest", _digest(self.kind, self.phi, self.terms))
@@ -76,7 +76,7 @@ class GivenTopics:
         return f"{said.get(self.kind, f'seed words of {topics}')} ({self.digest[:8]})"
 
     def check(self, corpus: Corpus) -> None:
-        """Refuse topics that say nothing about the terms of a corpus."""
+        """Refuse topics that contain no term of a corpus."""
         if self.phi is None:
             return
         if self.terms is None:
@@ -100,7 +100,7 @@ class GivenTopics:
             )
 
     def in_terms_of(self, corpus: Corpus) -> TopicsOfTerms:
-        """Return the topics over the terms of a corpus; those that have none of its terms are left out."""
+        """Return the topics over the terms of a corpus, without topics that have none of its terms."""
         if self.phi is None:
             raise ValueError("the topics were not kept with the chain")
         self.check(corpus)
@@ -118,7 +118,7 @@ class GivenTopics:
 
 
 def _refuse_unknown(words: Sequence[str], vocabulary: Sequence[str]) -> None:
-    """Refuse seed words that no document has; say which terms are like them."""
+    """Refuse seed words that no document has; the error lists similar terms."""
     terms = set(vocabulary)
     unknown = [word for word in words if word not in terms]
     if not unknown:

@@ -1,15 +1,15 @@
-"""The number of topics that suits a table of counts, and topics to start chains from.
+"""Choose the number of topics for a table of counts, and topics to start chains from.
 
 A chain on a table of few terms and many counts keeps about the number of topics that it begins with. So the
 number is chosen before the chain starts: a tenth of the cells (document, term) is hidden, topics are fitted
-to the others, and the hidden cells are scored. Cells without words are hidden, too.
+to the others, and the hidden cells are scored. Cells without words are hidden too.
 
-Fits grow in steps of 25%: new topics begin at what the last fit leaves unexplained
-(`unexplained`), or all begin at documents, whichever is likelier. This is done twice: with
-documents that may have all topics, and with topics that leave the documents in which they explain little.
-Where documents have few of many topics, only the second finds the rare ones; the hidden cells decide which is
-used. Then fits follow by leaving out one topic after the other, and numbers around the best are tried. The
-smallest number whose score is within a standard error of the best is chosen.
+Fits grow in steps of 25%: new topics begin at what the last fit leaves unexplained (`unexplained`), or all
+topics begin at documents, whichever is likelier. This is done twice: with documents that may have all topics,
+and with topics that leave the documents in which they explain little. If documents have few of many topics,
+only the second way finds the rare ones; the hidden cells decide which way is used. Next, topics are left out
+one after the other, and numbers around the best are tried. The smallest number whose score is within a
+standard error of the best is chosen.
 
 The whole table is held as an array. This suits hundreds of terms, but not text.
 """
@@ -37,21 +37,22 @@ from franchise.engines.starts.table_fits import (
 )
 from franchise.engines.starts.unexplained import with_more
 
-MOST_DOCUMENTS = 2_000  # that the number is chosen by
-_MOST_CELLS = 20_000_000  # of the table that topics are fitted to in the end
+MOST_DOCUMENTS = 2_000  # for the choice of the number
+_MOST_CELLS = 20_000_000  # of the table that the final topics are fitted to
 _RATIO = 1.25
 _STEPS, _STEPS_GROWN = 400, 100
-# What a topic explains in a document that has it, in squared standard deviations, where documents have few.
+# The least that a topic explains in a document that has it, in squared standard deviations, if documents have
+# few topics.
 _LEAST = 8.0
-_FALLS = 3  # numbers in a row that are clearly below the best
-_LEAST_SHARE = 0.6  # of the best number: the path of fewer topics ends there
-_FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row: the path ends early
-# That one document can count for or against a number, in nats: some have cells that no topics predict.
+_FALLS = 3  # consecutive numbers clearly below the best
+_LEAST_SHARE = 0.6  # of the best number: no fewer topics are tried
+_FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row, to end early
+# The most that one document counts for or against a number, in nats: some have cells that no topics predict.
 _MOST = 50.0
 _CLEAR = 1.0  # standard errors
-_STARTS = 3  # plausible numbers that chains begin with
-_TIE = 0.01  # nats that are no difference at all
-_NEIGHBOURS = 0.08  # relative distance of the numbers that are looked at around the best
+_STARTS = 3  # most plausible numbers for chains to begin with
+_TIE = 0.01  # nats that count as no difference
+_NEIGHBOURS = 0.08  # relative distance from the best of the numbers tried around it
 
 
 class Score(NamedTuple):
@@ -83,15 +84,15 @@ class Choice:
     topics
         That number of topics by terms, fitted to all cells; rows sum to one.
     scores
-        All numbers that were tried, in their order.
+        The scores of all numbers tried, in order.
     plausible
-        The chosen number and the next ones above it whose score is within a standard error of the best.
+        The chosen number and the next larger ones whose score is within a standard error of the best.
     topics_of
         Topics for each plausible number.
     most_detailed
-        Topics for the number whose score is best.
+        Topics for the number with the best score.
     least
-        What a topic explains at least in a document that has it (`table_fits.improved`); 0 if documents may
+        The least that a topic explains in a document that has it (`table_fits.improved`); 0 if documents may
         have all topics.
     """
 
@@ -114,17 +115,17 @@ def choose_number(
     cells
         Counts of documents by terms, with at least one word.
     seed
-        Seed of all that is drawn: which cells are hidden, and at which documents topics begin.
+        Seed for the choice of hidden cells, and of documents at which topics begin.
     concentration
-        Concentration of documents around mixtures of topics (`estimate_concentration`). Documents count as
-        much as the independent words that they are worth.
+        Concentration of documents around mixtures of topics (`estimate_concentration`). Documents have the
+        weight of the independent words that they are worth.
     most
-        The largest number that is tried; as many as terms by default.
+        The largest number to try; by default the number of terms.
 
     Returns
     -------
     Choice
-        The number, topics for it, and what other numbers would do.
+        The number, topics for it, and the alternatives.
     """
     generator = np.random.Generator(np.random.PCG64([seed, 0]))
     documents = np.flatnonzero(np.diff(cells.cell_ptr))
@@ -156,8 +157,8 @@ def choose_number(
 def topics_for_chain(choice: Choice, chain: int) -> Floats:
     """Return the topics that a chain starts from.
 
-    Most chains get the chosen number. Every third one gets another plausible number, if there is any. If
-    chains keep what they begin with, they differ, and the answer shows it.
+    Most chains get the chosen number; every third chain gets another plausible number, if there is any. If
+    chains keep the number that they begin with, they differ, and the results show it.
     """
     others = choice.plausible[1:]
     if chain % 3 != 2 or not others:
@@ -170,8 +171,8 @@ def _grown(
 ) -> dict[int, Fit]:
     """Fit more and more topics, until hidden cells are predicted clearly worse three times in a row.
 
-    Each fit grows from the one before. It competes with one of `others`, if there is one of that number,
-    whose topics then leave documents; or else with one from seeds of its own.
+    Each fit grows from the one before. With `least`, it competes with the fit of `others` of the same number,
+    if any, after topics have left documents; otherwise with a fit from new seeds.
     """
     fit, falls = fitted(table, 1, _STEPS, generator), 0
     fits = {1: fit}
@@ -196,7 +197,7 @@ def _grown(
 
 
 def _try_path(table: Table, fits: dict[int, Fit], least: float) -> None:
-    """Leave out one topic after the other, from more topics than the best number."""
+    """Leave out topics one by one, beginning with more topics than the best number."""
     best = _best(fits)
     above = [number for number in fits if number > best]
     fit = fits[min(above, default=best)]
@@ -211,7 +212,7 @@ def _try_path(table: Table, fits: dict[int, Fit], least: float) -> None:
 
 
 def _try_neighbours(table: Table, fits: dict[int, Fit], limit: int, generator: np.random.Generator) -> None:
-    """Fit numbers around the best from seeds of their own."""
+    """Fit numbers around the best from new seeds."""
     best = _best(fits)
     gap = max(1, round(_NEIGHBOURS * best))
     for number in sorted({best - gap, best, best + gap}):
@@ -220,7 +221,7 @@ def _try_neighbours(table: Table, fits: dict[int, Fit], limit: int, generator: n
 
 
 def _keep(fits: dict[int, Fit], fit: Fit) -> None:
-    """Keep a fit unless there is a likelier one with as many topics; what is hidden has no say in it."""
+    """Keep a fit unless a known one with as many topics is likelier; hidden cells do not matter."""
     number = len(fit.h)
     if number not in fits or fit.likelihood > fits[number].likelihood:
         fits[number] = fit
@@ -235,7 +236,7 @@ def _best(fits: dict[int, Fit]) -> int:
 
 
 def _difference(best: Fit, other: Fit) -> tuple[float, float]:
-    """Return by how much another fit is below the best, and the standard error over documents."""
+    """Return how far another fit is below the best, and the standard error over documents."""
     differences = np.clip(best.scores - other.scores, -_MOST, _MOST)
     return float(differences.sum()), float(np.sqrt(differences.size) * differences.std())
 
@@ -246,7 +247,7 @@ def _compared(fits: dict[int, Fit]) -> tuple[Score, ...]:
 
 
 def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration: float) -> Floats:
-    """Return the counts of documents, each times the share of its words that are independent."""
+    """Return the counts of documents, each multiplied by the share of its words that are independent."""
     x = dense(selected(cells, documents))
     if math.isfinite(concentration):
         x *= (1.0 + concentration) / (x.sum(axis=1, keepdims=True) + concentration)
@@ -254,7 +255,7 @@ def _weighted(cells: CellArrays, documents: npt.NDArray[np.int64], concentration
 
 
 def _on_all_cells(x: Floats, h: Floats, least: float) -> Floats:
-    """Fit topics to all cells, from those of a fit that has seen most of them."""
-    # A term that a topic lacks could never get in.
+    """Fit topics to all cells, beginning with those of a fit to most cells."""
+    # A term that a topic lacks entirely could never enter it.
     h = 0.999 * h + 0.001 * x.sum(axis=0) / x.sum()
     return from_topics(Table(x, np.ones(x.shape, np.bool_)), h, _STEPS // 2, least).h

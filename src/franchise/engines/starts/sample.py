@@ -11,7 +11,7 @@ from franchise.engines.starts.starting_topics import shuffle_documents
 from franchise.random import START_DOCUMENTS, Key
 
 _MOST_TOPICS, _FOR_WORDS, _OF_ALL = 200, 500_000, 1_000
-# More words and documents would take longer and tell no more.
+# More words and documents would take longer and change nothing.
 _ENOUGH_WORDS, _MOST_WORDS, _MOST_DOCUMENTS = 200_000, 1_000_000, 20_000
 _WORDS_PER_TOPIC, _DOCUMENTS_PER_TOPIC = 500, 3
 
@@ -19,7 +19,7 @@ _WORDS_PER_TOPIC, _DOCUMENTS_PER_TOPIC = 500, 3
 class Sample(NamedTuple):
     """Documents to fit topics to, in random order, and the term counts of all documents."""
 
-    cells: CellArrays  # of these documents alone; none of them is empty
+    cells: CellArrays  # of these documents, none of them empty
     n_words: int  # of all documents
     term_counts: Array
 
@@ -41,9 +41,9 @@ def in_random_order(documents: Array, seed: int, number: int = 0) -> Array:
 
 
 def number_to_fit(n_words: int, n_documents: int) -> int:
-    """Return how many of the documents that are not empty to fit topics to.
+    """Return the number of non-empty documents to fit topics to.
 
-    Long documents hold enough words in few documents, but each topic needs some documents to begin at.
+    Few long documents contain enough words, but every topic needs some documents to begin at.
     """
     n_topics, length = most_topics(n_words), n_words / max(1, n_documents)
     words = max(_ENOUGH_WORDS, _WORDS_PER_TOPIC * n_topics, _DOCUMENTS_PER_TOPIC * n_topics * length)
@@ -52,8 +52,8 @@ def number_to_fit(n_words: int, n_documents: int) -> int:
 
 
 def most_topics(n_words: int) -> int:
-    """Return the most topics to fit to a corpus of `n_words`, whatever eta is.
+    """Return the most topics to fit to a corpus of `n_words`, for any eta.
 
-    The number is constant up to half a million words, and grows with the cube root of the words from there.
+    It is constant up to half a million words, then grows with the cube root of the number of words.
     """
     return min(round(_MOST_TOPICS * math.cbrt(max(1.0, n_words / _FOR_WORDS))), _OF_ALL)

@@ -1,7 +1,7 @@
-"""Where a chain begins: the first topic of every word, from starting topics or evenly.
+"""The start of a chain: the first topic of every word, from starting topics or at random.
 
-In the sequential start (the paper's section 4, "sequential prediction") words are seated one after another
-instead: that is the word move on an empty franchise, its documents in random order.
+In the sequential start (the paper's section 4, "sequential prediction") words are seated one by one instead:
+that is the word move on an empty state, with documents in random order.
 """
 
 from typing import NamedTuple
@@ -22,22 +22,22 @@ class StartingTopics(NamedTuple):
 
     common_v + sum_k theta_jk phi_vk.
 
-    An engine fits theta_j to the words of each document, and draws their topics (`draw_fitted_topics`).
+    An engine fits theta_j to the words of each document, then draws their topics (`draw_fitted_topics`).
     """  # noqa: D400
 
-    phi: Array  # (row, topic): terms that no topic has share one row, so that rare terms need no room
+    phi: Array  # (row, topic): terms without topics share one row, so that rare terms need no room
     row: Array  # of each term in phi
-    common: Array  # of each term: its words that belong to no topic in particular get a topic of their own
+    common: Array  # of each term: words that belong to no topic in particular get a topic of their own
     steps: int = STEPS_PER_DOCUMENT
 
 
 def number_of_topics(start: int | StartingTopics) -> int:
-    """Return how many topics words may begin with; common words have one of their own, the last."""
+    """Return the number of first topics; common words have one of their own, the last."""
     return start if isinstance(start, int) else start.phi.shape[1] + 1
 
 
 def words_begin_with(start: str | int | StartingTopics) -> int | StartingTopics:
-    """Return the topics, or their number, of a start at which words are not seated one after another."""
+    """Return the topics, or their number, of a start that does not seat words one by one."""
     if isinstance(start, StartingTopics):
         return start
     return 1 if start == "one" else int(start)
@@ -53,8 +53,8 @@ def draw_first_topics(
 ) -> int:
     """Set t_ji, k_jt and m_j: the topic of each word, one table per topic in each document.
 
-    Returns how many topics there may be. The documents may be some of a larger corpus, in which the first has
-    the number `first_document`.
+    Returns the largest possible number of topics. The documents may be part of a larger corpus, in which the
+    first has the number `first_document`.
     """
     columns = number_of_topics(start)
     if isinstance(start, int):
@@ -62,7 +62,7 @@ def draw_first_topics(
             key, corpus, state, np.zeros(4, np.uint64), np.full(columns, -1, np.int32), first_document
         )
         return columns
-    # What came from another process is read-only, which compiled code would take for another type.
+    # Arrays from another process are read-only, which would be another type for compiled code.
     listed = list_topics(start.phi, start.row.copy(), start.common.copy(), start.steps)
 
     def draw(one: Range, own: DrawScratch) -> None:
@@ -77,7 +77,7 @@ def draw_first_topics(
 @kernel
 def shuffle_documents(key, stream, documents):
     """Put the documents in random order."""
-    # No document has this number, so no word's stream is touched.
+    # No document has this number, so the stream differs from those of words.
     start_stream(stream, key, documents.size)
     shuffle(stream, documents)
 
@@ -86,8 +86,8 @@ def shuffle_documents(key, stream, documents):
 def draw_topics(key, corpus, state, stream, table, first_document):
     """Set t_ji, k_jt, m_j: a random topic for each word, one table per topic in each document.
 
-    `table`, filled with -1, is as long as there are topics to draw from. The documents may be some of a
-    larger corpus, in which the first has the number `first_document`.
+    `table` has one entry per topic, all -1. The documents may be part of a larger corpus, in which the first
+    has the number `first_document`.
     """
     for j in range(state.m_j.size):
         start_stream(stream, key, first_document + j)
@@ -104,10 +104,10 @@ def draw_topics(key, corpus, state, stream, table, first_document):
 def _take_table(state, first, k, table, n_tables):
     """Return the table of the document at `first` for topic k.
 
-    `table` holds the last table that each topic was given, which may be another document's.
+    `table` has the last table given to each topic, perhaps in another document.
     """
     t = table[k]
-    # A table number left over from another document does not serve this topic here.
+    # A table number from another document is not valid here.
     if t < 0 or t >= n_tables or state.k_jt[first + t] != k:
         t = n_tables
         table[k] = t
@@ -116,14 +116,14 @@ def _take_table(state, first, k, table, n_tables):
 
 
 class ListedTopics(NamedTuple):
-    """The topics that each term has. With these alone a step costs a small part of what it costs with all."""
+    """The topics of each term that matter: a step with these alone costs a small part of one with all."""
 
     row: Array  # of each term
     common: Array
     even: Array  # of each term (`even_shares`)
-    row_ptr: Array  # of each row: where its entries begin
-    topic: Array  # unsigned: no entry is counted from the end
-    value: Array  # of phi
+    row_ptr: Array  # of each row: the place of its first entry
+    topic: Array  # unsigned, so that Numba checks no index for being negative
+    value: Array  # the entries of phi
     steps: int
 
 
@@ -136,17 +136,17 @@ def list_topics(phi: Array, row: Array, common: Array, steps: int, least: float 
 
 
 def even_shares(phi: Array, row: Array, common: Array) -> Array:
-    """Return one over the probability of each term where topics are equally likely, up to a constant."""
+    """Return one over the probability of each term if topics are equally likely, up to a constant."""
     share = common + phi.sum(axis=1)[row] / max(1, phi.shape[1])
     return np.divide(1.0, share, out=np.zeros_like(share), where=share > 0.0)
 
 
 @helper
 def shares(theta, row, common, weight):
-    """Set `weight` to each topic's part in a word of a term; return the sum, the common part included."""
+    """Set `weight` to the weight of each topic for a word of a term; return the sum with the common part."""
     for k in range(theta.size):
         weight[k] = theta[k] * row[k]
-    # Four sums side by side: one alone would wait for every addition before the next.
+    # Four sums side by side: with one, every addition would wait for the one before it.
     a, b, c, d = common, 0.0, 0.0, 0.0
     whole = theta.size // 4 * 4
     for k in range(0, whole, 4):
@@ -170,9 +170,9 @@ def set_theta(theta, expected):
             theta[k] = expected[k] / total
 
 
-# A document's topics after the first step of EM are cut to those that have most of its words: no fewer than
-# the first number, where as many have any, and no more than the second. Those left out would have next to
-# nothing in the end. The GPU's start does the same, but for the second.
+# After the first step of EM a document keeps the topics with most of its words: at least the first number, if
+# that many have words, and at most the second. The others would end with next to nothing. The start on a GPU
+# does the same, without the second number.
 FEWEST_LISTED, MOST_LISTED = 32, 64
 
 
@@ -181,16 +181,16 @@ class DrawScratch(NamedTuple):
 
     stream: Array
     expected: Array  # of all topics
-    place: Array  # of each topic among those of the document; that of others is the last
-    listed: Array  # the document's topics, their shares, and their parts in a word
+    place: Array  # of each topic among those of the document; all other topics have the last
+    listed: Array  # the document's topics, their shares, and their weights for a word
     theta: Array
     weight: Array
-    own: Array  # (word, place): what phi has of each word of the document
-    table: Array  # of each topic, and of one more
+    own: Array  # (word, place): the entries of phi for each word of the document
+    table: Array  # of each topic, and one more
 
 
 def new_draw_scratch(n_topics: int, longest: int) -> DrawScratch:
-    """Allocate working memory for starting topics and documents of no more than this length."""
+    """Allocate working memory for starting topics and documents of at most `longest` words."""
     most = min(n_topics, MOST_LISTED)
     return DrawScratch(
         stream=np.zeros(4, np.uint64),
@@ -214,7 +214,7 @@ def _at_least(values, limit):
 
 @helper
 def _limit_of_most(values):
-    """Return a limit that FEWEST_LISTED values reach, or few more; 0 if there are no more values."""
+    """Return a limit that FEWEST_LISTED values or a few more reach; 0 if there are no more values."""
     if values.size <= FEWEST_LISTED:
         return 0.0
     too_few = 0.0
@@ -235,7 +235,7 @@ def _limit_of_most(values):
 
 @helper
 def _list_most(expected, theta, listed):
-    """List the topics that have most of a document's words, with their shares; return how many."""
+    """List the topics with most of a document's words, with their shares; return how many."""
     limit, n_listed, total = _limit_of_most(expected), 0, 0.0
     for k in range(expected.size):
         if expected[k] > 0.0 and expected[k] >= limit and n_listed < listed.size:
@@ -250,7 +250,7 @@ def _list_most(expected, theta, listed):
 
 @helper
 def _list_even(words, topics, scratch):
-    """List the topics of a document by a step of EM from a mixture of all topics; return how many."""
+    """List the topics of a document by one step of EM from a uniform mixture; return how many."""
     expected = scratch.expected
     expected[:] = 0.0
     for v in words:
@@ -262,7 +262,7 @@ def _list_even(words, topics, scratch):
 
 @helper
 def _bring_together(words, topics, scratch, n_listed):
-    """Set `own` to what the listed topics have of each word: their entries lie side by side then."""
+    """Copy the entries of phi of the listed topics for each word into `own`, side by side."""
     place, own = scratch.place, scratch.own
     for p in range(n_listed):
         place[scratch.listed[p]] = p
@@ -270,14 +270,14 @@ def _bring_together(words, topics, scratch, n_listed):
         own[i, :n_listed] = 0.0
         row = topics.row[words[i]]
         for e in range(topics.row_ptr[row], topics.row_ptr[row + 1]):
-            own[i, place[topics.topic[e]]] = topics.value[e]  # no branch: most are not listed
+            own[i, place[topics.topic[e]]] = topics.value[e]  # no branch: most topics are not listed
     for p in range(n_listed):
         place[scratch.listed[p]] = own.shape[1] - 1
 
 
 @helper
 def _fit_mixture(words, topics, scratch):
-    """Fit the mixture of a document; return how many topics are listed in it."""
+    """Fit the mixture of a document; return the number of its listed topics."""
     n_listed = _list_even(words, topics, scratch)
     _bring_together(words, topics, scratch, n_listed)
     theta, weight, expected = scratch.theta[:n_listed], scratch.weight, scratch.expected[:n_listed]
@@ -309,8 +309,8 @@ def _draw_topic(scratch, i, n_listed, common):
 def draw_fitted_topics(key, corpus, state, topics, scratch, first_document, begin, end):
     """Set t_ji, k_jt, m_j of documents `begin` to `end`: each word's topic from the fitted mixture.
 
-    One table per topic in each document. Common words get a topic of their own, the last. The documents may
-    be some of a larger corpus, in which the first has the number `first_document`.
+    There is one table per topic in each document. Common words get a topic of their own, the last. The
+    documents may be part of a larger corpus, in which the first has the number `first_document`.
     """
     for j in range(begin, end):
         start_stream(scratch.stream, key, first_document + j)
@@ -330,7 +330,7 @@ def draw_fitted_topics(key, corpus, state, topics, scratch, first_document, begi
 def number_as_they_appear(corpus, state, number):
     """Give topics numbers in the order in which their tables appear; return how many there are.
 
-    `number` has room for every topic, and is filled with -1. The tables are to be counted again: m_j is 0.
+    `number` has room for every topic, all -1. m_j is set to 0, as tables must be counted again.
     """
     used = 0
     for j in range(state.m_j.size):

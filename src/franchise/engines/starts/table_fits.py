@@ -1,4 +1,4 @@
-"""Fits of topics to a table of counts some cells of which are hidden: seeds, steps, scores, fewer topics.
+"""Fits of topics to a table of counts with hidden cells: seeds, steps, scores, fewer topics.
 
 The number of topics is chosen in `number_of_topics`. The steps of a fit are in `table_steps`.
 """
@@ -16,27 +16,27 @@ from franchise.engines.starts.table_steps import fit_step, leave_documents, mixt
 Mask = npt.NDArray[np.bool_]
 
 HIDDEN = 0.1  # share of the cells (document, term) that a fit does not see, cells without words included
-# Share of a document's words that may be of any term, as often as in the whole table. Without it, one
+# Share of a document's words that may be any term, with the frequencies of the whole table. Without it, one
 # document that lacks a topic could decide which fit is best.
 _BACKGROUND = 0.005
-_PERIOD = 25  # steps between two looks at the likelihood
-_GAIN = 1.0  # nats per topic and period that make more steps worthwhile
+_PERIOD = 25  # steps between two checks of the likelihood
+_GAIN = 1.0  # nats per topic and period that justify more steps
 _CUTS = 2  # times that topics leave documents
-_OWN = 0.9  # share of its document in a topic's seed
-# A drop of one topic: topics that are tried, steps for each of them, and steps for the best one.
+_OWN = 0.9  # share of the document in a topic's seed
+# To drop one topic: the number of topics tried, steps for each of them, and steps for the best one.
 _TRIED, _STEPS_TRIED, _STEPS_DROPPED = 4, 8, 50
 _CONE_STEPS, _MIXTURE_STEPS = 20, 100
 
 
 class Table(NamedTuple):
-    """Counts of documents by terms, and which of them a fit sees."""
+    """Counts of documents by terms, and the cells that a fit sees."""
 
     x: Floats
     seen: Mask
 
 
 class Fit(NamedTuple):
-    """Topics and what they say about the table.
+    """Topics fitted to the table, and their scores.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Fit(NamedTuple):
     likelihood
         Log likelihood of the seen cells.
     scores
-        Log probability of each document's hidden cells, given how many words they have.
+        Log probability of each document's hidden cells, given their number of words.
     """
 
     w: Floats
@@ -70,7 +70,7 @@ def hide(x: Floats, generator: np.random.Generator) -> Table:
 
 
 def evenly(x: Floats, h: Floats) -> Floats:
-    """Return mixtures to begin with: the words of each document in equal parts."""
+    """Return uniform mixtures: the words of each document in equal parts."""
     return np.repeat(x.sum(axis=1, keepdims=True) / len(h), len(h), axis=1)
 
 
@@ -83,8 +83,8 @@ def fitted(table: Table, n_topics: int, most_steps: int, generator: np.random.Ge
 def improved(table: Table, w: Floats, h: Floats, most_steps: int, least: float = 0.0) -> Fit:
     """Make steps from these mixtures and topics until they no longer pay.
 
-    Then topics leave the documents in which they explain less than `least` (`starts.table_steps`), and some
-    steps follow; this is done twice, as the words of those that leave go to the others.
+    Then topics leave the documents in which they explain less than `least` (`starts.table_steps`), and more
+    steps follow. This is done twice, because the words of topics that leave go to the others.
     """
     fit = _after_steps(table, w, h, most_steps)
     for _ in range(_CUTS if least > 0.0 else 0):
@@ -112,8 +112,8 @@ def _after_steps(table: Table, w: Floats, h: Floats, most_steps: int) -> Fit:
 def from_topics(table: Table, h: Floats, most_steps: int, least: float = 0.0) -> Fit:
     """Fit a table from topics that suit it.
 
-    Where topics leave documents they do so before the topics change: those fitted to mixtures of all of them
-    would be others.
+    Topics leave documents before the topics change, because topics fitted to mixtures of all of them
+    would differ.
     """
     w = evenly(table.x, h)
     if least > 0.0:
@@ -125,7 +125,7 @@ def from_topics(table: Table, h: Floats, most_steps: int, least: float = 0.0) ->
 
 
 def without_one(table: Table, fit: Fit, least: float = 0.0) -> Fit:
-    """Return the fit after the topic that is missed least has gone to the others.
+    """Return the fit without the topic that is missed least; its words go to the others.
 
     A topic is missed little if a mixture of the others is close to it. The first few by this measure are each
     left out for some steps, and the likelihood decides.
@@ -135,7 +135,7 @@ def without_one(table: Table, fit: Fit, least: float = 0.0) -> Fit:
     for k in np.argsort(loss, kind="stable")[:_TRIED].tolist():
         others = np.delete(np.arange(len(fit.h)), k)
         w = fit.w[:, others] + fit.w[:, [k]] * shares[k, others]
-        # A topic that has no words in a document could never get any.
+        # A topic without words in a document could never get any.
         w = np.maximum(w, 1e-3 * w.sum(axis=1, keepdims=True) / len(others))
         trial = improved(table, w, fit.h[others], _STEPS_TRIED)
         if best is None or trial.likelihood > best.likelihood:
@@ -145,7 +145,7 @@ def without_one(table: Table, fit: Fit, least: float = 0.0) -> Fit:
 
 
 def _cone(fit: Fit) -> tuple[Floats, Floats]:
-    """Return each topic as a mixture of the others, and the nats that this loses over all words."""
+    """Return each topic as a mixture of the others, and the loss in nats over all words."""
     h = fit.h
     shares = np.full((len(h), len(h)), 1.0 / (len(h) - 1))
     np.fill_diagonal(shares, 0.0)
@@ -160,7 +160,7 @@ def _cone(fit: Fit) -> tuple[Floats, Floats]:
 
 
 def _seeds(table: Table, n_topics: int, generator: np.random.Generator) -> Floats:
-    """Choose documents that differ (k-means++ on the square roots of their profiles) to begin topics at."""
+    """Choose different documents as seeds of topics (k-means++ on the square roots of their profiles)."""
     frequencies = table.x.sum(axis=0) / table.x.sum()
     x = np.where(table.seen, table.x, 0.0)
     absent = np.where(table.seen, 0.0, frequencies)

@@ -1,4 +1,4 @@
-"""Topics fitted to a table of counts by EM, where some cells of the table may be hidden.
+"""EM steps that fit topics to a table of counts, of which some cells may be hidden.
 
 The model is a plain mixture (KL-NMF): the count of document j and term v has the mean r_jv = sum_k w_jk h_kv,
 and each topic h_k sums to one. A hidden cell counts as its mean, which is the E step for a cell that is not
@@ -6,15 +6,15 @@ seen. Steps are longer than those of EM: its factors are raised to the power 7/4
 mix many topics, and powers below 2 converge near an optimum. This power needs only square roots, which every
 machine rounds in the same way.
 
-No number is drawn here. Loops run along rows and keep their order, so the compiler vectorizes them, and
-results depend on neither threads nor BLAS.
+No random number is drawn. Loops run along rows in a fixed order, so the compiler can vectorize them, and
+results do not depend on threads or BLAS.
 """
 
 import math
 
 from franchise._jit import helper, kernel
 
-# Smaller numbers are zero: processors take many times as long for those below the normal range.
+# Smaller numbers are set to zero: processors are many times slower below the normal range.
 _NOTHING = 1e-60
 _LEAST_MEAN = 1e-3  # words; below it a mean says nothing
 
@@ -29,7 +29,7 @@ def _times(value, factor):
 
 @helper
 def _dot(one, other):
-    # Four sums side by side: one alone would wait for every addition before the next.
+    # Four sums side by side: with one, every addition would wait for the one before it.
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     whole = one.size // 4 * 4
     for v in range(0, whole, 4):
@@ -71,7 +71,7 @@ def fit_step(x, seen, w, h, new_h, ratios):
     """Make one step for the mixtures w (document, topic) and the topics h (topic, term).
 
     `x` and `seen` are documents by terms; `new_h` (topic, term) and `ratios` (term) are working memory.
-    A topic that has lost all words stays as it is.
+    A topic that has lost all words is unchanged.
     """
     n_terms = ratios.size
     new_h[:, :] = 0.0
@@ -108,9 +108,9 @@ def mixture_step(x, seen, w, h, ratios):
 def score_cells(x, seen, w, h, background, means, hidden):
     """Set the score of each document's hidden cells; return the log likelihood of the seen cells.
 
-    The hidden cells are scored as a multinomial draw of their total, the seen ones as Poisson counts, both
+    The hidden cells are scored as a multinomial sample of their total, the seen ones as Poisson counts, both
     without the factorials. `background`, of each term, is added to the mean of a document for each of its
-    words: a document may lack a topic, or a topic a term, altogether.
+    words, because a document may lack a topic, or a topic a term, altogether.
     """
     likelihood = 0.0
     for j in range(x.shape[0]):
@@ -175,12 +175,12 @@ def set_likeness(rows, chosen, likeness):
 
 @kernel
 def set_growth(seen, w, h, means, least, growth, active, factor, column):
-    """Set by how much the squared residuals of hidden cells grow because mixtures are estimated.
+    """Set the factors by which the squared residuals of hidden cells grow because mixtures are estimated.
 
-    For document j the topics with more than `least[j]` words count as estimated. Their information is
-    I = sum over seen v of h_v h_v' / r_v, and a hidden cell's residual has 1 + h_v' I^-1 h_v / r_v times the
-    variance that it would have around the true mean. `active`, `column` (topic) and `factor` (topic, topic)
-    are working memory; `factor` holds the Cholesky factor of I.
+    Topics with more than `least[j]` words in document j count as estimated. Their information is
+    I = sum over seen v of h_v h_v' / r_v, and a hidden cell's residual has 1 + h_v' I^-1 h_v / r_v times its
+    variance around the true mean. `active`, `column` (topic) and `factor` (topic, topic) are working memory;
+    `factor` holds the Cholesky factor of I.
     """
     for j in range(w.shape[0]):
         n = 0

@@ -1,9 +1,9 @@
-"""Tables of counts, such as tumours by kinds of mutations: how chains start, and how many counts are used.
+"""Starts on tables of counts, such as tumours by kinds of mutations, and the number of counts to use.
 
 A chain on such a table keeps the number of topics that it begins with, so the number is chosen first
-(`number_of_topics`). And counts of one document often vary together, by more than any mixture of topics
-explains. To the model every count is evidence, so it would answer such noise with hundreds of topics. Where
-that is seen (`dispersion`), each document keeps as many counts as it is worth independent ones.
+(`number_of_topics`). Besides, counts of one document often vary together by more than any mixture of topics
+explains. The model takes every count as evidence, so it would answer such noise with hundreds of topics. If
+there is such noise (`dispersion`), each document keeps only as many counts as it is worth independent ones.
 """
 
 import math
@@ -19,13 +19,13 @@ from franchise.engines.starts.given_topics import TopicsOfTerms
 from franchise.engines.starts.number_of_topics import Choice, choose_number, topics_for_chain
 from franchise.engines.starts.starting_topics import StartingTopics
 
-_FEWEST_WITH_NOISE = 12  # that can tell noise from topics
-# That a document can have in the choice of the number: those with millions of counts would decide it alone.
+_FEWEST_WITH_NOISE = 12  # the fewest documents that can distinguish noise from topics
+# The most words of a document for the choice of the number: otherwise a few huge documents would decide it.
 _MOST_COUNTS = 5_000.0
-# That a document can have in a chain. No mixture of topics fits a document of millions exactly, and a chain
-# would answer each misfit with more topics.
+# The most words of a document for the chains. No mixture of topics fits a document of millions exactly, and
+# chains would add a topic for each misfit.
 MOST_USED = 20_000
-_HARDLY_ANY = 1e-9  # share of common words: a table has no words that belong to no topic
+_HARDLY_ANY = 1e-9  # share of common words: every word of a table belongs to a topic
 
 
 class Effective(NamedTuple):
@@ -40,7 +40,7 @@ def effective_table(corpus: Corpus, seed: int) -> Effective:
     if corpus.documents_of_length[1:].sum() < _FEWEST_WITH_NOISE:
         return Effective(corpus, math.inf)
     choice = _choice(corpus, seed)
-    # Of the plausible numbers of topics the largest: what too few topics miss would look like noise.
+    # Use the largest plausible number: what too few topics miss would look like noise.
     concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed)
     if not math.isinf(concentration):
         return Effective(scaled_down(corpus, concentration, seed), concentration)
@@ -59,17 +59,17 @@ def scaled_down(corpus: Corpus, concentration: float, seed: int) -> Corpus:
 
 
 def table_topics(corpus: Corpus, seed: int, chain: int) -> StartingTopics:
-    """Return the topics that a chain starts from; chains begin at different numbers of topics."""
+    """Return the topics that a chain starts from; the number may differ between chains."""
     phi = topics_for_chain(_choice(corpus, seed), chain)
     known = np.ones(corpus.n_terms, bool)
     return given_topics(corpus, TopicsOfTerms(phi, known, are_seeds=False), _HARDLY_ANY)
 
 
-_last: list[Any] = []  # the last corpus looked at, its seed, and the choice for it
+_last: list[Any] = []  # the last corpus, its seed, and its choice
 
 
 def _choice(corpus: Corpus, seed: int) -> Choice:
-    """Choose the number of topics, once for a corpus that is asked for several times in turn."""
+    """Choose the number of topics, once for consecutive calls with the same corpus."""
     if _last and _last[0]() is corpus and _last[1] == seed:
         choice: Choice = _last[2]
         return choice

@@ -10,7 +10,7 @@ from franchise.engines.starts.starting_topics import set_theta, shares
 
 @helper
 def _add_shares(share, weight, expected, row):
-    """Give each topic its part in the words of a term (E step)."""
+    """Add the share of each topic in the words of a term (E step)."""
     for k in range(weight.size):
         part = share * weight[k]
         expected[k] += part
@@ -19,7 +19,7 @@ def _add_shares(share, weight, expected, row):
 
 @helper
 def _set_phi(phi, new_phi, sums):
-    """Set the topics to the shares of their terms (M step); one that has lost all words stays as it is."""
+    """Set the topics to the shares of their terms (M step); a topic that has lost all words is unchanged."""
     sums[:] = 0.0
     for r in range(new_phi.shape[0]):
         for k in range(sums.size):
@@ -48,7 +48,7 @@ def fit_step(cells, topics, theta, new_phi, weight, expected):
 
 @kernel
 def fit_listed_step(cells, topics, least, theta, new_value, expected):
-    """Make the same step with the listed topics of each term alone; then leave out topics as before."""
+    """Make the same step with the listed topics of each term only; then shorten the lists."""
     listed, value = topics.topic, topics.value
     new_value[:] = 0.0
     for j in range(theta.shape[0]):
@@ -82,7 +82,7 @@ def _set_values(topics, new_value, sums):
 
 @helper
 def _list_fewer(topics, least):
-    """Leave out topics that have no more than this share of the largest entry of their row."""
+    """Drop topics with at most this share of the largest entry of their row."""
     row_ptr, kept, begin = topics.row_ptr, 0, 0
     for r in range(row_ptr.size - 1):
         end, largest = row_ptr[r + 1], 0.0

@@ -1,8 +1,8 @@
 """More topics for a table of counts, from what a fit leaves unexplained.
 
-A document with a rare topic has words beyond the means of the fit, and documents with the same rare topic
-have them at the same terms. So a new topic begins at what is unexplained in a group of such documents: that
-is much closer to the rare topic than the documents are, which have other topics besides.
+A document with a rare topic has more words than the fit expects, and documents with the same rare topic have
+them at the same terms. So a new topic begins at the unexplained words of a group of these documents. Such
+words are much closer to the rare topic than the documents themselves, which have other topics too.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from franchise._arrays import Floats
 from franchise.engines.starts.table_fits import Fit, Table, improved
 from franchise.engines.starts.table_steps import set_all_means, set_likeness
 
-_LOOKED_AT = 200  # documents that a group may form around
-_ALIKE = 0.8  # cosine of what is unexplained in the documents of a group
-_OWN = 0.98  # share of what is unexplained in a new topic
-_SHARE = 0.02  # of every document that new topics begin with
-_KEPT = 0.999  # share of an old topic that stays as it is
+_LOOKED_AT = 200  # documents around which groups may form
+_ALIKE = 0.8  # least cosine of the unexplained words of documents in a group
+_OWN = 0.98  # share of the unexplained words in a new topic
+_SHARE = 0.02  # of every document, for new topics to begin with
+_KEPT = 0.999  # share of an old topic that is unchanged
 
 
 def with_more(table: Table, fit: Fit, number: int, most_steps: int, least: float = 0.0) -> Fit:
-    """Return the fit with up to `number` topics more; as it is if nothing is unexplained.
+    """Return the fit with up to `number` more topics; the same fit if nothing is unexplained.
 
-    Groups are taken in turn, each time the one that explains most: the sum of the deviances of its documents,
-    as far as they exceed their mean without any deviation.
+    Groups are taken in turn, each time the one that explains most: the sum of its documents' deviances
+    above their mean without deviation.
     """
     means = np.empty_like(table.x)
     set_all_means(fit.w, fit.h, means)
@@ -35,7 +35,7 @@ def with_more(table: Table, fit: Fit, number: int, most_steps: int, least: float
         return fit
     frequencies = table.x.sum(axis=0) / table.x.sum()
     lengths = table.x.sum(axis=1, keepdims=True)
-    # What a topic or a document lacks altogether could never get in.
+    # A term that a topic lacks, or a topic that a document lacks, could never enter it.
     h = np.vstack([_KEPT * fit.h + (1.0 - _KEPT) * frequencies, _OWN * new + (1.0 - _OWN) * frequencies])
     old_w = np.maximum(fit.w, (1.0 - _KEPT) * lengths / len(fit.h))
     new_w = (_SHARE * lengths + rest.sum(axis=1, keepdims=True) / 2.0) / len(new)
@@ -43,14 +43,14 @@ def with_more(table: Table, fit: Fit, number: int, most_steps: int, least: float
 
 
 def _excess(x: Floats, means: Floats, table: Table) -> Floats:
-    """Return by how much the deviance of each document exceeds its number of seen cells."""
+    """Return the deviance of each document minus its number of seen cells."""
     ratios = np.where(x > 0.0, x / np.maximum(means, 1e-300), 1.0)
     deviance = 2.0 * np.sum(x * np.log(ratios) - (x - means), axis=1)
     return np.asarray(np.maximum(deviance - table.seen.sum(axis=1), 0.0))
 
 
 def _groups(rest: Floats, excess: Floats, number: int) -> Floats:
-    """Return what is unexplained in groups of documents, as topics by terms."""
+    """Return the unexplained words of groups of documents, as topics by terms."""
     lengths = np.sqrt((rest**2).sum(axis=1, keepdims=True))
     directions = rest / np.maximum(lengths, 1e-300)
     chosen = np.argsort(-excess, kind="stable")[:_LOOKED_AT]

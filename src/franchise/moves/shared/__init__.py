@@ -1,1 +1,1 @@
-"""What the moves share: working memory, anchors and allocation of split-merge, the index of tables."""
+"""Shared by the moves: working memory, anchors and allocation of split-merge, seating."""

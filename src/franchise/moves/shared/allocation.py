@@ -1,8 +1,8 @@
 """Divide the tables of a trial between two topics: propose a division, or replay a known one.
 
-Anchor a begins side 0, anchor b side 1; the other tables are visited in a random order. `allocate` samples
+Anchor a begins side 0, anchor b side 1; the other tables are visited in random order. `allocate` samples
 a division into ``own.side`` and returns the log probability of that sample. With `replay`, it returns the
-log probability of the division in ``own.kept`` instead. There are two ways:
+log probability of the division in ``own.kept`` instead. There are two methods:
 
 sequential
     Each table goes to side s with probability proportional to m_s f_s(x_jt), given the tables before it
@@ -20,16 +20,16 @@ from franchise._jit import helper, inlined
 from franchise.model.likelihood import rise
 from franchise.random import uniform
 
-# A product between these is a double still after the factor of one more word, 1e-100 to 1e207 for
+# A product between these bounds is still a double after one more word, whose factor is 1e-100 to 1e207 for
 # every eta that a prior allows.
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
 
 @inlined
 def add_table(listing, own, side, position, sign):
-    """Add the table at a position of the listing to a side; with sign -1, take it away.
+    """Add the table at a position of the listing to a side; with sign -1, remove it.
 
-    Inlined, like all that is done for every table: to hand over tuples of arrays would take longer.
+    Inlined, like everything that runs per table: passing tuples of arrays would take longer.
     """
     n = np.int64(0)
     for i in range(listing.begin[position], listing.end[position]):
@@ -53,15 +53,15 @@ def clear_sides(own, n_seen):
 def _log_odds(listing, own, eta, v_eta, begin, end):
     """Return log m_0 f_0 - log m_1 f_1 of a table.
 
-    By products rather than lnG, which is quicker for the small counts that most tables have; a
-    logarithm is taken before the products can leave the range of doubles.
+    Products are faster than lnG for the small counts of most tables; a logarithm is taken before the products
+    leave the range of doubles.
     """
     x0, x1 = own.sizes[0, 0] + v_eta, own.sizes[1, 0] + v_eta
     over, under = float(own.sizes[0, 1]), float(own.sizes[1, 1])
     total, last, times = 0.0, -1, 0
     for i in range(begin, end):
         v = listing.table_words[i]
-        times = times + 1 if v == last else 0  # equal terms stand side by side
+        times = times + 1 if v == last else 0  # equal terms are next to each other
         last = v
         over *= (x1 + (i - begin)) * (own.words[v, 0] + eta + times)
         under *= (x0 + (i - begin)) * (own.words[v, 1] + eta + times)
@@ -73,7 +73,7 @@ def _log_odds(listing, own, eta, v_eta, begin, end):
 
 @helper
 def _log_odds_of_counts(listing, own, eta, v_eta, begin, end):
-    """Return the same for a table that is laid out in counts, which may be large."""
+    """Return the same for a table with counts, which may be large."""
     n = np.int64(0)
     for i in range(begin, end):
         n += listing.table_counts[i]
@@ -97,7 +97,7 @@ def _chance(log_odds):
 
 @inlined
 def _log_chance(log_odds):
-    """Return the logarithm of that."""
+    """Return the logarithm of `_chance`."""
     if log_odds > 0.0:
         return -math.log1p(math.exp(-log_odds))
     return log_odds - math.log1p(math.exp(log_odds))
@@ -105,7 +105,7 @@ def _log_chance(log_odds):
 
 @inlined
 def _give_side(listing, own, stream, eta, v_eta, i, replay):
-    """Draw or replay the side of item i; return the log chance of it."""
+    """Sample or replay the side of item i; return its log probability."""
     position = own.item[i]
     begin, end = listing.begin[position], listing.end[position]
     if listing.table_counts.size:
@@ -122,12 +122,12 @@ def _give_side(listing, own, stream, eta, v_eta, i, replay):
 
 @helper
 def allocate(listing, own, stream, eta, v_eta, scans, n_seen, n_items, replay):
-    """Divide the items (see above); return the log probability of the division drawn or replayed."""
+    """Divide the items (see above); return the log probability of the sampled or replayed division."""
     clear_sides(own, n_seen)
-    for side in range(2):  # begin with the anchors, which stand behind the items
+    for side in range(2):  # begin with the anchors, which come after the items
         add_table(listing, own, side, own.item[n_items + side], np.int64(1))
     log_q = 0.0
-    # The first pass is the sequential launch; only the last is replayed.
+    # The first pass is the sequential launch; only the last pass is replayed.
     for scan in range(scans + 1):
         log_q = 0.0
         for i in range(n_items):

@@ -1,21 +1,22 @@
 """Choose the two tables that a split-merge trial starts from.
 
-If they are of one topic, the trial tries to split it; if of two, to merge them. The chance rho of the
-pair enters the acceptance ratio only where it depends on the topics, which a trial changes::
+If both belong to one topic, the trial tries to split it; otherwise it tries to merge their topics. The
+probability rho of the pair enters the acceptance ratio only as far as it depends on the topics, which a trial
+changes::
 
     uniform   any two tables (the paper)                                        rho cancels
-    balanced  a by its words; then b, with chance 1/2 each, any other table of a's topic (split), or any
+    balanced  a by its words; then b: with probability 1/2 any other table of a's topic (split), else any
               table of another topic (merge), all other topics being equally likely
     similar   as balanced, but the topic to merge with is chosen by its similarity to a's: in proportion to
-              the fourth power of the cosine of their counts, mixed with a part `_EVENLY` of equal chances
+              the fourth power of the cosine of their counts, mixed with a share `_EVENLY` of equal chances
 
-For the last two, log rho is, up to what a trial does not change, in the united state
-log 1/2 - log(m - 1), m being the tables of the topic, and in the divided state
-log 1/2 + log r(k2 | k1) - log m_2, r being the chance of the second topic given the first.
+For the last two, up to what a trial does not change, log rho is log 1/2 - log(m - 1) in the united state,
+where m is the number of tables of the topic. In the divided state it is log 1/2 + log r(k2 | k1) - log m_2,
+where r is the probability of the second topic given the first.
 
-A choice knows the counts of the topics, not the tables. It goes on until it needs more: at which table a
-word sits (`WORD`), or what tables topic a has (`LIKENESS`). The caller finds that out, here or on another
-machine, and continues the choice from the same random stream.
+A choice knows the counts of the topics, not the tables. It stops when it needs more: the table of a word
+(`WORD`), or the tables of topic a (`LIKENESS`). The caller finds them, here or on another machine, and
+continues the choice from the same random stream.
 """
 
 import math
@@ -29,19 +30,19 @@ from franchise.random import integer, uniform
 UNIFORM, BALANCED, SIMILAR = range(3)
 _EVENLY = 0.2
 
-# A choice is a row of integers: what it needs next; which proposal it follows; the word whose table is
-# asked for (-1: none), and the answer, its slot; the topics; of a table that is not known by its slot, its
-# place among those of its topic, else -1.
+# A choice is a row of integers: what it needs next; the proposal that it follows; the word whose table it
+# needs (-1: none), and the answer, the table's slot; the topics; for a table without a slot, its place among
+# the tables of its topic, else -1.
 CHOICE = ("needs", "proposal", "word_a", "slot_a", "topic_a", "topic_b", "nth_a", "nth_b")
 NEEDS, FOLLOWS, WORD_A, SLOT_A, TOPIC_A, TOPIC_B, NTH_A, NTH_B = range(8)
-# What a choice needs: to begin; the table of its word; the tables of topic a, to choose b by its likeness;
-# those of both topics, for the trial; nothing any more.
+# The needs of a choice: to begin; the table of its word; the tables of topic a, to choose b by its
+# likeness; those of both topics, for the trial; nothing.
 START, WORD, LIKENESS, TABLES_OF_BOTH, DONE = range(5)
 
 
 @inlined
 def begin_choice(state, stream, choice, anchors, n_words):
-    """Choose anchors, in a corpus of `n_words` words, as far as that goes without a look at any table."""
+    """Choose anchors, in a corpus of `n_words` words, as far as possible without the tables."""
     choice[WORD_A:] = -1
     n_tables = state.totals[TABLES]
     if n_tables < 2:
@@ -69,7 +70,7 @@ def continue_choice(state, stream, choice, anchors, most_words):
     k = choice[TOPIC_A]
     choice[NEEDS] = DONE
     if state.n_k[k] > most_words:
-        return  # with any other topic it has more words still
+        return  # the words of any other topic add to these
     if uniform(stream) < 0.5:
         if state.m_k[k] > 1:
             choice[TOPIC_B], choice[NTH_B] = k, integer(stream, state.m_k[k] - 1)
@@ -82,7 +83,7 @@ def continue_choice(state, stream, choice, anchors, most_words):
 
 @inlined
 def choose_by_likeness(state, own, stream, choice, n_seen):
-    """Choose topic b by its likeness to a's, whose words are on side 0, and a table of it."""
+    """Choose topic b by its likeness to topic a, whose words are on side 0, and a table of it."""
     k = choice[TOPIC_A]
     total = weigh_likeness(state, own, k, k, n_seen)
     if total > 0.0 and uniform(stream) >= _EVENLY:
@@ -94,7 +95,7 @@ def choose_by_likeness(state, own, stream, choice, n_seen):
 
 @helper
 def _take_topic(state, stream, choice, k):
-    """Choose any table of topic k as b."""
+    """Choose a random table of topic k as b."""
     choice[TOPIC_B], choice[NTH_B] = k, integer(stream, state.m_k[k])
     choice[NEEDS] = TABLES_OF_BOTH
 
@@ -103,7 +104,7 @@ def _take_topic(state, stream, choice, k):
 def positions_of(m_k, listing, choice):
     """Return the positions of tables a and b in the listing.
 
-    Where a table is given by its place among those of its topic, and b's place is a's, b is the last.
+    If a table is given by its place among those of its topic, and b has the same place as a, b is the last.
     """
     a = _position_of(listing, choice[SLOT_A], choice[NTH_A], choice[TOPIC_A], m_k)
     b = listing.start_k[choice[TOPIC_B]] + choice[NTH_B]
@@ -114,7 +115,7 @@ def positions_of(m_k, listing, choice):
 
 @helper
 def _position_of(listing, slot, nth, k, m_k):
-    """Return the position of the table at `slot` among those of topic k, which are by slot, or of the nth."""
+    """Return the position of the table at `slot` among those of topic k, ordered by slot, or of the nth."""
     low, high = listing.start_k[k], listing.start_k[k] + m_k[k]
     if nth >= 0:
         return low + nth
@@ -129,7 +130,7 @@ def _position_of(listing, slot, nth, k, m_k):
 
 @helper
 def weigh_likeness(state, own, k1, k2, n_seen):
-    """Set own.weight to every topic's likeness to the words of side 0 (k1, k2: 0); return the sum."""
+    """Set own.weight to the likeness of every topic to the words of side 0 (k1, k2: 0); return the sum."""
     weight = own.weight
     weight[: state.totals[NUMBERED]] = 0.0
     for e in range(n_seen):
@@ -162,14 +163,14 @@ def likeness_of_sides(own, n_seen):
 
 @helper
 def _likeness(product, squares):
-    """Return the fourth power of a cosine; the length of side 0, which all share, is left out."""
+    """Return the fourth power of a cosine, up to the length of side 0, which all share."""
     ratio = product * product / squares
     return ratio * ratio
 
 
 @inlined
 def log_chance_of_topic(likeness, total, n_others):
-    """Return log r(k2 | k1): k2 has this likeness, the `n_others` topics to choose from have `total`."""
+    """Return log r(k2 | k1) for a k2 with this likeness; `total` is that of the `n_others` candidates."""
     if total <= 0.0:
         return -math.log(n_others)
     return math.log(_EVENLY / n_others + (1.0 - _EVENLY) * likeness / total)

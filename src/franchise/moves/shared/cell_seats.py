@@ -1,7 +1,7 @@
-"""Seat the words of a document whose topics were drawn: sizes of tables, and the terms at each.
+"""Seat the words of a document with known topics: sizes of tables, and the terms at each.
 
-`moves.cells` says how. The words of a topic with up to `LISTED` in the document are listed and drawn one by
-one, which is faster than hypergeometric numbers.
+The method is in `moves.cells`. Topics with up to `LISTED` words in the document have them listed and drawn
+one by one, which is faster than hypergeometric numbers.
 """
 
 import math
@@ -11,12 +11,12 @@ import numpy as np
 from franchise._jit import helper
 from franchise.random import binomial, hypergeometric, integer, uniform
 
-LISTED = 1 << 10  # words of a column, at most, that are drawn one by one
+LISTED = 1 << 10  # up to this number, the words of a column are drawn one by one
 
 
 @helper
 def seat_words(alpha, beta, moving, scratch, n_entries):
-    """Seat the words of a document; return its number of tables, -1 where there is no room for them."""
+    """Seat the words of a document; return its number of tables, -1 if there is no room for them."""
     n_here = 0
     for e in range(n_entries):
         c = scratch.entry_c[e]
@@ -53,7 +53,7 @@ def seat_words(alpha, beta, moving, scratch, n_entries):
 
 @helper
 def _add_up(scratch, begin, n_terms):
-    """Add up the entries of a column that have one term; return how many terms there are."""
+    """Add up the entries of a column with the same term; return the number of terms."""
     kept = 0
     for e in range(begin, begin + n_terms):
         v = scratch.sorted_v[e]
@@ -71,7 +71,7 @@ def _add_up(scratch, begin, n_terms):
 
 @helper
 def _seat_column(concentration, c, scratch, begin, n_terms, tables, pairs):
-    """Seat the words of a column; return the tables (-1: there is no room) and pairs that there are now."""
+    """Seat the words of a column; return the new numbers of tables (-1: there is no room) and pairs."""
     n = np.int64(0)
     for e in range(begin, begin + n_terms):
         n += scratch.sorted_n[e]
@@ -92,7 +92,7 @@ def _seat_column(concentration, c, scratch, begin, n_terms, tables, pairs):
         if pairs + min(size, n_terms) > scratch.term.size:
             return np.int64(-1), pairs
         before = pairs
-        if t == end - 1:  # the largest has what is left
+        if t == end - 1:  # the largest takes the rest
             for i in range(n_terms):
                 if scratch.pool[n_terms + i] > 0:
                     pairs = _add_pair(scratch, pairs, scratch.sorted_v[begin + i], scratch.pool[n_terms + i])
@@ -108,7 +108,7 @@ def _seat_column(concentration, c, scratch, begin, n_terms, tables, pairs):
 
 @helper
 def _list_words(scratch, n_terms):
-    """List the words of a column, each by the place of its term in the pool."""
+    """List the words of a column, each as the place of its term in the pool."""
     n = 0
     for i in range(n_terms):
         for _ in range(scratch.pool[n_terms + i]):
@@ -118,7 +118,7 @@ def _list_words(scratch, n_terms):
 
 @helper
 def _take_from_list(scratch, begin, n_terms, n, size, pairs):
-    """Take the words of a table from the first n of the list, any with the same probability."""
+    """Take the words of a table from the first n of the list, all with the same probability."""
     first = pairs
     for left in range(n, n - size, -1):
         u = integer(scratch.stream, left)
@@ -145,7 +145,7 @@ def _open_tables(stream, concentration, n, sizes, first):
             return np.int64(-1)
         others = np.int64(0)
         if left > 1 and concentration > 0.0:
-            # Nobody sits at the table with probability e^log_free, which is Beta(concentration, 1).
+            # A word avoids the table with probability e^log_free, which is Beta(concentration, 1).
             log_free = math.log(1.0 - uniform(stream)) / concentration
             others = np.int64(binomial(stream, left - 1, math.exp(log_free), -math.expm1(log_free)))
         sizes[t] = left - others
@@ -159,7 +159,7 @@ def _open_tables(stream, concentration, n, sizes, first):
 
 @helper
 def _take_from_pool(scratch, begin, n_terms, size, pairs):
-    """Take the words of a table from those of the column, any with the same probability."""
+    """Take the words of a table from those of the column, all with the same probability."""
     stack, pool, top = scratch.stack, scratch.pool, 1
     stack[0, 0], stack[0, 1] = 1, size
     while top > 0:

@@ -1,8 +1,8 @@
 """The working memory of the moves: allocated once, so that kernels allocate nothing.
 
-Each move has a tuple of its own: a helper that takes fifty arrays takes seconds to compile.
-Nothing here outlives a move but the functions that follow eta and, when a kernel handed back for want of
-topic numbers, what it was doing in the document at hand, from which it continues.
+Each move has its own tuple, because a helper with fifty arrays takes seconds to compile. Two things outlive a
+move: the functions that depend on eta and, if a kernel stopped for lack of topic numbers, its position in the
+present document, from which it continues.
 """
 
 from typing import Any, NamedTuple
@@ -14,31 +14,31 @@ from franchise._jit import kernel
 from franchise.model.likelihood import MOST_TABULATED, fill_log_gamma
 from franchise.model.state import ETA, State
 
-# Places in a cursor: position in the list of documents; the word or table of that document to continue
-# with; how many topics of the document are listed.
+# Places in a cursor: position in the list of documents; the next word or table of that document; the number
+# of the document's listed topics.
 DOCUMENT, INSIDE, N_HERE = 0, 1, 2
 NOT_ENTERED = -1
-# The most words that the topics of a split-merge trial have together.
+# The most words of the topics of a split-merge trial together.
 MOST_WORDS_OF_A_TRIAL = 20_000_000
-_SMALL_TABLE = 24  # words: the table move keeps weights ready for tables up to this size
+_SMALL_TABLE = 24  # words: the table move tabulates weights for tables up to this size
 
 
 class WordScratch(NamedTuple):
-    """For the word move; all but the first four on the topic axis."""
+    """For the word move; all but the first four are on the topic axis."""
 
-    stream: Array  # uint64[4]: the random stream in use
-    cursor: Array  # where the kernel stands
+    stream: Array  # uint64[4]: the present random stream
+    cursor: Array  # position of the kernel
     documents: Array  # the order in which documents are visited
     numbers: Array  # of these, in the whole corpus: streams are named by them
     sums: Array  # A = sum_k m_k w_k and B = sum_k n_jk w_k
     w_k: Array  # 1 / (n_k + V eta)
     mw_k: Array  # m_k w_k
-    nw_k: Array  # n_jk w_k of the document at hand, 0 elsewhere
+    nw_k: Array  # n_jk w_k of the present document, 0 elsewhere
     p_k: Array  # (n_jk + c m_k) w_k
-    n_jk: Array  # words of the document at hand, 0 elsewhere
-    table_k: Array  # a table of the document at hand that may serve the topic
-    here: Array  # the topics of the document at hand
-    here_place: Array  # where a topic stands in `here`
+    n_jk: Array  # words of the present document, 0 elsewhere
+    table_k: Array  # a table of the present document that may serve the topic
+    here: Array  # the topics of the present document
+    here_place: Array  # the place of a topic in `here`
     weight: Array
 
 
@@ -57,27 +57,27 @@ class TableScratch(NamedTuple):
     candidate: Array
     base: Array  # (n, topic): m_k / [x_k ... (x_k + n - 1)], x_k = n_k + V eta
     # The words of tables.
-    table_words: Array  # the terms of the document at hand, table by table; or of all tables, with
-    table_counts: Array  # how many words each stands for, else empty, and
-    pair_ptr: Array  # where those of each slot begin, else empty
-    table_end: Array  # end in table_words of each table of the document at hand
+    table_words: Array  # the terms of the present document, table by table; or of all tables, with
+    table_counts: Array  # the number of words of each, else empty, and
+    pair_ptr: Array  # the beginning of each slot's, else empty
+    table_end: Array  # end in table_words of each table of the present document
     count_v: Array  # term axis, 0 between uses
-    terms: Array  # distinct terms of the table at hand
-    # Values of functions that follow eta (`model.likelihood`).
+    terms: Array  # distinct terms of the present table
+    # Tabulated functions that depend on eta (`model.likelihood`).
     lg: Array  # lnG(n + eta)
     lgv: Array  # lnG(n + V eta)
     ratio: Array  # (n + eta) / eta
 
 
 class Listing(NamedTuple):
-    """The tables of some topics, those of one topic together, in increasing order of their slots."""
+    """The tables of some topics, topic by topic, in increasing order of their slots."""
 
     start_k: Array  # topic axis: where the topic's tables begin, -1 if they are not listed
     slot: Array
     begin: Array  # where the table's words begin in table_words
-    end: Array  # and end
+    end: Array  # and where they end
     table_words: Array  # as `table_words` lays them out
-    table_counts: Array  # empty, or how many words each of these stands for
+    table_counts: Array  # empty, or the number of words of each of these
 
 
 class TrialScratch(NamedTuple):
@@ -86,7 +86,7 @@ class TrialScratch(NamedTuple):
     # Topic axis.
     squares_k: Array  # sum of the topic's squared counts
     weight: Array
-    # Items are tables in random order, behind them the anchors a and b.
+    # Items are tables in random order, followed by the anchors a and b.
     item: Array  # positions in the listing
     side: Array  # int8: 0 with anchor a, 1 with anchor b
     kept: Array  # int8: sides to replay (merge), or of the proposed division (split)
@@ -105,16 +105,16 @@ class ConcentrationScratch(NamedTuple):
 
     stream: Array
     sizes: Array  # topic axis: the n of the density
-    times: Array  # and how often each stands there
-    lengths: Array  # the different document lengths, 0 apart
-    documents_of_length: Array  # how many documents have each
-    histogram: Array  # how many counts n_kv have a value; empty where they are too large for that
-    counts: Array  # the different counts, and how often each is there
+    times: Array  # the power of each
+    lengths: Array  # the different document lengths except 0
+    documents_of_length: Array  # number of documents of each length
+    histogram: Array  # number of counts n_kv with each value; empty if they are too large for that
+    counts: Array  # the different counts, and the number of each
     times_counted: Array
 
 
 class Scratch(NamedTuple):
-    """Arrays that moves may scribble on, one tuple per move; a move is handed its own."""
+    """Working memory of all moves, one tuple per move; a move receives its own."""
 
     words: WordScratch
     tables: TableScratch
@@ -129,7 +129,7 @@ _TOPIC_AXIS = {
 
 
 def new_scratch(corpus: CorpusArrays, state: State) -> Scratch:
-    """Allocate working memory for a state, and compute the functions for its eta."""
+    """Allocate working memory for a state, and tabulate the functions of its eta."""
     n_j = np.diff(corpus.doc_ptr)
     largest_count = int(np.diff(state.row_ptr).max(initial=0))
     tables = _table_scratch(corpus, state, int(n_j.max(initial=0)), largest_count, corpus.x.size)
@@ -141,7 +141,7 @@ def new_scratch_for_counts(
 ) -> Scratch:
     """Allocate working memory for a state whose tables hold counts (`model.cell_tables`).
 
-    There is none for the words of tables: their terms and counts are put in their place.
+    There is none for the words of tables: `with_counts` sets their terms and counts.
     """
     tables = _table_scratch(slots, state, 0, min(largest_count, MOST_TABULATED), int(lengths[0] @ lengths[1]))
     return _scratch(slots, state, tables, lengths, -1)
@@ -150,10 +150,10 @@ def new_scratch_for_counts(
 def new_scratch_for_some(
     corpus: CorpusArrays, state: State, lengths: tuple[Array, Array], largest_count: int
 ) -> Scratch:
-    """Allocate working memory for a state with the counts of all documents and the seats of some.
+    """Allocate working memory for a state with the counts of all documents and the seating of some.
 
-    Of all documents, it is known which lengths they have, how many have each, and the largest count of a
-    term.
+    `lengths` has the different lengths of all documents and the number of documents of each;
+    `largest_count` is the largest count of a term.
     """
     longest, n_words = int(lengths[0].max(initial=0)), int(lengths[0] @ lengths[1])
     tables = _table_scratch(corpus, state, longest, largest_count, n_words)
@@ -161,12 +161,12 @@ def new_scratch_for_some(
 
 
 def different_lengths(n_j: Array) -> tuple[Array, Array]:
-    """Return the different lengths of documents, 0 apart, and how many have each."""
+    """Return the different lengths of documents except 0, and the number of documents of each."""
     return np.unique(n_j[n_j > 0], return_counts=True)
 
 
 def with_counts(scratch: Scratch, table_words: Array, table_counts: Array, pair_ptr: Array) -> Scratch:
-    """Return the scratch for tables that hold these terms and counts."""
+    """Return the scratch for tables with these terms and counts."""
     held = {"table_words": table_words, "table_counts": table_counts, "pair_ptr": pair_ptr}
     return scratch._replace(tables=scratch.tables._replace(**held))
 
@@ -263,7 +263,7 @@ def _items(n_tables: int) -> dict[str, Array]:
 
 
 def with_room_for_trials(own: TrialScratch, capacity: int, n_tables: int) -> TrialScratch:
-    """Return the scratch with room for this number of topics, and for a trial of this number of tables."""
+    """Return the scratch with room for this number of topics, and of tables per trial."""
     if own.weight.size < capacity:
         own = own._replace(weight=np.zeros(capacity))
     return own if own.item.size >= n_tables else own._replace(**_items(n_tables + n_tables // 4))
@@ -271,7 +271,7 @@ def with_room_for_trials(own: TrialScratch, capacity: int, n_tables: int) -> Tri
 
 @kernel
 def follow_eta(state, tables):
-    """Compute the functions of counts for the state's eta; to be called whenever eta has changed."""
+    """Tabulate the functions of the state's eta; call this whenever eta has changed."""
     eta = state.concentrations[ETA]
     fill_log_gamma(tables.lg, eta)
     fill_log_gamma(tables.lgv, state.row_len.size * eta)
@@ -280,7 +280,7 @@ def follow_eta(state, tables):
 
 
 def grown_scratch(scratch: Scratch) -> Scratch:
-    """Return the scratch with room for twice as many topics, contents kept."""
+    """Return the scratch with room for twice as many topics, and the same contents."""
     grown: dict[str, Any] = {}
     for move, names in _TOPIC_AXIS.items():
         own = getattr(scratch, move)

@@ -1,13 +1,14 @@
 """Seat the words of a document again, given their topics and G_0.
 
-The words of one topic in one document sit at tables as in a Chinese restaurant with the concentration
-c = alpha beta_k: after n words the next has a table of its own with probability c / (c + n), else that of one
-of the n. So no word after the first a, up to the first b, opens one with probability S(b) / S(a), where::
+The words of one topic in one document sit at tables as in a Chinese restaurant with concentration
+c = alpha beta_k: after n words, the next opens a table with probability c / (c + n), else it joins the table
+of one of the n. So no word after the first a, up to the first b, opens one with probability S(b) / S(a),
+where::
 
     S(n) = 1 / (c + 1) * 2 / (c + 2) * ... * (n - 1) / (c + n - 1)
 
-and the next new table is where S(n) / S(a) falls below a uniform number: one number per table, not per word.
-Most topics have one table in a document, and their words need no more.
+The next new table is where S(n) / S(a) falls below a uniform number: one number per table, not per word.
+Most topics have one table in a document, and their words need no more numbers.
 """
 
 from typing import NamedTuple
@@ -19,21 +20,21 @@ from franchise._jit import helper, kernel
 from franchise.model.state import ALPHA
 from franchise.random import integer, uniform
 
-_TOO_SMALL = 1e-250  # for S(n) / S(a) to be told from what is tabulated; u is 1e-16 or more
+_TOO_SMALL = 1e-250  # below it, S(n) / S(a) cannot be computed from the table; u is 1e-16 or more
 
 
 class Seats(NamedTuple):
-    """Working memory for the tables of one document's topics, in the order in which they are listed."""
+    """Working memory for the tables of one document's topics, in the order of their list."""
 
-    only_table: Array  # -1 where there are several
-    newest: Array  # of several
-    seated: Array  # words that have a seat
-    before_next: Array  # words before the next new table
+    only_table: Array  # -1 if there are several
+    newest: Array  # of several tables
+    seated: Array  # number of seated words
+    before_next: Array  # number of words before the next new table
     older: Array  # table axis: the next older table of the same topic, or -1
 
 
 def new_seats(longest: int) -> Seats:
-    """Allocate working memory for documents of at most this number of words."""
+    """Allocate working memory for documents of at most `longest` words."""
     return Seats(*np.zeros((5, longest), np.int32))
 
 
@@ -79,7 +80,7 @@ def seat(state, measure, scratch, first, last, n_here):
 
 @helper
 def _seat_at_one_of_several(state, measure, scratch, first, s, tables):
-    """Return the table of the next word of a topic that has several, and the document's number of tables."""
+    """Return the table of the next word of a topic with several, and the document's number of tables."""
     seats, c = scratch.seats, scratch.here[s]
     before = np.int64(seats.seated[s])
     seats.seated[s] += 1
@@ -98,7 +99,7 @@ def _seat_at_one_of_several(state, measure, scratch, first, s, tables):
         state.n_jt[first + tables] = 1
         scratch.tables_c[c] += 1
         return tables, tables + 1
-    if seats.older[t] >= 0:  # that of one of those before, any with the same probability
+    if seats.older[t] >= 0:  # the table of an earlier word, each with the same probability
         u = integer(scratch.stream, before)
         while u >= state.n_jt[first + t]:
             u -= state.n_jt[first + t]
@@ -109,7 +110,7 @@ def _seat_at_one_of_several(state, measure, scratch, first, s, tables):
 
 @helper
 def _before_next(survival, mass, seated, n, u):
-    """Return how many words are seated before the next one that opens a table; n if none of the n does."""
+    """Return the number of words seated before the next one that opens a table; n if none of the n does."""
     known = survival.size - 1
     if seated > known or survival[seated] < _TOO_SMALL:
         return _before_next_untabulated(1.0, mass, seated, n, u)
@@ -128,7 +129,7 @@ def _before_next(survival, mass, seated, n, u):
 
 @helper
 def _before_next_untabulated(value, mass, seated, n, u):
-    """Return the same, where the probability up to here is `value`, by multiplying out."""
+    """Return the same by multiplication, where the probability up to here is `value`."""
     for other in range(seated, n):
         value *= other / (mass + other)
         if value < u:

@@ -1,19 +1,19 @@
-"""Draw many Gamma(shape, 1) variables of one shape of at most 1 (`moves.reveal`), by rejection from strips.
+"""Draw many Gamma(shape, 1) variables of one shape, at most 1 (`moves.instantiation`), by rejection.
 
 Up to a factor that depends only on the shape, `shape` times the density is::
 
     f(x) = shape x^(shape - 1) e^-x
 
-f falls, and g is a function above it, made of strips that all have the area 1 / STRIPS. Up to some x_0, g
-is shape x^(shape - 1), and the area up to x is x^shape. Boxes follow, each as high as f at its left edge.
-The first boxes are about as wide as their distance from 0, and most are much narrower. Right of the last
-box g falls as e^-x does. The x of a uniform point below g is a gamma variable if the point lies below f;
-otherwise another point is drawn. This is exact, and it does not need the incomplete gamma function.
+f falls, and g is a function above it, made of strips with the same area 1 / STRIPS. Up to some x_0, g is
+shape x^(shape - 1), and the area up to x is x^shape. Boxes follow, each as high as f at its left edge. The
+first boxes are about as wide as their distance from 0, and most are much narrower. Right of the last box g
+falls as e^-x does. The x of a uniform point below g is a gamma variable if the point lies below f; otherwise
+another point is drawn. This is exact, and it does not need the incomplete gamma function.
 
-A point takes one number of 64 bits: 53 bits say where it is, 11 say how high. In a box these bits nearly
-always show that the point is below the tangent of f at the left edge, and so below f; otherwise more bits
-of the height are drawn. Values that single precision rounds to 0 are 0. They are common at small shapes,
-and take one number too.
+A point takes one number of 64 bits: 53 bits for its area, 11 for its height. In a box these bits nearly
+always show that the point is below the tangent of f at the left edge, and so below f; otherwise more bits of
+the height are drawn. Values that single precision rounds to 0 are 0. They are common at small shapes, and
+take one number too.
 """
 
 import math
@@ -25,8 +25,8 @@ from franchise._arrays import Array
 from franchise._jit import helper, kernel
 from franchise.random import fill_with_bits, gamma_variate, next_bits, uniform
 
-STRIPS = 2048  # with half as many a value takes a quarter longer
-_MOST = STRIPS + STRIPS // 4  # room; there are up to 2,097 boxes and strips below x_0
+STRIPS = 2048  # with half as many, a value takes a quarter longer
+_MOST = STRIPS + STRIPS // 4  # room for up to 2,097 boxes and strips below x_0
 _AREA = 1.0 / STRIPS
 _HEIGHTS = 2048.0  # 11 bits
 _LOG_ZERO = -150.0 * math.log(2.0)  # single precision rounds smaller values to 0
@@ -39,9 +39,9 @@ class Strips(NamedTuple):
 
     left: Array  # left edge of each strip; 0 below x_0
     width: Array  # 0 below x_0
-    fall: Array  # of the tangent of f across a box; below x_0, 0 where values are 0, else infinite
+    fall: Array  # of the tangent of f across a box; below x_0, 0 if values are 0, else infinite
     shape: Array  # float64[1]
-    ends: Array  # float64[3]: number of strips below x_0; with the boxes; with the tail, too
+    ends: Array  # float64[3]: number of strips below x_0; including the boxes; including the tail
     right: Array  # float64[1]: right edge of the last box
 
 
@@ -53,9 +53,9 @@ def new_strips() -> Strips:
 
 @kernel
 def fit_strips(strips, shape):
-    """Cut the area below g into strips, unless they are there for this shape.
+    """Cut the area below g into strips, unless that has been done for this shape.
 
-    A shape above 1 has one strip, where no point is accepted without a closer look.
+    A shape above 1 has one strip, in which every point needs a closer look.
     """
     if strips.shape[0] == shape:
         return
@@ -82,7 +82,7 @@ def fit_strips(strips, shape):
 
 @helper
 def fill_with_gammas(stream, strips, bits, row, n):
-    """Draw the first n values of a row; `bits` is working memory for as many numbers."""
+    """Draw the first n values of a row; `bits` is working memory for n numbers."""
     fill_with_bits(stream, bits, n)
     for i in range(n):
         place = _place(strips, bits[i])
@@ -96,7 +96,7 @@ def fill_with_gammas(stream, strips, bits, row, n):
 
 @helper
 def small_gamma(stream, strips, bits):
-    """Draw one value; the first try is that of these 64 bits."""
+    """Draw one value; the first try uses these 64 bits."""
     shape = strips.shape[0]
     if shape > 1.0:
         return gamma_variate(stream, shape)
@@ -126,11 +126,11 @@ def small_gamma(stream, strips, bits):
 
 @helper
 def _place(strips, bits):
-    """Return where a point is below g: the area on its left, in strips, which is never 0."""
+    """Return the position of a point below g: the area to its left, in strips, which is never 0."""
     return float(np.int64(bits >> _11) + 1) * (_2_TO_MINUS_53 * strips.ends[2])
 
 
 @helper
 def _height(bits):
-    """Return how high a point is, as a share of g, rounded up to a multiple of 1 / _HEIGHTS."""
+    """Return the height of a point, as a share of g, rounded up to a multiple of 1 / _HEIGHTS."""
     return float(np.int64(bits & _HEIGHT_BITS) + 1) * (1.0 / _HEIGHTS)

@@ -1,4 +1,4 @@
-"""The topic of a large table, weighed in logarithms (see `moves.table_topics`).
+"""Sample the topic of a large table, weighed in logarithms (see `moves.table_topics`).
 
 With lg and lgv as in `model.likelihood`::
 
@@ -25,7 +25,7 @@ _NEGLIGIBLE = 48.0
 
 @inlined
 def draw_topic_by_logs(state, scratch, eta, gamma, v_eta, k_old, n, begin, end):
-    """Draw the topic of a table of n words; -1 is a new one."""
+    """Sample the topic of a table of n words; -1 is a new one."""
     _add_shared_terms(state, scratch, eta, k_old, begin, end)
     lgv = scratch.lgv
     new = math.log(gamma) + lgv[0] - log_gamma(lgv, v_eta, n)
@@ -43,7 +43,7 @@ def draw_topic_by_logs(state, scratch, eta, gamma, v_eta, k_old, n, begin, end):
 
 @inlined
 def _add_shared_terms(state, scratch, eta, k_old, begin, end):
-    """Add up in scratch.log_shared what the table's terms give to the topics that have them."""
+    """Add the contributions of the table's terms to the topics that have them, in scratch.log_shared."""
     lg, shared = scratch.lg, scratch.log_shared
     at = begin
     while at < end:
@@ -62,8 +62,8 @@ def _add_shared_terms(state, scratch, eta, k_old, begin, end):
 def _list_candidates(state, scratch, v_eta, k_old, n, largest):
     """List the topics whose weight can matter, with log weights, and clear scratch.log_shared.
 
-    lgv[n_k + n] - lgv[n_k] is no less than n log(n_k + V eta): where the logarithm alone rules a topic
-    out, the array lgv need not be read. Returns how many are listed, and the largest log weight.
+    lgv[n_k + n] - lgv[n_k] is at least n log(n_k + V eta): if this logarithm rules a topic out, the array lgv
+    need not be read. Returns the number of listed topics, and the largest log weight.
     """
     shared, lgv = scratch.log_shared, scratch.lgv
     n_listed = 0
@@ -76,7 +76,7 @@ def _list_candidates(state, scratch, v_eta, k_old, n, largest):
         shared[k] = 0.0
         if m_k == 0:
             continue
-        # m_k <= n_k < x_k, so log m_k is left out of the bound by taking one logarithm fewer.
+        # m_k <= n_k < x_k, so the bound has one logarithm fewer instead of log m_k.
         if its_shared - (n - 1) * log_x < largest - _NEGLIGIBLE:
             continue
         log_weight = math.log(m_k) + log_gamma(lgv, v_eta, n_k) - log_gamma(lgv, v_eta, n_k + n) + its_shared

@@ -1,8 +1,7 @@
-"""One split-merge trial, from its stream to its acceptance: it leaves the state as it is.
+"""One split-merge trial, from its stream to its acceptance; the state is unchanged.
 
-It knows the counts of the topics, and the tables of those concerned, which are listed (`Listing`): position
-by position, those of topic k from ``start_k[k]`` on. Whether other tables are listed there too, and where the
-tables are kept, makes no difference to it.
+A trial uses the counts of the topics, and a listing of their tables (`Listing`): the tables of topic k are at
+positions from ``start_k[k]`` on. Other listed tables, and where the tables are kept, make no difference.
 """
 
 import math
@@ -40,9 +39,9 @@ _BOTH = 2  # sides
 
 @helper
 def begin_trial(key, number, state, stream, proposals, choice, record, n_words):
-    """Begin the stream of a trial, choose what it follows, and its anchors as far as that goes.
+    """Begin the stream of a trial, and choose its proposal, and its anchors as far as possible.
 
-    Its record is that of a trial that is not possible, until it has been made.
+    Until the trial has been made, its record is that of an impossible trial.
     """
     start_stream(stream, key, number)
     u = uniform(stream)
@@ -57,7 +56,7 @@ def begin_trial(key, number, state, stream, proposals, choice, record, n_words):
 
 @helper
 def gather_topic(m_k, listing, own, k, side, n_seen):
-    """Put all tables of topic k on a side and list their terms; return how many terms are listed."""
+    """Put all tables of topic k on a side and list their terms; return the number of listed terms."""
     for position in range(listing.start_k[k], listing.start_k[k] + m_k[k]):
         add_table(listing, own, side, position, np.int64(1))
         for i in range(listing.begin[position], listing.end[position]):
@@ -88,7 +87,7 @@ def _log_side(own, eta, v_eta, n_seen, side):
 
 @inlined
 def _collect(m_k, listing, own, stream, choice):
-    """List the tables of the trial in random order, the anchors behind them; return how many are before."""
+    """List the tables of the trial in random order, followed by the anchors; return how many come before."""
     k1, k2 = choice[TOPIC_A], choice[TOPIC_B]
     a, b = positions_of(m_k, listing, choice)
     n_items = np.int64(0)
@@ -121,9 +120,9 @@ def _log_pair_divided(state, own, anchors, k1, k2, n_seen, n_others):
 
 @inlined
 def _log_acceptance(state, listing, own, stream, proposal, k1, k2, n_seen, n_items):
-    """Return the log acceptance ratio of the trial; of a split, leave its division in own.kept.
+    """Return the log acceptance ratio of the trial; for a split, store its division in own.kept.
 
-    The sides hold the current state: everything on side 0, or each topic on its own.
+    The sides hold the current state: everything on side 0, or each topic on its own side.
     """
     split, anchors = k1 == k2, proposal[ANCHORS]
     gamma, eta = state.concentrations[GAMMA], state.concentrations[ETA]
@@ -146,7 +145,7 @@ def _log_acceptance(state, listing, own, stream, proposal, k1, k2, n_seen, n_ite
 
 @helper
 def clear_trial(own, n_seen):
-    """Empty both sides, and forget the terms seen."""
+    """Empty both sides, and clear the list of terms."""
     clear_sides(own, n_seen)
     for e in range(n_seen):
         own.is_seen[own.seen[e]] = False
@@ -154,9 +153,9 @@ def clear_trial(own, n_seen):
 
 @helper
 def make_trial(state, listing, own, stream, proposals, choice, record):
-    """Make the trial of a choice, whose topics' tables are listed, and fill in its record.
+    """Make the trial of a choice, with its topics' tables listed, and fill in its record.
 
-    Its tables are then in own.item, the anchors last, and their sides in own.kept.
+    Afterwards its tables are in own.item, the anchors last, and their sides in own.kept.
     """
     k1, k2 = choice[TOPIC_A], choice[TOPIC_B]
     split, m_k = k1 == k2, state.m_k

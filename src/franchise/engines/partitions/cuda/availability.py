@@ -1,4 +1,4 @@
-"""Whether there is a GPU that can be used, which one, and, if there is none, why not and what to do."""
+"""Which GPU can be used, or why none can and what to do."""
 
 import warnings
 from functools import cache
@@ -6,29 +6,29 @@ from typing import Any, NamedTuple
 
 from franchise.errors import GpuError
 
-# Of CUDA's runtime, which CuPy gives as numbers only.
+# Error numbers of CUDA's runtime; CuPy has no names for them.
 _INSUFFICIENT_DRIVER, _NO_DEVICE = 35, 100
-# Older ones lack what the kernels are written with.
+# Older GPUs lack what the kernels need.
 _OLDEST = (7, 0)
 _INSTALL = 'pip install "franchise[gpu]"'
 
 
 class GpuFacts(NamedTuple):
-    """What people know a GPU by, of one that can be used."""
+    """Name and memory of a usable GPU, for messages."""
 
     name: str
     memory: int  # bytes
     capability: tuple[int, int]
 
     def in_words(self) -> str:
-        """Return its name and memory, as people know them."""
+        """Return its name and memory as text."""
         return f"{self.name}, {self.memory / 2**30:,.0f} GiB"
 
 
 def problem() -> GpuError | None:
     """Return why no GPU can be used here, and what to do, or None if one can; it never raises.
 
-    Only the first call takes time: it imports CuPy and asks the driver. What it found holds for the process.
+    The first call imports CuPy and asks the driver, which takes time. Its result holds for the process.
     """
     found = _look()
     return found if isinstance(found, GpuError) else None
@@ -40,7 +40,7 @@ def gpu_facts() -> GpuFacts:
     Raises
     ------
     GpuError
-        If there is none that can be; it says why.
+        If no GPU can be used; the message says why.
     """
     found = _look()
     if isinstance(found, GpuError):
@@ -49,7 +49,7 @@ def gpu_facts() -> GpuFacts:
 
 
 def cupy_module() -> Any:
-    """Return CuPy, if there is a GPU that can be used (else GpuError)."""
+    """Return CuPy if a GPU can be used, else raise GpuError."""
     gpu_facts()
     return _import_cupy()
 
@@ -63,28 +63,28 @@ def _look() -> GpuFacts | GpuError:
         return found
     except GpuError as error:
         return error.with_traceback(None)
-    except Exception as error:  # others' libraries, on untested machines
+    except Exception as error:  # from other libraries, on untested machines
         return GpuError(
-            f"the GPU cannot be used ({_line(error)}); look whether nvidia-smi lists it", code="unusable-gpu"
+            f"the GPU cannot be used ({_line(error)}); see whether nvidia-smi lists it", code="unusable-gpu"
         )
 
 
 def _import_cupy() -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of paths it can do without
+            warnings.simplefilter("ignore")  # about paths that it does not need
             import cupy
     except ModuleNotFoundError as error:
         if error.name == "cupy":
             raise GpuError(
-                f"CuPy, which a GPU is used with, is not installed: {_INSTALL}", code="missing-package"
+                f"CuPy, which the GPU engines need, is not installed: {_INSTALL}", code="missing-package"
             ) from None
         raise _not_loaded(error) from None
     except Exception as error:
         raise _not_loaded(error) from None
     if cupy.cuda.runtime.is_hip:
         raise GpuError(
-            "CuPy is here, but made for AMD's ROCm; the engine needs an NVIDIA GPU, and CuPy made for CUDA: "
+            "the installed CuPy is for AMD's ROCm, but the engine needs an NVIDIA GPU and CuPy for CUDA: "
             f"remove it with pip, then {_INSTALL}",
             code="unusable-cupy",
         )
@@ -94,8 +94,8 @@ def _import_cupy() -> Any:
 def _not_loaded(error: Exception) -> GpuError:
     cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
     return GpuError(
-        f"CuPy is installed but cannot be loaded ({_line(cause)}): it is broken, there is more than one, or "
-        "it was made for another CUDA than the one here; remove what `pip list` shows as cupy..., then "
+        f"CuPy is installed but cannot be loaded ({_line(cause)}): it is broken, installed twice, or for "
+        "another CUDA version; remove every package that `pip list` shows as cupy..., then "
         f"{_INSTALL}",
         code="unusable-cupy",
     )
@@ -115,15 +115,15 @@ def _device(cupy: Any) -> GpuFacts:
     capability = int(facts["major"]), int(facts["minor"])
     if capability < _OLDEST:
         raise GpuError(
-            f"{name} is too old: it has compute capability {_version(capability)}, and at least "
-            f"{_version(_OLDEST)} is needed (NVIDIA's GPUs since Volta, of 2017)",
+            f"{name} is too old: it has compute capability {_version(capability)}, but the engine needs "
+            f"{_version(_OLDEST)} (NVIDIA's GPUs since Volta, 2017)",
             code="gpu-too-old",
         )
     return GpuFacts(name, int(facts["totalGlobalMem"]), capability)
 
 
 _NOT_VISIBLE = (
-    "no GPU is visible: there is none, or CUDA_VISIBLE_DEVICES hides it, or the container was started "
+    "no GPU is visible: there is none, CUDA_VISIBLE_DEVICES hides it, or the container was started "
     "without it (docker run --gpus all)"
 )
 
@@ -134,46 +134,46 @@ def _no_device(runtime: Any, error: Exception) -> GpuError:
         return GpuError(_NOT_VISIBLE, code="no-gpu")
     if status != _INSUFFICIENT_DRIVER:
         return GpuError(
-            f"the GPU does not answer ({_line(error)}); look whether nvidia-smi lists it", code="unusable-gpu"
+            f"the GPU does not answer ({_line(error)}); see whether nvidia-smi lists it", code="unusable-gpu"
         )
     driver = _cuda(runtime.driverGetVersion())
     if driver == (0, 0):
         return GpuError(
-            "there is no NVIDIA driver: this machine has no GPU, or its driver is not installed, or the "
+            "there is no NVIDIA driver: this machine has no GPU, its driver is not installed, or the "
             "container was started without it (docker run --gpus all)",
             code="no-gpu",
         )
     made_for = _cuda(runtime.runtimeGetVersion())
-    older = f", or take CuPy for CUDA {driver[0]}" if driver[0] < made_for[0] else ""
+    older = f", or install CuPy for CUDA {driver[0]}" if driver[0] < made_for[0] else ""
     return GpuError(
-        f"the NVIDIA driver is too old: it knows CUDA up to {_version(driver)}, and CuPy here was made for "
-        f"{_version(made_for)}; bring the driver up to date{older}",
+        f"the NVIDIA driver is too old: it supports CUDA up to {_version(driver)}, but CuPy here is made for "
+        f"{_version(made_for)}; update the driver{older}",
         code="gpu-driver-too-old",
     )
 
 
 def _check_compiler(cupy: Any) -> None:
-    """See to it that kernels can be compiled, by the CUDA of the driver or an older one."""
+    """Check that kernels can be compiled, by the driver's version of CUDA or an older one."""
     try:
         compiler = tuple(cupy.cuda.nvrtc.getVersion())
     except Exception as error:
         raise GpuError(
-            f"CUDA's compiler for kernels, NVRTC, is not there ({_line(error)}): {_INSTALL} brings it along, "
-            "and so does a CUDA toolkit",
+            f"CUDA's compiler for kernels, NVRTC, is missing ({_line(error)}): install it with {_INSTALL} or "
+            "with a CUDA toolkit",
             code="no-cuda-compiler",
         ) from None
     driver = _cuda(cupy.cuda.runtime.driverGetVersion())
     if compiler[0] > driver[0]:
         raise GpuError(
-            f"CUDA's compiler for kernels, NVRTC, is of CUDA {_version(compiler)}, and the NVIDIA driver "
-            f"knows CUDA up to {_version(driver)}: bring the driver up to date, or take a toolkit and CuPy "
+            f"CUDA's compiler for kernels, NVRTC, is from CUDA {_version(compiler)}, but the NVIDIA driver "
+            f"supports CUDA up to {_version(driver)}: update the driver, or install a toolkit and CuPy "
             f"for CUDA {driver[0]}",
             code="gpu-driver-too-old",
         )
 
 
 def _cuda(number: int) -> tuple[int, int]:
-    """Return a version of CUDA, which it writes as 12090."""
+    """Return a CUDA version from its number, such as 12090."""
     return number // 1000, number % 1000 // 10
 
 
@@ -182,6 +182,6 @@ def _version(parts: tuple[int, ...]) -> str:
 
 
 def _line(error: Exception) -> str:
-    """Return the first line that says something of an error, which may have pages."""
+    """Return the first line with content of an error, which may have pages."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip(" =-\t")]
     return lines[0] if lines else type(error).__name__

@@ -1,8 +1,8 @@
-"""A range of the documents on a GPU: their words with the topic of each, and, when asked for, their seats.
+"""A range of the documents on a GPU: their words with the topic of each, and their seating when needed.
 
-Between sweeps the topics of words are all there is to know: tables follow from them and from the key of the
-sweep, and are written down only when someone needs them. Where memory is short, words and topics lie on the
-host, and come over for as long as they are used.
+Between sweeps only the topics of words are stored: tables follow from them and from the key of the sweep, and
+are written out only when needed. If memory is short, words and topics stay on the host and are copied to the
+GPU for each use.
 """
 
 from collections.abc import Iterator
@@ -29,21 +29,21 @@ from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE, TILE
 from franchise.engines.starts.starting_topics import StartingTopics, even_shares
 from franchise.random import DOCUMENTS, Key
 
-_WORDS_AT_ONCE = 1 << 27  # of documents that are gone through together, about
+_WORDS_AT_ONCE = 1 << 27  # of documents that are updated together, about
 _START_BYTES = 3 << 28  # for the mixtures of documents that are being fitted
 _SEATS = {"t_ji": np.int32, "k_jt": np.uint16, "n_jt": np.int32}
 
 
 class Tally(NamedTuple):
-    """What a pass counts, on the GPU: uint64."""
+    """The counts of a pass, on the GPU: uint64."""
 
     words: Any  # of each column
     tables: Any
-    sizes: Any  # tables of each number of words
+    sizes: Any  # the number of tables of each size
 
 
 def new_tally(device: Device, columns: int, longest: int) -> Tally:
-    """Return one with nothing counted."""
+    """Return a tally of zeros."""
     return Tally(*(device.xp.zeros(n, np.uint64) for n in (columns, columns, longest + 1)))
 
 
@@ -53,11 +53,11 @@ class Block:
     Parameters
     ----------
     device
-        Where they are to lie.
+        The device that holds them.
     corpus
         The documents.
     first_document, first_word
-        The numbers of the first ones in the whole corpus.
+        The numbers of the first document and word in the whole corpus.
     resident
         Whether words and topics stay on the GPU.
     """
@@ -73,19 +73,19 @@ class Block:
         self.number = put((first_document + layout.documents).astype(np.int32))
         self._marks = _marks(layout.length[: layout.regular])
         self._resident = resident
-        self._arrays: dict[str, Any] = {}  # by place; on the host if the block is not resident
+        self._arrays: dict[str, Any] = {}  # on the host if the block is not resident
         self._n_listed: Any = None
         self._long: LongDocuments | None = None
         self.m_j: Any = None
 
     @property
     def n_documents(self) -> int:
-        """Documents, those without words too."""
+        """Number of documents, empty ones included."""
         return int(self.corpus.doc_ptr.size) - 1
 
     @contextmanager
     def on_device(self, *names: str, changes: tuple[str, ...] = ()) -> Iterator[list[Any]]:
-        """Give arrays by name, on the GPU; those that are changed there are kept."""
+        """Yield arrays by name, on the GPU; the changed ones are kept."""
         if self._resident:
             yield [self._arrays[name] for name in names]
             return
@@ -99,8 +99,8 @@ class Block:
 
     # ------------------------------------------------------------ topics of words
 
-    def take_up(self, z: Array | None = None) -> None:
-        """Take up the words, and the topic of every word, if it is known, in the order of the corpus."""
+    def load(self, z: Array | None = None) -> None:
+        """Receive the words and, if known, the topic of every word, in the order of the corpus."""
         xp, layout, put = self.device.xp, self.layout, self.device.put
         x_there = put(self.corpus.x)
         z_there = xp.zeros(self.corpus.x.size, np.uint16) if z is None else put(z.astype(np.uint16))
@@ -158,7 +158,7 @@ class Block:
             )  # fmt: skip
 
     def renumber(self, number_of: Any) -> None:
-        """Give stored topics, those of words and of tables, other numbers."""
+        """Replace the stored topics of words and of tables by other numbers."""
         for name in ("z", "k_jt"):
             with self.on_device(name, changes=(name,)) as (topics,):
                 self.device.launch("renumber", topics.size, number_of, topics)
@@ -180,17 +180,17 @@ class Block:
         return listed, n_listed
 
     def _lists(self, z: Any) -> tuple[Any, Any]:
-        """Return the topics of all documents, and how many each has; made again if they do not stay there."""
+        """Return the topics of all documents and their number; they are listed again unless resident."""
         return (self._arrays["listed"], self._n_listed) if self._resident else self._lists_of(z)
 
     def _groups(self) -> list[tuple[int, int]]:
-        """Return documents to go through together: the first rank, and how many."""
+        """Return groups of documents to update together: first rank and number."""
         return [(first, last - first) for first, last in pairwise(self._marks)]
 
     def update(
         self, key: Key, given: GivenMeasure, column_of: Any, counts: Any, passes: int, tally: Tally
     ) -> None:
-        """Draw topics and tables of all words given G_0; `column_of` has the columns of stored topics."""
+        """Update topics and tables of all words given G_0; `column_of` has the columns of stored topics."""
         key = key._replace(move=DOCUMENTS)
         with self.on_device("x", "z", changes=("z",)) as (x, z):
             lists = self._lists(z)
@@ -221,10 +221,10 @@ class Block:
             xp.empty(longest * threads, np.int32), *tally, threads=threads,
         )  # fmt: skip
 
-    # ------------------------------------------------------------ seats
+    # ------------------------------------------------------------ seating
 
-    def write_seats(self, key: Key, given: GivenMeasure) -> None:
-        """Write down who sits where after `update` with the same key."""
+    def store_seating(self, key: Key, given: GivenMeasure) -> None:
+        """Write out the seating after `update` with the same key."""
         xp, layout = self.device.xp, self.layout
         seats = {name: xp.zeros(layout.n_places, kind) for name, kind in _SEATS.items()}
         m_j = xp.zeros(layout.base.size, np.int32)
@@ -244,22 +244,22 @@ class Block:
         for name, array in seats.items():
             self._keep(name, array)
 
-    def take_up_seats(self, t_ji: Array, k_jt: Array, n_jt: Array, m_j: Array) -> None:
-        """Take up seats in the order of the corpus, for words whose topics are known."""
+    def load_seating(self, t_ji: Array, k_jt: Array, n_jt: Array, m_j: Array) -> None:
+        """Receive the seating in the order of the corpus, for words with known topics."""
         xp, layout = self.device.xp, self.layout
         for name, kind in _SEATS.items():
             self._keep(name, xp.zeros(layout.n_places, kind))
         self.m_j = xp.zeros(layout.base.size, np.int32)
         self.put(np.arange(self.n_documents), t_ji, k_jt, n_jt, m_j, None)
 
-    def forget_seats(self) -> None:
-        """Forget who sits where."""
+    def drop_seating(self) -> None:
+        """Drop the seating."""
         self.m_j = None
         for name in _SEATS:
             self._arrays.pop(name, None)
 
     def gather(self, documents: Array) -> dict[str, Array]:
-        """Return documents with their seats, in the order given: x, t_ji, k_jt, n_jt by word, m_j."""
+        """Return documents with their seating, in the given order: x, t_ji, k_jt, n_jt by word, m_j."""
         lengths = np.diff(self.corpus.doc_ptr)[documents]
         ends = np.cumsum(lengths)
         xp, put, get = self.device.xp, self.device.put, self.device.get
@@ -280,7 +280,7 @@ class Block:
     def put(
         self, documents: Array, t_ji: Array, k_jt: Array, n_jt: Array, m_j: Array, counts: Any | None
     ) -> None:
-        """Take documents back, seated in another way; `counts` (term, topic) follow."""
+        """Take documents back with another seating; `counts` (term, topic) follow."""
         lengths = np.diff(self.corpus.doc_ptr)[documents]
         ends, ranks = np.cumsum(lengths), self.layout.ranks[documents]
         there, put = ranks >= 0, self.device.put
@@ -295,7 +295,7 @@ class Block:
             )  # fmt: skip
 
     def count_sizes(self, sizes: Any) -> None:
-        """Add up how many tables have each number of words."""
+        """Count the tables of each size."""
         with self.on_device("n_jt") as (n_jt,):
             layout = self.layout
             self.device.launch_with_lists(
@@ -305,9 +305,9 @@ class Block:
     # ------------------------------------------------------------ topics of documents
 
     def document_topics(self, rank_of: Array) -> tuple[Array, Array, Array]:
-        """Return how many topics each document has, which, in increasing order, and the words of each.
+        """Return the number of topics of each document, which they are, in increasing order, and their words.
 
-        `rank_of` says which column of the result each stored topic has.
+        `rank_of` has the column of the result for each stored topic.
         """
         layout, xp, put, get = self.layout, self.device.xp, self.device.put, self.device.get
         with self.on_device("z") as (z,):
@@ -336,7 +336,7 @@ class Block:
 
 
 def _marks(length: Array) -> list[int]:
-    """Cut documents, longest first, into groups of about as many words, whole neighbourhoods each."""
+    """Cut documents, longest first, into groups with about equally many words, in units of 32 documents."""
     ends = np.cumsum(length, dtype=np.int64)
     marks = np.searchsorted(ends, np.arange(_WORDS_AT_ONCE, ends[-1] if ends.size else 0, _WORDS_AT_ONCE))
     return sorted({0, *(marks // SIDE_BY_SIDE * SIDE_BY_SIDE).tolist(), int(length.size)})

@@ -13,14 +13,14 @@ from franchise.model.table_words import GatherScratch, group_tables, new_gather_
 
 
 class BlockTables:
-    """The tables of a block whose seats are written down; topics are as stored there.
+    """The tables of a block whose seating is written out, with topics as stored there.
 
     Parameters
     ----------
     block
         The documents.
     threads
-        For work on the host; results do not depend on their number.
+        Threads for work on the host; results do not depend on their number.
     """
 
     def __init__(self, block: Block, threads: Threads) -> None:
@@ -45,7 +45,7 @@ class BlockTables:
         return slots, topics
 
     def _find(self, numbers: Array) -> tuple[Array, Array, Array]:
-        """Return which words or slots are here, as they are counted here, and the documents of these."""
+        """Find the words or slots that are here; return their numbers here, a mask, and their documents."""
         block = self._block
         i = np.asarray(numbers, np.int64) - block.first_word
         here = (i >= 0) & (i < block.corpus.x.size)
@@ -84,7 +84,7 @@ class BlockTables:
         return found
 
     def _group(self, tables: Tables) -> None:
-        """Put equal terms of every table side by side."""
+        """Put equal terms of every table next to each other."""
         ends = np.concatenate([[0], np.cumsum(tables.n, dtype=np.int64)])
         corpus, number = self._block.corpus, self.threads.number
         if not self._own:
@@ -97,7 +97,7 @@ class BlockTables:
         self.threads.each(group, falling_ranges(ends, number, each=RANGES_EACH), self._own)
 
     def relabel(self, slots: Array, topic: int, counts: Any) -> None:
-        """Give the tables at these slots to a topic; those that are not here are passed over.
+        """Give the tables at these slots to a topic; slots that are not here are skipped.
 
         `counts` (term, topic) on the GPU follow.
         """

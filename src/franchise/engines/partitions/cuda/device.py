@@ -14,35 +14,35 @@ from franchise.errors import GpuError
 from franchise.random import Key
 
 _MOST_BLOCKS = 2**31 - 1
-_BLOCKS_EACH = 8  # for every processor, where items take long: more than it has at a time
-# As IEEE numbers are rounded on the host: no product and sum in one, no short cuts.
+_BLOCKS_EACH = 8  # per processor, for long items: more than run at a time
+# Round as the host does (IEEE): no fused multiply-add, no approximations.
 _OPTIONS = ("--std=c++14", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
 _FAST_BYTES = BLOCK * NEAR * 12 + FEW * 4  # for lists of topics, and sizes of tables
 SEATS_AT_ONCE = 1 << 28  # bytes for the sizes of tables that threads are counting
 
 
 class Device(Protocol):
-    """Where arrays lie and kernels run; a GPU, or, in tests, the host."""
+    """Where arrays lie and kernels run: a GPU, or the host in tests."""
 
     xp: Any  # the module of its arrays, like NumPy
 
     def put(self, array: Array) -> Any:
-        """Return a copy of an array there."""
+        """Return a copy of an array on the device."""
 
     def get(self, array: Any) -> Array:
-        """Return a copy of an array here."""
+        """Return a copy of an array on the host."""
 
     def launch(self, kernel: str, n: int, *arguments: Any) -> None:
-        """Run a kernel for n items. Whole numbers are 64-bit, others are doubles; None is no array."""
+        """Run a kernel for n items; integers are 64-bit, other numbers are doubles, None is no array."""
 
     def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
-        """Run a kernel that lists topics or sizes in fast memory, in so many threads, if they are given."""
+        """Run a kernel that lists topics or sizes in fast memory; `threads` sets the number of threads."""
 
     def threads_for(self, longest: int, at_once: int = SEATS_AT_ONCE) -> int:
-        """Return in how many threads to seat topics of so many words, in so many bytes for all."""
+        """Return the number of threads that can seat topics of `longest` words in `at_once` bytes."""
 
     def free_bytes(self) -> int:
-        """Return the memory that is still to be had."""
+        """Return the free memory."""
 
 
 class Gpu:
@@ -56,11 +56,11 @@ class Gpu:
         self._processors = int(cupy.cuda.Device().attributes["MultiProcessorCount"])
 
     def put(self, array: Array) -> Any:
-        """Return a copy of an array there."""
+        """Return a copy of an array on the device."""
         return self.xp.asarray(array)
 
     def get(self, array: Any) -> Array:
-        """Return a copy of an array here."""
+        """Return a copy of an array on the host."""
         return np.asarray(self.xp.asnumpy(array))
 
     def launch(self, kernel: str, n: int, *arguments: Any) -> None:
@@ -69,13 +69,13 @@ class Gpu:
             self._run(kernel, min(-(-n // BLOCK), _MOST_BLOCKS), n, arguments, 0)
 
     def launch_with_lists(self, kernel: str, n: int, *arguments: Any, threads: int = 0) -> None:
-        """Run a kernel that lists topics or sizes in fast memory, in so many threads, if they are given."""
+        """Run a kernel that lists topics or sizes in fast memory; `threads` sets the number of threads."""
         if n > 0:
             blocks = threads // BLOCK or min(-(-n // BLOCK), _BLOCKS_EACH * self._processors)
             self._run(kernel, blocks, n, arguments, _FAST_BYTES)
 
     def threads_for(self, longest: int, at_once: int = SEATS_AT_ONCE) -> int:
-        """Return in how many threads to seat topics of so many words, in so many bytes for all."""
+        """Return the number of threads that can seat topics of `longest` words in `at_once` bytes."""
         blocks = min(_BLOCKS_EACH * self._processors, at_once // (4 * BLOCK * max(1, longest)))
         return max(1, blocks) * BLOCK
 
@@ -88,7 +88,7 @@ class Gpu:
         self._kernels[kernel]((blocks,), (BLOCK,), given, shared_mem=shared)
 
     def free_bytes(self) -> int:
-        """Return the memory that is still to be had."""
+        """Return the free memory."""
         free, _ = self.xp.cuda.Device().mem_info
         pool = self.xp.get_default_memory_pool()
         free = int(free) + int(pool.free_bytes())
@@ -104,14 +104,14 @@ def _as_argument(value: Any) -> Any:
     return np.int64(value) if isinstance(value, int) else value
 
 
-# What numbers are drawn for: one for each, never used again.
+# The purposes of random numbers: one number for each, never reused.
 PURPOSES: Mapping[str, int] = {"terms": 0, "words": 1, "seats": 2, "theta": 3, "long words": 4, "start": 5}
 
 
 def counter_key(key: Key, purpose: str, turn: int = 0) -> np.uint64:
-    """Return the key of the numbers that a kernel draws by counter; `key` names them with their purpose.
+    """Return the key of the numbers that a kernel draws by counter; `key` and `purpose` name them.
 
-    The item and the counter complete the name, so they are drawn in any order.
+    The item and the counter complete the name, so the order of draws does not matter.
     """
     counter = [PURPOSES[purpose], key.sweep, key.move, 1 + turn]
     return np.uint64(np.random.Philox(key=[key.seed, key.chain], counter=counter).random_raw())
@@ -119,16 +119,16 @@ def counter_key(key: Key, purpose: str, turn: int = 0) -> np.uint64:
 
 @contextmanager
 def memory_in_words() -> Iterator[None]:
-    """Say what to do where the memory of a GPU does not suffice in this block."""
+    """Raise an error with advice if the memory of a GPU runs out in this block."""
     try:
         yield
     except MemoryError as error:
         if not type(error).__module__.startswith("cupy"):
-            raise  # that of the machine
+            raise  # the memory of the machine
         raise GpuError(
-            f"the memory of the GPU does not suffice ({error}): see what else runs on it (nvidia-smi), "
-            "leave out rare terms (--min-df), or use engine='parallel'; what was saved is whole, and resume "
-            "goes on",
+            f"the memory of the GPU does not suffice ({error}): check what else runs on it (nvidia-smi), "
+            "leave out rare terms (--min-df), or use engine='parallel'. What was saved is complete, "
+            "and `resume` continues it",
             code="gpu-memory",
         ) from error
 
@@ -144,7 +144,7 @@ def _gpu_numbered(number: int) -> Gpu:
 
 
 def choice_of_gpu() -> Callable[[], object] | None:
-    """Return what makes another thread use the GPU that this one uses, which CuPy sets for each thread.
+    """Return a function that makes another thread use this thread's GPU, which CuPy sets per thread.
 
     None without a GPU.
     """

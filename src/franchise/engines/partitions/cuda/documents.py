@@ -1,7 +1,7 @@
 """Documents on a GPU in one chain, with the counts of terms by topic.
 
-Topics are stored under columns, those of the last pass; `Counts.stored` says which topic has which column.
-Before documents go to the coordinator they get the numbers that it has given them.
+Topics are stored as columns of the last pass; `Counts.stored` has the column of each topic. Before documents
+go to the coordinator, columns are replaced by the coordinator's topic numbers.
 """
 
 from itertools import pairwise
@@ -34,7 +34,7 @@ from franchise.model.state import State, word_topics
 from franchise.random import Key
 
 MOST_COLUMNS = 1 << 16
-_TABULATED = 1 << 16  # counts whose logarithms of gammas are looked up
+_TABULATED = 1 << 16  # counts with tabulated log gammas
 
 
 class GpuDocuments:
@@ -47,13 +47,13 @@ class GpuDocuments:
     corpus
         The documents.
     blocks
-        Where to cut them: documents at which blocks begin and end.
+        Documents at which blocks begin and end.
     resident
-        How many of the blocks stay on the GPU; the others come over when they are used.
+        How many of the blocks stay on the GPU; the others are copied to it for each use.
     first_document, first_word
-        The numbers of the first ones in the whole corpus, where there are documents elsewhere.
+        The numbers of the first document and word in the whole corpus, if there are documents elsewhere.
     longest
-        The most words of a document of the whole corpus.
+        The number of words of the longest document of the whole corpus.
     """
 
     def __init__(
@@ -84,25 +84,25 @@ class GpuDocuments:
         ]
         self._longest = int(np.diff(doc_ptr).max(initial=longest))
         self._counts: Counts
-        self.table_sizes = np.zeros(0, np.int64)  # how many tables have each number of words
-        self._last: tuple[Key, GivenMeasure] | None = None  # what seats follow from; None: they are written
+        self.table_sizes = np.zeros(0, np.int64)  # the number of tables of each size
+        self._last: tuple[Key, GivenMeasure] | None = None  # gives the seating; None: it is written out
         self._log_gammas: tuple[float, Any] = (-1.0, None)
         self._n_turns = 0
         self._turns: list[list[Array]] = []
         self._tables: list[BlockTables] = []
 
-    # ------------------------------------------------------------ from the host, and back
+    # ------------------------------------------------------------ from and to the host
 
-    def take_up(self, state: State, n_topics: int) -> None:
-        """Take up the seating of all documents; there are so many topics, numbered without gaps."""
+    def load(self, state: State, n_topics: int) -> None:
+        """Receive the seating of all documents, with `n_topics` topics numbered without gaps."""
         z, counts = word_topics(self._corpus, state), self._room(n_topics)
         for block in self._blocks:
             words = self._words_of(block)
-            block.take_up(z[words])
+            block.load(z[words])
             block.count(counts)
             first = block.first_document - self._first_document
             documents = slice(first, first + block.n_documents)
-            block.take_up_seats(state.t_ji[words], state.k_jt[words], state.n_jt[words], state.m_j[documents])
+            block.load_seating(state.t_ji[words], state.k_jt[words], state.n_jt[words], state.m_j[documents])
         self._counts, self._last = Counts(counts, np.arange(n_topics)), None
 
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
@@ -110,7 +110,7 @@ class GpuDocuments:
         n_topics = number_of_topics(start)
         counts, tally = self._room(n_topics), new_tally(self._device, n_topics, self._longest)
         for block in self._blocks:
-            block.take_up()
+            block.load()
             block.start(key, start, tally)
             block.count(counts)
         self._counts = Counts(counts, np.arange(n_topics))
@@ -129,15 +129,15 @@ class GpuDocuments:
     def _room(self, n_topics: int) -> Any:
         if n_topics > MOST_COLUMNS:
             raise GpuError(
-                f"engine='gpu' has room for {MOST_COLUMNS:,} topics, and there are {n_topics:,} now, with "
-                "those that no word has: use engine='parallel', or a larger eta",
+                f"engine='gpu' has room for {MOST_COLUMNS:,} topics, but the chain has {n_topics:,} now, "
+                "unused ones included: use engine='parallel', or a larger eta",
                 code="too-many-topics",
             )
         return self._device.xp.zeros((self._corpus.n_terms, wide(n_topics)), np.int32)
 
-    def seats(self) -> dict[str, Array]:
+    def seating(self) -> dict[str, Array]:
         """Return t_ji, n_jt, k_jt and m_j of all documents, as a state has them."""
-        self._write_seats()
+        self._store_seating()
         number_of = self._number_of()
         found = [block.gather(np.arange(block.n_documents)) for block in self._blocks]
         seats = {
@@ -160,7 +160,7 @@ class GpuDocuments:
         lengths, columns, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
         row_ptr = np.zeros(lengths.size + 1, np.int64)
         np.cumsum(lengths, out=row_ptr[1:])
-        if counts.size < 2**31:  # or SciPy would copy the columns to the wider type
+        if counts.size < 2**31:  # otherwise SciPy would copy the columns to the wider type
             row_ptr = row_ptr.astype(np.int32)
         return sp.csr_array((counts, columns, row_ptr), shape=(lengths.size, n_topics))
 
@@ -169,15 +169,15 @@ class GpuDocuments:
     def update(
         self, key: Key, weights: Measure, alpha: float, eta: float, passes: int, given: Rows | None = None
     ) -> Passed:
-        """Draw the terms of topics, then topics and tables of all documents; topics have columns then.
+        """Sample the terms of topics, then topics and tables of all documents; topics then have columns.
 
-        Terms are drawn given the counts of these documents, or given those of all, by number.
+        Terms are sampled given the counts of these documents, or given those of all, by number.
         """
         device, columns = self._device, int(weights.sizes[1])
         if columns > MOST_COLUMNS:
-            self._room(columns)  # says so
+            self._room(columns)  # raises the error
         for block in self._blocks:
-            block.forget_seats()
+            block.drop_seating()
         own = self._counts
         concentrations = (alpha, eta)
         measure, counts = draw_measure(
@@ -193,14 +193,14 @@ class GpuDocuments:
         return self._passed(tally)
 
     def name(self, columns: Array) -> None:
-        """Take note of the topics that there are now: topic k has column columns[k]."""
+        """Receive the present topics: topic k has column columns[k]."""
         self._counts = self._counts._replace(stored=columns)
 
     # ------------------------------------------------------------ collapsed moves
 
     def open(self, room: int) -> None:
-        """Write seats down, and store topics under their numbers, with room for so many."""
-        self._write_seats()
+        """Write out the seating, and store topics under their numbers, with room for `room` topics."""
+        self._store_seating()
         old = self._counts
         number_of = self._device.put(self._number_of().astype(np.uint16))
         counts = self._room(max(room, old.stored.size))
@@ -209,14 +209,14 @@ class GpuDocuments:
             block.renumber(number_of)
         self._counts = Counts(counts, np.arange(old.stored.size))
 
-    def _write_seats(self) -> None:
+    def _store_seating(self) -> None:
         if self._last is not None:
             for block in self._blocks:
-                block.write_seats(*self._last)
+                block.store_seating(*self._last)
             self._last = None
 
     def rows(self) -> Rows:
-        """Return the counts of every term by topic, those that are not 0."""
+        """Return the counts of every term by topic, without zeros."""
         device, (array, stored) = self._device, self._counts
         xp, n_terms = device.xp, self._corpus.n_terms
         where = (array, self._counts.stride, device.put(stored), stored.size)
@@ -228,8 +228,8 @@ class GpuDocuments:
         return Rows(*(narrow(device.get(one)) for one in (lengths, topics, counts)))
 
     def take(self, turn: int, n_turns: int) -> list[SeatedDocuments]:
-        """Return the documents whose turn it is, of each block; topics are stored under their numbers."""
-        if self._n_turns != n_turns:  # which is the same for a run
+        """Return the documents of each block whose turn it is; topics are stored under their numbers."""
+        if self._n_turns != n_turns:  # the same for a whole run
             found = [turns(block.n_documents, n_turns, block.first_document) for block in self._blocks]
             self._turns, self._n_turns = found, n_turns
         taken = []
@@ -241,7 +241,7 @@ class GpuDocuments:
         return taken
 
     def put(self, seats: SeatedDocuments, taken: list[SeatedDocuments]) -> None:
-        """Take these documents back, seated in another way."""
+        """Take these documents back with another seating."""
         self._make_room(int(seats.k_jt.max(initial=0)) + 1)
         for block, own in zip(self._blocks, divided(seats, taken), strict=True):
             documents = own.numbers - block.first_document
@@ -254,24 +254,24 @@ class GpuDocuments:
         return self._tables
 
     def relabel(self, slots: Array, topic: int, threads: Threads) -> None:
-        """Give the tables at these slots to a topic; those that are not here are passed over."""
+        """Give the tables at these slots to a topic; slots that are not here are skipped."""
         self._make_room(topic + 1)
         for own in self.tables(threads):
             own.relabel(slots, topic, self._counts.array)
 
     def _make_room(self, n_topics: int) -> None:
-        """Make room for topics of such numbers."""
+        """Make room for this number of topics."""
         if n_topics > self._counts.stride:
             counts = self._room(max(n_topics, 2 * self._counts.stride))
             counts[:, : self._counts.stride] = self._counts.array
             self._counts = self._counts._replace(array=counts)
 
     def merge(self, into: Array) -> None:
-        """Give the words and tables of each topic k to topic into[k]; `close` is next."""
+        """Give the words and tables of each topic k to topic into[k]; call `close` next."""
         gone = np.flatnonzero(into != np.arange(into.size))
         if not gone.size:
             return
-        self._write_seats()
+        self._store_seating()
         self._make_room(into.size)
         old, new = self._columns_of(gone), self._columns_of(into[gone])
         column_of = np.arange(self._counts.stride, dtype=np.uint16)
@@ -284,15 +284,15 @@ class GpuDocuments:
             block.renumber(there)
 
     def _columns_of(self, numbers: Array) -> Array:
-        """Return the columns of topics; those that are younger than `stored` have their numbers (`open`)."""
+        """Return the columns of topics; topics younger than `stored` use their numbers (`open`)."""
         columns = np.arange(int(numbers.max(initial=0)) + 1)
         known = self._counts.stored[: columns.size]
         columns[: known.size] = known
         return columns[numbers]
 
     def close(self, order: Array) -> None:
-        """Take note that topic order[k] has number k now; count the tables of each size."""
-        self._make_room(int(order.max(initial=0)) + 1)  # for those that no word here has
+        """Renumber: topic order[k] becomes topic k; count the tables of each size."""
+        self._make_room(int(order.max(initial=0)) + 1)  # topics without words here
         self._counts = self._counts._replace(stored=self._columns_of(order))
         sizes = self._device.xp.zeros(self._longest + 1, np.uint64)
         for block in self._blocks:
@@ -301,20 +301,20 @@ class GpuDocuments:
         self.table_sizes = self._device.get(sizes).astype(np.int64)
 
     def log_p_terms(self, eta: float, given: Rows | None = None) -> float:
-        """Return what the terms add to log p(x | c), by the counts of these documents, or by those of all."""
+        """Return the terms' contribution to log p(x | c), from the counts of these documents or of all."""
         if self._log_gammas[0] != eta:
             self._log_gammas = eta, self._device.put(gammaln(np.arange(_TABULATED) + eta))
         return log_p_of_terms(self._device, self._of_all(given), self._log_gammas[1], eta)
 
     def _of_all(self, given: Rows | None) -> Counts:
-        """Return counts that were given, by the columns that topics have here; without any, those here."""
+        """Return the given counts by the columns of topics here; by default those of these documents."""
         own, put = self._counts, self._device.put
         if given is None:
             return own
         if given.counts.max(initial=0) >= 2**31:
             raise GpuError(
                 f"a topic has {given.counts.max():,} words of one term, more than the {2**31 - 1:,} that the "
-                "GPU counts: leave out the most frequent terms (--max-df), or use engine='parallel'",
+                "GPU can count: leave out the most frequent terms (--max-df), or use engine='parallel'",
                 code="too-many-words",
             )
         terms = np.repeat(np.arange(self._corpus.n_terms), given.lengths)
@@ -323,26 +323,25 @@ class GpuDocuments:
         return own._replace(array=array)
 
 
-# Bytes of a word and its topic on the GPU, with the list of its document's topics; and of its seat.
+# Bytes on the GPU per word, with its topic and the list of its document's topics; and for its seat.
 _BYTES_A_WORD, _BYTES_A_SEAT = 10, 10
-# More for long documents, per word, and per column of a document: what stays, and what a pass needs
-# (`long_documents`: counts before and after, weights, tables, slots and what these are computed from).
+# More for long documents, per word, and per column of a document: resident bytes, and those of a pass
+# (`long_documents`: counts before and after, weights, tables, slots and intermediate results).
 _LONG_WORD_STAYS, _LONG_WORD_PASSES = 8, 4
 _LONG_COLUMN_STAYS, _LONG_COLUMN_PASSES = 4, 36
-_BYTES_A_CELL = 16  # of terms by columns: counts, twice for a while, shares, sums
-_BYTES_A_GIVEN_CELL = 4 + 24  # at most: the counts of all documents, and where they go
+_BYTES_A_CELL = 16  # per term and column: counts (temporarily twice), shares, sums
+_BYTES_A_GIVEN_CELL = 4 + 24  # at most: the counts of all documents, and their positions
 _WORDS_A_BLOCK = 1 << 27
-_SPARE = 1 << 30  # for what is soon done with
+_SPARE = 1 << 30  # for short-lived arrays
 
 
 def blocks_for(
     free: int, corpus: CorpusArrays, n_topics: int, with_others: bool = False
 ) -> tuple[list[int], int]:
-    """Return where to cut documents that do not fit into so many bytes, and how many blocks stay on the GPU.
+    """Return where to cut documents so that blocks fit into the memory, and how many blocks stay on the GPU.
 
-    Where there are others elsewhere, the counts of all come over as well.
-
-    GpuError says what there is and what would be needed, where not even topics and one block fit.
+    If there are documents elsewhere, the counts of all documents need room too. If not even topics and one
+    block fit, GpuError says how much memory there is and how much is needed.
     """
     n_documents, n_words = corpus.doc_ptr.size - 1, int(corpus.doc_ptr[-1])
     columns = 2 * n_topics
@@ -353,11 +352,11 @@ def blocks_for(
         return [0, n_documents], 1
     marks = np.searchsorted(corpus.doc_ptr, np.arange(_WORDS_A_BLOCK, n_words, _WORDS_A_BLOCK))
     blocks = sorted({0, *marks.tolist(), n_documents})
-    # One that comes and goes, and what it leaves room for.
+    # The memory for a block that is not resident, and what it leaves to resident blocks.
     room = free - always - int(np.diff(ends[blocks]).max())
     if room < 0:
         raise GpuError(
-            f"engine='gpu': the GPU has {free / 1e9:,.1f} GB to spare, and {corpus.n_terms:,} terms by "
+            f"engine='gpu': the GPU has {free / 1e9:,.1f} GB to spare, but {corpus.n_terms:,} terms by "
             f"{n_topics:,} topics with a block of the documents take {(free - room) / 1e9:,.1f} GB: leave "
             "out rare terms, or use engine='parallel'",
             code="gpu-memory",
@@ -366,7 +365,7 @@ def blocks_for(
 
 
 def _bytes_of_documents(corpus: CorpusArrays, columns: int) -> tuple[int, Array]:
-    """Return what stays on the GPU even of blocks that do not, and the rest, added up over documents."""
+    """Return the bytes that even blocks that are not resident keep on the GPU, and cumulated others."""
     lengths = np.diff(corpus.doc_ptr)
     long = lengths * (lengths > LONG)
     stays = long * _LONG_WORD_STAYS + (long > 0) * columns * _LONG_COLUMN_STAYS

@@ -1,8 +1,8 @@
-"""How documents lie in the memory of a GPU.
+"""The layout of documents in the memory of a GPU.
 
-Documents up to a length are gone through by one thread each. They are sorted by length, and 32 that follow on
-each other lie side by side, first words, second words, and so on: what the threads of a warp read together
-lies together. Longer documents lie each for itself, behind them.
+Documents up to a certain length are updated by one thread each. They are sorted by length, and groups of 32
+lie side by side: all first words, all second words, and so on. So the threads of a warp read neighbouring
+memory. Longer documents follow, each on its own.
 """
 
 from typing import NamedTuple
@@ -12,11 +12,11 @@ import numpy as np
 from franchise._arrays import Array
 from franchise.engines.partitions.cuda.source import SIDE_BY_SIDE
 
-LONG = 4096  # words: more than that, and a document's words are drawn all at once
+LONG = 4096  # words; longer documents have all their words sampled at once
 
 
 class Layout(NamedTuple):
-    """Where documents lie; those without words have no rank."""
+    """The layout; documents without words have no rank."""
 
     documents: Array  # int64: the document of each rank
     ranks: Array  # int64: the rank of each document, -1 if it has no words
@@ -33,14 +33,14 @@ class Layout(NamedTuple):
 
 
 def lay_out(doc_ptr: Array) -> Layout:
-    """Lay out the documents whose words begin and end there."""
+    """Lay out the documents that `doc_ptr` describes."""
     lengths = np.diff(doc_ptr)
     is_regular = (lengths > 0) & (lengths <= LONG)
     regular, long = np.flatnonzero(is_regular), np.flatnonzero(lengths > LONG)
     regular = regular[np.argsort(-lengths[regular], kind="stable")]
     documents = np.concatenate([regular, long])
     length = lengths[documents]
-    # As wide as the longest, which is the first.
+    # As wide as the longest, which comes first.
     widths = length[: regular.size : SIDE_BY_SIDE] * SIDE_BY_SIDE
     ends = np.cumsum(widths)
     beside = np.arange(regular.size)

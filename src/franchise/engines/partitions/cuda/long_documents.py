@@ -1,4 +1,4 @@
-"""Long documents on a GPU: mixtures are drawn, and given these all words at once."""
+"""Long documents on a GPU: mixtures are sampled, then all words at once given the mixtures."""
 
 from typing import Any, NamedTuple
 
@@ -11,14 +11,14 @@ from franchise.random import Key
 
 
 class LongDocuments(NamedTuple):
-    """Documents that lie each for itself; all arrays but the first two are on the GPU."""
+    """Documents that are not side by side; all arrays but the first two are on the GPU."""
 
-    places: slice  # of their words, among all
+    places: slice  # of their words, among all words
     ranks: slice
     base: Any  # of each document, among these words
     length: Any
     owner: Any  # int32, of each word
-    place: Any  # int32: which word of its document it is
+    place: Any  # int32: the number of the word in its document
     listed: Any = None  # int32 (document, column): words, after an update
 
 
@@ -47,7 +47,7 @@ def update(
     z: Any,
     number: Any,
 ) -> LongDocuments:
-    """Draw topics and tables of all words given G_0; return the documents with what they have then."""
+    """Update topics and tables of all words given G_0; return the documents with their new counts."""
     xp, number = device.xp, number[long.ranks]
     x, z = x[long.places], z[long.places]
     n_documents, n_words = int(long.length.size), int(long.owner.size)
@@ -74,7 +74,7 @@ def update(
 
 
 def _slots(device: Device, long: LongDocuments) -> Any:
-    """Return where each topic of each document has room for the sizes of its tables: as many as words."""
+    """Return where the sizes of the tables of each topic and document go; there is room for one per word."""
     listed, xp = long.listed, device.xp
     return long.base[:, None] + xp.cumsum(listed, axis=1, dtype=np.int64) - listed
 
@@ -88,14 +88,14 @@ def write_long_seats(
     seats: dict[str, Any],
     number: Any,
 ) -> Any:
-    """Write down who sits where after an update with the same key; return the tables of each document."""
+    """Write out the seating after an update with the same key; return the tables of each document."""
     xp, listed, seat_key = device.xp, long.listed, counter_key(key, "seats")
     number, n_words, slots = number[long.ranks], int(long.owner.size), _slots(device, long)
-    nobody = [xp.zeros(n, np.uint64) for n in (given.columns, given.columns, int(long.length.max()) + 1)]
+    unused = [xp.zeros(n, np.uint64) for n in (given.columns, given.columns, int(long.length.max()) + 1)]
     tables, scratch = xp.empty(listed.shape, np.int32), xp.empty(n_words, np.int32)
     device.launch(
         "seat_long", listed.size, seat_key, given.columns, number, listed, slots, given.mass, given.survival,
-        given.known, scratch, *nobody, tables,
+        given.known, scratch, *unused, tables,
     )  # fmt: skip
     ends = xp.cumsum(tables, axis=1, dtype=np.int32)
     t_ji, k_jt, n_jt = (seats[name][long.places] for name in ("t_ji", "k_jt", "n_jt"))
@@ -110,7 +110,7 @@ def write_long_seats(
 def count_together(
     device: Device, long: LongDocuments, n_topics: int, z: Any, tally: tuple[Any, Any, Any]
 ) -> LongDocuments:
-    """Count words and tables, one table for every topic of a document; return the documents with these."""
+    """Count words and tables, one table per topic and document; return the documents with these counts."""
     xp = device.xp
     listed = xp.zeros((int(long.length.size), n_topics), np.int32)
     same = xp.arange(n_topics, dtype=np.uint16)

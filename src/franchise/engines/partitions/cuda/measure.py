@@ -1,4 +1,4 @@
-"""G_0 on a GPU: its terms drawn given the counts, and what the pass over documents looks up."""
+"""G_0 on a GPU: its terms, sampled given the counts, and the sums that the pass over documents looks up."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ from franchise._arrays import Array
 from franchise.engines.partitions.cuda.device import Device, counter_key
 from franchise.engines.partitions.cuda.source import CHUNK, TERMS
 from franchise.model.measure import FREE, MOST_SEATED, Measure
-from franchise.moves.reveal import ATTEMPTS, ENOUGH
+from franchise.moves.instantiation import ATTEMPTS, ENOUGH
 from franchise.random import TOPIC_TERMS, Key
 
 
@@ -20,12 +20,12 @@ class Counts(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """Columns that there is room for."""
+        """Number of allocated columns."""
         return int(self.array.shape[1])
 
 
 class GivenMeasure(NamedTuple):
-    """G_0 as the kernels take it; arrays are on the GPU."""
+    """G_0 for the kernels; arrays are on the GPU."""
 
     moving: int
     columns: int
@@ -33,16 +33,16 @@ class GivenMeasure(NamedTuple):
     rest: Any  # (term, chunk): sums of alpha beta phi up to the end of each chunk of columns
     mass: Any  # alpha beta of each column
     survival: Any
-    known: int  # words up to which survival is tabulated
+    known: int  # number of words up to which survival is tabulated
 
     @property
     def chunks(self) -> int:
-        """How many chunks the columns that move have."""
+        """Number of chunks of the columns that move."""
         return int(self.rest.shape[1])
 
 
 def wide(columns: int) -> int:
-    """Return room for this number of columns, so that every row begins where it is read best."""
+    """Return room for this number of columns, rounded up so that rows are aligned."""
     return max(1, -(-columns // 32)) * 32
 
 
@@ -55,16 +55,16 @@ def draw_measure(
     own: Counts,
     longest: int,
 ) -> tuple[GivenMeasure, Any]:
-    """Draw the terms of topics whose weights are known, given counts; return G_0, and `own` by column.
+    """Sample the terms of topics with known weights, given counts; return G_0, and `own` by column.
 
-    `own` are the counts of documents that are here, `given` of all; where these are the same, they are one
-    object. `concentrations` are alpha and eta.
+    `own` are the counts of the documents here, `given` those of all documents; if there are no others, they
+    are one object. `concentrations` are alpha and eta.
     """
     xp, (alpha, eta) = device.xp, concentrations
     moving, columns = (int(n) for n in weights.sizes)
     n_terms, stride = own.array.shape[0], wide(columns)
     numbers = weights.number[:columns]
-    # A count has the same column in both.
+    # Both have the same columns.
     old = np.full(columns, -1, np.int32)
     in_use = numbers != FREE
     old[in_use] = own.stored[numbers[in_use]]
@@ -95,7 +95,7 @@ def draw_measure(
 
 
 def no_new_tables(device: Device, columns: int, longest: int) -> GivenMeasure:
-    """Return a G_0 of which nothing is known but that all words of a topic in a document sit together."""
+    """Return a G_0 that only says that all words of a topic in a document sit at one table."""
     xp, known = device.xp, min(longest, MOST_SEATED) + 1
     nothing = xp.zeros((1, 1))
     return GivenMeasure(0, columns, nothing, nothing, xp.zeros(columns), xp.ones((columns, known + 1)), known)
@@ -112,7 +112,7 @@ def add_up(device: Device, rows: Any) -> Any:
 
 
 def log_p_of_terms(device: Device, counts: Counts, log_gammas: Any, eta: float) -> float:
-    """Return what the terms add to log p(x | c); `log_gammas` are the first ones, of counts plus eta."""
+    """Return the terms' contribution to log p(x | c); `log_gammas` are those of small counts plus eta."""
     n_terms, n_blocks = counts.array.shape[0], -(-counts.array.shape[0] // TERMS)
     sums = device.xp.empty((n_blocks, counts.stride))
     device.launch(

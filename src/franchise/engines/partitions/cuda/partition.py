@@ -1,4 +1,4 @@
-"""A partition on a GPU; resting, or taken up from a checkpoint, in memory."""
+"""A partition on a GPU; between sweeps, or when just restored, its seating may be in the host's memory."""
 
 from collections.abc import Callable
 from weakref import WeakSet
@@ -24,13 +24,13 @@ from franchise.random import Key
 class MemoryShare:
     """The share of a GPU's memory that each of several partitions may use.
 
-    It is set when the first of them comes to the GPU, and holds until all have left: most of the time a
-    partition uses less than what it needs at once, so what is free later says little.
+    It is set when the first partition comes to the GPU, and holds until all have left. The free memory would
+    say little later, because most of the time a partition uses less than its peak.
 
     Parameters
     ----------
     partitions
-        How many there are.
+        Number of partitions.
     """
 
     def __init__(self, partitions: int) -> None:
@@ -55,18 +55,18 @@ class CudaPartition:
     corpus
         The documents.
     place
-        Which of the whole corpus they are.
+        The range of the corpus that they are.
     threads
         Number of threads on the host; results do not depend on it.
     is_alone
-        Whether there are no documents elsewhere: then the counts of these are those of all.
+        Whether there are no documents elsewhere: then the counts of these documents are those of all.
     share
-        Of the memory of the GPU, for each of the partitions that it has.
+        The share of the GPU's memory for this partition.
     device
-        Returns the GPU, when it is needed.
+        Returns the GPU when it is needed.
     """
 
-    progress = 0.0  # a pass is soon done
+    progress = 0.0  # not tracked: a pass is short
 
     def __init__(
         self,
@@ -79,22 +79,22 @@ class CudaPartition:
     ) -> None:
         self._corpus, self._place, self._threads = corpus, place, Threads(threads)
         self._is_alone, self._share, self._device = is_alone, share, device
-        # Both have the seating, if both are there; at least one has it.
+        # The seating is in one of these or, the same, in both.
         self._host: HostSeating | None = HostSeating(corpus)
         self._there: GpuDocuments | None = None
-        self._rows: Rows | None = None  # of documents that rest, where nobody else may know them
+        self._rows: Rows | None = None  # of documents not on the GPU, if no other process needs them
         self._taken: list[SeatedDocuments] = []
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the seating, where it is in memory."""
+        """Memory of the seating, if it is on the host."""
         return 0 if self._host is None else sum(array.nbytes for array in self._host.state)
 
     def use_threads(self, number: int) -> None:
         """Use this number of threads on the host from now on."""
         self._threads = Threads(number)
 
-    # ------------------------------------------------------------ here, and there
+    # ------------------------------------------------------------ on the host and on the GPU
 
     def _on_gpu(self) -> GpuDocuments:
         """Return the documents on the GPU."""
@@ -102,11 +102,11 @@ class CudaPartition:
         return self._there
 
     def _to_gpu(self, n_topics: int) -> GpuDocuments:
-        """Return the documents on the GPU, with their seating, which will change there."""
+        """Return the documents on the GPU, with their seating; the copy on the host is dropped."""
         if self._there is None:
             assert self._host is not None
             there = self._new_documents(n_topics)
-            there.take_up(self._host.state, n_topics)
+            there.load(self._host.state, n_topics)
             self._there = there
         self._host = self._rows = None
         return self._there
@@ -120,24 +120,24 @@ class CudaPartition:
         return documents
 
     def _on_host(self) -> HostSeating:
-        """Return the documents in memory, with their seating."""
+        """Return the documents on the host, with their seating."""
         if self._host is None:
             self._host = HostSeating(self._corpus)
-            self._host.state = self._host.state._replace(**self._on_gpu().seats())
+            self._host.state = self._host.state._replace(**self._on_gpu().seating())
         return self._host
 
     def rest(self) -> None:
-        """Bring the seating to the host, and leave the memory of the GPU to other chains."""
+        """Copy the seating to the host, and free the memory of the GPU for other chains."""
         if self._there is not None:
             self._on_host()
             self._rows, self._there = self._known_rows(), None
 
     def _known_rows(self) -> Rows | None:
-        """Return the counts of these documents, if nobody else may know them."""
+        """Return the counts of these documents, if no other process needs them."""
         return self.rows() if self._is_alone and self._there is not None else self._rows
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what a copy, here or in another process, can continue from."""
+        """Return the state of a copy, for this or another process."""
         return self.__dict__ | {"_host": self._on_host(), "_rows": self._known_rows(), "_there": None}
 
     # ------------------------------------------------------------ a start and a pass
@@ -145,7 +145,7 @@ class CudaPartition:
     @memory_in_words()
     def start(self, key: Key, start: int | StartingTopics) -> Passed:
         """Sample the first topic of every word, from this number of topics or from fitted ones."""
-        self._host, self._there = None, None  # its memory first
+        self._host, self._there = None, None  # frees its memory first
         self._there = self._new_documents(number_of_topics(start))
         return self._there.start(key, start)
 
@@ -153,19 +153,19 @@ class CudaPartition:
     def update(
         self, key: Key, counts: State | Rows | None, weights: Measure, concentrations: Array, passes: int
     ) -> Passed:
-        """Sample the terms of topics, then topics and tables of all documents; tables have columns then."""
+        """Sample the terms of topics, then topics and tables of all documents; tables then have columns."""
         n_topics = int((weights.number[: weights.sizes[1]] != FREE).sum())
         alpha, eta = float(concentrations[ALPHA]), float(concentrations[ETA])
         return self._to_gpu(n_topics).update(key, weights, alpha, eta, passes, self._of_others_too(counts))
 
     def _of_others_too(self, counts: State | Rows | None) -> Rows | None:
-        """Return the counts of all documents, None where these are all."""
+        """Return the counts of all documents, None if these are all."""
         if counts is None or self._is_alone:
             return None
         return counts if isinstance(counts, Rows) else rows_of(counts)
 
     def name(self, columns: Array, with_rows: bool) -> Rows | None:
-        """Take note of the topics that there are now: topic k has column columns[k]."""
+        """Receive the present topics: topic k has column columns[k]."""
         self._on_gpu().name(columns)
         return self.rows() if with_rows else None
 
@@ -176,28 +176,28 @@ class CudaPartition:
         return self._on_gpu().rows()
 
     def log_p_terms(self, eta: float, counts: State | Rows | None) -> float:
-        """Return what the terms of all documents add to log p(x | c); without counts, these are all."""
+        """Return the terms' contribution to log p(x | c); None means that the counts here are all."""
         return self._on_gpu().log_p_terms(eta, self._of_others_too(counts))
 
     # ------------------------------------------------------------ collapsed moves
 
     @memory_in_words()
     def take(self, room: int, turn: int, n_turns: int) -> SeatedDocuments:
-        """Store topics under their numbers, with room for so many; return the documents whose turn it is."""
+        """Store topics under their numbers, with room for `room`; return the documents whose turn it is."""
         documents = self._on_gpu()
         documents.open(room)
         self._taken = documents.take(turn, n_turns)
         return joined(self._taken)
 
     def put(self, documents: SeatedDocuments) -> None:
-        """Take documents back, seated in another way."""
+        """Take documents back with another seating."""
         self._on_gpu().put(documents, self._taken)
         self._taken = []
 
     def tables_of_words(self, words: Array) -> tuple[Array, Array]:
         """Return the slot of the table of each of these words, and its topic."""
         found = [tables.tables_of_words(words) for tables in self._on_gpu().tables(self._threads)]
-        slots, topics = np.max(found, axis=0)  # -1 from all but one
+        slots, topics = np.max(found, axis=0)  # -1 in all blocks but one
         return slots, topics
 
     def tables_of(self, topics: Array) -> list[Tables]:
@@ -206,7 +206,7 @@ class CudaPartition:
         return [joined_tables(of_topic) for of_topic in zip(*found, strict=True)]
 
     def relabel(self, slots: Array, topic: int) -> None:
-        """Give the tables at these slots to a topic; those that are not here are passed over."""
+        """Give the tables at these slots to a topic; slots that are not here are skipped."""
         self._on_gpu().relabel(slots, topic, self._threads)
 
     def merge(self, into: Array) -> None:
@@ -214,14 +214,14 @@ class CudaPartition:
         self._on_gpu().merge(into)
 
     def finish(self, order: Array | None) -> tuple[Array, Array]:
-        """End the sweep; return the different sizes of tables, and how many tables have each."""
+        """End the sweep; return the sizes of tables and the number of tables of each size."""
         documents = self._on_gpu()
         if order is not None:
             documents.close(order)
         sizes = np.flatnonzero(documents.table_sizes)
         return sizes, documents.table_sizes[sizes]
 
-    # ------------------------------------------------------------ what is kept
+    # ------------------------------------------------------------ storing and restoring
 
     def seating(self, begin: int, end: int) -> dict[str, Array]:
         """Return the seating of documents `begin` to `end`, as a checkpoint stores it."""
@@ -232,7 +232,7 @@ class CudaPartition:
         self._on_host().seat(begin, end, arrays)
 
     def recount(self, n_topics: int) -> Passed:
-        """Count the words and tables of each topic; ValueError where there are other topics."""
+        """Count the words and tables of each topic; ValueError if a topic is out of range."""
         return self._on_host().recount(n_topics)
 
     def document_topics(self, rank: Array, n_topics: int) -> sp.csr_array:

@@ -1,14 +1,14 @@
-"""The text of the kernels, and the numbers that they and their callers have to agree on."""
+"""The source code of the kernels, and the constants that they share with their callers."""
 
 from functools import cache
 from importlib.resources import files
 
 BLOCK = 256  # threads that share fast memory
-TERMS = 64  # added up by one thread
-CHUNK = 8  # columns, of which a word looks up the sum
-NEAR = 8  # topics of a document that are kept in fast memory; what it has more, in slow memory
+TERMS = 64  # terms added up by one thread
+CHUNK = 8  # columns whose sum a word looks up
+NEAR = 8  # topics of a document kept in fast memory; further ones are in slow memory
 SIDE_BY_SIDE = 32  # documents
-FEW = 64  # sizes of tables that are counted in fast memory
+FEW = 64  # sizes of tables counted in fast memory
 TILE = 16  # fitted topics whose words in a document are added up together
 
 _FILES = ("portable", "random", "measure", "seats", "documents", "long_documents", "tables", "starts")
@@ -16,7 +16,7 @@ _FILES = ("portable", "random", "measure", "seats", "documents", "long_documents
 
 @cache
 def kernel_source() -> str:
-    """Return the whole source, for any compiler of C++."""
+    """Return the whole source, for any C++ compiler."""
     numbers = {"BLOCK": BLOCK, "TERMS": TERMS, "CHUNK": CHUNK, "NEAR": NEAR}
     numbers |= {"SIDE_BY_SIDE": SIDE_BY_SIDE, "FEW": FEW, "TILE": TILE}
     defined = [f"#define {name} {value}\n" for name, value in numbers.items()]

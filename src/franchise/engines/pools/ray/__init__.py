@@ -1,7 +1,7 @@
-"""Ray: reaching a cluster, what its machines offer, and what went wrong with it.
+"""Ray: connecting to a cluster, resources of its machines, and errors.
 
-Ray is imported when a cluster is asked for, never before. Only ``actors`` knows of documents and chains: it
-holds the workers.
+Ray is imported only when a cluster is requested. Only ``actors``, which holds the workers, knows documents
+and chains.
 """
 
 from franchise.engines.pools.ray.agreement import check_nodes, same_gpus, same_versions, versions

@@ -1,4 +1,4 @@
-"""Workers that are Ray actors: each is a process with a range of the documents, on one machine or another."""
+"""Workers that are Ray actors: each is a process with a range of the documents, on some machine."""
 
 import platform
 import time
@@ -28,9 +28,9 @@ from franchise.engines.pools.worker import Worker, WorkersLostError
 from franchise.engines.pools.workers import Workers
 from franchise.errors import ClusterError, GpuError
 
-_SECONDS_FOR_A_PLACE = 300.0  # for a machine to come back, or another to be added
+_SECONDS_FOR_A_PLACE = 300.0  # to wait until a machine returns or is added
 _SECONDS_TO_ANSWER = 30.0
-# Bytes: documents, once; per chain seats, rows and what words are counted in.
+# Bytes: documents, once; per chain the seating, rows and counts of words.
 _BYTES_A_WORD, _BYTES_A_WORD_AND_CHAIN = 4, 28
 
 
@@ -38,31 +38,31 @@ class RayWorker(Worker):
     """A worker that is a Ray actor."""
 
     def node(self) -> str:
-        """Return the machine that it is on."""
+        """Return the machine that it runs on."""
         return str(ray_module().get_runtime_context().get_node_id())
 
     def versions(self) -> tuple[str, dict[str, str]]:
-        """Return the name of the machine, and the versions that it has."""
+        """Return the name of the machine, and its versions."""
         return platform.node(), versions()
 
     def gpu(self) -> tuple[str, str]:
-        """Return the name of the machine, and what its GPU is, with all that numbers may depend on."""
+        """Return the name of the machine, and its GPU, with everything that results may depend on."""
         try:
             facts = gpu_facts()
         except GpuError as error:
             raise ClusterError(
-                f"the machine {platform.node()} has no GPU that can be used: {error}", code=error.code
+                f"the machine {platform.node()} has no usable GPU: {error}", code=error.code
             ) from None
         capability = ".".join(map(str, facts.capability))
         return platform.node(), f"{facts.name} ({capability}) with CuPy {cupy_module().__version__}"
 
     def all(self, chain: int, method: str, *arguments: Any) -> list[Any]:
-        """Let the partitions of a chain do the same; an error of a GPU names the machine."""
+        """Call a method of all partitions of a chain; GPU errors name the machine."""
         with _naming_the_machine():
             return super().all(chain, method, *arguments)
 
     def each(self, chain: int, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Let every partition of a chain do something; an error of a GPU names the machine."""
+        """Call a method of every partition of a chain with its own arguments; GPU errors name the machine."""
         with _naming_the_machine():
             return super().each(chain, method, arguments)
 
@@ -77,7 +77,7 @@ def _naming_the_machine() -> Iterator[None]:
         if not type(error).__module__.startswith("cupy"):
             raise
         raise GpuError(
-            f"the machine {platform.node()}: the memory of the GPU is not enough ({error}); give more "
+            f"the machine {platform.node()}: the memory of the GPU is not enough ({error}); use more "
             "workers, if there are more GPUs, or fewer chains",
             code="gpu-memory",
         ) from None
@@ -89,18 +89,17 @@ class RayWorkers(Workers):
     Parameters
     ----------
     corpus
-        The documents; of one in shards, workers read their shards themselves.
+        The documents; workers read the shards of a corpus on disk themselves.
     address
         The cluster (`franchise.engines.pools.ray.connected`).
     workers
-        How many; by default one on each machine.
+        Number of workers; by default one on each machine.
     chains
-        How many chains they will have the seats of.
+        Number of chains whose seating they will hold.
     threads
-        Threads of each worker; by default as many as there can be.
+        Threads of each worker; by default as many as possible.
     gpus
-        Whether each worker is to have a GPU, and the documents on it; then there is one for every GPU by
-        default.
+        Whether each worker has a GPU with its documents on it; then there is one worker per GPU by default.
     """
 
     def __init__(
@@ -114,9 +113,9 @@ class RayWorkers(Workers):
     ) -> None:
         self._corpus, self._address, self._asked_for, self._chains = corpus, address, workers, chains
         self._threads, self._gpus = threads, gpus
-        self._gpu: tuple[str, str] | None = None  # of the first worker, which others must be like
+        self._gpu: tuple[str, str] | None = None  # of the first worker; all others must have the same
         self._actors: list[Any] = []
-        self.machines = 0  # on how many the workers are
+        self.machines = 0  # number of machines with workers
         self._looks: dict[int, tuple[list[Any], float]] = {}
         self._open = ExitStack()
 
@@ -132,7 +131,7 @@ class RayWorkers(Workers):
             words = max(job.n_words for job in self.jobs)
             check_memory(words * (_BYTES_A_WORD + self._chains * _BYTES_A_WORD_AND_CHAIN), self._places)
             opening.callback(self._dismiss)
-            # Progress can be asked for while a worker is busy.
+            # Two calls at a time: progress is asked for while a worker is busy.
             self._actor = self._ray.remote(concurrency_groups={"look": 1})(RayWorker)
             self._actors = [None] * self.size
             self.repair(self.generation)
@@ -146,7 +145,7 @@ class RayWorkers(Workers):
 
     @property
     def threads(self) -> int:
-        """How many threads each worker has."""
+        """Number of threads of each worker."""
         return self._places.threads
 
     def call(self, generation: int, what: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -172,7 +171,7 @@ class RayWorkers(Workers):
         return self._ray.put(value)
 
     def progress(self, chain: int) -> float:
-        """Return the share of the pass under way that is done, as it was a moment ago."""
+        """Return the completed share of the present pass, as of a moment ago."""
         asked, known = self._looks.get(chain, ([], 0.0))
         ready, waiting = self._ray.wait(asked, num_returns=len(asked), timeout=0) if asked else ([], [])
         if waiting:
@@ -190,7 +189,7 @@ class RayWorkers(Workers):
     # ------------------------------------------------------------ actors
 
     def replace_lost(self) -> list[Any]:
-        """Make new workers for those that are gone, with their documents."""
+        """Start new workers, with documents, in place of lost ones."""
         alive = self._alive()
         options = {**self._places.options(), "max_restarts": 0, "max_task_retries": 0}
         actors, new = list(self._actors), [i for i in range(self.size) if i not in alive]
@@ -213,7 +212,7 @@ class RayWorkers(Workers):
             raise
 
     def use(self, workers: list[Any]) -> None:
-        """Let these be the workers."""
+        """Use these workers from now on."""
         self._actors = workers
         self._looks.clear()
 
@@ -237,7 +236,7 @@ class RayWorkers(Workers):
         return True
 
     def _check_versions(self, actors: list[Any]) -> None:
-        """Refuse machines that have come since the beginning and have other versions, or other GPUs."""
+        """Refuse new machines whose versions or GPUs differ."""
         same_versions(dict(self._result([actor.versions.remote() for actor in actors])))
         if self._gpus and actors:
             found = self._result([actor.gpu.remote() for actor in actors])
@@ -253,7 +252,7 @@ class RayWorkers(Workers):
             raise in_words(error) from error
 
     def _wait_for_places(self, actors: list[Any]) -> None:
-        """Wait until new workers have a place on some machine."""
+        """Wait until Ray has placed the new workers."""
         waiting = [actor.progress.remote(-1) for actor in actors]
         end = time.monotonic() + _SECONDS_FOR_A_PLACE
         while waiting and time.monotonic() < end:
@@ -261,8 +260,8 @@ class RayWorkers(Workers):
         if waiting:
             raise ClusterError(
                 f"no place for {counted(len(waiting), 'worker')} of {self._places.text} within "
-                f"{_SECONDS_FOR_A_PLACE:.0f} seconds: the cluster is too small now, or busy (`ray status`); "
-                "give fewer workers, or add machines. What was saved is whole, and `resume` continues it",
+                f"{_SECONDS_FOR_A_PLACE:.0f} seconds: the cluster is too small now, or busy (`ray status`). "
+                "Use fewer workers or add machines; what was saved is complete, and `resume` continues it",
                 code="no-place-for-workers",
             )
 

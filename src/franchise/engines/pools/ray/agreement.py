@@ -1,4 +1,4 @@
-"""The same versions on every machine: on others the same seed might give another chain."""
+"""Check that all machines have the same versions: with others, the same seed might give another chain."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Versions = Mapping[str, str]
 
 
 def versions() -> dict[str, str]:
-    """Return the versions on which the numbers depend, in this process."""
+    """Return the versions of packages in this process on which results depend."""
     own = {"python": platform.python_version(), "franchise": __version__}
     return own | {name: metadata.version(name) for name in _PACKAGES}
 
 
 def same_versions(reports: Mapping[str, Versions]) -> None:
-    """Refuse workers that have other versions than this process, by which the chain would differ.
+    """Refuse workers whose versions differ from this process's, because the chain would differ.
 
     Parameters
     ----------
     reports
-        The `versions` of each machine, by its name; an empty one stands for a package that is missing.
+        The `versions` of each machine, by its name; an empty one is a missing package.
     """
     own = versions()
     for name, theirs in reports.items():
@@ -45,29 +45,29 @@ def same_versions(reports: Mapping[str, Versions]) -> None:
 
 
 def same_gpus(found: Sequence[tuple[str, str]]) -> None:
-    """Refuse GPUs of different kinds, by which the chain might differ.
+    """Refuse GPUs of different kinds, because the chain might differ.
 
     Parameters
     ----------
     found
-        Of the GPU of each worker, the name of its machine and what it is.
+        The name of the machine of each worker, and its GPU.
     """
     (first, expected), *others = found
     for name, kind in others:
         if kind != expected:
             raise ClusterError(
-                f"the machine {name} has {kind}, but {first} has {expected}: a chain needs GPUs of one kind, "
-                "and the same CuPy; use machines that are alike, or engine='ray', which does without GPUs",
+                f"the machine {name} has {kind}, but {first} has {expected}: a chain needs GPUs of one kind "
+                "and the same CuPy; use machines of one kind, or engine='ray', which needs no GPUs",
                 code="different-gpus",
             )
 
 
 def check_nodes(seconds: float = 60.0) -> None:
-    """Ask every machine for its versions, and refuse those that have others than this process."""
+    """Ask every machine for its versions, and refuse machines whose versions differ from this process's."""
     ray = ray_module()
     packages = _PACKAGES
 
-    # Defined here, so that Ray sends it as it is: where franchise is missing, it could not be imported.
+    # Defined here, so that Ray sends it by value: machines without franchise could not import it.
     def report() -> dict[str, str]:
         import platform
         from importlib import metadata
@@ -102,7 +102,7 @@ def check_nodes(seconds: float = 60.0) -> None:
                 code="machine-not-answering",
             ) from None
         except ray.exceptions.TaskUnschedulableError:
-            continue  # it has gone since, and no worker will come to be there
+            continue  # it has left the cluster, and gets no worker
         except ray.exceptions.RayError as error:
             raise ClusterError(
                 f"the machine {node.name} cannot be used: {first_line(error)}", code="machine-unusable"

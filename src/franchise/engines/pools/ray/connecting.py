@@ -1,4 +1,4 @@
-"""Reaching a cluster: one that runs, or one of our own on this machine."""
+"""Connecting to a cluster: one that runs, or a local one started here."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ _USUAL_PORT, _PORT_OF_CLIENTS = 6379, 10001
 
 @dataclass(frozen=True)
 class Ray:
-    """An engine on a Ray cluster: the chains of ``"parallel"``, or with GPUs those of ``"gpu"``, to the bit.
+    """An engine on a Ray cluster, with exactly the chains of ``"parallel"``, or of ``"gpu"`` if it has GPUs.
 
     Parameters
     ----------
     address
-        ``"auto"`` (a cluster that runs), ``"local"`` (this machine), HOST:PORT; or None, which is ``"auto"``
-        where a cluster runs, else ``"local"``. It changes no answer.
+        ``"auto"`` (a running cluster), ``"local"`` (this machine), HOST:PORT; or None, which is ``"auto"``
+        if a cluster runs, else ``"local"``. It does not change results.
     workers
-        How many processes share the documents; by default one per machine, or per GPU. It changes no answer.
+        Number of processes that share the documents; by default one per machine, or per GPU. It does not
+        change results.
     gpu
         Whether each worker has a GPU.
 
@@ -47,7 +48,7 @@ class Ray:
     gpu: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be; nothing is reached for."""
+        """Refuse impossible settings; nothing is contacted."""
         check_address(self.address)
         if self.workers is not None:
             object.__setattr__(self, "workers", whole_number("workers", self.workers, 1))
@@ -56,17 +57,17 @@ class Ray:
 
 @contextmanager
 def connected(address: str | None) -> Iterator[str]:
-    """Be connected to Ray in this block; the address of the cluster is given to it.
+    """Connect to Ray for this block, which receives the address of the cluster.
 
-    Where this process is connected already, as in a notebook, that connection is used and left open. Else the
-    connection ends with the block, and so does a Ray that was started for it.
+    If this process is already connected, as in a notebook, that connection is used and left open. Otherwise
+    the connection ends with the block, and so does a Ray that was started for it.
 
     Parameters
     ----------
     address
-        ``"local"``: start Ray on this machine, on all its cores. ``"auto"``: a cluster that runs, the one of
-        the environment variable RAY_ADDRESS or that of ``ray start`` on this machine. HOST:PORT: that
-        cluster. None: as ``"auto"``, and ``"local"`` where there is none.
+        ``"local"``: start Ray on this machine, on all its cores. ``"auto"``: a running cluster, from the
+        environment variable RAY_ADDRESS or from ``ray start`` on this machine. HOST:PORT: that cluster.
+        None: like ``"auto"``, and ``"local"`` if there is none.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def connected(address: str | None) -> Iterator[str]:
 
 
 def check_reachable(address: str | None) -> None:
-    """Refuse a cluster that does not answer, before anything is done for it; nothing is started."""
+    """Refuse a cluster that does not answer, before any work; nothing is started."""
     check_address(address)
     ray = ray_module()
     if ray.is_initialized():
@@ -98,7 +99,7 @@ def check_reachable(address: str | None) -> None:
 
 
 def check_address(address: object) -> None:
-    """Refuse what cannot be the address of a cluster; nothing is reached for."""
+    """Refuse an invalid address; nothing is contacted."""
     if address is None or address in ("auto", "local"):
         return
     known = "give 'auto', 'local' or HOST:PORT"
@@ -106,7 +107,7 @@ def check_address(address: object) -> None:
         raise SettingsError(f"address={address!r}: {known}", code="bad-ray-address")
     if "://" in address:
         raise SettingsError(
-            f"address={address!r}: Ray Client, and other addresses with ://, cannot be used; run on a "
+            f"address={address!r}: Ray Client, and other addresses with ://, are not supported; run on a "
             f"machine of the cluster and {known}",
             code="ray-client",
         )
@@ -117,7 +118,7 @@ def check_address(address: object) -> None:
         )
     if port == _PORT_OF_CLIENTS:
         raise SettingsError(
-            f"address={address!r}: {port} is the port of Ray Client; give the cluster's own, usually "
+            f"address={address!r}: {port} is the port of Ray Client; use the cluster's own, usually "
             f"{_USUAL_PORT}",
             code="ray-client",
         )
@@ -134,7 +135,7 @@ def _where(address: str | None) -> str:
         return address
     if address in (None, "auto"):
         given = os.environ.get("RAY_ADDRESS")
-        if given in ("auto", "local"):  # which Ray takes too
+        if given in ("auto", "local"):  # Ray accepts these too
             return _where(given) if given != address else _started_here(address)
         if not given:
             return _started_here(address)
@@ -152,7 +153,7 @@ def _where(address: str | None) -> str:
 
 
 def _started_here(address: str | None) -> str:
-    """Return the cluster that ``ray start`` has joined this machine to; where there is none, our own."""
+    """Return the cluster of ``ray start`` on this machine, or ``"local"`` if there is none."""
     folder = Path(os.environ.get("RAY_TMPDIR") or os.environ.get("RAY_TMP_DIR") or tempfile.gettempdir())
     try:
         found = (folder / "ray" / "ray_current_cluster").read_text("utf-8").strip()
@@ -163,38 +164,38 @@ def _started_here(address: str | None) -> str:
             return "local"
         raise ClusterError(
             "there is no Ray cluster on this machine: start one with `ray start --head`, join one with `ray "
-            "start --address=HOST:PORT`, or give address='local' to use this machine alone",
+            "start --address=HOST:PORT`, or use address='local' for this machine alone",
             code="no-cluster",
         ) from None
 
 
 def _check_answers(address: str, what: str) -> None:
-    """Find out within seconds whether there is a cluster; Ray itself would try for minutes.
+    """Check within seconds whether there is a cluster; Ray itself would try for minutes.
 
-    Ray speaks HTTP/2, where both sides begin with their settings.
+    Ray speaks HTTP/2, in which both sides begin by sending their settings.
     """
     host, port = _host_and_port(address)
     try:
         with socket.create_connection((host, port), _SECONDS_TO_ANSWER) as connection:
             if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
-                return  # behind which we do not look
+                return  # TLS: we cannot look behind it
             connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
             answer = connection.recv(9)
     except TimeoutError:
         raise ClusterError(
-            f"{what} does not answer within {_SECONDS_TO_ANSWER:.0f} seconds: is the machine on, and is the "
-            "port open between the two?",
+            f"{what} does not answer within {_SECONDS_TO_ANSWER:.0f} seconds: check that the machine is on, "
+            "and that the port is open between the two",
             code="no-cluster",
         ) from None
     except OSError as error:
         why = error.strerror or str(error)
         raise ClusterError(
-            f"{what} cannot be reached ({why}): check the address, and whether Ray runs there (`ray status`)",
+            f"{what} cannot be reached ({why}): check the address, and that Ray runs there (`ray status`)",
             code="no-cluster",
         ) from None
     if len(answer) < 4 or answer[3] != 4:
         raise ClusterError(
-            f"{what}: something answers there, but it is not Ray; give the port of the cluster, which "
+            f"{what}: something other than Ray answers there; use the port of the cluster, which "
             f"`ray start` shows, usually {_USUAL_PORT}",
             code="not-a-cluster",
         )
@@ -206,10 +207,10 @@ def _connect(ray: Any, where: str) -> None:
         own = {"num_cpus": cores(), "include_dashboard": False}
     try:
         with _without_usage_report(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of Ray to itself
+            warnings.simplefilter("ignore", FutureWarning)  # from Ray about itself
             ray.init(address=where, log_to_driver=False, logging_level="ERROR", **own)
     except BaseException as error:
-        ray.shutdown()  # what was begun
+        ray.shutdown()  # end what was begun
         if isinstance(error, RuntimeError) and "ersion mismatch" in str(error):
             raise ClusterError(_other_versions(str(error)), code="version-mismatch") from None
         if not isinstance(error, Exception):
@@ -220,7 +221,7 @@ def _connect(ray: Any, where: str) -> None:
             ) from error
         raise ClusterError(
             f"the cluster at {where} answers, but this process could not join it: {first_line(error)} "
-            "(it must run on a machine of the cluster; if that asks for a token, set RAY_AUTH_MODE=token)",
+            "(run on a machine of the cluster; if the cluster asks for a token, set RAY_AUTH_MODE=token)",
             code="cannot-join-cluster",
         ) from error
 
@@ -234,18 +235,18 @@ def _other_versions(message: str) -> str:
 
 
 def _present(ray: Any, address: str | None) -> str:
-    """Return the address of the cluster that this process is connected to already."""
+    """Return the address of the cluster that this process is already connected to."""
     present = str(ray.get_runtime_context().gcs_address)
     if ray.util.client.ray.is_connected():
         raise ClusterError(
-            "this process is connected by Ray Client (ray://), which cannot be used; run on a machine of the "
-            "cluster",
+            "this process is connected by Ray Client (ray://), which is not supported; run on a machine of "
+            "the cluster",
             code="ray-client",
         )
     if address not in (None, "auto", "local") and _resolved(str(address)) != _resolved(present):
         raise ClusterError(
             f"address={address!r}: this process is connected to another cluster, at {present}; leave the "
-            "address out to use that one, or call ray.shutdown() before",
+            "address out to use that one, or call ray.shutdown() first",
             code="another-cluster",
         )
     return present
@@ -270,7 +271,7 @@ def _own_address() -> str:
 
 @contextmanager
 def _without_usage_report() -> Iterator[None]:
-    """Let a Ray that is started here send nothing home, unless the user has said what they want."""
+    """Turn off the usage report of a Ray that is started here, unless the user has set it."""
     name = "RAY_USAGE_STATS_ENABLED"
     given = os.environ.get(name)
     os.environ.setdefault(name, "0")
@@ -283,7 +284,7 @@ def _without_usage_report() -> Iterator[None]:
 
 @contextmanager
 def _kept_sigterm() -> Iterator[None]:
-    """Give the signal back to whom Ray takes it from."""
+    """Restore the SIGTERM handler that Ray replaces."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

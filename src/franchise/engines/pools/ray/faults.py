@@ -1,4 +1,4 @@
-"""Ray itself, once it is needed; its errors: which can be repaired, and messages for the rest."""
+"""Import of Ray, and its errors: which ones can be repaired, and messages for the others."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from franchise.errors import ClusterError, FranchiseError
 
 
 def ray_module() -> Any:
-    """Return Ray; where it is missing, the error says what to install."""
+    """Return Ray; if it is missing, the error says what to install."""
     with needed("a cluster", "ray"):
         import ray
         import ray.exceptions
@@ -17,10 +17,10 @@ def ray_module() -> Any:
 
 
 def lost(error: BaseException) -> bool:
-    """Return whether a worker or a machine is gone, or what it held: others can take its place.
+    """Return whether a worker or machine, or its data, is lost, so that others can take its place.
 
-    Not so where a worker's own code failed, also as it started; where memory ran out, which it would again;
-    and where an answer has not come in time, which may still come.
+    This excludes failures of a worker's own code, also at its start; lack of memory, which would recur;
+    and answers that are late but may still come.
     """
     gone = ray_module().exceptions
     if isinstance(error, gone.RayTaskError):
@@ -32,13 +32,13 @@ def lost(error: BaseException) -> bool:
 
 
 def in_words(error: BaseException) -> BaseException:
-    """Return the error to raise for one of Ray's: our own from within a worker, or one for people to read."""
+    """Return the error to raise for one of Ray's: our own from within a worker, or a readable one."""
     gone = ray_module().exceptions
     if isinstance(error, gone.RayTaskError) and isinstance(error.cause, FranchiseError | MemoryError):
         return error.cause
     if isinstance(error, gone.OutOfMemoryError):
         return ClusterError(
-            "a worker was stopped as its machine ran out of memory; give fewer workers for each machine, or "
+            "a worker was stopped because its machine ran out of memory; use fewer workers per machine, or "
             "machines with more memory",
             code="cluster-memory",
         )

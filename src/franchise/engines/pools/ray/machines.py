@@ -1,4 +1,4 @@
-"""Places for workers: what the machines of a cluster offer, and whether it is enough."""
+"""Places for workers: the resources of a cluster's machines, and whether they suffice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from franchise._text import counted
 from franchise.engines.pools.ray.faults import ray_module
 from franchise.errors import ClusterError, FranchiseWarning, SettingsError
 
-_SHARES = 10_000  # of a CPU: Ray counts no finer
+_SHARES = 10_000  # of a CPU: Ray's finest unit
 
 
 class Node(NamedTuple):
@@ -21,37 +21,37 @@ class Node(NamedTuple):
     name: str
     cpus: int
     memory: int  # bytes that Ray gives to workers
-    store: int  # bytes of its store of objects
+    store: int  # bytes of its object store
     gpus: int = 0
 
 
 class Places(NamedTuple):
-    """How many workers there are, and what each may use."""
+    """Number of workers, and the resources of each."""
 
     workers: int
     threads: int  # of a worker
-    num_cpus: float  # what to ask Ray for, for a worker; less than one where they share
+    num_cpus: float  # to request from Ray per worker; less than one if they share
     num_gpus: int = 0
 
     def options(self, memory: int = 0) -> dict[str, Any]:
-        """Return the options with which Ray finds a place for a worker that needs so much memory."""
+        """Return the options with which Ray finds a place for a worker with this much memory."""
         options: dict[str, Any] = {"num_cpus": self.num_cpus, "scheduling_strategy": "SPREAD"}
         options |= {"num_gpus": self.num_gpus} if self.num_gpus else {}
         return options | ({"memory": memory} if memory else {})
 
     def on(self, node: Node) -> int:
-        """Return for how many workers a machine has CPUs and GPUs."""
+        """Return how many workers fit on a machine by its CPUs and GPUs."""
         by_cpus = int(node.cpus / self.num_cpus + 1e-6)
         return min(by_cpus, node.gpus // self.num_gpus) if self.num_gpus else by_cpus
 
     @property
     def text(self) -> str:
-        """What a worker needs, in words."""
+        """The needs of a worker, in words."""
         return f"{self.num_cpus:g} CPUs" + (f" and {counted(self.num_gpus, 'GPU')}" if self.num_gpus else "")
 
 
 def nodes() -> list[Node]:
-    """Return the machines of the cluster that are there and have CPUs."""
+    """Return the present machines of the cluster that have CPUs."""
     found = []
     for node in ray_module().nodes():
         has = node["Resources"]
@@ -67,12 +67,10 @@ def nodes() -> list[Node]:
 
 
 def places(workers: int | None, gpus: bool = False) -> Places:
-    """Return the places for workers: one on each machine, or as many as asked.
+    """Return the places for workers: one on each machine, or the requested number.
 
-    They get as many threads as there can be.
-
-    More workers than CPUs share these, which a warning says. Where each is to have a GPU, there is one for
-    every GPU, and never more (ClusterError).
+    They get as many threads as possible. More workers than CPUs share the CPUs, with a warning. With `gpus`,
+    there is one worker per GPU by default, and never more (ClusterError).
     """
     found = nodes()
     return _places_with_gpus(found, workers) if gpus else _places([node.cpus for node in found], workers)
@@ -82,14 +80,14 @@ def _places_with_gpus(found: Sequence[Node], workers: int | None) -> Places:
     total = sum(node.gpus for node in found)
     if not total:
         raise ClusterError(
-            "no machine of the cluster has a GPU, as far as Ray knows (`ray status`); add machines with "
-            "GPUs, or take engine='ray', which does without",
+            "no machine of the cluster has a GPU, according to Ray (`ray status`); add machines with "
+            "GPUs, or use engine='ray', which needs none",
             code="cluster-without-gpus",
         )
     if workers is not None and workers > total:
         raise ClusterError(
             f"workers={workers}: the cluster has {counted(total, 'GPU')}, and every worker needs one; "
-            f"give {total} or fewer, or add machines with GPUs",
+            f"use {total} or fewer, or add machines with GPUs",
             code="too-many-workers",
         )
     each = min(node.cpus / node.gpus for node in found if node.gpus)
@@ -104,7 +102,7 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
         if 2 * used < total:
             warnings.warn(
                 FranchiseWarning(
-                    f"one worker for each of {len(cpus)} machines uses {used} of {total} CPUs, as the "
+                    f"one worker for each of {len(cpus)} machines uses {used} of {total} CPUs, because the "
                     f"smallest has {smallest}; workers={sum(n // smallest for n in cpus)} would use more",
                     code="idle-cpus",
                 ),
@@ -116,8 +114,8 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
         return Places(workers, threads, float(threads))
     warnings.warn(
         FranchiseWarning(
-            f"workers={workers}: the cluster has only {counted(total, 'CPU')}, which they will share; "
-            "more workers than CPUs make nothing faster",
+            f"workers={workers}: the cluster has only {counted(total, 'CPU')}, which the workers share; "
+            "more workers than CPUs are not faster",
             code="more-workers-than-cpus",
         ),
         stacklevel=2,
@@ -131,7 +129,7 @@ def _places(cpus: Sequence[int], workers: int | None) -> Places:
 
 
 def check_memory(needed_by_worker: int, places: Places, in_store: int = 0) -> None:
-    """Refuse to begin where the workers would not fit into the memory of the machines.
+    """Refuse to begin if the workers would not fit into the memory of the machines.
 
     Parameters
     ----------
@@ -140,13 +138,13 @@ def check_memory(needed_by_worker: int, places: Places, in_store: int = 0) -> No
     places
         The places of the workers.
     in_store
-        Bytes that the store of each machine has to hold.
+        Bytes that the object store of each machine must hold.
     """
     found = nodes()
     small = min(found, key=lambda node: node.store)
     if in_store > small.store:
         raise ClusterError(
-            f"too little memory: {_gb(in_store)} have to be in Ray's store of objects on every machine, and "
+            f"too little memory: Ray's object store on every machine must hold {_gb(in_store)}, but that of "
             f"{small.name} has {_gb(small.store)} (`ray start --object-store-memory`)",
             code="cluster-memory",
         )
@@ -157,7 +155,7 @@ def check_memory(needed_by_worker: int, places: Places, in_store: int = 0) -> No
         memory = sum(node.memory for node in found)
         raise ClusterError(
             f"too little memory: {counted(places.workers, 'worker')} of {_gb(needed_by_worker)} each do not "
-            f"fit on {counted(len(found), 'machine')} with {_gb(memory)} for workers in all; there is room "
+            f"fit on {counted(len(found), 'machine')} with {_gb(memory)} for workers in all, which have room "
             f"for {sum(room)}. Add machines, or give them more memory (`ray start --memory`)",
             code="cluster-memory",
         )

@@ -1,8 +1,8 @@
-// The pass over documents given G_0 (`moves.documents`): one thread goes through the words of a document.
+// The pass over documents given G_0 (`moves.documents`): one thread updates the words of one document.
 //
-// 32 documents of about one length lie side by side: word i of each is next to those of its neighbours. The
-// topics of a document are listed with the number of their words, at the places of its first words; while the
-// document is at hand, the first of them are in fast memory.
+// 32 documents of similar length lie side by side: word i of each is next to word i of its neighbours. The
+// topics of a document are listed with their numbers of words, in the places of its first words. During an
+// update, the first of them are in fast memory.
 
 #ifdef __CUDACC__
 extern __shared__ double fast_memory[];  // sums and entries of the lists of a block, then sizes of tables
@@ -13,7 +13,7 @@ static thread_local double fast_memory[2 * NEAR + FEW];
 #define ENTRY(s) ((u32*)(fast_memory + NEAR * LANES))[(s) * LANES + LANE]
 #define FEW_SIZES ((u32*)(fast_memory + NEAR * LANES) + NEAR * LANES)
 
-// An entry is a column and a number of words.
+// An entry packs a column and a number of words.
 INLINE u32 column_in(u32 entry) { return entry >> 16; }
 INLINE u32 words_in(u32 entry) { return entry & 0xFFFFu; }
 
@@ -24,7 +24,7 @@ INLINE void set_entry(u32* listed, i32 s, u32 entry) {
     else listed[(i64)s * SIDE_BY_SIDE] = entry;
 }
 
-// Return where a column is listed, n_here if it is not.
+// Return the place of a column in the list, n_here if it is not listed.
 INLINE i32 place_of(const u32* listed, i32 n_here, u32 column) {
     i32 place = n_here;
     for (i32 s = n_here - 1; s >= 0; s--) {
@@ -33,30 +33,30 @@ INLINE i32 place_of(const u32* listed, i32 n_here, u32 column) {
     return place;
 }
 
-// Count a word; return how many topics are listed now.
+// Count a word; return the new number of listed topics.
 INLINE i32 add_word(u32* listed, i32 n_here, u32 column) {
     i32 s = place_of(listed, n_here, column);
     set_entry(listed, s, s == n_here ? (column << 16) + 1 : entry_at(listed, s) + 1);
     return s == n_here ? n_here + 1 : n_here;
 }
 
-// The words of a topic times phi, where `but` is the column of the word at hand, which does not count.
+// The words of a topic times phi. The current word, whose column is `but`, does not count.
 INLINE double part_of(u32 entry, u32 but, float share) {
     return (double)(i32)(words_in(entry) - (column_in(entry) == but ? 1u : 0u)) * (double)share;
 }
 
 struct Found {
     double sum;
-    i32 place;  // of the column of the word at hand
+    i32 place;  // of the current word's column
 };
 
-// Add up n phi of the topics listed; keep the sums up to each.
+// Add up n phi of the listed topics; keep the cumulated sums.
 INLINE Found own_sums(const u32* listed, i32 n_here, const float* row, u32 but) {
     Found found;
     found.sum = 0.0;
     found.place = 0;
     i32 near = n_here < NEAR ? n_here : NEAR, s = 0;
-    for (; s + 4 <= near; s += 4) {  // four at once, so as not to wait for each
+    for (; s + 4 <= near; s += 4) {  // four at once, so that no addition waits for its load
         u32 e0 = ENTRY(s), e1 = ENTRY(s + 1), e2 = ENTRY(s + 2), e3 = ENTRY(s + 3);
         float f0 = READ(row + column_in(e0)), f1 = READ(row + column_in(e1));
         float f2 = READ(row + column_in(e2)), f3 = READ(row + column_in(e3));
@@ -82,7 +82,7 @@ INLINE Found own_sums(const u32* listed, i32 n_here, const float* row, u32 but) 
     return found;
 }
 
-// Return the place in the list at which that sum gets above u, which is below the last.
+// Return the place in the list where the cumulated sum exceeds u, which is below the total.
 INLINE i32 own_place(const u32* listed, i32 n_here, const float* row, u32 but, double u) {
     i32 near = n_here < NEAR ? n_here : NEAR, place = 0;
     for (i32 s = 0; s < near; s++) place += SUM(s) <= u;
@@ -96,10 +96,10 @@ INLINE i32 own_place(const u32* listed, i32 n_here, const float* row, u32 but, d
     return n_here - 1;
 }
 
-// Return the column at which the sum of alpha beta phi gets above u, never one that adds nothing.
+// Return the column where the cumulated alpha beta phi exceeds u, never one that adds nothing.
 INLINE u32 column_at(const float* row, const double* rest, i32 chunks, i32 moving, const double* mass, double u) {
     double last = rest[chunks - 1];
-    bool past = u >= last;  // by rounding: then the last that adds something
+    bool past = u >= last;  // by rounding: then take the last column that adds something
     i32 low = 0, high = chunks - 1;
     while (low < high) {
         i32 middle = (low + high) / 2;
@@ -108,7 +108,7 @@ INLINE u32 column_at(const float* row, const double* rest, i32 chunks, i32 movin
     }
     double before = low > 0 ? rest[low - 1] : 0.0, sum = 0.0;
     i32 begin = low * CHUNK, end = begin + CHUNK < moving ? begin + CHUNK : moving;
-    float shares[CHUNK];  // all at once, so as not to wait for each
+    float shares[CHUNK];  // all at once, so that no addition waits for its load
     for (i32 i = 0; i < CHUNK; i++) shares[i] = begin + i < end ? READ(row + begin + i) : 0.0f;
     u32 drawn = (u32)end;
     for (i32 i = 0; i < CHUNK; i++) {
@@ -119,7 +119,7 @@ INLINE u32 column_at(const float* row, const double* rest, i32 chunks, i32 movin
     return drawn < (u32)end ? drawn : (u32)(end - 1);
 }
 
-// What a pass needs to know of G_0 and where it counts.
+// What a pass reads of G_0, and the counts that it changes.
 struct Given {
     const float* phi;
     const double* rest;
@@ -130,7 +130,7 @@ struct Given {
     i32 chunks, moving;
 };
 
-// Draw the column of every word of a document that may move; return how many topics are listed now.
+// Draw the column of every word of a document that may move; return the new number of listed topics.
 INLINE i32 draw_words(const Given& given, u32* listed, i32 n_here, u64 key, u32 document, u32 pass, i32 length,
                       const i32* x, u16* z) {
     Pair pair;
@@ -156,9 +156,9 @@ INLINE i32 draw_words(const Given& given, u32* listed, i32 n_here, u64 key, u32 
                 drawn = column_at(row, rest, given.chunks, given.moving, given.mass, u - own.sum);
             }
             if (drawn != column) {
-                // First away, then there: a document has no room for more topics than words.
+                // First remove the word, then add it: a document has no room for more topics than words.
                 u32 left = entry_at(listed, own.place) - 1;
-                if (words_in(left) == 0) {  // the last one takes its place
+                if (words_in(left) == 0) {  // the last entry takes its place
                     left = entry_at(listed, --n_here);
                     if (s == n_here) s = own.place;
                 }
@@ -176,7 +176,7 @@ INLINE i32 draw_words(const Given& given, u32* listed, i32 n_here, u64 key, u32 
     return n_here;
 }
 
-// What is counted on the way: words and tables of columns, tables of sizes.
+// The counts of a pass: words and tables of columns, tables of sizes.
 struct Tally {
     u64* words;
     u64* tables;
@@ -200,7 +200,7 @@ INLINE void count_few_sizes(const Tally& tally) {
     }
 }
 
-// List the topics of documents `first` to `first + n`, by rank.
+// List the topics of documents with ranks `first` to `first + n`.
 KERNEL(list_documents)(i64 n, i64 first, const i64* base, const i32* length, const u16* z, u32* listed,
                        i32* n_listed) {
     FOR_EACH(item, n) {
@@ -215,10 +215,10 @@ KERNEL(list_documents)(i64 n, i64 first, const i64* base, const i32* length, con
     }
 }
 
-// Draw topics and tables of documents `first` to `first + n`, by rank.
+// Update topics and tables of documents with ranks `first` to `first + n`.
 //
-// `column_of` says which column a stored topic has now. Topics whose words have several tables are put into a
-// queue: few, and much more work than the others, so they would keep their neighbours waiting.
+// `column_of` has the present column of each stored topic. Topics with several tables go into a queue: they are
+// few, but take much more work, so neighbouring threads would have to wait for them.
 KERNEL(update_documents)(i64 n, i64 first, u64 word_key, u64 seat_key, i64 passes, const i64* base,
                          const i32* length, const i32* number, const i32* x, u16* z, u32* listed,
                          i32* n_listed, const u16* column_of, i64 moving, const float* phi, i64 stride,
@@ -232,7 +232,7 @@ KERNEL(update_documents)(i64 n, i64 first, u64 word_key, u64 seat_key, i64 passe
         u32 document = (u32)number[rank];
         u32* own = listed + base[rank];
         i32 n_here = n_listed[rank];
-        for (i32 n_sorted = 0; n_sorted < n_here; n_sorted++) {  // in an order that says nothing of the past
+        for (i32 n_sorted = 0; n_sorted < n_here; n_sorted++) {  // in an order that does not depend on the past
             u32 e = own[(i64)n_sorted * SIDE_BY_SIDE];
             e = (u32)column_of[column_in(e)] << 16 | words_in(e);
             i32 s = n_sorted;
@@ -271,7 +271,7 @@ KERNEL(seat_queue)(i64 n, const u64* queue, const u32* n_queue, u64 seat_key, co
         u32 e = (u32)queue[item], column = column_in(e), document = (u32)number[queue[item] >> 32];
         Seating it;
         begin_seating(it, seat_key, document, column, (i32)words_in(e), survival, (i32)known, mass, own, THREADS);
-        own[0] = it.seated = it.next;  // all of them at the first table
+        own[0] = it.seated = it.next;  // all seated words sit at the first table
         while (it.seated < it.n) seat_next(it);
         ADD(tables + column, (u64)it.tables);
         for (i32 t = 0; t < it.tables; t++) count_size(tally, own[t * THREADS]);
@@ -279,14 +279,14 @@ KERNEL(seat_queue)(i64 n, const u64* queue, const u32* n_queue, u64 seat_key, co
     count_few_sizes(tally);
 }
 
-// Write down who sits where in documents `first` to `first + n`, by rank, as they have been seated.
+// Write out the seating of documents with ranks `first` to `first + n`.
 KERNEL(seat_documents)(i64 n, i64 first, u64 seat_key, const i64* base, const i32* length, const i32* number,
                        const u16* z, u32* listed, const i32* n_listed, const double* mass,
                        const double* survival, i64 known, i32* t_ji, u16* k_jt, i32* n_jt, i32* m_j) {
     FOR_EACH(item, n) {
         i64 rank = first + item, at = base[rank];
         i32 own_length = length[rank], n_here = n_listed[rank], tables = 0;
-        for (i32 n_sorted = 1; n_sorted < n_here; n_sorted++) {  // however they came to be listed
+        for (i32 n_sorted = 1; n_sorted < n_here; n_sorted++) {  // in whatever order they were listed
             u32 e = listed[at + (i64)n_sorted * SIDE_BY_SIDE];
             i32 s = n_sorted;
             for (; s > 0 && listed[at + (i64)(s - 1) * SIDE_BY_SIDE] > e; s--) {

@@ -1,9 +1,9 @@
-// Long documents: their mixtures are drawn, and given these all words at once.
+// Long documents: mixtures are sampled, then all words at once given the mixtures.
 //
 //     theta_jk ~ Gamma(alpha beta_k + n_jk),    p(word i has topic k) ~ theta_jk phi_kv
 //
-// One thread has a word, or a topic of a document. `owner` says whose word it is; `listed` has the words of
-// every document by column.
+// One thread handles one word, or one topic of a document. `owner` has the document of each word; `listed`
+// has the words of every document by column.
 
 KERNEL(count_long)(i64 n, const i32* owner, i64 columns, const u16* column_of, u16* z, i32* listed) {
     FOR_EACH(i, n) {
@@ -32,7 +32,7 @@ KERNEL(draw_long)(i64 n, u64 key, const i32* owner, const i32* place, const i32*
         const double* own = theta + d * moving;
         double total = 0.0;
         for (i64 c = 0; c < moving; c++) total += own[c] * (double)row[c];
-        if (total <= 0.0) continue;  // no topic has both: below the smallest number, so it stays
+        if (total <= 0.0) continue;  // no topic has both above the smallest double: the word stays
         double u = uniforms(key, (u32)number[d], (u32)place[i], 0, 0).a * total, sum = 0.0;
         u32 drawn = column;
         for (i64 c = 0; c < moving; c++) {
@@ -50,8 +50,7 @@ KERNEL(draw_long)(i64 n, u64 key, const i32* owner, const i32* place, const i32*
     }
 }
 
-// Seat the words of every topic of long documents; `slot` says where there is room for the sizes of tables.
-//
+// Seat the words of every topic of long documents; `slot` is where the sizes of its tables go.
 KERNEL(seat_long)(i64 n, u64 key, i64 columns, const i32* number, const i32* listed, const i64* slot,
                   const double* mass, const double* survival, i64 known, i32* scratch, u64* words_c,
                   u64* tables_c, u64* sizes, i32* tables) {
@@ -74,7 +73,7 @@ KERNEL(seat_long)(i64 n, u64 key, i64 columns, const i32* number, const i32* lis
     }
 }
 
-// Write down who sits where; tables of a document are numbered from `first_table` of their topic on.
+// Write out the seating; the tables of a topic are numbered from `first_table` on.
 KERNEL(seat_long_words)(i64 n, u64 key, i64 columns, const i64* base, const i32* length, const i32* number,
                         const i32* listed, const i64* slot, const i32* first_table, const double* mass,
                         const double* survival, i64 known, i32* scratch, const u16* z, i32* t_ji, u16* k_jt,

@@ -1,12 +1,12 @@
-// G_0 given the counts (`model.measure`): the terms of its topics, and what documents look up.
+// G_0 given the counts (`model.measure`): the terms of its topics, and the sums that documents look up.
 //
-// Columns are those of the measure: topics that words move among, then those that keep their words.
+// The columns are those of the measure: first topics that words move among, then topics that keep their words.
 
 
-// Draw the gammas of TERMS terms of a column; counts move to their new columns on the way.
+// Draw the gammas of TERMS terms of a column, and move counts to their new columns.
 //
-// `old_of` says where a column was, -1 for a free one. The counts that topics are drawn given are `given`,
-// those of all documents; `own`, of the documents here, are the same array where these are all.
+// `old_of` has the old place of each column, -1 for a free one. Topics are drawn given the counts `given` of
+// all documents. `own` are the counts of the documents here; it is the same array if these are all.
 KERNEL(draw_terms)(i64 n, u64 key, i64 n_terms, i64 moving, i64 columns, double eta, const i32* old_of,
                    const i32* given, const i32* own, i64 old_stride, i32* counts, float* phi, i64 stride,
                    double* sums) {
@@ -22,14 +22,14 @@ KERNEL(draw_terms)(i64 n, u64 key, i64 n_terms, i64 moving, i64 columns, double 
                 phi[v * stride + c] = (float)g;
                 sum += g;
             } else {
-                phi[v * stride + c] = 0.0f;  // nobody moves there, or from there
+                phi[v * stride + c] = 0.0f;  // words neither come here nor leave
             }
         }
         if (c < moving) sums[block * moving + c] = sum;
     }
 }
 
-// Add up rows, 64 of them to one.
+// Add up rows in groups of 64.
 KERNEL(add_up)(i64 n, i64 n_rows, i64 width, const double* rows, double* sums) {
     FOR_EACH(item, n) {
         i64 c = item % width, first = item / width * 64, last = first + 64 < n_rows ? first + 64 : n_rows;
@@ -39,7 +39,7 @@ KERNEL(add_up)(i64 n, i64 n_rows, i64 width, const double* rows, double* sums) {
     }
 }
 
-// Draw the gammas of free columns again until they add up to enough; one term has it all if they never do.
+// Draw the gammas of free columns again until their sum is large enough; else give all weight to one term.
 KERNEL(redraw_topics)(i64 n, u64 key, i64 n_terms, double eta, const i32* which, i64 attempts, float* phi,
                       i64 stride, double* totals) {
     FOR_EACH(item, n) {
@@ -62,7 +62,7 @@ KERNEL(redraw_topics)(i64 n, u64 key, i64 n_terms, double eta, const i32* which,
     }
 }
 
-// Make gammas shares of their sums; add up alpha beta phi of CHUNK columns.
+// Divide gammas by their sums; add up alpha beta phi of CHUNK columns.
 KERNEL(share_terms)(i64 n, i64 moving, i64 chunks, const double* totals, const double* mass, float* phi,
                     i64 stride, double* rest) {
     FOR_EACH(item, n) {
@@ -79,7 +79,7 @@ KERNEL(share_terms)(i64 n, i64 moving, i64 chunks, const double* totals, const d
     }
 }
 
-// Make the sums of chunks those up to each chunk.
+// Cumulate the sums of chunks.
 KERNEL(sum_chunks)(i64 n, i64 chunks, double* rest) {
     FOR_EACH(v, n) {
         double sum = 0.0;
@@ -102,7 +102,7 @@ KERNEL(fill_survival)(i64 n, const double* mass, i64 known, double* survival) {
     }
 }
 
-// Add up ln [G(n_kv + eta) / G(eta)] of TERMS terms of a topic: what they add to log p(x | c).
+// Add up ln [G(n_kv + eta) / G(eta)] of TERMS terms of a topic: their contribution to log p(x | c).
 KERNEL(log_p_terms)(i64 n, i64 n_terms, i64 columns, double eta, const double* table, i64 size,
                     const i32* counts, i64 stride, double* sums) {
     FOR_EACH(item, n) {

@@ -1,9 +1,9 @@
-// What the kernels need to be compiled for a GPU, by NVRTC, or for the host, by any C++ compiler.
+// Definitions to compile the kernels for a GPU, by NVRTC, or for the host, by any C++ compiler.
 //
-// A kernel is a function of one item, a document or a term say, that needs no other thread. On a GPU every
-// item has a thread; on the host one loop goes through them. Sums of floating numbers are made by one thread
-// each, in a fixed order, and counts are integers: the order of threads changes no bit. Products and sums are
-// rounded one by one on both (no contraction), and functions that the two would round differently are our own.
+// A kernel is a function of one item, such as a document or a term, that needs no other thread. On a GPU every
+// item has a thread; on the host a loop runs over the items. Each sum of floating-point numbers is made by one
+// thread in a fixed order, and counts are integers: so the order of threads changes no bit. Products and sums are
+// rounded separately on both (no contraction), and functions that the two would round differently are our own.
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -21,7 +21,7 @@ typedef long long i64;
 #define WAIT_FOR_ALL __syncthreads()
 #define ADD(address, value) atomicAdd(address, value)
 #define READ(address) __ldg(address)
-typedef float4 Four;  // floats that are read at once
+typedef float4 Four;  // floats read together
 #define BITS_OF(x) ((u64)__double_as_longlong(x))
 #define DOUBLE_OF(bits) __longlong_as_double((long long)(bits))
 #else
@@ -52,7 +52,7 @@ using std::sqrt;
 
 // ---------------------------------------------------------------- functions
 
-// log x of a positive, normal x: of a mantissa m between 0.7 and 1.4, 2 artanh((m - 1) / (m + 1)).
+// log x of a positive, normal x: with mantissa m between 0.7 and 1.4, log m = 2 artanh((m - 1) / (m + 1)).
 INLINE double log_of(double x) {
     u64 bits = BITS_OF(x);
     i32 exponent = (i32)(bits >> 52) - 1023;
@@ -77,7 +77,7 @@ INLINE double log_of(double x) {
     return fma(e, 0.693147180369123816490, rest + 2.0 * s);
 }
 
-// e^x; 0 where that is below the smallest normal double.
+// e^x; 0 if that is below the smallest normal double.
 INLINE double exp_of(double x) {
     if (x < -708.0) return 0.0;
     double k = rint(x * 1.4426950408889634);
@@ -99,7 +99,7 @@ INLINE double exp_of(double x) {
     return p * DOUBLE_OF((u64)((i64)k + 1023) << 52);
 }
 
-// ln Gamma(x) for x > 0: Stirling's series from 16 on, below by the product that leads there.
+// ln Gamma(x) for x > 0: Stirling's series from 16 on; below 16 by the recurrence that leads there.
 INLINE double log_gamma_of(double x) {
     double product = 1.0;
     while (x < 16.0) {

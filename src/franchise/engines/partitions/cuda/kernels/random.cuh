@@ -1,4 +1,4 @@
-// Random numbers by counter: what is drawn for an item depends on its name and the key alone.
+// Random numbers by counter: those of an item depend only on its name and the key.
 
 struct Pair {
     double a, b;  // uniform in [0, 1), with 53 random bits each
@@ -25,7 +25,7 @@ INLINE Pair uniforms(u64 key, u32 item, u32 part, u32 place, u32 turn) {
     return pair;
 }
 
-// A Gamma(shape, 1) variable of a shape of 1 or more (Marsaglia & Tsang 2000), normals by the polar method.
+// A Gamma(shape, 1) variable with shape >= 1 (Marsaglia & Tsang 2000), normals by the polar method.
 INLINE double large_gamma(u64 key, u32 item, u32 part, double shape, u32 turn) {
     double d = shape - 1.0 / 3.0, c = 1.0 / sqrt(9.0 * d);
     for (;; turn += 2) {
@@ -41,7 +41,7 @@ INLINE double large_gamma(u64 key, u32 item, u32 part, double shape, u32 turn) {
     }
 }
 
-// A Gamma(shape, 1) variable, 0 where it is below the smallest double; small shapes by Ahrens & Dieter (1974).
+// A Gamma(shape, 1) variable, 0 if it is below the smallest double; small shapes by Ahrens & Dieter (1974).
 INLINE double gamma_variate(u64 key, u32 item, u32 part, double shape) {
     if (shape >= 1.0) return large_gamma(key, item, part, shape, 0);
     double edge = 1.0 + shape * 0.36787944117144233;

@@ -1,11 +1,10 @@
 // Seat the words of one topic in one document again (`moves.shared.seats`), each topic with its own numbers.
 //
-// So it does not matter in which order topics are seated, nor whether anyone wants to know who sits where:
-// the sizes of tables are the same.
+// So the sizes of tables depend neither on the order of topics nor on whether the seating is written out.
 
-#define TOO_SMALL 1e-250  // for S(n) / S(a) to be told from what is tabulated
+#define TOO_SMALL 1e-250  // below it, S(n) / S(a) cannot be computed from the table
 
-// Return how many words are seated before the next one that opens a table; n if none of the n does.
+// Return the number of words seated before the next one that opens a table; n if none of the n does.
 INLINE i32 before_next(const double* survival, i32 known, double mass, i32 seated, i32 n, double u) {
     double value = 1.0;
     i32 at = seated;
@@ -30,7 +29,7 @@ INLINE i32 before_next(const double* survival, i32 known, double mass, i32 seate
     return n;
 }
 
-// Return whether n words of a topic in a document sit at one table.
+// Return whether all n words of a topic in a document sit at one table.
 INLINE bool sit_together(u64 key, u32 document, u32 column, i32 n, const double* survival, i32 known,
                          const double* mass) {
     if (n == 1) return true;
@@ -79,7 +78,7 @@ INLINE i32 seat_next(Seating& it) {
         it.sizes[t * it.step] = 0;
         double u = uniforms(it.key, it.document, it.column, (u32)q, 0).a;
         it.next = before_next(it.survival, it.known, it.mass, q + 1, it.n, u);
-    } else if (it.tables > 1) {  // that of one of those before, any with the same probability
+    } else if (it.tables > 1) {  // the table of an earlier word, each with the same probability
         Pair pair = uniforms(it.key, it.document, it.column, (u32)(q / 2), 1);
         i32 one = (i32)((q % 2 == 0 ? pair.a : pair.b) * (double)q);
         t = it.tables - 1;

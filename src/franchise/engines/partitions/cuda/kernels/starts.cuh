@@ -1,4 +1,4 @@
-// First topics of words: evenly at random, or from topics that were fitted to some documents.
+// First topics of words: uniformly at random, or from topics that were fitted to some documents.
 
 KERNEL(draw_random)(i64 n, u64 key, i64 regular, const i64* base, const i32* length, const i32* number,
                     i64 n_topics, u16* z) {
@@ -13,11 +13,11 @@ KERNEL(draw_random)(i64 n, u64 key, i64 regular, const i64* base, const i32* len
     }
 }
 
-// Of a document's topics, after the first step of EM, those are fitted further that have most of its words: no
-// fewer than FEWEST, if so many have any. The others would have next to nothing in the end.
+// After the first step of EM, only the topics with most words of a document are fitted further: at least FEWEST,
+// if that many have words. The others would end with next to nothing.
 #define FEWEST 32
 
-// What a word of a term has of listed topics, the common part included (`engines.starts`).
+// Return the weight of a term in the listed topics, plus the common part (`engines.starts`).
 INLINE double share_of(i64 n_listed, const float* theta, const i32* listed, const float* row, double common) {
     double sum = common;
     for (i64 s = 0; s < n_listed; s++) {
@@ -26,8 +26,8 @@ INLINE double share_of(i64 n_listed, const float* theta, const i32* listed, cons
     return sum;
 }
 
-// Set `theta` to the expected words of every topic in a document whose topics are equally likely. A word of a
-// term is divided by what it then has of all topics: times `even`. Rows of phi are multiples of TILE.
+// Set `theta` to the expected words of every topic in a document, starting from equally likely topics. A word is
+// divided by the weight of its term in all topics: times `even`. The lengths of rows of phi are multiples of TILE.
 INLINE void even_step(i64 words, i64 step, const i32* x, i64 stride, const float* phi, const i64* row,
                       const float* even, float* theta) {
     for (i64 first = 0; first < stride; first += TILE) {
@@ -55,8 +55,8 @@ INLINE i64 at_least(i64 n_topics, const float* theta, float limit) {
     return number;
 }
 
-// Return the words that topics must have to be listed, which few more than FEWEST have. Between a limit that too
-// few reach and one half of it that enough do, it is looked for by halves.
+// Return the least words of a topic to be listed, which FEWEST topics or a few more reach. It is found by
+// bisection between a limit that too few topics reach and one half as large that enough reach.
 INLINE float limit_of_most(i64 n_topics, const float* theta, float largest) {
     float too_few = largest, limit = 0.5f * largest;
     while (at_least(n_topics, theta, limit) < FEWEST && limit > 1e-6f * largest) {
@@ -74,7 +74,7 @@ INLINE float limit_of_most(i64 n_topics, const float* theta, float largest) {
     return limit;
 }
 
-// List the topics that have most words, with their shares, from the front; return how many.
+// List the topics with most words, with their shares; return how many.
 INLINE i64 list_most(i64 n_topics, float* theta, i32* listed) {
     float largest = 0.0f;
     for (i64 k = 0; k < n_topics; k++) {
@@ -96,10 +96,10 @@ INLINE i64 list_most(i64 n_topics, float* theta, i32* listed) {
     return n_listed;
 }
 
-// Fit the mixture of every document to topics by EM; draw the topic of each word from it.
+// Fit the mixture of every document to topics by EM, then draw the topic of each word from it.
 //
-// Common words get a topic of their own, the last. `scratch` has room for two mixtures of every thread, and
-// `which` for the topics of one.
+// Common words get a topic of their own, the last. `scratch` has room for two mixtures per thread, and `which`
+// for the topics of one.
 KERNEL(draw_fitted)(i64 n, u64 key, i64 regular, const i64* base, const i32* length, const i32* number,
                     const i32* x, i64 n_topics, i64 stride, const float* phi, const i64* row, const double* common,
                     const float* even, i64 steps, float* scratch, i32* which, u16* z) {
@@ -146,7 +146,7 @@ KERNEL(draw_fitted)(i64 n, u64 key, i64 regular, const i64* base, const i32* len
     }
 }
 
-// Count the words and tables of listed topics, one table for each in every document.
+// Count the words and tables of listed topics, one table per topic and document.
 KERNEL(count_listed)(i64 n, i64 first, const i64* base, const u32* listed, const i32* n_listed, u64* words,
                      u64* tables, u64* sizes) {
     Tally tally = {words, tables, sizes};

@@ -1,7 +1,7 @@
-// Documents as the head asks for them: some with their seats, all tables of a topic, all topics of documents.
+// Documents for the coordinator: some with their seating, all tables of a topic, all topics of documents.
 //
-// Documents of a rank below `regular` lie side by side, longer ones each for itself. A table is at the place
-// of the word of the same number in its document.
+// Documents with ranks below `regular` lie side by side, longer ones each on its own. A table is stored in the
+// place of the word with the same number in its document.
 
 INLINE i64 step_of(i64 rank, i64 regular) { return rank < regular ? SIDE_BY_SIDE : 1; }
 
@@ -37,7 +37,7 @@ KERNEL(count_pairs)(i64 n, const i32* counts, i64 stride, const i64* stored, i64
     }
 }
 
-// List them, with the words that each has; `to` says where those of a term begin.
+// List the topics of every term, with their words; `to` is where the list of a term begins.
 KERNEL(list_pairs)(i64 n, const i32* counts, i64 stride, const i64* stored, i64 n_topics, const i64* to,
                    i32* topics, i32* words) {
     FOR_EACH(v, n) {
@@ -51,12 +51,12 @@ KERNEL(list_pairs)(i64 n, const i32* counts, i64 stride, const i64* stored, i64 
     }
 }
 
-// Give stored topics other numbers.
+// Replace stored topics by other numbers.
 KERNEL(renumber)(i64 n, const u16* number_of, u16* topics) {
     FOR_EACH(i, n) topics[i] = number_of[topics[i]];
 }
 
-// Bring documents, by rank, to the order of the corpus; `to` is where each begins there.
+// Copy documents, by rank, to the order of the corpus; `to` is where each begins there.
 KERNEL(gather_documents)(i64 n, const i64* ranks, i64 regular, const i64* base, const i32* length, const i64* to,
                          const i32* x, const i32* t_ji, const u16* k_jt, const i32* n_jt, const i32* m_j,
                          i32* x_to, i32* t_to, i32* k_to, i32* n_to) {
@@ -73,7 +73,7 @@ KERNEL(gather_documents)(i64 n, const i64* ranks, i64 regular, const i64* base, 
     }
 }
 
-// Take documents back that were seated in another way.
+// Take documents back with another seating.
 KERNEL(put_documents)(i64 n, const i64* ranks, i64 regular, const i64* base, const i32* length, const i64* from,
                       const i32* t_from, const i32* k_from, const i32* n_from, const i32* m_from, const i32* x,
                       i32* t_ji, u16* k_jt, i32* n_jt, i32* m_j, u16* z, i32* counts, i64 stride) {
@@ -113,7 +113,7 @@ KERNEL(count_tables)(i64 n, const i64* ranks, i64 topic, i64 regular, const i64*
     }
 }
 
-// List these tables and their words; `table_at` and `word_at` say where those of a document begin.
+// List these tables and their words; `table_at` and `word_at` are where those of a document begin.
 KERNEL(list_tables)(i64 n, const i64* ranks, i64 topic, i64 regular, const i64* base, const i32* length,
                     const i64* first_word, const i32* x, const i32* t_ji, const u16* k_jt, const i32* n_jt,
                     const i32* m_j, const i32* tables, const i64* table_at, const i64* word_at, i64* slots,
@@ -153,7 +153,7 @@ KERNEL(relabel)(i64 n, const i64* ranks, const i32* table, i64 topic, i64 regula
     }
 }
 
-// Count how many tables have each number of words.
+// Count the tables of each size.
 KERNEL(count_sizes)(i64 n, i64 regular, const i64* base, const i32* n_jt, const i32* m_j, u64* sizes) {
     Tally tally = {0, 0, sizes};
     clear_few_sizes();
@@ -164,9 +164,9 @@ KERNEL(count_sizes)(i64 n, i64 regular, const i64* base, const i32* n_jt, const 
     count_few_sizes(tally);
 }
 
-// List the topics of documents, by rank, in increasing order, and their words; there are `regular` of them.
+// List the topics of the `regular` documents by rank, in increasing order, and their words.
 //
-// `to` says where those of each begin; `rank_of` which number a stored topic has in that order.
+// `to` is where the list of each document begins; `rank_of` has the number of a stored topic in that order.
 KERNEL(sort_topics)(i64 n, const i64* base, const u32* listed, const i32* n_listed, const i32* rank_of,
                     const i64* to, i32* topics, i32* counts) {
     FOR_EACH(rank, n) {

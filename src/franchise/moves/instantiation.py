@@ -1,4 +1,4 @@
-"""Draw G_0 given the franchise, down to topics of weight epsilon (`model.measure`)."""
+"""Instantiate G_0 given the seating, down to topics of weight epsilon (`model.measure`)."""
 
 import math
 
@@ -10,16 +10,16 @@ from franchise.model.state import ALPHA, ETA, GAMMA, TOPICS
 from franchise.moves.shared.small_gammas import fill_with_gammas, small_gamma
 from franchise.random import gamma_variate, integer, log_gamma_variate, next_bits, start_stream, uniform
 
-ENOUGH = 1e-12  # a sum of gammas from which the shares can be told
-ATTEMPTS = 100  # to draw gammas with such a sum, before one term has it all
+ENOUGH = 1e-12  # the least sum of gammas that determines their shares
+ATTEMPTS = 100  # to draw gammas with such a sum, before all weight goes to one term
 _LARGEST = 37.0  # more than -log(1 - u) of any uniform u with 53 bits
 
 
 @kernel
-def reveal_weights(key, state, measure, epsilon, log_weight, stream):
-    """Draw the weights of all topics; return how many columns there would be, if there is no room for them.
+def instantiate_weights(key, state, measure, epsilon, log_weight, stream):
+    """Sample the weights of all topics; return the number of columns needed if there is no room, else 0.
 
-    `log_weight` is as long as there are topics in use, or longer.
+    `log_weight` is at least as long as the number of topics in use.
     """
     n_topics, room = state.totals[TOPICS], measure.number.size
     start_stream(stream, key, 0)
@@ -40,7 +40,7 @@ def reveal_weights(key, state, measure, epsilon, log_weight, stream):
         if beta >= epsilon:
             columns = _add_column(measure, columns, state.live[i], beta)
     log_rest -= log_total
-    # No topic that is still to come weighs more than _LARGEST / gamma of the rest.
+    # No later topic can weigh more than _LARGEST / gamma of the rest.
     least = math.log(epsilon * max(1.0, gamma / _LARGEST))
     while log_rest >= least:
         left = math.log(1.0 - uniform(stream)) / gamma
@@ -70,12 +70,12 @@ def _add_column(measure, columns, number, beta):
 
 @kernel
 def draw_terms(key, state, measure, strips, block, block_sums, stream, bits, count, begin, end):
-    """Draw the gammas of terms `begin` to `end` for every column that moves.
+    """Sample the gammas of terms `begin` to `end` for every column that moves.
 
-    All are first drawn with the shape eta, which is fast; those with words are then drawn again, by column,
-    since pairs may come in any order. Sums are taken in `block_sums` over blocks of terms, or their last
-    digits would depend on who drew which; `begin` is where a block begins. `bits` and `count` are as long as
-    there are columns, and `count` is 0 between uses.
+    All are first drawn with shape eta, which is fast. Those with words are then drawn again, by column,
+    because pairs may come in any order. `block_sums` has sums over blocks of terms, so that they do not
+    depend on threads; `begin` is the beginning of a block. `bits` and `count` have at least one entry per
+    column, and `count` is 0 between uses.
     """
     moving, eta = measure.sizes[0], state.concentrations[ETA]
     for v in range(begin, end):
@@ -95,10 +95,10 @@ def draw_terms(key, state, measure, strips, block, block_sums, stream, bits, cou
 
 @kernel
 def redraw_topic(key, measure, strips, c, attempts, stream):
-    """Draw again the gammas of a free column until they add up to enough; return their sum.
+    """Sample the gammas of a free column again until their sum is large enough; return the sum.
 
-    Their shares do not depend on their sum, so sums may be refused. With an eta so small that this never
-    ends, one term has it all.
+    Their shares do not depend on their sum, so small sums may be rejected. If eta is so small that all
+    attempts fail, one term gets all weight.
     """
     n_terms = measure.phi.shape[0]
     start_stream(stream, key, n_terms + c)
@@ -117,7 +117,7 @@ def redraw_topic(key, measure, strips, c, attempts, stream):
 
 @kernel
 def finish_terms(state, measure, totals, begin, end):
-    """Make the gammas of terms `begin` to `end` shares, and add up what does not depend on a document."""
+    """Divide the gammas of terms `begin` to `end` by their sums, and cumulate alpha beta phi."""
     moving, alpha = measure.sizes[0], state.concentrations[ALPHA]
     for v in range(begin, end):
         phi, rest = measure.phi[v], measure.rest[v]

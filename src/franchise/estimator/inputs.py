@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from typing import Any
@@ -17,7 +18,7 @@ from franchise.corpus.counts import refuse_texts
 from franchise.corpus.data_warnings import corpus_warnings, unknown_words_warnings
 from franchise.corpus.documents import Encoded, as_corpus, encode, is_matrix, options_without_texts
 from franchise.corpus.metadata import check_same_order
-from franchise.engines.starts.tables import effective_table
+from franchise.engines.starts.tables import MOST_USED, Effective, effective_table
 from franchise.errors import FranchiseWarning
 from franchise.predict.fixed_topics import scaled_down_counts
 
@@ -48,19 +49,30 @@ def effective_corpus(corpus: Corpus, seed: int, verbose: int | bool) -> Corpus:
         print("choosing the number of topics", file=sys.stderr, flush=True)
     found = effective_table(corpus, seed)
     if found.corpus is not corpus:
-        message = (
-            "the counts of a document vary together, more than mixtures of topics explain: "
-            f"{found.corpus.n_words:,} of {corpus.n_words:,} counts are used, as many as would say as much "
-            "if they were independent (effective_counts=False, or --all-counts, uses all)"
-        )
-        typical = int(np.median(found.corpus.document_lengths))
-        if typical < _FEW_COUNTS:
-            message += (
-                f". A typical document is worth {typical:,} counts: topics that are rare, or much like "
-                "others, cannot be told from this variation"
-            )
-        warn_of([FranchiseWarning(message, code="overdispersed-counts")], stacklevel=4)
+        warn_of([_used_counts(corpus, found)], stacklevel=4)
     return found.corpus
+
+
+def _used_counts(corpus: Corpus, found: Effective) -> FranchiseWarning:
+    """Say how many counts are used, and why."""
+    used = f"{found.corpus.n_words:,} of {corpus.n_words:,} counts are used"
+    if math.isinf(found.concentration):
+        message = (
+            f"documents of more than {MOST_USED:,} counts are scaled down to {MOST_USED:,}, as no mixture of "
+            f"topics fits larger ones exactly: {used} (effective_counts=False, or --all-counts, uses all)"
+        )
+        return FranchiseWarning(message, code="scaled-counts")
+    message = (
+        f"the counts of a document vary together, more than mixtures of topics explain: {used}, as many as "
+        "would say as much if they were independent (effective_counts=False, or --all-counts, uses all)"
+    )
+    typical = int(np.median(found.corpus.document_lengths))
+    if typical < _FEW_COUNTS:
+        message += (
+            f". A typical document is worth {typical:,} counts: topics that are rare, or much like "
+            "others, cannot be told from this variation"
+        )
+    return FranchiseWarning(message, code="overdispersed-counts")
 
 
 def warn_of(found: list[FranchiseWarning], stacklevel: int) -> None:

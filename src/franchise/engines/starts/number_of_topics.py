@@ -44,9 +44,11 @@ _STEPS, _STEPS_GROWN = 400, 100
 # The least that a topic explains in a document that has it, in squared standard deviations, if documents have
 # few topics.
 _LEAST = 8.0
-_FALLS = 2  # consecutive numbers clearly below the best
+_FALLS = 3  # consecutive numbers clearly below the best
 _LEAST_SHARE = 0.6  # of the best number: no fewer topics are tried
 _FAR, _FAR_FALLS = 5.0, 3  # standard errors below the best, and how often in a row, to end early
+# The most that one document counts for or against a number, in nats: some have cells that no topics predict.
+_MOST = 50.0
 _CLEAR = 1.0  # standard errors
 _STARTS = 3  # most plausible numbers for chains to begin with
 _TIE = 0.01  # nats that count as no difference
@@ -135,7 +137,7 @@ def choose_number(
     limit = max(1, limit)
     with_all = _grown(table, limit, generator, 0.0, {})
     with_few = _grown(table, limit, generator, _LEAST, with_all)
-    is_sparse = with_few[_best(with_few)].scores.sum() > with_all[_best(with_all)].scores.sum()
+    is_sparse = _difference(with_few[_best(with_few)], with_all[_best(with_all)])[0] > 0.0
     least, fits = (_LEAST, with_few) if is_sparse else (0.0, with_all)
     _try_path(table, fits, least)
     if not least:
@@ -167,7 +169,7 @@ def topics_for_chain(choice: Choice, chain: int) -> Floats:
 def _grown(
     table: Table, limit: int, generator: np.random.Generator, least: float, others: dict[int, Fit]
 ) -> dict[int, Fit]:
-    """Fit more and more topics, until hidden cells are predicted clearly worse twice in a row.
+    """Fit more and more topics, until hidden cells are predicted clearly worse three times in a row.
 
     Each fit grows from the one before. With `least`, it competes with the fit of `others` of the same number,
     if any, after topics have left documents; otherwise with a fit from new seeds.
@@ -226,12 +228,16 @@ def _keep(fits: dict[int, Fit], fit: Fit) -> None:
 
 
 def _best(fits: dict[int, Fit]) -> int:
-    return max(sorted(fits), key=lambda number: float(fits[number].scores.sum()))
+    """Return the number with the best score, documents being compared with their median over the fits."""
+    numbers = sorted(fits)
+    scores = np.stack([fits[number].scores for number in numbers])
+    beyond = scores - np.median(scores, axis=0)
+    return numbers[int(np.argmax(np.clip(beyond, -_MOST, _MOST).sum(axis=1)))]
 
 
 def _difference(best: Fit, other: Fit) -> tuple[float, float]:
     """Return how far another fit is below the best, and the standard error over documents."""
-    differences = best.scores - other.scores
+    differences = np.clip(best.scores - other.scores, -_MOST, _MOST)
     return float(differences.sum()), float(np.sqrt(differences.size) * differences.std())
 
 

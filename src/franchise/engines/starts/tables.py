@@ -22,6 +22,9 @@ from franchise.engines.starts.starting_topics import StartingTopics
 _FEWEST_WITH_NOISE = 12  # the fewest documents that can distinguish noise from topics
 # The most words of a document for the choice of the number: otherwise a few huge documents would decide it.
 _MOST_COUNTS = 5_000.0
+# The most words of a document for the chains. No mixture of topics fits a document of millions exactly, and
+# chains would add a topic for each misfit.
+MOST_USED = 20_000
 _HARDLY_ANY = 1e-9  # share of common words: every word of a table belongs to a topic
 
 
@@ -39,14 +42,16 @@ def effective_table(corpus: Corpus, seed: int) -> Effective:
     choice = _choice(corpus, seed)
     # Use the largest plausible number: what too few topics miss would look like noise.
     concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed)
-    if math.isinf(concentration):
-        return Effective(corpus, concentration)
-    return Effective(scaled_down(corpus, concentration, seed), concentration)
+    if not math.isinf(concentration):
+        return Effective(scaled_down(corpus, concentration, seed), concentration)
+    if corpus.document_lengths.max() > MOST_USED:
+        corpus = corpus.downsampled(MOST_USED, random_state=seed, evenly=True)
+    return Effective(corpus, concentration)
 
 
 def scaled_down(corpus: Corpus, concentration: float, seed: int) -> Corpus:
-    """Scale counts down to what documents of this concentration are worth."""
-    limits = effective_counts(corpus.document_lengths, concentration)
+    """Scale counts down to the independent counts of documents with this concentration, at most MOST_USED."""
+    limits = np.minimum(effective_counts(corpus.document_lengths, concentration), MOST_USED)
     fewer = corpus.downsampled(limits, random_state=seed, evenly=True)
     assert fewer.downsampling is not None
     make, parts = fewer.__reduce__()

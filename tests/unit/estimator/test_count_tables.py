@@ -57,6 +57,25 @@ def test_counts_that_vary_together_are_scaled_down():
     assert len(large(everything)) > len(large(model))
 
 
+def test_huge_documents_are_scaled_down():
+    table, topics = planted(3, n_words=1_000)
+    table[:4] = planted(3, n_words=100_000)[0][:4]
+    with warns("scaled-counts", "more than 20,000 counts", f"of {table.sum():,} counts"):
+        model = HDPTopicModel(**SHORT).fit(table)
+    assert model.corpus_.document_lengths.tolist() == [20_000] * 4 + [1_000] * 76
+    assert all_matched(large(model), topics)
+    everything = HDPTopicModel(effective_counts=False, **SHORT).fit(table)
+    assert everything.corpus_.n_words == table.sum()
+
+
+def test_no_document_of_a_noisy_table_has_more_either():
+    table, _ = planted(3, noise=30_000.0, n_words=20_000)
+    table[:4] *= 100
+    found = effective_table(from_counts(table), 0)
+    assert np.isfinite(found.concentration)
+    assert found.corpus.document_lengths.max() <= 20_000
+
+
 def test_tables_that_were_scaled_down_before_stay_as_they_are():
     table, _ = planted(4, noise=200.0)
     corpus = from_counts(table).downsampled(500, random_state=1)

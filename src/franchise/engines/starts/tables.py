@@ -39,14 +39,16 @@ def effective_table(corpus: Corpus, seed: int) -> Effective:
     """Leave out counts of documents that vary more than mixtures of topics explain."""
     if corpus.documents_of_length[1:].sum() < _FEWEST_WITH_NOISE:
         return Effective(corpus, math.inf)
-    choice = _choice(corpus, seed)
-    # Use the largest plausible number: what too few topics miss would look like noise.
-    concentration = estimate_concentration(corpus.cells, choice.most_detailed, seed)
-    if not math.isinf(concentration):
-        return Effective(scaled_down(corpus, concentration, seed), concentration)
+    # Imperfect topics miss documents of millions by far, which would look like noise in all documents.
+    capped = corpus
     if corpus.document_lengths.max() > MOST_USED:
-        corpus = corpus.downsampled(MOST_USED, random_state=seed, evenly=True)
-    return Effective(corpus, concentration)
+        capped = corpus.downsampled(MOST_USED, random_state=seed, evenly=True)
+    choice = _choice(capped, seed)
+    # Use the largest plausible number: what too few topics miss would look like noise.
+    concentration = estimate_concentration(capped.cells, choice.most_detailed, seed)
+    if math.isinf(concentration):
+        return Effective(capped, concentration)
+    return Effective(scaled_down(corpus, concentration, seed), concentration)
 
 
 def scaled_down(corpus: Corpus, concentration: float, seed: int) -> Corpus:

@@ -143,3 +143,13 @@ def test_a_concentration_weighs_documents_down():
     assert choice.number == 4
     assert matched(choice.topics, topics) == 4
     assert max(one.below for one in choice.scores) < table[1:].sum()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_documents_of_their_own_do_not_hide_topics(seed):
+    """A few documents have one term that no topic predicts; hidden, such cells must not end the search."""
+    table, topics = planted(6, seed=seed)
+    rng = np.random.default_rng(seed)
+    for j in range(6):
+        table[j] = rng.multinomial(800, 0.8 * np.eye(30)[rng.integers(30)] + 0.2 / 30)
+    assert matched(choose_number(cells(table), seed).topics, topics) == 6

@@ -67,13 +67,14 @@ test-floors: ## Run the unit tests with the oldest versions of all packages, in 
 	$(FLOORS)/$(FOLDER)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -c $(FLOORS)/constraints.txt
 	NUMBA_CACHE_DIR='$(CURDIR)/$(FLOORS)/numba' $(FLOORS)/$(FOLDER)/python -m pytest -n $(JOBS) --dist loadfile -W default tests/unit tests/golden
 
-check: $(READY) ## Lint, format, types, layers, file lengths, private names
+check: $(READY) ## Lint, format, types, layers, file lengths, private names, prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/file_lengths.py
 	$(BIN)/python tools/private_names.py
+	$(BIN)/python tools/prose.py
 
 $(VENV)/.docs-ready: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]' -c constraints.txt

@@ -28,25 +28,38 @@ FEWEST_SPACES = 3  # of a string that is a sentence
 PATTERNS = {
     "'so many' for a number": r"\bso many(?:-th|th)?\b|how manyeth",
     "'so much' for an amount": r"\bso much of\b|\bas much longer\b",
-    "a person for a program": r"\bwho(?:ever)? (?:has|have|waits?|sits?|wants?|keeps?|needs?|asks?|takes?|looks?)\b"
-    r"|\bnobody\b|\bsomebody\b|\b(?:is|are) told\b|\bhears?\b",
-    "'a word' for 'per word'": r"\b(?:nats|bytes|bits|ns|ms|seconds?|s|words|topics|tables|trials|chains|documents) "
-    r"an? (?:word|sweep|second|topic|document|chain|trial|core|machine|minute|pair|table)\b",
-    "'of X' before the verb": r"(?:^|[.;:] )Of (?!course)(?:[a-z]+ ){1,4}[a-z]+ "
-    r"(?:are|is|was|were|have|has|take|takes|end|stay)\b",
-    "'be had', 'that there is'": r"\b(?:to )?be had\b|\bthat are none\b|\bthat there is\b|\bif there is one\b",
-    "'go on', 'take up'": r"\bgo(?:es)? on\b(?! to| the)|\btak(?:e|es|en|ing) up\b(?! to)"
-    r"|\bcom(?:e|es|ing) to (?:be|lie|an end)\b|\bbrings? (?:near|up to date)\b",
-    "'anew', 'likewise'": r"\banew\b|\blikewise\b|\ball the same\b|\bthereby\b|\bwhereof\b|\bwherein\b|\bthat much\b",
+    "a person for a program": r"\bwho(?:ever)? (?:has|have|waits?|sits?|wants?|keeps?|needs?|asks?|takes?)\b"
+    r"|\bwho(?:ever)? looks?\b|\bnobody\b|\bsomebody\b|\b(?:is|are) told\b|\bhears?\b",
+    "'a word' for 'per word'": (
+        r"\b(?:nats|bytes|bits|ns|ms|seconds?|s|words|topics|tables|trials|chains|documents) "
+        r"an? (?:word|sweep|second|topic|document|chain|trial|core|machine|minute|pair|table)\b"
+    ),
+    "'of X' before the verb": (
+        r"(?:^|[.;:] )Of (?!course)(?:[a-z]+ ){1,4}[a-z]+ "
+        r"(?:are|is|was|were|have|has|take|takes|end|stay)\b"
+    ),
+    "'be had', 'that there is'": (
+        r"\b(?:to )?be had\b|\bthat are none\b|\bthat there is\b|\bif there is one\b"
+    ),
+    "'go on', 'take up'": (
+        r"\bgo(?:es)? on\b(?! to| the)|\btak(?:e|es|en|ing) up\b(?! to)"
+        r"|\bcom(?:e|es|ing) to (?:be|lie|an end)\b|\bbrings? (?:near|up to date)\b"
+    ),
+    "'anew', 'likewise'": (
+        r"\banew\b|\blikewise\b|\ball the same\b|\bthereby\b|\bwhereof\b|\bwherein\b|\bthat much\b"
+    ),
     "'is to be' for must": r"\b(?:is|are) to be (?!a |an |the )[a-z]+ed\b|\bare tried to\b",
     "'beside', 'alike'": r"\bno like\b|\bits like\b|\bwithout like\b|\b[Bb]eside (?:it|them|others?)\b",
     "'less' for minus": r"\bless what\b|\bless the truth's\b|\bless a tenth\b|\bless that\b",
-    "'how X it is' as a noun": r"\bhow (?:common|sure|far|good|soon|large|often) "
-    r"(?:terms|it|they|each|a|chains|others|engines) (?:are|is|has|have|come|comes)\b",
-    "a 'what' clause as the subject": r"(?:^|[.;] )What (?:is|are|was|were|follows|only|a|the|else|they|it) "
-    r"[^?]{10,90}[.;]",
+    "'how X it is' as a noun": (
+        r"\bhow (?:common|sure|far|good|soon|large|often) "
+        r"(?:terms|it|they|each|a|chains|others|engines) (?:are|is|has|have|come|comes)\b"
+    ),
+    "a 'what' clause as the subject": (
+        r"(?:^|[.;] )What (?:is|are|was|were|follows|only|a|the|else|they|it) [^?]{10,90}[.;]"
+    ),
     "'such' without 'as'": r"\bby such\b|\bof such\b|\bsuch that [a-z]+ (?:are|is) kept\b",
-    "other": r"\bfor people who wait\b|\bstands? (?:twice|for)\b|\bthe suited\b|\bat its word\b|\bdifferent stories\b",
+    "other": r"\bfor people who wait\b|\bstands? (?:twice|for)\b|\bthe suited\b|\bdifferent stories\b",
 }
 _COMPILED = {name: re.compile(pattern, re.MULTILINE) for name, pattern in PATTERNS.items()}
 

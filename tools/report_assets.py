@@ -201,7 +201,7 @@ def family() -> Any:
 
 
 def _lane() -> Any:
-    # Every layer must say that there is no axis, or half of one appears.
+    # Every layer must switch its axis off, or half of one appears.
     return alt.Y("lane:Q", axis=None, scale=alt.Scale(nice=False, zero=False, reverse=True, padding=14))
 
 

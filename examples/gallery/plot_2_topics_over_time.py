@@ -17,8 +17,8 @@ diffusion = int(model.find_topics("diffusion")["topic"][0])
 model = model.set_topic_labels({agents: "agents", diffusion: "images by diffusion"})
 
 # %%
-# Lines are shares of the words, bands the central 95%: over the draws of the chains, and over documents drawn
-# anew.
+# Lines are shares of the words, and bands the central 95% over the draws of the chains and over resampled
+# documents.
 
 fig = model.plot_prevalence("month", topics=["agents", "images by diffusion"])
 

@@ -62,7 +62,7 @@ def read_new(path: str, topics: "KnownTopics", values: dict[str, Any]) -> "Encod
 def interruptible(folder: str, *, anew: bool) -> Iterator[None]:
     """Add to an interrupt what the model folder has saved, and how to continue.
 
-    With `anew`, a model that was there before does not count.
+    `anew` ignores a model that was there before.
     """
     from franchise.storage import model as store
 

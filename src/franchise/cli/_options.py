@@ -65,7 +65,7 @@ class Option(click.Option):
         self.group = group
 
     def make_metavar(self, ctx: click.Context) -> str:
-        """Return what stands for the value in help."""
+        """Return the placeholder of the value in help."""
         kinds = {"integer": "N", "integer range": "N", "path": "FILE", "text": "NAME"}
         kind = self.type.name if isinstance(self.type, Value) else kinds.get(self.type.name)
         return self.metavar or kind or super().make_metavar(ctx)
@@ -73,7 +73,7 @@ class Option(click.Option):
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Return what help adds in brackets."""
         extra = super().get_help_extra(ctx)
-        extra.pop("range", None)  # errors say it; 0<=x<=9223372036854775807 helps nobody
+        extra.pop("range", None)  # errors say it; 0<=x<=9223372036854775807 is no help
         if isinstance(self.show_default, str):
             extra["default"] = self.show_default
         return extra

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-# What is called otherwise on the command line than in Python.
+# Names on the command line that differ from those in Python.
 _OPTIONS = {
     "address": "ray",
     "checkpoint_dir": "output",

@@ -176,7 +176,7 @@ class _Inferring:
         self._known += block.arrays.x.size
         self._unknown += int(block.unknown.sum())
         done, total = self._read
-        # What is read so far says how many documents there are, about; at the end, exactly.
+        # Estimate the number of documents from what has been read; at the end it is exact.
         in_all = self.documents * total / done if total and done else None
         steps = None if in_all is None else in_all * len(self._topics.draws)
         self._bar.update(None, steps, f"inferring ({self.documents:,} read)")

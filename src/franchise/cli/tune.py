@@ -42,7 +42,7 @@ def command(input: str, figure: str | None, overwrite: bool, format: str, **valu
 
     eta decides how many topics there are, more than anything else: small values give many narrow topics.
     Short fits to four fifths of the documents predict the others. The table has the score (higher is
-    better), how far it is behind the best with the standard error of that, the number of topics, their
+    better), its distance from the best with the standard error of that, the number of topics, their
     coherence, and the share of words in topics that all chains have.
 
     Chains start from fitted topics, as the short runs that `franchise fit` makes first on text would take

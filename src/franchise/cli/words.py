@@ -24,7 +24,7 @@ def command(model: str, mallet_state: str | None, chain: int | None, format: str
 
     These are the assignments of one state: that of one chain after its last sweep. A row has the document,
     the position of the word among those that were kept, its term, and its topic as franchise topics numbers
-    it; -1 stands for topics that are not listed. In MALLET's state these have numbers after the listed ones.
+    it, or -1 if the topic is not listed. In MALLET's state these have numbers after the listed ones.
 
     \b
     Examples:

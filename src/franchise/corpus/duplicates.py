@@ -49,7 +49,7 @@ def drop_duplicates(corpus: Corpus) -> Corpus:
 def repeats(corpus: Corpus, n_documents: int) -> npt.NDArray[np.bool_]:
     """Return which of the first documents have the same words, equally often, as one before them.
 
-    A document is told by two sums of random numbers of its words, 128 bits in all; empty ones are no repeats.
+    Two sums of random numbers of its words, 128 bits in all, identify a document. Empty ones are no repeats.
     """
     weights = np.random.default_rng(0).integers(0, 2**64, (2, corpus.n_terms), np.uint64)
     sums = np.zeros((n_documents, 2), np.uint64)

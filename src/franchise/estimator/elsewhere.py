@@ -66,7 +66,7 @@ class Elsewhere(Reads):
             model, or its folder; or an array of topics by terms. What are not probabilities is divided by its
             sum. Terms that only one side has count as 0 on the other.
         terms
-            The terms that the columns of an array stand for; by default those of the model, in its order.
+            The terms of the columns of an array; by default those of the model, in its order.
         names
             What the topics of an array are called.
         threshold

@@ -48,7 +48,7 @@ def settings_to_fit(
 
 
 def settled(settings: Settings, corpus: Corpus, effective: Corpus) -> tuple[Settings, dict[str, str]]:
-    """Return the settings with what ``"auto"`` stands for, and why; both are kept with the model.
+    """Return the settings with the values that ``"auto"`` means here, and why; both are kept with the model.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _continued(settings: Settings, kept: Settings) -> Settings:
 
 
 def _is_named(trials: SplitMerge | None, name: object) -> bool:
-    """Return whether these are the trials that a name stands for, with some burn-in."""
+    """Return whether these are the trials that a name means, with some burn-in."""
     if trials is None or trials != SplitMerge(until=trials.until, adapt=trials.adapt):
         return False
     return is_one_of(name or "always", ["always" if trials.until is None else "burn-in"])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def planned(model: HDPTopicModel, corpus: Corpus) -> Facts:
-    """Return what ``"auto"`` stands for with some documents, and the engine, in words.
+    """Return what ``"auto"`` means for these documents, and the engine, in words.
 
     Raises
     ------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ForReaders:
-    """The part of `HDPTopicModel` that writes for people who have not run it."""
+    """The part of `HDPTopicModel` that writes for readers of a paper or report."""
 
     corpus_: Corpus
     posterior_: Posterior

@@ -37,8 +37,8 @@ class Reads:
         """Read several topics as one, in all tables, figures, the report and exports.
 
         The chains stay as they are, and so do scores and what is said of the number of topics. The share of
-        the merged topic is the sum of the shares, in every document and draw. The topics that are left are
-        numbered anew, largest first; `restore_topics` undoes it all. As with names, a merge belongs to what
+        the merged topic is the sum of the shares, in every document and draw. The remaining topics are
+        renumbered, largest first; `restore_topics` undoes it all. As with names, a merge belongs to what
         topics are about: it is kept with the model, survives `resume`, and ends with a new `fit`.
 
         Parameters

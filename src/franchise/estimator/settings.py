@@ -33,7 +33,7 @@ MOVED = {
 
 
 def settings_of(params: Facts, seed: int | None = None) -> Settings:
-    """Return the settings that an estimator's parameters stand for, with the seed of its random state."""
+    """Return the settings of an estimator's parameters, with the seed of its random state."""
     given = params | {
         "init": start_of(params["init"]),
         "engine": _engine_name(params["engine"]),
@@ -45,7 +45,7 @@ def settings_of(params: Facts, seed: int | None = None) -> Settings:
 
 
 def params_of(settings: Settings) -> Facts:
-    """Return the parameters of an estimator that stand for the settings of a model."""
+    """Return the parameters of an estimator with the settings of a model."""
     params: Facts = {field.name: getattr(settings, field.name) for field in fields(settings)}
     if settings.engine in ON_RAY:
         params["engine"] = cluster_of(None, settings.engine)
@@ -143,7 +143,7 @@ def check_gpu(name: object, address: object = None) -> None:
 
 
 def folder_of(checkpoint_dir: object) -> Path | None:
-    """Return the folder in which a model is kept while it is fitted, if there is one."""
+    """Return the folder that a model is saved in during a fit, if any."""
     if checkpoint_dir is None:
         return None
     if not isinstance(checkpoint_dir, str | os.PathLike) or not os.fspath(checkpoint_dir):

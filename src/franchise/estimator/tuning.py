@@ -198,7 +198,7 @@ def _tune(
     jobs
         Threads; -1 for all cores, None for one.
     monitor
-        What shows how far it is.
+        Shows the progress.
 
     Raises
     ------

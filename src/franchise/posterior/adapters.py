@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TERMS_IN_NAME = 4  # of a topic, after its number
 
-# What the model is about; the rest of a trace says how the sampler fared.
+# Quantities of the model; the other columns of a trace describe the sampler.
 _QUANTITIES = ("n_topics", "n_tables", "alpha", "gamma", "eta", "log_p_words", "log_joint")
 
 
@@ -67,7 +67,7 @@ def to_topicwizard(posterior: Posterior, transform: Callable[[Any], Floats] | No
     """Return what topicwizard calls topic data, for its figures and its web app.
 
     Proportions are those of the listed topics. Documents without words or without a listed topic are left
-    out. If the corpus does not keep texts, the words of a document stand for its text. `transform` returns
+    out. If the corpus does not keep texts, the words of a document replace its text. `transform` returns
     the topics of new texts, for the app. Positions are left to topicwizard.
 
     Examples

@@ -249,7 +249,7 @@ def _documents(corpus: Corpus, column_of: _Columns) -> Iterator[tuple[Integers, 
     if corpus.keeps_cells:
         parts = iter([(corpus.cells.cell_ptr, corpus.cells.terms)])
     else:
-        # What is in memory is only divided by `shards_of`.
+        # `shards_of` only divides a corpus that is in memory.
         shards = shards_of(corpus, 1)
         parts = ((one.doc_ptr, one.x) for one in (arrays_of_shard(corpus, shard) for shard in shards))
     for ends, terms in parts:

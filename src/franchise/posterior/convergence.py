@@ -45,7 +45,7 @@ def series_of(posterior: Posterior, traces: Sequence[Trace], schedule: Timetable
     """Return each number as one array per chain, without the burn-in."""
     kept = [trace["sweep"] > schedule.burn_in for trace in traces]
     is_early = not all(one.any() for one in kept)
-    if is_early:  # interrupted: all that there is
+    if is_early:  # interrupted: use all sweeps
         kept = [np.ones(len(trace), bool) for trace in traces]
     series = {
         name: [trace[column][rows] for trace, rows in zip(traces, kept, strict=True)]
@@ -57,7 +57,7 @@ def series_of(posterior: Posterior, traces: Sequence[Trace], schedule: Timetable
         np.array([-(p * np.log(p)).sum() for p in chain]) for chain in of_draws
     ]
     series["share of the largest topic"] = [np.array([p.max() for p in chain]) for chain in of_draws]
-    # What is fixed by the user says nothing about the run, nor does an eta that is held by a warm-up.
+    # Values fixed by the user say nothing about the run, and neither does an eta that a warm-up holds.
     fixed = [name for name in ("alpha", "gamma", "eta") if np.ptp(np.concatenate(series[name])) == 0.0]
     if is_early and schedule.warm_up:
         fixed.append("eta")

@@ -333,7 +333,7 @@ def _too_short(run: _Run) -> list[Advice]:
 
 
 def _about_differences(verdict: str, found: Agreement, worst: Worst, may_change: bool) -> list[Advice]:
-    """Say how far chains are apart, and what to rely on unless a longer run may bring them together."""
+    """Say how the chains differ, and what to rely on unless a longer run may bring them together."""
     has_runs = found.firm is not None
     only_unlisted = not has_runs and bool(found.solid) and not (found.likely or found.doubtful)
     missing = "are not listed" if only_unlisted else "are not firm" if has_runs else "not every chain has"

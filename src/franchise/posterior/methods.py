@@ -1,6 +1,6 @@
 """What a paper says of the data, the model, its settings and its diagnosis, as paragraphs to paste into it.
 
-Sentences are made once, with marks in place of citations and of characters that stand for themselves; the
+Sentences are made once, with marks in place of citations and of literal characters; the
 marks become text, Markdown or LaTeX (`_markup`) when all is written.
 """
 
@@ -41,7 +41,7 @@ _CITED = re.compile("\x00(.*?)\x00")
 
 _ENGINES = {
     "collapsed": "one word after the other, with topics and shares integrated out",
-    "parallel": "all documents at once, given topics and topic weights that each sweep samples anew",
+    "parallel": "all documents at once, given topics and topic weights that are sampled in each sweep",
 }
 _STARTS = {
     "consensus": f"topics that {NUMBER} independent short runs, each on {SHARE:.0%} of the documents, share",

@@ -4,9 +4,9 @@ A *reading* says which topics of a posterior are merged into one, and which are 
 posterior is another one: in each of its draws, merged topics are one topic that has the words and the tables
 of all, and hidden topics are not listed. So whatever is computed from it adds up: the share of a merged topic
 is the sum of the shares, in every table and draw; the words of hidden topics are in the unlisted part. Shown
-topics are numbered anew, largest first.
+topics are renumbered, largest first.
 
-What is said of the model stays what it was: the number of topics and its interval, traces, scores.
+Statements about the model do not change: the number of topics and its interval, traces, scores.
 """
 
 from collections.abc import Mapping, Sequence

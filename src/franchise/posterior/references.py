@@ -18,7 +18,7 @@ class Reference(NamedTuple):
     key
         Its key for BibTeX.
     short
-        What stands for it in a sentence.
+        The citation in a sentence.
     kind
         The kind of entry: misc, article or software.
     fields

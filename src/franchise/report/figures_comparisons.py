@@ -339,7 +339,7 @@ def plot_eta(table: Any, *, recommended: float | None = None) -> Figure:
     """
     missing = [name for name in _NEEDED if name not in table]
     check(not missing, f"table has no {', '.join(missing)}: give tune_eta(...).table", "missing-column")
-    # One chain shares with nobody; without texts of two terms nothing coheres.
+    # One chain shares nothing; without texts of two terms there is no coherence.
     columns = {name: np.asarray(table[name], float) for name in ("shared", "coherence")}
     columns |= {name: numbers(f"table[{name!r}]", table[name], 1) for name in _NEEDED[:4]}
     panels = ["per_word", "n_topics"]

@@ -1,7 +1,7 @@
 """Topics by what is known of the documents: a year, a category, an author.
 
-A page has room for so many numbers. Columns come in their order, as long as there is room; those of which
-nearly every document has a value of its own, such as titles, say nothing about groups and are left out.
+A page has limited room for numbers. Columns are added in their order while there is room. Columns in which
+nearly every document has its own value, such as titles, say nothing about groups and are left out.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _spans(column: pd.Series, most: float) -> Groups:
 
 
 def round_step(low: float, high: float, n_groups: int) -> float:
-    """Return a step of 1, 2 or 5 times a power of ten that puts a range into about so many groups, not more.
+    """Return a step of 1, 2 or 5 times a power of ten that divides a range into at most `n_groups` groups.
 
     Examples
     --------

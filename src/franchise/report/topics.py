@@ -219,7 +219,7 @@ def topic_colours(
         How many colours there are.
     """
     near, ring = _nearness(place, families), np.arange(n_colours)
-    colours = np.full(len(place), n_colours)  # one too many stands for none yet
+    colours = np.full(len(place), n_colours)  # the number after the last means none yet
     for _ in range(_ROUNDS):
         before = colours.copy()
         for k in range(len(place)):

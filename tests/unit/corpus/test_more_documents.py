@@ -119,7 +119,7 @@ def test_names_that_are_there_already_are_refused():
         more_documents(pd.Series(["bee", "bee", "ant"], index=["y", "new", "x"]), before)
     with raises(CorpusError, "duplicate-documents", "twice", "'new'"):
         more_documents(pd.Series(["bee", "ant"], index=["new", "new"]), before)
-    # Numbers in their order are no names, and go on where the documents end.
+    # Consecutive numbers are no names, and continue where the documents end.
     assert more_documents(["bee"], before).document_names == ("3",)
 
 

@@ -276,7 +276,7 @@ def test_names_follow_the_topics_that_a_fit_starts_from(folder, tables, kind):
     assert sorted(model.named_topics_.values()) == ["first", "third"]
     found = model.topic_map().set_index("earlier_name")
     assert found.loc["first", "name"] == "first"
-    # What they are called does not change the start.
+    # Their names do not change the start.
     same = model_in(folder)
     assert start_of(init) == GivenTopics("topics", same.components_, same.corpus_.vocabulary)
 

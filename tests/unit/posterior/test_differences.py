@@ -46,7 +46,7 @@ def test_one_group_is_compared_with_all_others():
     corpus, posterior = certain([[9, 0, 1, 0], [0, 0, 5, 5], [2, 0, 8, 0], [10, 0, 0, 0]])
     frame = differences(posterior, two_groups(groups_of(corpus, ["a", "b", "c", None]), "a"))
     row = frame.iloc[first_topic(posterior)]
-    # What is missing is in neither.
+    # Missing values are in neither.
     assert (row["second"], row["n_second"], row["share_second"]) == (OTHERS, 2, pytest.approx(0.1))
 
 

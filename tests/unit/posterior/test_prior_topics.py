@@ -20,7 +20,7 @@ def enumerated(lengths, alphas, gammas):
 
 
 def gamma_points(shape, rate, n=400):
-    """Equally likely values that stand for a Gamma distribution: its quantiles."""
+    """Equally likely values that represent a Gamma distribution: its quantiles."""
     stats = pytest.importorskip("scipy.stats")
     return stats.gamma.ppf((np.arange(n) + 0.5) / n, shape, scale=1.0 / rate)
 

@@ -39,7 +39,7 @@ _CONSECUTIVE = 5  # rows that are numbered, or have years
 _YEARS = 1900, 2100
 
 _MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "<na>", "inf", "-inf", "#n/a"])
-# What a column is called that names rows, also by numbers.
+# Names of columns that name the rows, even by numbers.
 _OF_NAMES = re.compile(
     r"(?i:|unnamed: 0|index|(row)?names?|(.*[\s_.-])?id|samples?|documents?|doc|tumou?rs?|cells?|barcodes?|"
     r"patients?|donors?|subjects?|participants?|users?|customers?)|.*[a-z]I[dD]"

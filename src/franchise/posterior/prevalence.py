@@ -7,7 +7,7 @@ Of a topic that a draw does not have it is 0. The estimate is the mean over all 
 An interval has to cover two things: which topic a word has is not known, and other documents might have been
 written. So each of many replicates takes one draw of the posterior (all draws in turn) and resamples
 documents within each group, with replacement: n - 1 of n, so that the variance of a mean is right in small
-groups, too (Rao & Wu 1988). The bounds are quantiles of the replicates. A group of a single document says nothing
+groups, too (Rao & Wu 1988). The bounds are quantiles of the replicates. A single document says nothing
 about other documents; its interval is that of the draws alone, and too narrow.
 """
 

@@ -96,7 +96,7 @@ def _topics(table: Any, terms: tuple[str, ...] | None) -> GivenTopics:
         raise SettingsError(f"init: the topics have shape {phi.shape}; {_GIVE_TOPICS}", code="wrong-shape")
     if not np.isfinite(phi).all() or (phi < 0).any():
         raise SettingsError(
-            f"init: the topics have negative or missing numbers; {_GIVE_TOPICS}", code="out-of-range"
+            f"init: the topics have missing numbers or numbers below 0; {_GIVE_TOPICS}", code="out-of-range"
         )
     totals = phi.sum(axis=1, keepdims=True)
     if not totals.all():

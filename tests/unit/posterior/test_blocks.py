@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from franchise._version import versions_here
 from franchise.corpus import Corpus, groups_of
 from franchise.posterior import align as aligning
 from franchise.posterior.align import align
 from franchise.posterior.coherence import coherence
 from franchise.posterior.estimates import Posterior
+from franchise.posterior.methods import Made
 from franchise.posterior.prevalence import prevalence
 from franchise.posterior.searches import document_topics_frame, documents_like
 from franchise.posterior.tables import documents_frame, documents_frames, representative_documents
@@ -94,7 +96,8 @@ def test_the_report(monkeypatch):
     def data():
         posterior = posterior_of(corpus, chains)
         diagnosis = diagnose(posterior, [chain.trace for chain in chains], chains[0].schedule)
-        return page_data(posterior, corpus, chains, diagnosis, SETTINGS, None, {}), posterior
+        made = Made(posterior, corpus, chains, diagnosis, SETTINGS, versions_here())
+        return page_data(made, None, {}), posterior
 
     whole, _ = data()
     monkeypatch.setattr("franchise.posterior.estimates._MOST_KEPT", 0)

@@ -65,8 +65,9 @@ class Growing:
 
     def __del__(self) -> None:
         """Close the file of an array that was never finished."""
-        if not isinstance(self._file, io.BytesIO):
-            self._file.close()
+        file = getattr(self, "_file", None)  # absent if an error struck before it was made
+        if file is not None and not isinstance(file, io.BytesIO):
+            file.close()
 
 
 def handed_over(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
